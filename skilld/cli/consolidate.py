@@ -138,7 +138,7 @@ def _key(pair: Pair) -> str:
 def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
     from skilld.library.consolidate import pair_of, proposals
-    from skilld.proposals.amend import put
+    from skilld.proposals.amend import stage_and_store
 
     if found.merge is None or not found.merge.parts:
         return found
@@ -147,7 +147,7 @@ def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
     made, troubles = [], []
     for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
         try:
-            made.append(put(store, proposal))
+            made.append(stage_and_store(store, proposal))
         except SkilldError as error:
             troubles.append(str(error))
     return replace(found, proposals=tuple(made), trouble="; ".join(troubles))

@@ -109,19 +109,19 @@ def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, st
 
 def _parts_of_one(store: Store, arguments: argparse.Namespace, flag: str) -> tuple[Proposal, set[int]]:
     """Return the one open proposal that is named, and the numbers (from 0) of those of its parts that are."""
-    from skilld.proposals.explain import parts_of
-    from skilld.proposals.remarks import instead, left_open
+    from skilld.proposals.explain import list_parts
+    from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy
     from skilld.types import State
 
     if len(arguments.ids) != 1:
         raise UsageError("Which proposal?", f"{flag} needs exactly one ID", _LIST)
     (proposal,) = _named(store, arguments.ids)
     if proposal.state is not State.OPEN:
-        name = left_open(store, proposal)
-        cause, remedy = instead(store, proposal, arguments.command, (State.OPEN,))
+        name = open_remainder_id(store, proposal)
+        cause, remedy = refusal_and_remedy(store, proposal, arguments.command, (State.OPEN,))
         title = f"Cannot {arguments.command} {'part of ' if arguments.part else ''}{proposal.id}"
         raise SkilldError(title, cause, f"skilld show {name}" if name else remedy)
-    number = max(len(parts_of(proposal)), 1)
+    number = max(len(list_parts(proposal)), 1)
     if max(arguments.part, default=0) > number:
         raise UsageError("No such part", f"{proposal.id} has {counted(number, 'part')}", f"skilld show {proposal.id}")
     return proposal, {part - 1 for part in arguments.part}

@@ -125,12 +125,12 @@ def _around(store: Store, repo: Repo) -> ProposalContext:
 
 def _proposed(store: Store, one: Outcome, *, dry: bool) -> tuple[str, str]:
     """Return the id of the proposal, and why there is none."""
-    from skilld.proposals.amend import put
+    from skilld.proposals.amend import stage_and_store
 
     if one.draft is None or dry:
         return "", one.why_not
     try:
-        return put(store, one.draft).id, ""
+        return stage_and_store(store, one.draft).id, ""
     except SkilldError as error:
         return "", error.cause or error.title
 

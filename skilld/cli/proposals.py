@@ -17,7 +17,7 @@ from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 
 if TYPE_CHECKING:
-    from skilld.proposals.explain import Here, Part
+    from skilld.proposals.explain import Applicability, Part
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -46,7 +46,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.proposals.remarks import all_said_again
+    from skilld.proposals.remarks import unwanted_said_again
 
     states = _states(arguments.state)
     store = common.stored()
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
     if arguments.state == "open":  # what can still be brought back, and what the person may want after all
-        found += [*store.proposals.in_states(_states("dropped")), *all_said_again(store, time.time())]
+        found += [*store.proposals.in_states(_states("dropped")), *unwanted_said_again(store, time.time())]
     heres = _heres(found)
     for proposal in found:
         _print(store, proposal, heres.get(proposal.id))
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
+def _heres(found: Sequence[Proposal]) -> dict[str, Applicability]:
     """Return what would come of the open ones on the branch that is checked out."""
     waiting = [proposal for proposal in found if proposal.state.value == "open" and proposal.commit]
     if not waiting:
@@ -78,12 +78,12 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
     from skilld.proposals.explain import ProposalReader  # git takes 0.15 s to load
 
     looking = ProposalReader()
-    return {proposal.id: looking.look(proposal) for proposal in waiting}
+    return {proposal.id: looking.applicability(proposal) for proposal in waiting}
 
 
-def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
+def _print(store: Store, proposal: Proposal, here: Applicability | None) -> None:
     from skilld.evals.results import told as evaluated
-    from skilld.proposals.remarks import of_decision, otherwise, standing
+    from skilld.proposals.remarks import describe_decision, describe_standing, list_contradictions
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -95,8 +95,8 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
     unfit = here.unfit if here is not None else ""
-    remarks = [*of_decision(store, proposal), proposal.note, standing(store, proposal, now), unfit]
-    remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
+    remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
+    remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
     console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_FLAGS], more)):
@@ -106,7 +106,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
     from skilld.evals.results import of_proposal
-    from skilld.proposals.remarks import conflicts, rests_on
+    from skilld.proposals.remarks import base_warning, current_conflicts
     from skilld.types import TargetKind
 
     branch = proposal.branch if proposal.state.value == "open" else ""
@@ -117,22 +117,22 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "skill": proposal.skill if proposal.target is TargetKind.SKILL else "",
         "target": {"kind": proposal.target.value, "agents": agents},
         "sessions": len({proposal.session_id, *store.overview.sessions_of(turns)}),
-        "conflicts": [asdict(one) for one in conflicts(proposal)],
+        "conflicts": [asdict(one) for one in current_conflicts(proposal)],
         "branch": branch,
-        "rests_on": rests_on(store, proposal),
+        "rests_on": base_warning(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),
         "rejected_for": store.proposals.decision_reason(proposal.id) if proposal.state.value == "rejected" else "",
         "evals": [one.as_json() for one in of_proposal(store, proposal)],
     }
 
 
-def _mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Here]) -> bool:
+def _mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Applicability]) -> bool:
     """Whether plain `git merge skilld/staging` in the skill's folder brings it in, and nothing else."""
-    from skilld.proposals.remarks import on_staging, rests_on
+    from skilld.proposals.remarks import base_warning, is_on_staging
 
     own = proposal.repo.startswith(f"{common.places().repositories}/")
     clean = proposal.id in heres and heres[proposal.id].merges
-    return clean and on_staging(proposal) and not own and not rests_on(store, proposal)
+    return clean and is_on_staging(proposal) and not own and not base_warning(store, proposal)
 
 
 def _states(text: str) -> Sequence[Any]:
@@ -166,8 +166,14 @@ def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
     from skilld.jobs.waiting import own_file
-    from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
-    from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
+    from skilld.proposals.explain import Applicability, ProposalReader, diff, list_parts
+    from skilld.proposals.remarks import (
+        describe_borrowed_lines,
+        describe_decision,
+        describe_standing,
+        is_on_staging,
+        list_contradictions,
+    )
     from skilld.types import State
 
     store = common.stored()
@@ -177,16 +183,16 @@ def run_show(arguments: argparse.Namespace) -> int:
     proposal = common.the_proposal(store, arguments.id)
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
-    parts = parts_of(proposal) if is_open else []
+    parts = list_parts(proposal) if is_open else []
     if arguments.json:
         shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
         return common.write_json(as_json(store, proposal) | shown)
-    remark = standing(store, proposal, time.time())
-    here = ProposalReader().look(proposal) if is_open else Here()
+    remark = describe_standing(store, proposal, time.time())
+    here = ProposalReader().applicability(proposal) if is_open else Applicability()
     own = own_file(store, proposal, common.host()) if is_open else ""
-    here = replace(here, merges=here.merges and on_staging(proposal) and not remark, own=own)
-    around = borrowed(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
-    remarks = (*of_decision(store, proposal), remark, here.unfit, *around, *otherwise(store, proposal))
+    here = replace(here, merges=here.merges and is_on_staging(proposal) and not remark, own=own)
+    around = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
+    remarks = (*describe_decision(store, proposal), remark, here.unfit, *around, *list_contradictions(store, proposal))
     ways = not arguments.without_commands
     present(proposal, lines, (*remarks, *told(store, proposal)), here, parts if ways else (), ways=ways)
     return 0
@@ -196,7 +202,7 @@ def present(
     proposal: Proposal,
     lines: list[str],
     remarks: Iterable[str],
-    here: Here,
+    here: Applicability,
     parts: Sequence[Part] = (),
     *,
     ways: bool = True,
@@ -255,9 +261,9 @@ def _reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
     """Return the reason for each of several parts; nothing where there is only one for all."""
     if len(parts) < 2:  # noqa: PLR2004 - one part is the whole
         return []
-    from skilld.proposals.remainder import reasons
+    from skilld.proposals.narrow import part_reasons
 
-    return reasons(proposal, parts)
+    return part_reasons(proposal, parts)
 
 
 def _number(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
@@ -275,16 +281,16 @@ def _number(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> No
 def origin(proposal: Proposal) -> str:
     """Return where a proposal came from: a session, or the verb that makes those without one."""
     if not proposal.evidence and not proposal.session_id:
-        from skilld.proposals.model import EVALS, TRIM
+        from skilld.proposals.model import EVALS_PREFIX, TRIM_PREFIX
 
-        for prefix, verb in {EVALS: "skills eval", TRIM: "trim"}.items():
+        for prefix, verb in {EVALS_PREFIX: "skills eval", TRIM_PREFIX: "trim"}.items():
             if proposal.batch_id.startswith(prefix):
                 return f"skilld {verb}"
         return f"skilld {'skills import' if proposal.creates else 'consolidate'}"
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
 
-def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
+def _ways(proposal: Proposal, here: Applicability) -> Iterator[tuple[str, str]]:
     """Yield the commands that decide, and what each does; none that would conflict or bring in more."""
     if proposal.state.value != "open":
         yield from _ways_back(proposal)

@@ -65,11 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _to_review(store: Store, given: str) -> str:
     """Return the ID of the proposal that a person means, of which something has to be undecided."""
-    from skilld.proposals.remarks import came_of
+    from skilld.proposals.remarks import find_descendants
     from skilld.types import State
 
     proposal = common.the_proposal(store, given)
-    if came_of(store, [proposal.id], store.proposals.in_states([State.OPEN, State.DROPPED])):
+    if find_descendants(store, [proposal.id], store.proposals.in_states([State.OPEN, State.DROPPED])):
         return proposal.id
     raise SkilldError("Nothing to review", f"{proposal.id} is {proposal.state.value}", f"skilld show {proposal.id}")
 

@@ -140,7 +140,7 @@ def _journald_reads() -> bool:
 def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     """Read what is new and finish the batches that are due, one after the other; `brief` leaves the sums to others."""
     from skilld.daemon.schedule import heard_since
-    from skilld.proposals.poll import PollSchedule, record
+    from skilld.proposals.poll import PollSchedule, record_observation
     from skilld.protocol import GitResult, Job
     from skilld.worker.spawn import VerbWorker
 
@@ -156,7 +156,7 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     if look := PollSchedule(engine.store).job(time.time()):
         found = worker.do(Job(look, umask), seconds)
         if isinstance(found, GitResult):
-            record(engine.store, found, time.time())
+            record_observation(engine.store, found, time.time())
         done += _finish_due(engine, worker)  # proposals that the look found to have lost their place
     if mend := heard_since(engine, time.time()):
         with VerbWorker(engine.around.environment) as verb:
@@ -249,12 +249,12 @@ def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
 
 def _news(proposal: Proposal) -> tuple[str, str]:
     """Return what happened to a proposal, and what to do about it."""
-    from skilld.proposals.remarks import BACK
+    from skilld.proposals.remarks import UNDO_VERBS
     from skilld.store.proposals import UNWANTED_STATES
 
     state, name = proposal.state, console.plain(proposal.skill)
     if state in UNWANTED_STATES:
-        return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {BACK[state]}"
+        return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {UNDO_VERBS[state]}"
     if proposal.landed:
         return f"Applied to {name}", "To undo it: skilld revert"
     return f"Proposed for {name}", "To review it: skilld review"

@@ -96,7 +96,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon import judges
     from skilld.daemon.settings_cache import kept, origin, shown
     from skilld.ingest.drift import drifts
-    from skilld.proposals.remarks import all_said_again, hours_left, said_again
+    from skilld.proposals.remarks import describe_repeat, hours_left, unwanted_said_again
     from skilld.store import meta
     from skilld.types import State
 
@@ -124,7 +124,7 @@ def collect() -> dict[str, Any]:
         "dropped": [
             {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
         ],
-        "said_again": [{"id": one.id, "told": said_again(store, one)} for one in all_said_again(store, now)],
+        "said_again": [{"id": one.id, "told": describe_repeat(store, one)} for one in unwanted_said_again(store, now)],
         "rests_on": store.meta.get(meta.MERGE_WARNINGS, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],

@@ -202,7 +202,7 @@ class _Asking(Asking):
 def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
     """Propose a cut if it is time to; returns the proposal's id, or why there is none."""
     from skilld.classify.backends import OFFLINE
-    from skilld.proposals.amend import put
+    from skilld.proposals.amend import stage_and_store
     from skilld.trim.cuts import MODEL_REASONS
     from skilld.trim.propose import CutStatus, proposal
 
@@ -212,7 +212,7 @@ def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, 
     named = model if one.cut.why in MODEL_REASONS else OFFLINE
     made = proposal(replace(one, cut=replace(one.cut, lost=lost)), named, counter.name, rfc3339(time.time()))
     try:
-        return put(store, made).id, ""
+        return stage_and_store(store, made).id, ""
     except SkilldError as error:
         return "", str(error)
 

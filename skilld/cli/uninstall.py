@@ -104,7 +104,7 @@ def _teams(store: Store) -> list[str]:
 
 def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.git.errors import NotTrackedError
-    from skilld.proposals.withdraw import plan, withdraw
+    from skilld.proposals.remove_refs import plan_removal, remove_refs
     from skilld.store.meta import SHARED_COMMITS
 
     own, shared = common.places().repositories, store.meta.get(SHARED_COMMITS, {})
@@ -113,7 +113,7 @@ def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
     for repo in (Path(name) for name in names if name and Path(name).parent != own):
         made = shared.get(str(repo), [])
         try:
-            planned = plan(repo, made)
+            planned = plan_removal(repo, made)
         except NotTrackedError:
             continue  # it is gone, and all that was in it
         except SkilldError as error:
@@ -121,7 +121,7 @@ def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
             continue
         troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, because {why}" for ref, why in planned.kept.items()]
         if planned.refs:
-            parts.append(Removal("refs", f"{repo}: {', '.join(planned.refs)}", partial(withdraw, repo, made)))
+            parts.append(Removal("refs", f"{repo}: {', '.join(planned.refs)}", partial(remove_refs, repo, made)))
     return parts, troubles
 
 

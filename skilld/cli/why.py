@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.errors import NotTrackedError
-    from skilld.proposals.explain import uncommitted, why
+    from skilld.proposals.explain import find_origin, uncommitted_origin
     from skilld.proposals.staging import private_repositories
 
     scrub_environment()
@@ -58,13 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
             return _tell_lines(saying, arguments.place, as_json=arguments.json)
         path, line, _ = saying[0]
     try:
-        line_origin = why(path, line, private_repositories())
+        line_origin = find_origin(path, line, private_repositories())
     except NotTrackedError as error:
         if not any(proposal.creates for proposal in _accepted(store, path)):
             raise SkilldError(
                 "No proposal added this line, and the file is not a skill in a git repository", error.cause
             ) from error
-        line_origin = uncommitted(path, line)  # made by `accept --worktree`
+        line_origin = uncommitted_origin(path, line)  # made by `accept --worktree`
     found = _brought_by(store, path, line_origin)
     if arguments.json:
         shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
@@ -190,7 +190,7 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
 
 
 def _print_why(store: Store, proposal: Proposal, line: str) -> None:
-    from skilld.proposals.remarks import doubt
+    from skilld.proposals.remarks import describe_doubt
     from skilld.types import OBSERVED_TURN
 
     behind = _behind(proposal, line)
@@ -208,5 +208,5 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
         console.say(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", style="dim")
     who = f"{origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
     console.say(f"  {who}", style="dim")
-    if maybe := doubt(store, proposal):
+    if maybe := describe_doubt(store, proposal):
         console.say(f"  note: {console.plain(maybe)}", style="yellow")

@@ -23,7 +23,7 @@ from skilld.ingest.drift import look
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.proposals import results
-from skilld.proposals.remarks import said_again
+from skilld.proposals.remarks import describe_repeat
 from skilld.protocol import BatchJob, BatchResult, Job, Plan, Recall, Result
 from skilld.settings import Settings
 from skilld.store import Store
@@ -188,7 +188,7 @@ class Engine:
     def said_again(self, ended: Result) -> list[Proposal]:
         """Return the proposals that the person did not want and, as a batch shows, said again."""
         known = (self.store.proposals.get(one.proposal) for one in BatchResult.of(ended).supported)
-        return [one for one in known if one is not None and said_again(self.store, one)]
+        return [one for one in known if one is not None and describe_repeat(self.store, one)]
 
     def recall(self, now: float) -> Recall | None:
         """Return the job of finding again what was proposed before the database was damaged, if it was."""
@@ -207,7 +207,7 @@ class Engine:
     def keep_plan(self, batch: StoredBatch, plan: BatchResult, now: float) -> None:
         """Keep what a worker is about to do, with what it cost to find out: a second try does it without asking."""
         with self.store.transaction():
-            results.record(self.store, batch, replace(plan, proposals=()), now, beside=plan.proposals)
+            results.record_result(self.store, batch, replace(plan, proposals=()), now, beside=plan.proposals)
             self.store.batches.save_plan(batch.id, Plan(plan.proposals))
 
     def finish(self, batch: StoredBatch, ended: Result, now: float) -> list[Proposal]:
@@ -223,7 +223,7 @@ class Engine:
                 self.store.batches.save_tries(batch.id, then.tries)
                 if then.wait is None:
                     outcome, result = _given_up(result)
-            new = results.record(self.store, batch, result, now)
+            new = results.record_result(self.store, batch, result, now)
             self.obstacles.record(batch, result, since)
             if outcome is Outcome.RETRY:
                 self.store.batches.postpone(batch.id, until or now + (then.wait or 0.0), detail)

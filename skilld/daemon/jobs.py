@@ -17,7 +17,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING
 from skilld.ingest.discover import Host, skill_places
-from skilld.proposals.lessons import past_decisions, thresholds
+from skilld.proposals.past_decisions import past_decisions, thresholds
 from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source, StoredWords
 from skilld.settings import Settings
 from skilld.skills import Unusable, find

@@ -39,7 +39,7 @@ from skilld.logs import get_logger
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_dead, about_waiting
 from skilld.proposals.poll import PollSchedule
-from skilld.proposals.poll import record as record_look
+from skilld.proposals.poll import record_observation as record_look
 from skilld.protocol import GitResult, Job, Result
 from skilld.store.batches import StoredBatch
 from skilld.store.connection import DamagedError, StoreError

@@ -59,12 +59,12 @@ class Obstacles:
         """
         cause = result.cause
         before = batch.obstacle
-        kept = results.kept_for_now(self._store, result)
+        kept = results.temporary_learnings(self._store, result)
         if before is not None and before.kept:
             if result.outcome is Outcome.RETRY or (cause and cause.what is before.cause):
                 kept = tuple(dict.fromkeys((*self._store.learnings.existing(before.kept), *kept)))
             else:
-                for name in set(before.kept).difference(results.learned(result)):
+                for name in set(before.kept).difference(results.learning_ids(result)):
                     self._store.learnings.forget(name)
         found = Obstacle(cause.what, cause.place, cause.remedy, since, kept) if cause else None
         self._store.batches.set_obstacle(batch.id, found)

@@ -25,8 +25,8 @@ from skilld.errors import SkilldError
 from skilld.git.repo import find, find_absent
 from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
 from skilld.pipeline.edits import compose
-from skilld.proposals.lessons import known_reason
-from skilld.proposals.model import ACROSS
+from skilld.proposals.model import ACROSS_PREFIX
+from skilld.proposals.past_decisions import known_reason
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.targets.places import Session, places, project_refusal
 from skilld.targets.session import SessionWork
@@ -67,7 +67,7 @@ def offers(around: RemedyContext, accepted_at: Callable[[str], str]) -> Iterator
         origin = around.proposals[rule.proposal]
         for offer in _find_offers(rule, origin, around):
             place = f"{offer.ref.path}\n{folded(rule.text)}".encode("utf-8", "surrogatepass")
-            batch = ACROSS + hashlib.sha256(place).hexdigest()[:16]
+            batch = ACROSS_PREFIX + hashlib.sha256(place).hexdigest()[:16]
             if batch not in known and not _was_refused(offer.ref, around):
                 known.add(batch)
                 try:

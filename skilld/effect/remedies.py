@@ -16,7 +16,7 @@ from skilld.clock import seconds
 from skilld.effect.figures import RuleState
 from skilld.effect.rule_lines import rules_in
 from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
-from skilld.proposals.model import REMEDY
+from skilld.proposals.model import REMEDY_PREFIX
 from skilld.text import folded
 from skilld.types import Operation, Proposal
 
@@ -117,19 +117,19 @@ def rule_id(rule: Rule) -> str:
 
 def batch_id_of(rule: Rule, remedy: Remedy) -> str:
     """Return the batch id of a remedy's proposal."""
-    return f"{REMEDY}{remedy.value}-{rule_id(rule)}"
+    return f"{REMEDY_PREFIX}{remedy.value}-{rule_id(rule)}"
 
 
 def remedy_of(proposal: Proposal) -> Remedy:
     """Return the remedy named in a proposal's batch id."""
-    return Remedy(proposal.batch_id.removeprefix(REMEDY).partition("-")[0])
+    return Remedy(proposal.batch_id.removeprefix(REMEDY_PREFIX).partition("-")[0])
 
 
 def proposals_for(rule: Rule, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
     """Yield the proposals that are remedies of a rule, or that gave it its present words or place."""
     mine, words = f"-{rule_id(rule)}", folded(rule.text)
     for one in proposals:
-        if one.batch_id.startswith(REMEDY):
+        if one.batch_id.startswith(REMEDY_PREFIX):
             wrote = one.path == rule.path and any(words in _rules_added(operation) for operation in one.operations)
             if one.batch_id.endswith(mine) or wrote:
                 yield one

@@ -42,8 +42,8 @@ from skilld.markdown.skill_file import parse
 from skilld.past import PastSession
 from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
 from skilld.pipeline.edits import CheckedEdit, check, compose
-from skilld.proposals.contradictions import divided
-from skilld.proposals.lessons import known_reason
+from skilld.proposals.contradictions import split_edits
+from skilld.proposals.past_decisions import known_reason
 from skilld.protocol import PastDecision
 from skilld.skills.find import FILE
 from skilld.skills.spec import front
@@ -234,7 +234,7 @@ class _RemedyDrafter:
         gone = self._deletion(source, self._rule)
         if gone is None or self._known_reason(update, ref.path):
             return None
-        whole, linked = divided(self._proposal(remedy, target, composed, why), [(source.ref, gone.operations)])
+        whole, linked = split_edits(self._proposal(remedy, target, composed, why), [(source.ref, gone.operations)])
         return whole if whole.also and not linked else None
 
     def _delete_from(self, loaded: TargetDocument, rule: Rule, remedy: Remedy, why: str = "") -> Proposal | None:

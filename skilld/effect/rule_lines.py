@@ -11,7 +11,7 @@ from skilld.classify.said_already import only_imports
 from skilld.errors import SkilldError
 from skilld.git.managed_repos import look
 from skilld.git.objects import read_commit
-from skilld.proposals.explain import why
+from skilld.proposals.explain import find_origin
 from skilld.proposals.staging import private_repositories
 
 _MAX_TEXT = 1 << 18  # characters of a file
@@ -45,7 +45,7 @@ def added_at(path: str, line: int) -> float | None:
         return None
     with suppress(SkilldError, OSError):
         private = private_repositories()
-        if origin := why(file, line, private).commit:
+        if origin := find_origin(file, line, private).commit:
             commit = read_commit(look(file, private).repo.git, origin)
             if commit is not None:
                 return min(float(commit.committer.seconds), changed)  # a commit may come from any clock

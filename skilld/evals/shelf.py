@@ -24,9 +24,9 @@ from skilld.files import read_plain, write_whole
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.paths import places, private_dir
-from skilld.proposals.amend import put
-from skilld.proposals.explain import versions
-from skilld.proposals.model import EVALS
+from skilld.proposals.amend import stage_and_store
+from skilld.proposals.explain import read_versions
+from skilld.proposals.model import EVALS_PREFIX
 from skilld.skills import Skill, Source, opt_out
 from skilld.store import Store
 from skilld.text import counted
@@ -126,7 +126,7 @@ def offer(store: Store, place: Place, new: Sequence[tuple[str, Case]]) -> tuple[
         raise SkilldError("Not proposed", f"proposal {waiting.id} is still open", "Decide on that proposal first.")
     else:
         new = new[: _fitting(place, new)]
-        made = put(store, _proposal(place, new))
+        made = stage_and_store(store, _proposal(place, new))
     offered = dict(store.meta.get(_OFFERED, {}))
     offered[str(place.skill.path)] = [*offered.get(str(place.skill.path), ()), *(_mark(case) for _, case in new)]
     store.meta.set(_OFFERED, offered)
@@ -166,7 +166,7 @@ def _read(text: str, path: Path) -> list[Case]:
 
 
 def _proposed(proposal: Proposal) -> str:
-    found = versions(proposal)
+    found = read_versions(proposal)
     return found[1].decode("utf-8", "replace") if found is not None else ""
 
 
@@ -190,7 +190,7 @@ def _proposal(place: Place, new: Sequence[tuple[str, Case]]) -> Proposal:
         else (Operation(Op.CREATE, TargetKind.EVALS.value, text),)
     )
     marks = "\n".join((str(place.beside), *sorted(map(_mark, cases))))
-    batch = EVALS + hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    batch = EVALS_PREFIX + hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     sources = ", ".join(dict.fromkeys(name for name, _ in new))
     return Proposal(
         id=hashlib.sha256(batch.encode()).hexdigest()[:8],

@@ -27,7 +27,7 @@ from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts
 from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
-from skilld.proposals.remarks import being_made_anew, conflicts
+from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.protocol import Ask, Job
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, choice_of, load
@@ -326,7 +326,7 @@ def _delayed(store: Store) -> int:
 
 def _opposed(store: Store) -> Iterator[str]:
     for proposal in store.proposals.open():
-        for one in conflicts(proposal)[:1]:
+        for one in current_conflicts(proposal)[:1]:
             yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
 
 
@@ -348,19 +348,19 @@ def _stale(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.STALE]):
         batch = store.batches.get(REMAKE_PREFIX + proposal.id)
         if batch is not None and batch.state != "done":
-            yield f"{proposal.id}: {being_made_anew(store, proposal)}"
+            yield f"{proposal.id}: {remake_status(store, proposal)}"
 
 
 def _damaged(store: Store, places: Places) -> Iterator[Trouble]:
     """Yield which staging branches with open or stale proposals lack an object, each with the way out."""
     from skilld.git.repo import open_repo  # with what most of doctor's checks go without
-    from skilld.proposals.branch import lost_object
+    from skilld.proposals.branch import find_missing_object
 
     scrub_environment()
     repos = {Path(one.repo) for one in store.proposals.in_states([State.OPEN, State.STALE]) if one.commit}
     for repo in sorted(one for one in repos if one.parent != places.repositories):
         with suppress(SkilldError, OSError):
-            if found := lost_object(open_repo(repo)):
+            if found := find_missing_object(open_repo(repo)):
                 yield Trouble(*found)
 
 

@@ -21,7 +21,7 @@ from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, TargetDocument, load_skills, session_opt_out, standing_instructions
 from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
-from skilld.proposals import lessons
+from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
 from skilld.redact import RedactionError
@@ -121,7 +121,9 @@ class Analysis:
     def _planned(self, planned: Sequence[Proposal]) -> list[Proposal]:
         """Return what an earlier try was about to stage, but for what the person has seen or decided since."""
         seen = {*self._job.closed, *(proposal.id for proposal in self._standing)}
-        return [one for one in planned if one.id not in seen and not lessons.was_decided(one, self._job.decided)]
+        return [
+            one for one in planned if one.id not in seen and not past_decisions.was_declined(one, self._job.decided)
+        ]
 
     def _typed(self, proposal: Proposal) -> str:
         """Return what the person typed in the turns that a proposal quotes, read again by a job that had a plan."""
@@ -191,7 +193,7 @@ class Analysis:
             if message.turn is None or message.turn_key is None or message.turn in heard:
                 continue
             for said in (part for line in self._own_words(place).splitlines() for part in sentences_of(line)):
-                if (decision := lessons.unwanted_again(said, decided)) is not None:
+                if (decision := past_decisions.find_refused_sentence(said, decided)) is not None:
                     self._supported.append(Support(decision.id, Evidence(message.turn_key, fold(said))))
 
     def _learn(self, verdict: Verdict) -> None:
@@ -238,10 +240,10 @@ class Analysis:
         new = []
         path, session = loaded.ref.path, self._batch.session_id
         for item in checked:
-            why = lessons.known_reason(item.update, path, session, self._standing, self._job.decided)
+            why = past_decisions.known_reason(item.update, path, session, self._standing, self._job.decided)
             least = self._job.thresholds.get(path, {}).get(item.update.kind.value, 0.0)
-            standing, rest = lessons.said_of(item.update, path, self._standing)
-            by = standing or lessons.decision_against(item.update, path, session, self._job.decided)
+            standing, rest = past_decisions.match_open_proposal(item.update, path, self._standing)
+            by = standing or past_decisions.decision_against(item.update, path, session, self._job.decided)
             if by is not None and by.id:
                 self._supported.append(Support(by.id, self._said(item.update)))
             if why:
@@ -290,14 +292,14 @@ class Analysis:
         )
         if not found.conflicts:
             return [proposal]
-        from skilld.proposals.contradictions import divided  # as git in _stage
+        from skilld.proposals.contradictions import split_edits  # as git in _stage
 
         edits = [
             (file, operations)
             for file, operations in found.edits
             if file.path not in made and file.path not in unedited
         ]
-        whole, others = divided(replace(proposal, conflicts=found.conflicts), edits)
+        whole, others = split_edits(replace(proposal, conflicts=found.conflicts), edits)
         others = [one for one in others if self._is_new(one)]
         return [replace(whole, linked=tuple(one.id for one in others)), *others]
 
@@ -305,7 +307,7 @@ class Analysis:
         """Whether what a proposal says was not proposed for its file, or decided, before."""
         session, job = self._batch.session_id, self._job
         return not any(
-            lessons.known_reason(update, proposal.path, session, self._standing, job.decided)
+            past_decisions.known_reason(update, proposal.path, session, self._standing, job.decided)
             for update in proposal.updates
         )
 

@@ -15,8 +15,8 @@ from skilld.classify.backends import OFFLINE, AwayError, make
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import session_opt_out
-from skilld.proposals.remake import made_anew
-from skilld.proposals.staging import stage, texts
+from skilld.proposals.remake import remake_proposal
+from skilld.proposals.staging import original_and_current, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchResult, Blame, Remake
 from skilld.skills import opt_out
@@ -41,7 +41,7 @@ def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:
         of_file = opt_out(Path(stale.path), stale.skill, stale.target)
         if unwanted := session_opt_out(job.batch.cwd) or of_file:
             return BatchResult(outcome=Outcome.NOTHING, detail=unwanted)
-        made = made_anew(stale, *texts(stale), backend)
+        made = remake_proposal(stale, *original_and_current(stale), backend)
     except AwayError:
         raise
     except SkilldError as error:

@@ -19,8 +19,8 @@ from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_skills
 from skilld.pipeline.judge import Judge, Redact
-from skilld.proposals.amend import decide_parts, part_of, put
-from skilld.proposals.contradictions import divided
+from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
+from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide
 from skilld.skills.find import FILE
 from skilld.store import Store
@@ -121,7 +121,7 @@ def accept_elsewhere(
     if proposal.state is not State.OPEN:
         raise SkilldError(title, f"it is {proposal.state.value}, not open")
     whole = not parts or set(range(len(proposal.operations))) <= set(parts)
-    taken = proposal if whole else part_of(proposal, parts)
+    taken = proposal if whole else select_parts(proposal, parts)
     if not taken.updates or not all(update.quote for update in taken.updates):
         raise SkilldError(
             title, "not all of it is based on something you said, so skilld cannot move it to another file"
@@ -219,11 +219,11 @@ def _put(
         composed.checked, files[0], after, around, [], allowed=allowed, typed=typed, redact=redact
     )
     edit = replace(said, operations=composed.operations, flags=composed.flags, conflicts=against.conflicts)
-    whole, linked = divided(edit, against.edits)
-    made = put(store, whole)
+    whole, linked = split_edits(edit, against.edits)
+    made = stage_and_store(store, whole)
     for other in linked:
         with suppress(SkilldError):  # it is only named then
-            put(store, other)
+            stage_and_store(store, other)
     return made
 
 

@@ -15,7 +15,7 @@ from skilld.clock import rfc3339, seconds
 from skilld.exchange.outgoing import Check, names_session
 from skilld.machines.merging import Groups, Slot, joined, together, weight
 from skilld.machines.places import Places
-from skilld.proposals.model import EVALS, REMEDY
+from skilld.proposals.model import EVALS_PREFIX, REMEDY_PREFIX
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.machine_records import MachineRecord
@@ -57,7 +57,7 @@ def rules(store: Store, places: Places) -> list[Rule]:
         one.id: (_time(max(one.created_at, one.decided_at)), store.proposals.decisions(one.id)) for one in proposals
     }
     for proposal in sorted(proposals, key=lambda one: last[one.id]):
-        if proposal.target is TargetKind.EVALS or proposal.batch_id.startswith((REMEDY, EVALS)):
+        if proposal.target is TargetKind.EVALS or proposal.batch_id.startswith((REMEDY_PREFIX, EVALS_PREFIX)):
             continue
         if not proposal.evidence or not (place := places.name_of(Path(proposal.path))):
             continue

@@ -27,7 +27,7 @@ from skilld.library.clusters import Ask, asks, of_learnings, says_layout
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.new_skill import edit_refusal, part_problem
 from skilld.mining.values import Part, PartKind
-from skilld.proposals.amend import put
+from skilld.proposals.amend import stage_and_store
 from skilld.skills import opt_out
 from skilld.skills.draft import Draft, SkillKind, write
 from skilld.skills.write import landing
@@ -217,7 +217,7 @@ def propose_domain_skills(
             else:
                 made, proposal = _propose_extension(made, there, learnings, ProposalHistory(proposed), desk)
             if proposal is not None and not dry_run:
-                made = replace(made, proposal=put(store, proposal).id)
+                made = replace(made, proposal=stage_and_store(store, proposal).id)
         except SkilldError as error:
             made = replace(made, why_not=str(error))
         if proposal is not None or made.why_not:

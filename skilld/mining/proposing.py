@@ -22,7 +22,7 @@ from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import NewSkill, build_skill, edit_refusal, find_place, title_of
 from skilld.mining.questions import BOOKED_AS, Terms
 from skilld.mining.values import OBSERVED, Candidate, Edit, Part
-from skilld.proposals.amend import put
+from skilld.proposals.amend import stage_and_store
 from skilld.protocol import Extend, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import faults
@@ -95,7 +95,9 @@ def propose_candidate(
             return _propose_new(candidate, run, host, edit, dry_run=dry_run)
         if why := edit_refusal(candidate.name, candidate.target, host):
             return CandidateResult(candidate, why_not=why)
-        return CandidateResult(candidate, "" if dry_run else put(run.store, extension_proposal(candidate, run)).id)
+        return CandidateResult(
+            candidate, "" if dry_run else stage_and_store(run.store, extension_proposal(candidate, run)).id
+        )
     except RetryError as error:
         return CandidateResult(candidate, why_not=f"{error}; the next run will try again")
     except SkilldError as error:
@@ -120,7 +122,7 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
         passed = check_skill(candidate, drafted, run)
     else:
         passed = check_skill(candidate, drafted.edited(seen), run, own=seen)
-    made = put(run.store, creation_proposal(passed, where.path, run))
+    made = stage_and_store(run.store, creation_proposal(passed, where.path, run))
     return CandidateResult(candidate, made.id, text=passed.skill.text, path=made.path)
 
 

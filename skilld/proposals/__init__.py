@@ -1,14 +1,15 @@
-"""The whole life of a proposal: git first, then the store, whichever way a person decides.
+"""The whole life of a proposal. Every change is made in git first, then in the store.
 
-- `model`: what enters and leaves. `branch`: the staging branch as read, and rebuilt. `propose`: one proposal's commit,
-  the branch rebuilt, everything of skilld's taken out of a repository. `staging`: proposals in, what came of it out.
-- `decide`: accept, reject, revert, by `cherry_pick` in a `worktree`. `amend`: another text for an open proposal, single
-  parts of it, a rejected one back. `take_back`: an acceptance undone. `auto_apply`: what is applied unasked.
-- `observe`: what git shows of proposals. `reconcile`: what follows from it. `poll`, `refresh`: when to look.
-- `explain`: what a person is shown. `remarks`: what to mind about where a proposal stands.
-- `refit`: the same edit in a skill that changed. `remake`: another edit for the same words, where that cannot be.
-- `contradictions`: lines elsewhere that say the opposite. `lessons`: what past decisions teach.
-- `recover_from_git`: what repositories tell a store that lost it. `results`, `staging_result`: to rows and back.
+- `model`: the values that the other modules exchange. `branch`: reads and rebuilds the staging branch. `propose`:
+  commits one proposal on it. `staging`: stages proposals and interprets the outcome, as a `staging_result`.
+- `decide`: accept, reject, revert, with `cherry_pick` in a `worktree`. `amend`: changes an open proposal's text, splits
+  off parts (`narrow`: what justifies them), restores. `undo_accept`. `auto_apply`: applies proposals unasked.
+- `observe`: reads from git what became of proposals. `reconcile`: decides what follows. `poll`: schedules this.
+- `explain`: the parts, diff and origin that a person is shown. `remarks`: sentences about where a proposal stands.
+- `refit`: fits the same edit into a changed skill. `remake`: makes another edit for the same words if that fails.
+- `contradictions`: lines elsewhere that say the opposite. `past_decisions`: what they teach.
+- `recover_from_git`: restores proposals that the store lost. `results`: writes a worker's result to the store.
+- `remove_refs`: deletes skilld's branches and refs on uninstall.
 
-Knows no terminal and no argument of a command line.
+Knows no terminal and no command line arguments.
 """

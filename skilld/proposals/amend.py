@@ -1,7 +1,7 @@
 """Changes an open proposal's text, splits off parts, and puts rejected or dropped ones back on the branch.
 
-The proposal itself changes, in the store and on the branch, before it is accepted: what git shows of it later is then
-judged against what the person chose.
+The proposal changes in the store and on the branch before it is accepted, so that what git shows later is compared
+with what the person chose.
 """
 
 from __future__ import annotations
@@ -17,64 +17,62 @@ from skilld.edit.operations import apply, created
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import one_command
-from skilld.proposals import remainder
+from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch
-from skilld.proposals.explain import only, parts, versions
+from skilld.proposals.explain import apply_only, parts, read_versions
 from skilld.proposals.model import without_remark
-from skilld.proposals.observe import EDITED
-from skilld.proposals.remarks import instead
-from skilld.proposals.results import follow, staging_for
+from skilld.proposals.observe import EDITED_NOTE
+from skilld.proposals.remarks import refusal_and_remedy
+from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
 from skilld.text import cut, fold, sentences
 from skilld.types import Op, Operation, Proposal, State, TargetKind
 
-# A proposal that is in no store yet, put on the branch and kept: mined, imported, merged, or a part of one. The branch
-# is written first: a run that ends between the two finds its commit again by the proposal's id.
-
 
 @one_command()
-def put(store: Store, proposal: Proposal) -> Proposal:
-    """Stage a proposal, keep it, and return it as it stands now.
+def stage_and_store(store: Store, proposal: Proposal) -> Proposal:
+    """Stage a proposal that is in no store yet (mined, imported, merged, or a part of one), store it and return it.
 
-    Raises SkilldError if it cannot be, or is said already.
+    The branch is written first: a run that ends between the two finds its commit again by the proposal's id. Raises
+    SkilldError if it cannot be staged or is said already.
     """
-    made, staged = staged_on(store, proposal)
+    made, staged = stage_on_branch(store, proposal)
     with store.transaction():
         store.proposals.add(made)
-        follow(store, staged.changes(), time.time())
+        record_changes(store, staged.changes(), time.time())
     return made
 
 
-def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tuple[Proposal, StagingResult]:
-    """Put a proposal on the staging branch, on top of the open ones; what became of those is for the store to follow.
+def stage_on_branch(store: Store, proposal: Proposal, *, restored: bool = False) -> tuple[Proposal, StagingResult]:
+    """Put a proposal on the staging branch, on top of the open ones; the caller records what became of those.
 
-    All open ones are given, since which repository a new skill is in is only known when it is staged. `restored` is as
-    in `stage`.
+    All open ones are passed on: the repository of a new skill is only known once it is staged. `restored` is as in
+    `stage`.
     """
     others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
-    staged = staging_for(store)
+    staged = new_staging_result(store)
     if not stage(proposal, others, staged, closed, restored=restored):
-        raise SkilldError(_SAID_ALREADY, "the file or an open proposal already says this")
+        raise SkilldError(_NOT_PROPOSED, "the file or an open proposal already says this")
     (made,) = staged.made
     return replace(made, note=made.note or proposal.note), staged
 
 
-_SAID_ALREADY = "Not proposed"
+_NOT_PROPOSED = "Not proposed"
 _TITLE = "The proposal was not changed"
-_SUMMARY = 300
+_MAX_SUMMARY = 300
 
 
 @one_command()
 def accept_edited(
     store: Store, proposal: Proposal, text: str, removed: Mapping[str, str], opened: str = ""
 ) -> DecisionReport:
-    """Accept a proposal with the person's own text of the whole skill in place of what was proposed.
+    """Accept a proposal with the person's own text of the whole skill instead of the proposed one.
 
-    They made it of the text that they `opened`: what is around the proposal may be another by now. Raises SkilldError,
-    with the proposal as it was, where the text is none an edit may come to or accepting is refused.
+    `opened` is the text that they edited: the lines around the proposal may have changed since. Raises SkilldError and
+    leaves the proposal as it was if no edit may result in that text, or accepting is refused.
     """
     before, after = _versions(proposal)
     if opened and opened != after.decode("utf-8", "replace"):
@@ -83,9 +81,9 @@ def accept_edited(
         return decide(store, proposal, accepting(removed))
     if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
         raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
-    narrowed = remainder.with_text(proposal, before, after, text.encode("utf-8", "replace"))
-    changed = replace(_as_edited(narrowed, before, text), note=EDITED)
-    return _decide_instead(store, proposal, changed, accepting(removed))
+    narrowed = narrow.narrow_to_text(proposal, before, after, text.encode("utf-8", "replace"))
+    changed = replace(_with_text(narrowed, before, text), note=EDITED_NOTE)
+    return _decide_on_changed(store, proposal, changed, accepting(removed))
 
 
 def accept_parts(
@@ -97,25 +95,25 @@ def accept_parts(
 
 @one_command()
 def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], decision: Decision) -> DecisionReport:
-    """Decide on the operations of a proposal with these numbers (from 0); the others stay open as one of their own.
+    """Decide on the operations of a proposal with these numbers (from 0); the others stay open as a new proposal.
 
-    Raises SkilldError, with the proposal as it was, where the parts cannot be told apart or the decision is refused.
+    Raises SkilldError and leaves the proposal as it was if the parts cannot be told apart or the decision is refused.
     """
     numbers = set(range(len(proposal.operations)))
     if numbers <= set(chosen):
         return decide(store, proposal, decision)
     before, _ = _versions(proposal)
-    taken = _part(proposal, before, chosen)
+    taken = _select(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
-    rest = replace(_part(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
-    # What is accepted is in the file by then, and the rest goes where it was shown: beside it.
+    rest = replace(_select(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
+    # By then the accepted parts are in the file, and the rest goes next to them, where it was shown.
     there = set(chosen) if decision.after is State.ACCEPTED else set[int]()
-    rest = replace(rest, operations=_one_by_one(before, proposal.operations, there, numbers - set(chosen)))
-    told = _decide_instead(store, proposal, taken, decision)
+    rest = replace(rest, operations=_separate_operations(before, proposal.operations, there, numbers - set(chosen)))
+    told = _decide_on_changed(store, proposal, taken, decision)
     try:
-        rebuild_branch(store, put(store, rest).repo)
+        rebuild_branch(store, stage_and_store(store, rest).repo)
     except SkilldError as error:
-        if error.title == _SAID_ALREADY:
+        if error.title == _NOT_PROPOSED:
             return DecisionReport(told.lines, (*told.warnings, f"the other parts were not kept open: {error.cause}"))
         store.proposals.add(replace(rest, repo=proposal.repo, note=f"on hold: {error.cause}"))
         return DecisionReport(told.lines, (*told.warnings, f"the other parts are on hold as {rest.id}: {error.cause}"))
@@ -137,9 +135,9 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Decisio
 
 @one_command()
 def restore(store: Store, proposal: Proposal) -> DecisionReport:
-    """Put a proposal that was rejected, or dropped from the staging branch, back on it, open again.
+    """Put a rejected or dropped proposal back on the staging branch, open again.
 
-    Raises SkilldError, with everything as it was, where that cannot be.
+    Raises SkilldError and changes nothing if that is impossible.
     """
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
@@ -151,22 +149,22 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         except SkilldError as error:
             raise type(error)(title, error.cause, error.remedy or by_hand) from error
     if proposal.state is not State.DROPPED:
-        cause, remedy = instead(store, proposal, "restore", (State.REJECTED, State.DROPPED))
+        cause, remedy = refusal_and_remedy(store, proposal, "restore", (State.REJECTED, State.DROPPED))
         if proposal.state in {State.REVERTED, State.STALE}:
             remedy = f"To accept it after all: skilld accept {proposal.id}"
         raise SkilldError(title, cause, remedy)
-    made, staged = staged_on(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
+    made, staged = stage_on_branch(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
     if not made.commit:
         raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")
     with store.transaction():
         store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
         store.proposals.save_edit(made)
-        follow(store, staged.changes(), time.time())
+        record_changes(store, staged.changes(), time.time())
     return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
 
 
-def _decide_instead(store: Store, proposal: Proposal, changed: Proposal, decision: Decision) -> DecisionReport:
-    """Put `changed` in the place of a proposal and decide on it; put the proposal back where that is refused."""
+def _decide_on_changed(store: Store, proposal: Proposal, changed: Proposal, decision: Decision) -> DecisionReport:
+    """Replace a proposal by `changed` and decide on it; put the proposal back if that is refused."""
     _replace(store, proposal, changed)
     try:
         return decide(store, store.proposals.get(proposal.id) or changed, decision)
@@ -176,13 +174,13 @@ def _decide_instead(store: Store, proposal: Proposal, changed: Proposal, decisio
 
 
 def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
-    found = versions(proposal)
+    found = read_versions(proposal)
     if found is None or not proposal.commit:
         raise RefusedError(_TITLE, proposal.note or "its file can no longer be read")
     return found
 
 
-def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
+def _with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     if proposal.creates:
         anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
         created(b"", text, skill=not anchor)
@@ -192,54 +190,58 @@ def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
         return replace(proposal, operations=tuple(operations))
     _, added = line_diff.signature(before, apply(before, operations))
     rules = [line for line in added if not line.startswith("#")] or added
-    said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in rules])), _SUMMARY)
+    said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary)
 
 
 @one_command()
-def part_of(proposal: Proposal, chosen: Collection[int]) -> Proposal:
-    """Return what the operations with these numbers (from 0) make of a proposal, with what justifies them.
+def select_parts(proposal: Proposal, chosen: Collection[int]) -> Proposal:
+    """Return the proposal with only the operations of these numbers (from 0) and what justifies them.
 
-    Raises SkilldError where the parts cannot be told apart.
+    Raises SkilldError if the parts cannot be told apart.
     """
-    return _part(proposal, _versions(proposal)[0], chosen)
+    return _select(proposal, _versions(proposal)[0], chosen)
 
 
-def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
+def _select(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
     if not chosen:
         raise SkilldError(_TITLE, "no part was selected")
     if all(proposal.operations[number].op is Op.MARK for number in chosen):
         cause = "this part only records where the other parts came from, so it cannot be accepted without them"
         raise SkilldError(_TITLE, cause, "Select it together with another part.")
-    text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
-    narrowed = remainder.with_parts(proposal, parts(before, proposal.operations), set(chosen))
-    part = replace(_as_edited(narrowed, before, text), note="")
-    return part if part.creates else replace(part, operations=_one_by_one(before, proposal.operations, (), chosen))
+    text = apply_only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
+    narrowed = narrow.narrow_to_parts(proposal, parts(before, proposal.operations), set(chosen))
+    part = replace(_with_text(narrowed, before, text), note="")
+    return (
+        part
+        if part.creates
+        else replace(part, operations=_separate_operations(before, proposal.operations, (), chosen))
+    )
 
 
-def _one_by_one(
+def _separate_operations(
     before: bytes, operations: Sequence[Operation], there: Collection[int], more: Collection[int]
 ) -> tuple[Operation, ...]:
-    """Return the operations that add those with the numbers `more` to a text that has those of `there`, one for each.
+    """Return one operation for each number in `more`, for a text that already has the operations of `there`.
 
-    Together they would be one operation where they lie side by side, and no part could be told from another.
+    Made together, adjacent ones would become a single operation, and the parts could no longer be told apart.
     """
     made: list[Operation] = []
     present = set(there)
     for number in sorted(more):
-        text = only(before, operations, present)
+        text = apply_only(before, operations, present)
         present.add(number)
-        made += operations_between(text, only(before, operations, present).decode("utf-8-sig", "replace"))
+        made += operations_between(text, apply_only(before, operations, present).decode("utf-8-sig", "replace"))
     return tuple(made)
 
 
 def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
     """Take an open proposal off the staging branch and put it there with other operations."""
     others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
-    staged = staging_for(store)
+    staged = new_staging_result(store)
     held = restage(proposal.repo, others, staged, [*store.proposals.closed_ids(), proposal.id])
     with store.transaction():
-        follow(store, staged.changes(), time.time())
+        record_changes(store, staged.changes(), time.time())
     if held:
         raise RefusedError(_TITLE, held)
     try:
@@ -250,9 +252,9 @@ def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
 
 
 def _restore(store: Store, proposal: Proposal) -> None:
-    """Put a proposal that is not on the staging branch there, and write down what it is now."""
-    made, staged = staged_on(store, proposal, restored=True)
+    """Put a proposal back on the staging branch and store its new state."""
+    made, staged = stage_on_branch(store, proposal, restored=True)
     with store.transaction():
         store.proposals.save_edit(made)
         store.proposals.set_evidence(made)
-        follow(store, staged.changes(), time.time())
+        record_changes(store, staged.changes(), time.time())

@@ -22,15 +22,15 @@ from skilld.proposals.model import Apply
 from skilld.proposals.refit import Edit
 from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.staging_result import StagingResult
-from skilld.proposals.worktree import own_commit, tracked_by
+from skilld.proposals.worktree import find_tracked, read_own_commit
 from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal
 from skilld.words import denies
 
-# Applying a proposal unasked, in auto mode: a commit of its own on the branch that is checked out, touching one file.
-# By plumbing alone, since no person gave a command: no hook, no signing. The file and its index entry follow only where
-# both are HEAD's, byte for byte; every other state leaves the proposal where it is. A process that is killed on the way
-# leaves at most the edit in the file or staged, never a branch that its work tree contradicts.
+# Auto mode applies a proposal as a commit of its own on the checked-out branch, touching one file. It uses plumbing
+# only, since no person gave a command: no hook, no signing. The file and its index entry are updated only if both equal
+# HEAD's byte for byte; in any other state the proposal stays where it is. A process killed on the way leaves at most
+# the edit in the file or staged, never a branch that its work tree contradicts.
 
 _TITLE = "The proposal was not applied"
 
@@ -39,23 +39,23 @@ _TITLE = "The proposal was not applied"
 def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None) -> str:
     """Apply a proposal and return its commit on the branch that is checked out where its skill lives.
 
-    `private` is the folder of skilld's own repositories. Raises RefusedError, with everything as it was, where the
-    file or its index entry is not HEAD's, an operation is in progress, HEAD is detached or the staging branch itself,
-    or the edit does not fit. A new skill is never applied unasked.
+    `private` is the folder of skilld's own repositories. Raises RefusedError and changes nothing if the file or its
+    index entry differs from HEAD's, an operation is in progress, HEAD is detached or the staging branch itself, or the
+    edit does not fit. A new skill is never applied unasked.
     """
-    tracked = tracked_by(proposal, private)
+    tracked = find_tracked(proposal, private)
     if proposal.creates or tracked.entry is None:
         raise RefusedError(_TITLE, "new skills always need your approval")
     repo, path = tracked.repo, Path(proposal.path)
-    source = own_commit(repo, proposal.id, proposal.commit)
+    source = read_own_commit(repo, proposal.id, proposal.commit)
     if source is None:
         raise RefusedError(_TITLE, "its commit is no longer in the repository")
-    if why := worktree.obstacle(repo)[0]:
+    if why := worktree.find_obstacle(repo)[0]:
         raise RefusedError(_TITLE, why)
     staged = tree.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath))
     if staged != {tracked.relpath: tracked.entry}:
         raise RefusedError(_TITLE, f"{tracked.relpath} has staged changes")
-    old = worktree.read(path)
+    old = worktree.read_file(path)
     if old != objects.read_blob(repo.git, repo.head, tracked.relpath):
         raise RefusedError(_TITLE, f"{tracked.relpath} has uncommitted changes")
     new = apply(old)
@@ -68,16 +68,16 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
         author=source.author,
         committer=Ident("skilld", objects.EMAIL, int(time.time())),
     )
-    worktree.replace(path, old, new)
+    worktree.replace_file(path, old, new)
     try:
-        _move(tracked, entry, refs.Change(repo.branch or "", commit, repo.head), source.subject)
+        _move_branch(tracked, entry, refs.Change(repo.branch or "", commit, repo.head), source.subject)
     except SkilldError:
-        worktree.replace(path, new, old)
+        worktree.replace_file(path, new, old)
         raise
     return commit
 
 
-def _move(tracked: TrackedFile, entry: tree.Entry, change: refs.Change, subject: str) -> None:
+def _move_branch(tracked: TrackedFile, entry: tree.Entry, change: refs.Change, subject: str) -> None:
     repo = tracked.repo
     tree.stage(repo.git, {tracked.relpath: entry})
     try:
@@ -87,21 +87,21 @@ def _move(tracked: TrackedFile, entry: tree.Entry, change: refs.Change, subject:
         raise
 
 
-# What code writes itself: the heading of a new section, and the number of a step.
-_BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MULTILINE)
+# Text that skilld generates itself: the heading of a new section, and the number of a step.
+_GENERATED_PATTERN = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MULTILINE)
 
 
 @one_command()
 def apply_allowed(
     staged: StagingResult, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
 ) -> None:
-    """Apply those of the proposals just made that `rules` allow; the others stay on the staging branch.
+    """Apply those of the new proposals that `rules` allow; the others stay on the staging branch.
 
-    `typed` gives what the person typed in the turns that a proposal quotes. One that was not
-    applied for the state of its repository says so in its note.
+    `typed` returns what the person typed in the turns that a proposal quotes. If the state of its repository prevents
+    applying it, the proposal's note says so.
     """
     for proposal in list(staged.made):
-        if not (_allowed(proposal, rules) and _is_own(proposal, typed)):
+        if not (_is_allowed(proposal, rules) and _is_typed_by_person(proposal, typed)):
             continue
         try:
             commit = apply_unasked(proposal, Edit(proposal), private_repositories())
@@ -118,8 +118,8 @@ def apply_allowed(
             continue  # the next look at git takes it off the branch
 
 
-def _allowed(proposal: Proposal, rules: AutoRules) -> bool:
-    """Whether a proposal is of the kind that needs no person: sure, unflagged, unopposed, adding plain words alone."""
+def _is_allowed(proposal: Proposal, rules: AutoRules) -> bool:
+    """Whether a proposal needs no approval: confident, unflagged, without contradictions, only adding plain text."""
     named = (rules.skills is None or proposal.skill in rules.skills) and proposal.target in rules.targets
     sure = proposal.confidence >= rules.confidence and not (proposal.flags or proposal.conflicts or proposal.linked)
     if not (named and sure and proposal.commit) or any(item.op is not Op.INSERT_AFTER for item in proposal.operations):
@@ -131,11 +131,11 @@ def _allowed(proposal: Proposal, rules: AutoRules) -> bool:
         return False
 
 
-def _is_own(proposal: Proposal, typed: Callable[[Proposal], str]) -> bool:
-    """Whether the person typed, in the turns quoted, each content word to be added and each that turns a rule round."""
+def _is_typed_by_person(proposal: Proposal, typed: Callable[[Proposal], str]) -> bool:
+    """Whether the person typed, in the quoted turns, every content word that is added and every negation."""
     try:
         said = typed(proposal)
     except SkilldError:
         return False
-    texts = [_BY_CODE.sub("", operation.text) for operation in proposal.operations]
+    texts = [_GENERATED_PATTERN.sub("", operation.text) for operation in proposal.operations]
     return all(all_own(text, said) and turns(text) <= turns(said) and denies(text) <= denies(said) for text in texts)

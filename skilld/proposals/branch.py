@@ -1,7 +1,4 @@
-"""The staging branch as it stands: what is on it, what holds it, and how to move it to another tip.
-
-Reads refs and commits of one repository; moves nothing itself.
-"""
+"""Reads the staging branch of one repository, finds its base and rebuilds its commits. Moves no ref itself."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The branch as read: `commits` are those on it, oldest first; None where `held` says why it cannot be rebuilt.
+    """The branch as read: `commits` are those on it, oldest first; None if `held` says why it cannot be rebuilt.
 
     `proposals` are the refs of proposals, by id.
     """
@@ -39,7 +36,7 @@ class Branch:
         return self.commits[0].parents[0]
 
     def files(self, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
-        """Return the paths of the skills that open proposals on the branch edit, and whether one makes the skill."""
+        """Return the paths that open proposals on the branch edit, each with whether one of them creates the file."""
         on_branch = {name for commit in self.commits or () for name in commit.proposals if name not in dropped}
         files: dict[str, bool] = {}
         for name, item in standing.items():
@@ -50,7 +47,7 @@ class Branch:
         return files
 
     def moves(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.Change]:
-        """Return the changes that bring the branch to `tip`, proposals to where they are `at`, `dropped` ones off.
+        """Return the changes that move the branch to `tip` and proposals to `at`, and delete refs of `dropped` ones.
 
         Git writes several refs one after the other: killed between two of them, it leaves some where they were.
         """
@@ -64,99 +61,105 @@ class Branch:
 
 
 def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
-    """Return the branch; without commits where it holds something that cannot be rebuilt."""
+    """Return the branch; without commits if it holds something that cannot be rebuilt."""
     found = refs.tips(repo.git, [STAGING, PROPOSALS.rstrip("/")])
     proposals = {name.removeprefix(PROPOSALS): oid for name, oid in found.items() if name != STAGING}
     tip = found.get(STAGING)
     if tip is None:
         return Branch(None, proposals, [])
     try:
-        return Branch(tip, proposals, read_line(repo, tip, [item.proposal.base for item in standing]))
+        return Branch(tip, proposals, read_staged_commits(repo, tip, [item.proposal.base for item in standing]))
     except RebuildBlockedError as error:
         return Branch(tip, proposals, None, str(error))
 
 
-# Where the staging branch rests: on the newest commit that last changed the skills it edits. So merging it into any
-# branch that has that version brings in the proposals and nothing else.
+# The base of the staging branch is the newest commit that changed the skills it edits, so that merging it into any
+# branch with that version brings in the proposals and nothing else.
 
-# Walking 20,000 commits takes 0.06 to 0.16 s of CPU, by the size of their top folder and whether git has a
-# commit-graph. Reading no more than the list of commits takes 0.06 s of it, so a binary search along the list would
-# save half, but it cannot see a change that was taken back, and would rest on the older of two commits then.
-SECONDS = 3.0
+# Walking 20,000 commits takes 0.06 to 0.16 s of CPU, depending on the size of their top folder and on whether git has a
+# commit-graph. Reading just the list of commits takes 0.06 s of it, so a binary search along the list would save half,
+# but it misses a change that was undone, and would choose the older of two commits then.
+BASE_TIMEOUT_SECONDS = 3.0
 
 
 def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -> Base:
-    """Return the commit to rest on: the first of three candidates whose files equal HEAD's.
+    """Return the base: the first of three candidates whose files equal HEAD's.
 
-    They are the newest commit that changed any of the files (skipped without files, and where the walk takes too
-    long), the merge base with the default branch, and HEAD. All files must be in HEAD, and none of the `absent` ones.
+    They are the newest commit that changed any of the files (skipped without files, and if the walk takes too long),
+    the merge base with the default branch, and HEAD. All files must be in HEAD, and none of the `absent` ones.
     """
 
     def fits(rest: Base | None) -> bool:
         return (
             rest is not None
-            and same_files(repo, rest.commit, repo.head, relpaths)
+            and have_same_files(repo, rest.commit, repo.head, relpaths)
             and not any(objects.read(repo.git, [f"{rest.commit}:{relpath}" for relpath in absent]))
         )
 
     rest = _newest_change(repo, relpaths) if relpaths else None
     if not fits(rest):
         rest = _merge_base(repo)
-    return rest if rest is not None and fits(rest) else describe(repo, repo.head)
+    return rest if rest is not None and fits(rest) else describe_base(repo, repo.head)
 
 
-def same_files(repo: Repo, one: str, other: str, relpaths: Sequence[str]) -> bool:
+def have_same_files(repo: Repo, one: str, other: str, relpaths: Sequence[str]) -> bool:
     """Whether both commits have all the files, with the same bytes."""
     names = [f"{commit}:{relpath}" for relpath in relpaths for commit in (one, other)]
     oids = [item.oid if item is not None else None for item in objects.read(repo.git, names)]
     return None not in oids and oids[0::2] == oids[1::2]
 
 
-def describe(repo: Repo, commit: str) -> Base:
-    """Return a base commit with the number of commits that merging it would bring to the default branch."""
+def describe_base(repo: Repo, commit: str) -> Base:
+    """Return a base commit with the number of commits that merging it would add to the default branch."""
     if repo.default is None or commit in repo.default.tips:
-        return _on_default(repo, commit)
-    ahead = int(repo.git.run("rev-list", "--count", commit, *_without(repo)))
+        return _base_on_default(repo, commit)
+    ahead = int(repo.git.run("rev-list", "--count", commit, *_exclude_default(repo)))
     if not ahead:
-        return _on_default(repo, commit)
-    over = branches_over(repo, commit)
+        return _base_on_default(repo, commit)
+    over = branches_containing(repo, commit)
     branch = repo.branch if repo.branch in over else next(iter(over), None)
     return Base(commit, branch.removeprefix("refs/heads/") if branch else None, repo.default.name, ahead)
 
 
-def branches_over(repo: Repo, commit: str) -> dict[str, str]:
-    """Return the branches that have a commit, the staging branch apart: full name -> tip."""
+def branches_containing(repo: Repo, commit: str) -> dict[str, str]:
+    """Return the branches that contain a commit, except the staging branch: full name -> tip."""
     form = "--format=%(refname) %(objectname)"
     out = repo.git.run("for-each-ref", f"--contains={commit}", form, "refs/heads").decode("utf-8", "surrogateescape")
     rows = (line.split(" ") for line in out.splitlines())
     return {name: oid for name, oid in rows if name != STAGING}
 
 
-def _on_default(repo: Repo, commit: str) -> Base:
+def _base_on_default(repo: Repo, commit: str) -> Base:
     return Base(commit, default=repo.default.name if repo.default else None)
 
 
-def _without(repo: Repo) -> list[str]:
+def _exclude_default(repo: Repo) -> list[str]:
     return [f"^{tip}" for tip in repo.default.tips] if repo.default else []
 
 
 def _newest_change(repo: Repo, relpaths: Sequence[str]) -> Base | None:
     """Return the newest commit that changed one of the files, as `git log -1 HEAD -- FILES` finds it.
 
-    Whether the default branch has it is looked up among the commits that only HEAD has, since counting down from an
-    old commit would walk everything once more.
+    Whether the default branch has it is looked up among the commits that only HEAD has: counting from an old commit
+    would walk everything once more.
     """
     tips = repo.default.tips if repo.default else ()
     try:
-        found = repo.git.run("rev-list", "--max-count=1", repo.head, "--", *relpaths, seconds=SECONDS).decode().strip()
+        found = (
+            repo.git.run("rev-list", "--max-count=1", repo.head, "--", *relpaths, seconds=BASE_TIMEOUT_SECONDS)
+            .decode()
+            .strip()
+        )
         if not found:
             return None
         if not tips or repo.head in tips:
-            return _on_default(repo, found)
-        own = repo.git.run("rev-list", repo.head, *_without(repo), seconds=SECONDS).decode().split()
+            return _base_on_default(repo, found)
+        own = (
+            repo.git.run("rev-list", repo.head, *_exclude_default(repo), seconds=BASE_TIMEOUT_SECONDS).decode().split()
+        )
     except GitTimeoutError:
         return None
-    return describe(repo, found) if found in own else _on_default(repo, found)
+    return describe_base(repo, found) if found in own else _base_on_default(repo, found)
 
 
 def _merge_base(repo: Repo) -> Base | None:
@@ -164,41 +167,41 @@ def _merge_base(repo: Repo) -> Base | None:
         return None
     # Status 1 without output: no common commit.
     found = repo.git.call("merge-base", repo.head, repo.default.tips[0]).out.decode().strip()
-    return _on_default(repo, found) if found else None
+    return _base_on_default(repo, found) if found else None
 
 
-# Rebuilding the line: commits of ours are made again from their operations; commits of a person (their own, or ours
-# that they amended or rebased) are carried over by a three-way merge of the files they change.
+# Rebuilding: our commits are made again from their operations; a person's commits (their own, or ours that they amended
+# or rebased) are carried over by a three-way merge of the files they change.
 
-_LIMIT = 500  # commits on the branch alone
+_MAX_COMMITS = 500  # commits on the branch alone
 
 
 class RebuildBlockedError(Exception):
-    """The line cannot be rebuilt without losing something of the person's; the text says what."""
+    """The branch cannot be rebuilt without losing something of the person's; the text says what."""
 
 
-def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
-    """Return the commits that stand on the staging branch alone, oldest first.
+def read_staged_commits(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
+    """Return the commits that are only on the staging branch, oldest first.
 
-    What HEAD, the default branch or one of the known `bases` reaches is not part of the line; a HEAD that is on the
-    staging branch itself tells nothing. Raises HeldError for a line that is too long, or not straight because a person
-    merged something into it, RepoRefusedError if objects of it are lost.
+    Commits that HEAD, the default branch or one of the known `bases` reaches are left out; a HEAD that is on the
+    staging branch itself does not count. Raises RebuildBlockedError for too many commits, or if a person merged
+    something into the branch, RepoRefusedError if objects are missing.
     """
     known = [*(repo.default.tips if repo.default else ()), *bases]
     if repo.branch != STAGING or not known:
         known.append(repo.head)
     present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
-    limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
+    limits = "--reverse", "--topo-order", f"--max-count={_MAX_COMMITS}"
     result = repo.git.call("rev-list", *limits, tip, *(f"^{oid}" for oid in present))
     if result.status < 0:  # killed: that says nothing of the branch
         raise GitFailedError("Could not read the staging branch", result.status, result.err)
     if result.status != 0:
         raise RepoRefusedError(
-            "Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", _way_out(repo)
+            "Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", _repair_command(repo)
         )
     out = result.out.decode().split()
-    if len(out) == _LIMIT:
-        raise RebuildBlockedError(f"{STAGING_BRANCH} has more than {_LIMIT} commits that are on no other branch")
+    if len(out) == _MAX_COMMITS:
+        raise RebuildBlockedError(f"{STAGING_BRANCH} has more than {_MAX_COMMITS} commits that are on no other branch")
     commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
     merged = next((commit for commit in commits if len(commit.parents) != 1), None)
     if merged is not None:
@@ -206,35 +209,35 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     return commits
 
 
-def lost_object(repo: Repo) -> tuple[str, str] | None:
-    """Return which object the staging branch lacks, and the way out; None if it lacks none."""
+def find_missing_object(repo: Repo) -> tuple[str, str] | None:
+    """Return which object the staging branch lacks, and the command to repair it; None if it lacks none."""
     tip = refs.tips(repo.git, [STAGING]).get(STAGING)
-    lost = _lost(repo, tip) if tip else ""
-    return (f"{STAGING_BRANCH} in {repo.address} is damaged: {lost}", _way_out(repo)) if lost else None
+    lost = _missing_object_error(repo, tip) if tip else ""
+    return (f"{STAGING_BRANCH} in {repo.address} is damaged: {lost}", _repair_command(repo)) if lost else None
 
 
-def _lost(repo: Repo, commit: str) -> str:
-    """Return what git says of a commit that lacks an object of its own, or of those below it; empty if none does."""
+def _missing_object_error(repo: Repo, commit: str) -> str:
+    """Return git's message if a commit, or one below it, lacks an object; empty if none does."""
     result = repo.git.call("rev-list", "--objects", "--missing=allow-promisor", commit, f"^{repo.head}")
     return result.err.split("\n")[0].partition(": ")[2] if result.status else ""
 
 
-def _way_out(repo: Repo) -> str:
-    """Return the command that moves the branch to the last of the proposals' commits that is whole, or deletes it."""
+def _repair_command(repo: Repo) -> str:
+    """Return the command that moves the branch to the newest intact commit of a proposal, or deletes it."""
     form = "--format=%(objectname)"
     oids = repo.git.run("for-each-ref", form, PROPOSALS.rstrip("/")).decode().split()
-    whole = [oid for oid in oids if not _lost(repo, oid)]
+    whole = [oid for oid in oids if not _missing_object_error(repo, oid)]
     newest = repo.git.run("rev-list", "--topo-order", "--max-count=1", *whole).decode().split() if whole else []
     change = [STAGING, *newest] if newest else ["-d", STAGING]
     return shlex.join(["git", "-C", str(repo.address), "update-ref", *change])
 
 
-def rebuild_line(
+def replay_commits(
     repo: Repo, rest: Base, commits: Iterable[Commit], standing: Mapping[str, ProposalEdit], dropped: Collection[str]
 ) -> StagingState:
-    """Rebuild the line of `commits` on its base, without the `dropped` proposals; what stands right already is kept.
+    """Rebuild `commits` on a base without the `dropped` proposals; commits that are already in place are kept.
 
-    Raises HeldError if a person's commit does not fit any more.
+    Raises RebuildBlockedError if a person's commit no longer fits.
     """
     staging = StagingState(None, rest)
     for commit in commits:
@@ -244,9 +247,9 @@ def rebuild_line(
         if commit.parents == (staging.top,):
             staging.tip = commit.oid
             for item in mine:
-                staging.moved |= item.news(commit.oid)
+                staging.moved |= item.new_commit(commit.oid)
         elif (
-            root := _again(repo, commit, mine[0] if len(commit.proposals) == len(mine) == 1 else None, staging)
+            root := _replay_tree(repo, commit, mine[0] if len(commit.proposals) == len(mine) == 1 else None, staging)
         ) is None:
             continue
         else:
@@ -263,19 +266,19 @@ def rebuild_line(
     return staging
 
 
-def _again(repo: Repo, commit: Commit, item: ProposalEdit | None, staging: StagingState) -> str | None:
-    """Return the tree of a commit made again on the line's tip, or None if nothing is to be committed."""
+def _replay_tree(repo: Repo, commit: Commit, item: ProposalEdit | None, staging: StagingState) -> str | None:
+    """Return the tree of a commit made again on the branch's new tip, or None if there is nothing to commit."""
     if item is not None and commit.committer.email == EMAIL:
-        return _from_operations(repo, commit, item, staging)
+        return _reapply_tree(repo, commit, item, staging)
     try:
-        return carry_over(repo, commit, staging.top)
+        return merge_tree(repo, commit, staging.top)
     except line_diff.MergeConflictError as error:
         if item is None:
             raise RebuildBlockedError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
-    return _from_operations(repo, commit, item, staging)
+    return _reapply_tree(repo, commit, item, staging)
 
 
-def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, staging: StagingState) -> str | None:
+def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: StagingState) -> str | None:
     proposal, path = item.proposal, item.proposal.relpath
     names = [f"{parent}:{path}" for parent in (staging.base, staging.top, commit.parents[0], commit.oid)]
     absent = b"" if proposal.creates else None
@@ -302,7 +305,7 @@ def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, staging: St
 
 
 def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str, bytes]:
-    """Return what further files become, those whose edits fit their version in `commit`."""
+    """Return the new bytes of further files whose edits fit their version in `commit`."""
     files = {}
     for relpath, edit in edits.items():
         with suppress(SkilldError):
@@ -312,7 +315,7 @@ def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str,
 
 
 def with_files(repo: Repo, commit: str, files: Mapping[str, bytes]) -> str:
-    """Return the tree of `commit` with the bytes of some files set, their modes kept where they exist."""
+    """Return the tree of `commit` with the bytes of some files set; existing files keep their modes."""
     entries: dict[str, tree.Entry | None] = {}
     for relpath, data in files.items():
         old = tree.entry(repo.git, commit, relpath)
@@ -321,8 +324,8 @@ def with_files(repo: Repo, commit: str, files: Mapping[str, bytes]) -> str:
     return tree.rewrite(repo.git, commit, entries)
 
 
-def carry_over(repo: Repo, commit: Commit, onto: str) -> str | None:
-    """Return the tree of `onto` with what `commit` changed, or None if it has that already.
+def merge_tree(repo: Repo, commit: Commit, onto: str) -> str | None:
+    """Return the tree of `onto` with the changes of `commit`, or None if it has them already.
 
     Raises MergeConflictError if both changed the same lines.
     """
@@ -331,11 +334,13 @@ def carry_over(repo: Repo, commit: Commit, onto: str) -> str | None:
         current = tree.entry(repo.git, onto, path)
         if current == now:
             continue
-        changes[path] = now if current == was else _merged(repo, was, current, now)
+        changes[path] = now if current == was else _merge_entries(repo, was, current, now)
     return tree.rewrite(repo.git, onto, changes) if changes else None
 
 
-def _merged(repo: Repo, was: tree.Entry | None, current: tree.Entry | None, now: tree.Entry | None) -> tree.Entry:
+def _merge_entries(
+    repo: Repo, was: tree.Entry | None, current: tree.Entry | None, now: tree.Entry | None
+) -> tree.Entry:
     if was is None or current is None or now is None:
         raise line_diff.MergeConflictError
     found = objects.read(repo.git, [was.oid, current.oid, now.oid])

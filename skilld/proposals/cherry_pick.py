@@ -18,33 +18,33 @@ from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals import worktree
-from skilld.proposals.model import Apply, DecisionCommit, Refit, Way
-from skilld.proposals.refit import placed, side_edits
+from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
+from skilld.proposals.refit import fit_edit, side_edits
 from skilld.proposals.worktree import (
     Worktree,
-    beside,
     commit_by_lines,
     commit_file,
-    head,
-    kept_as_object,
+    current_head,
     manual_command,
-    own_commit,
     prepared_worktree,
-    versions,
+    read_own_commit,
+    read_versions,
+    store_hook_text,
     would_merge,
+    written_side_edits,
 )
 from skilld.types import Proposal
 
 
-def run_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
-    """Run a cherry-pick or revert; return None, and leave no trace, where it did not make a commit.
+def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
+    """Run a cherry-pick or revert; return None and leave no trace if it made no commit.
 
     A command that turns out to change nothing counts as done.
     """
     paths = {work_tree.tracked.relpath: work_tree.path} | {
         relpath: work_tree.repo.toplevel / relpath for relpath in work_tree.also
     }
-    before = {relpath: worktree.read(path) if os.path.lexists(path) else None for relpath, path in paths.items()}
+    before = {relpath: worktree.read_file(path) if os.path.lexists(path) else None for relpath, path in paths.items()}
     message = work_tree.repo.git_dir / "MERGE_MSG"
     had_message = message.exists()
     try:
@@ -52,20 +52,20 @@ def run_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
     except GitTimeoutError:
         _abort(work_tree, args[0])
         raise
-    if head(work_tree) != work_tree.repo.head:
+    if current_head(work_tree) != work_tree.repo.head:
         for name in ("CHERRY_PICK_HEAD", "REVERT_HEAD"):  # git leaves it where packed-refs is locked (2.39)
             (work_tree.repo.git_dir / name).unlink(missing_ok=True)
-        return DecisionCommit(head(work_tree), Way.GIT)
-    empty = state.in_progress(work_tree.repo.git_dir) is not None and _nothing_to_commit(work_tree.person)
+        return DecisionCommit(current_head(work_tree), CommitMethod.GIT)
+    empty = state.in_progress(work_tree.repo.git_dir) is not None and _has_nothing_to_commit(work_tree.person)
     _abort(work_tree, args[0])
     for relpath, path in paths.items():
-        _put_back(work_tree, relpath, path, before[relpath])
+        _restore_file(work_tree, relpath, path, before[relpath])
     if not had_message:
         message.unlink(missing_ok=True)
-    return DecisionCommit(work_tree.repo.head, Way.NOTHING) if empty else None
+    return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING) if empty else None
 
 
-def _nothing_to_commit(person: PersonGit) -> bool:
+def _has_nothing_to_commit(person: PersonGit) -> bool:
     if person.run("ls-files", "--unmerged", "-z"):
         return False
     return person.call("diff-index", "--cached", "--quiet", "HEAD").status == 0
@@ -75,44 +75,44 @@ def _abort(work_tree: Worktree, command: str) -> None:
     if state.in_progress(work_tree.repo.git_dir) is not None:
         work_tree.person.call(command, "--abort")
     left = state.in_progress(work_tree.repo.git_dir)
-    if left is not None or head(work_tree) != work_tree.repo.head:
+    if left is not None or current_head(work_tree) != work_tree.repo.head:
         undo = manual_command(work_tree.repo, command, "--abort")
         raise SkilldError(work_tree.title, f"git {command} stopped halfway and could not be aborted", undo)
 
 
-def _put_back(work_tree: Worktree, relpath: str, path: Path, before: bytes | None) -> None:
-    """Put a file and its entry in the index back where git left them changed with nothing in progress.
+def _restore_file(work_tree: Worktree, relpath: str, path: Path, before: bytes | None) -> None:
+    """Restore a file and its index entry if git left them changed with nothing in progress.
 
-    It does where a hook refuses every move of a ref, its own notes of a pick included, and where an object that it
-    needs cannot be read (measured, git 2.39).
+    Git does so if a hook refuses every ref update, including those of its own CHERRY_PICK_HEAD, or if it cannot read an
+    object (measured, git 2.39).
     """
     if not work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
         return
     tree.stage(work_tree.repo.git, {relpath: tree.entry(work_tree.repo.git, work_tree.repo.head, relpath)})
-    found = worktree.read(path) if os.path.lexists(path) else None
+    found = worktree.read_file(path) if os.path.lexists(path) else None
     if found == before:
         return
     if before is None and found is not None:
-        worktree.remove(path, found, work_tree.repo.toplevel)
+        worktree.remove_file(path, found, work_tree.repo.toplevel)
     elif before is not None and found is None:
-        worktree.make(path, before)
+        worktree.create_file(path, before)
     elif before is not None and found is not None:
-        worktree.replace(path, found, before)
+        worktree.replace_file(path, found, before)
 
 
-# A whole skill that comes or goes where git's own command would not do it, as when other work is staged.
+# Adding or removing a whole skill where git's own command fails, for example because other work is staged.
 
 
-def commit_made(work_tree: Worktree, data: bytes, message: bytes, author: Ident | None) -> DecisionCommit:
-    """Make the skill's file and commit it alone. Raises RefusedError if that fails: it is gone again then."""
+def commit_new_file(work_tree: Worktree, data: bytes, message: bytes, author: Ident | None) -> DecisionCommit:
+    """Create the skill's file and commit it alone. If that fails, the file is removed and RefusedError raised."""
     git, relpath = work_tree.repo.git, work_tree.tracked.relpath
-    worktree.make(work_tree.path, data)
+    worktree.create_file(work_tree.path, data)
 
     def take_away() -> list[str]:
-        found = worktree.read(work_tree.path)
+        found = worktree.read_file(work_tree.path)
         tree.stage(git, {relpath: None})
-        worktree.remove(work_tree.path, found, work_tree.repo.toplevel)
-        return [] if found == data else kept_as_object(work_tree, found)
+        worktree.remove_file(work_tree.path, found, work_tree.repo.toplevel)
+        return [] if found == data else store_hook_text(work_tree, found)
 
     try:
         tree.stage(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
@@ -122,19 +122,19 @@ def commit_made(work_tree: Worktree, data: bytes, message: bytes, author: Ident 
     return commit_file(work_tree, message, author, take_away)
 
 
-def commit_removed(work_tree: Worktree, message: bytes) -> DecisionCommit:
-    """Remove the skill's file and commit that alone. Raises RefusedError if that fails: it is back then."""
-    data = worktree.read(work_tree.path)
-    worktree.remove(work_tree.path, data, work_tree.repo.toplevel)
+def commit_removal(work_tree: Worktree, message: bytes) -> DecisionCommit:
+    """Remove the skill's file and commit that alone. If that fails, the file is restored and RefusedError raised."""
+    data = worktree.read_file(work_tree.path)
+    worktree.remove_file(work_tree.path, data, work_tree.repo.toplevel)
 
     def make_again() -> list[str]:
-        worktree.make(work_tree.path, data)
+        worktree.create_file(work_tree.path, data)
         return []
 
     return commit_file(work_tree, message, None, make_again)
 
 
-# Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors where that conflicts.
+# Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors if that conflicts.
 # Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing apply.
 
 _TITLE = "The proposal was not accepted"
@@ -148,37 +148,37 @@ def accept(
     private: Path | None = None,
     refit: Refit | None = None,
 ) -> DecisionCommit:
-    """Bring a proposal into the branch that is checked out where its skill lives.
+    """Bring a proposal into the branch that is checked out in its skill's work tree.
 
     `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. `refit` makes the
-    edit in a version that was edited since; without it only its anchors tell its place. A proposal whose edit is there
-    already counts as accepted. Raises RefusedError, with everything as it was, for a dirty skill, an operation in
-    progress, a detached HEAD, each with the command to do it by hand, and where the edit has no certain place.
+    edit in a version that was edited since; without it the edit is placed by its anchors only. A proposal whose edit is
+    already there counts as accepted. Raises RefusedError and changes nothing for a dirty skill, an operation in
+    progress or a detached HEAD, each with the command to do it by hand, and if the edit has no certain place.
     """
     with prepared_worktree(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit)) as work_tree:
-        return _take_in(work_tree, proposal, apply, refit)
+        return _apply_commit(work_tree, proposal, apply, refit)
 
 
-def _take_in(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> DecisionCommit:
+def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> DecisionCommit:
     edited = _edited_commit(work_tree, proposal.id)
-    commit = edited or own_commit(work_tree.repo, proposal.id, proposal.commit)
+    commit = edited or read_own_commit(work_tree.repo, proposal.id, proposal.commit)
     if commit is None:
         cause = "its commit is no longer in the repository"
         raise RefusedError(
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
-    before, after = versions(work_tree, commit)
-    merges = would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
-    if merges and not _misnumbered(work_tree, before, after, refit if edited is None else None):
-        done = run_command(work_tree, "cherry-pick", commit.oid)
+    before, after = read_versions(work_tree, commit)
+    merges = would_merge(work_tree, before, after) and _side_edits_merge(work_tree, commit)
+    if merges and not _would_misnumber(work_tree, before, after, refit if edited is None else None):
+        done = try_git_command(work_tree, "cherry-pick", commit.oid)
         if done is not None:
-            _write_out(work_tree, after)
+            _write_sparse_file(work_tree, after)
             return done
     else:  # a cherry-pick by hand would conflict, or give a step the number that another one has
         remedy = f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
         work_tree = replace(work_tree, remedy=lambda: remedy)
 
-    def common() -> bytes | None:  # where the branch that is checked out and the one below the proposal part
+    def common() -> bytes | None:  # at the merge base of the checked-out branch and the one below the proposal
         git, head = work_tree.repo.git, work_tree.repo.head
         return objects.common_version(git, head, commit.parents[0], work_tree.tracked.relpath)
 
@@ -186,21 +186,21 @@ def _take_in(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit
         if edited is not None:
             return undo(after, before, current)
         edit = refit if refit is not None else lambda _before, _after, now: apply(now)
-        return placed(edit, before, after, current, common)
+        return fit_edit(edit, before, after, current, common)
 
-    with beside(work_tree, side_edits(proposal)):
+    with written_side_edits(work_tree, side_edits(proposal)):
         if work_tree.tracked.entry is None:
-            return commit_made(work_tree, change(b""), commit.message, commit.author)
+            return commit_new_file(work_tree, change(b""), commit.message, commit.author)
         return commit_by_lines(work_tree, change, commit.message, commit.author)
 
 
-def _sides_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> bool:
-    """Whether what a commit did to further files, or with `back` its opposite, merges into HEAD's versions of them."""
-    both = {relpath: versions(work_tree, commit, relpath) for relpath in work_tree.also}
+def _side_edits_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> bool:
+    """Whether a commit's changes to further files, or with `back` their reverse, merge into HEAD's versions of them."""
+    both = {relpath: read_versions(work_tree, commit, relpath) for relpath in work_tree.also}
     return all(would_merge(work_tree, *(pair[::-1] if back else pair), relpath) for relpath, pair in both.items())
 
 
-def _misnumbered(work_tree: Worktree, before: bytes, after: bytes, refit: Refit | None) -> bool:
+def _would_misnumber(work_tree: Worktree, before: bytes, after: bytes, refit: Refit | None) -> bool:
     """Whether a clean cherry-pick would leave an added step with another number than it has in its list."""
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
     if refit is None or current is None:
@@ -212,11 +212,11 @@ def _misnumbered(work_tree: Worktree, before: bytes, after: bytes, refit: Refit 
     return sorted(line_diff.split(merged)) != sorted(line_diff.split(fitted))
 
 
-def _write_out(work_tree: Worktree, data: bytes) -> None:
-    """Write a new skill that git left out of a sparse work tree; git takes a file that is there for wanted."""
+def _write_sparse_file(work_tree: Worktree, data: bytes) -> None:
+    """Write a new skill that git left out of a sparse work tree; git treats a file that exists as wanted."""
     is_new = work_tree.tracked.entry is None and not os.path.lexists(work_tree.path)
-    if is_new and objects.read_blob(work_tree.repo.git, head(work_tree), work_tree.tracked.relpath) == data:
-        worktree.make(work_tree.path, data)
+    if is_new and objects.read_blob(work_tree.repo.git, current_head(work_tree), work_tree.tracked.relpath) == data:
+        worktree.create_file(work_tree.path, data)
 
 
 def _edited_commit(work_tree: Worktree, proposal: str) -> Commit | None:
@@ -234,15 +234,15 @@ def _edited_commit(work_tree: Worktree, proposal: str) -> Commit | None:
 def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
     """Write the edit into the file and commit nothing; return whether the file changed.
 
-    Raises SkilldError when the anchors are gone, RefusedError when the file is changed meanwhile, or something stands
-    where a new skill is to be made.
+    Raises SkilldError if the anchors are gone, RefusedError if the file changes meanwhile, or something already exists
+    where a new skill is to be created.
     """
     path = Path(proposal.path)
     if proposal.creates and not os.path.lexists(path):
-        worktree.make(path, apply(b""))
-        _write_sides(proposal)
+        worktree.create_file(path, apply(b""))
+        _write_side_edits(proposal)
         return True
-    old = worktree.read(path)
+    old = worktree.read_file(path)
     try:
         new = apply(old)
     except SkilldError as error:
@@ -250,51 +250,56 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
             raise RefusedError(_TITLE, error.cause) from error
         raise
     if new != old:
-        worktree.replace(path, old, new)
-        _write_sides(proposal)
+        worktree.replace_file(path, old, new)
+        _write_side_edits(proposal)
     return new != old
 
 
-def _write_sides(proposal: Proposal) -> None:
-    """Write what a proposal changes in further files; one that it does not fit any more stays as it is."""
+def _write_side_edits(proposal: Proposal) -> None:
+    """Write a proposal's changes to further files; a file that they no longer fit stays as it is."""
     for path, operations in ((Path(one.path), one.operations) for one in proposal.also):
         with suppress(SkilldError):
             if path.resolve() == path:
-                old = worktree.read(path)
-                worktree.replace(path, old, apply_operations(old, operations))
+                old = worktree.read_file(path)
+                worktree.replace_file(path, old, apply_operations(old, operations))
 
 
-# Taking an accepted proposal back: a `git revert` in the person's name, or its lines taken out where that conflicts.
-# What came in by a squash, or amended with other files, is not reverted as a commit, which would take the rest along.
+# Reverting an accepted proposal: a `git revert` in the person's name, or removing its lines if that conflicts.
+# A squashed commit, or one amended with other files, is not reverted as a commit, which would remove the rest as well.
 
 _REVERT_TITLE = "The proposal was not reverted"
 
 
 @one_command()
 def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> DecisionCommit:
-    """Take a proposal out of the branch that is checked out where its skill lives.
+    """Take a proposal out of the branch that is checked out in its skill's work tree.
 
-    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. What is not there
-    any more counts as reverted. Raises RefusedError as `accept` does, and for a new skill that was changed since.
+    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. An edit that is
+    no longer there counts as reverted. Raises RefusedError as `accept` does, and for a new skill that was changed
+    since.
     """
     named = proposal.landed or proposal.commit
     with prepared_worktree(proposal, removed, private, _REVERT_TITLE, ("revert", named)) as work_tree:
-        return _take_out(work_tree, proposal)
+        return _revert_commit(work_tree, proposal)
 
 
-def _take_out(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
-    landing = _landing(work_tree, proposal)
-    source = landing or own_commit(work_tree.repo, proposal.id, proposal.commit)
+def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
+    landing = _find_landing_commit(work_tree, proposal)
+    source = landing or read_own_commit(work_tree.repo, proposal.id, proposal.commit)
     if source is None:
         raise work_tree.refused("its commit is no longer in the repository")
-    before, after = versions(work_tree, source)
+    before, after = read_versions(work_tree, source)
     if proposal.creates:
         if work_tree.tracked.entry is None:
-            return DecisionCommit(work_tree.repo.head, Way.NOTHING)
+            return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
         if objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath) != after:
             raise work_tree.refused(f"{work_tree.tracked.relpath} has changed since it was created")
-    if landing is not None and would_merge(work_tree, after, before) and _sides_merge(work_tree, landing, back=True):
-        done = run_command(work_tree, "revert", "--no-edit", landing.oid)
+    if (
+        landing is not None
+        and would_merge(work_tree, after, before)
+        and _side_edits_merge(work_tree, landing, back=True)
+    ):
+        done = try_git_command(work_tree, "revert", "--no-edit", landing.oid)
         if done is not None:
             return done
     message = f'Revert "{source.subject}"\n\nThis reverts commit {source.oid}.\n'.encode()
@@ -302,14 +307,14 @@ def _take_out(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
     def taken_out(current: bytes) -> bytes:
         return current if line_diff.gone(current, before, after) else undo(before, after, current)
 
-    sides = {relpath: partial(undo, *versions(work_tree, source, relpath)) for relpath in work_tree.also}
-    with beside(work_tree, sides):
+    sides = {relpath: partial(undo, *read_versions(work_tree, source, relpath)) for relpath in work_tree.also}
+    with written_side_edits(work_tree, sides):
         if proposal.creates:
-            return commit_removed(work_tree, message)
+            return commit_removal(work_tree, message)
         return commit_by_lines(work_tree, taken_out, message, None)
 
 
-def _landing(work_tree: Worktree, proposal: Proposal) -> Commit | None:
+def _find_landing_commit(work_tree: Worktree, proposal: Proposal) -> Commit | None:
     """Return the newest commit of HEAD that brought in this proposal and nothing else, or None."""
     repo, relpath = work_tree.repo, work_tree.tracked.relpath
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}"

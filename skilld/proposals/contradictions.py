@@ -1,6 +1,6 @@
-"""Other files' lines that contradict a proposal: changed with it, by a linked proposal, or only named.
+"""Lines of other files that contradict a proposal: changed with it, by a linked proposal, or only named.
 
-What another repository, a personal file or an outside one says is never quoted in a commit.
+Text of another repository, a personal file or one outside any repository is never quoted in a commit.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from skilld.git.repo import TrackedFile, find, find_absent
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, Proposal, SideEdit, SkillRef
 
-SAYS_OTHERWISE = "Contradicts it: "
-_QUOTED = 120  # characters of a line in a message
+CONTRADICTION_PREFIX = "Contradicts it: "
+_MAX_QUOTE = 120  # characters of a line in a message
 
 
-def divided(
+def split_edits(
     proposal: Proposal, edits: Sequence[tuple[SkillRef, tuple[Operation, ...]]]
 ) -> tuple[Proposal, list[Proposal]]:
-    """Return a proposal with those edits that lie in its repository, and one that is linked with it for each other."""
-    tracked = _tracked(Path(proposal.path), creates=proposal.creates)
+    """Return the proposal with the edits in its own repository, and a linked proposal for each of the others."""
+    tracked = _find_tracked(Path(proposal.path), creates=proposal.creates)
     also: list[SideEdit] = []
     others: list[Proposal] = []
     for ref, operations in edits:
-        there = _tracked(Path(ref.path)) if tracked else None
+        there = _find_tracked(Path(ref.path)) if tracked else None
         if tracked and there and there.repo.address == tracked.repo.address:
             also.append(SideEdit(ref.path, operations, there.relpath))
         else:
-            others.append(_linked(proposal, ref, operations))
+            others.append(_linked_proposal(proposal, ref, operations))
     return replace(proposal, also=tuple(also), linked=tuple(other.id for other in others)), others
 
 
-def _tracked(path: Path, *, creates: bool = False) -> TrackedFile | None:
-    """Return where git tracks a file, None if it does not: then one of skilld's own repositories will."""
+def _find_tracked(path: Path, *, creates: bool = False) -> TrackedFile | None:
+    """Return where git tracks a file; None if it does not, and one of skilld's own repositories will."""
     try:
         return find_absent(path) if creates else find(path)
     except (OSError, SkilldError):
         return None
 
 
-def _linked(proposal: Proposal, ref: SkillRef, operations: tuple[Operation, ...]) -> Proposal:
+def _linked_proposal(proposal: Proposal, ref: SkillRef, operations: tuple[Operation, ...]) -> Proposal:
     return replace(
         proposal,
         id=hashlib.sha256(f"{proposal.batch_id}\n{ref.path}".encode()).hexdigest()[:8],
@@ -62,17 +62,17 @@ def _linked(proposal: Proposal, ref: SkillRef, operations: tuple[Operation, ...]
     )
 
 
-def sentence(proposal: Proposal, tracked: TrackedFile) -> str:
-    """Return what the commit's message says of lines elsewhere: words only of what its repository has committed."""
+def describe_contradictions(proposal: Proposal, tracked: TrackedFile) -> str:
+    """Describe contradicting lines for the commit message, quoting only text committed in the same repository."""
     parts: dict[str, None] = {}
     texts: dict[str, str] = {}
     for conflict in proposal.conflicts:
-        parts[_named(conflict, tracked, texts)] = None
-    return f"{SAYS_OTHERWISE}{'; '.join(parts)}" if parts else ""
+        parts[_describe_line(conflict, tracked, texts)] = None
+    return f"{CONTRADICTION_PREFIX}{'; '.join(parts)}" if parts else ""
 
 
-def _named(conflict: ContradictingLine, tracked: TrackedFile, texts: dict[str, str]) -> str:
-    relpath = _below(conflict.path, tracked)
+def _describe_line(conflict: ContradictingLine, tracked: TrackedFile, texts: dict[str, str]) -> str:
+    relpath = _relative_path(conflict.path, tracked)
     if relpath is None:
         return conflict.whose
     if relpath not in texts:
@@ -82,10 +82,10 @@ def _named(conflict: ContradictingLine, tracked: TrackedFile, texts: dict[str, s
         return conflict.whose
     if conflict.text not in texts[relpath]:  # a secret was taken out of it, or it is not committed yet
         return relpath
-    return f'{relpath}:{conflict.line} "{cut(conflict.text, _QUOTED)}"'
+    return f'{relpath}:{conflict.line} "{cut(conflict.text, _MAX_QUOTE)}"'
 
 
-def _below(path: str, tracked: TrackedFile) -> str | None:
+def _relative_path(path: str, tracked: TrackedFile) -> str | None:
     try:
         return Path(path).resolve().relative_to(tracked.repo.toplevel).as_posix()
     except (OSError, RuntimeError, ValueError):

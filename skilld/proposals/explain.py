@@ -1,4 +1,4 @@
-"""What a person is shown of a proposal: its parts, the text before and after, what accepting would do."""
+"""Explains a proposal to a person: its parts, the text before and after, whether it can be accepted, lines' origins."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ from skilld.git.repo import Repo, TrackedFile, find
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
-from skilld.proposals.refit import Edit, placed, steps
+from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.staging import private_repositories
 from skilld.text import counted
 from skilld.types import Operation, Proposal, State
 
-_ITEM = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
+_LIST_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one operation takes away and adds, as lines without endings."""
+    """What one operation removes and adds, as lines without endings."""
 
     removed: tuple[str, ...]
     added: tuple[str, ...]
 
     @property
     def told(self) -> str:
-        """Its lines on one, without the marks of lists."""
+        """Its lines on a single line, without list markers."""
         changes = (("-", self.removed), ("+", self.added))
-        return "  ".join(f"{mark} {_ITEM.sub('', line)}" for mark, lines in changes for line in lines)
+        return "  ".join(f"{mark} {_LIST_MARKER.sub('', line)}" for mark, lines in changes for line in lines)
 
 
 def parts(before: bytes, operations: Sequence[Operation]) -> list[Part]:
-    """Return the parts in order, each against the text the ones before it left. Raises as `apply` does."""
-    return [_part(old, new) for old, new in pairwise(steps(before, operations))]
+    """Return the parts in order, each compared with the text that the ones before it left. Raises as `apply` does."""
+    return [_build_part(old, new) for old, new in pairwise(step_texts(before, operations))]
 
 
-def _part(old: bytes, new: bytes) -> Part:
+def _build_part(old: bytes, new: bytes) -> Part:
     hunks = line_diff.hunks(old, new)
     removed = tuple(line for hunk in hunks for line in hunk.removed if line.strip())
     return Part(removed, tuple(line for hunk in hunks for line in hunk.added if line.strip()))
 
 
-def only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]) -> bytes:
+def apply_only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]) -> bytes:
     """Return the text with the chosen operations (numbers from 0) and without the others.
 
-    The others are taken out of the whole by their lines, since one operation may be anchored on what another added.
-    Raises SkilldError if they cannot be told apart.
+    The others are undone in the complete text by their lines, since one operation may be anchored on what another
+    added. Raises SkilldError if they cannot be told apart.
     """
-    texts = steps(before, operations)
+    texts = step_texts(before, operations)
     text = texts[-1]
     for number in reversed(range(len(operations))):
         if number not in chosen:
@@ -67,9 +67,9 @@ def only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]
 
 
 @one_command()
-def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
-    """Return the skill before (b"" if it makes it) and after; None if neither git nor the file tells any more."""
-    before, after = _committed(proposal, proposal.relpath)
+def read_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
+    """Return the skill before (b"" if it is created) and after; None if neither git nor the file shows it any more."""
+    before, after = _committed_versions(proposal, proposal.relpath)
     if before is None and proposal.creates:
         before = b""
     if before is not None and after is not None:
@@ -81,8 +81,8 @@ def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
         return None
 
 
-def _committed(proposal: Proposal, relpath: str) -> list[bytes | None]:
-    """Return a file before and after a proposal's commit, None for what cannot be read."""
+def _committed_versions(proposal: Proposal, relpath: str) -> list[bytes | None]:
+    """Return a file before and after a proposal's commit, None for a version that cannot be read."""
     if not proposal.commit:
         return [None, None]
     scrub_environment()
@@ -93,9 +93,9 @@ def _committed(proposal: Proposal, relpath: str) -> list[bytes | None]:
         return [None, None]
 
 
-def parts_of(proposal: Proposal) -> list[Part]:
-    """Return the parts of a proposal that can be accepted singly; none where they cannot be told apart."""
-    found = versions(proposal)
+def list_parts(proposal: Proposal) -> list[Part]:
+    """Return the parts of a proposal that can be accepted separately; none if they cannot be told apart."""
+    found = read_versions(proposal)
     try:
         return parts(found[0], proposal.operations) if found is not None else []
     except SkilldError:  # the person amended its commit: it is one piece
@@ -103,8 +103,8 @@ def parts_of(proposal: Proposal) -> list[Part]:
 
 
 def diff(proposal: Proposal) -> Iterator[str]:
-    """Yield the lines of a unified diff; where there is nothing to compare with, the lines that are to be added."""
-    found = versions(_as_landed(proposal))
+    """Yield the lines of a unified diff; if there is nothing to compare with, the lines to be added."""
+    found = read_versions(_with_landing_commit(proposal))
     if found is None:
         for operation in proposal.operations:
             yield from (f"+{line}" for line in operation.text.split("\n"))
@@ -113,15 +113,15 @@ def diff(proposal: Proposal) -> Iterator[str]:
     old, new = (data.decode("utf-8", "replace").splitlines() for data in found)
     yield from unified_diff(old, new, "/dev/null" if proposal.creates else f"a/{name}", f"b/{name}", lineterm="")
     for one in proposal.also:
-        before, after = _committed(proposal, one.relpath)
+        before, after = _committed_versions(proposal, one.relpath)
         if before is not None and after is not None:
             old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
             yield from unified_diff(old, new, f"a/{one.relpath}", f"b/{one.relpath}", lineterm="")
 
 
 @one_command()
-def _as_landed(proposal: Proposal) -> Proposal:
-    """Return an accepted proposal with the commit by which it came in, where that brought in nothing else."""
+def _with_landing_commit(proposal: Proposal) -> Proposal:
+    """Return an accepted proposal with the commit that brought it in, if that contains nothing else."""
     if proposal.state is not State.ACCEPTED or not proposal.landed:
         return proposal
     scrub_environment()
@@ -134,8 +134,8 @@ def _as_landed(proposal: Proposal) -> Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so.
+class Applicability:
+    """Whether `git cherry-pick` of a proposal and `git merge` of its branch succeed; `unfit` says why accepting fails.
 
     `own` is the name of the person's own file, where it may go instead.
     """
@@ -147,22 +147,22 @@ class Here:
 
 
 class ProposalReader:
-    """Looks at proposals of the same repositories, each of which is opened once."""
+    """Checks whether proposals can be accepted; opens each repository once."""
 
     def __init__(self) -> None:
         self._repos: dict[str, Repo | None] = {}
 
-    def look(self, proposal: Proposal) -> Here:
-        """Return what would come of an open proposal; nothing can be said of one whose repository is out of reach."""
+    def applicability(self, proposal: Proposal) -> Applicability:
+        """Return whether an open proposal can be accepted; an empty answer if its repository cannot be opened."""
         repo = self._open(proposal.repo) if proposal.commit else None
         if repo is None:
-            return Here()
+            return Applicability()
         commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING
         names = [f"{commit}:{proposal.relpath}" for commit in commits]
         before, current, after, base, tip = objects.texts(repo.git, names)
         if after is None:
             remedy = f"to write the file without committing: skilld accept --worktree {proposal.id}"
-            return Here(
+            return Applicability(
                 unfit=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}"
             )
         if current == base:
@@ -176,15 +176,15 @@ class ProposalReader:
             picks = picks and merges(repo.git, then, here, there)
             whole = whole and merges(repo.git, rested, here, top)
         if current is None and not proposal.creates and repo.private:
-            return Here(unfit=f"accepting it would fail: {proposal.path} does not exist")
+            return Applicability(unfit=f"accepting it would fail: {proposal.path} does not exist")
         if picks or proposal.creates or before is None or after is None or current is None:
-            return Here(picks, whole)
+            return Applicability(picks, whole)
         try:
-            placed(Edit(proposal).certain, before, after, current, lambda: base)
+            fit_edit(Edit(proposal).refit_exactly, before, after, current, lambda: base)
         except SkilldError as error:
             cause = error.cause or error.title
-            return Here(picks, whole, f"accepting it on this branch would fail: {cause}")
-        return Here(picks, whole)
+            return Applicability(picks, whole, f"accepting it on this branch would fail: {cause}")
+        return Applicability(picks, whole)
 
     def _open(self, address: str) -> Repo | None:
         if address not in self._repos:
@@ -196,15 +196,15 @@ class ProposalReader:
         return self._repos[address]
 
 
-SECONDS = 30.0  # for a blame: a long history takes longer than git's other answers
+BLAME_TIMEOUT_SECONDS = 30.0  # a blame of a long history takes longer than other git commands
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a line came from.
 
-    `commit` is empty for a line that is not committed. `proposals` names the proposals of that commit: none if a
-    person wrote the line, several where a squash brought them together. `text` is the line itself.
+    `commit` is empty for an uncommitted line. `proposals` are the IDs of that commit's proposals: none if a person
+    wrote the line, several if they were squashed. `text` is the line itself.
     """
 
     text: str
@@ -214,7 +214,7 @@ class Origin:
 
 
 @one_command()
-def why(path: Path, line: int, private: Path | None = None) -> Origin:
+def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
     """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
 
     Lines that moved within the file are followed. `private` is the folder of skilld's own repositories. Raises
@@ -222,17 +222,17 @@ def why(path: Path, line: int, private: Path | None = None) -> Origin:
     """
     tracked = look(path, private) if private is not None else find(path)
     git, relpath = tracked.repo.git, tracked.relpath
-    origin = uncommitted(path, line)
+    origin = uncommitted_origin(path, line)
     now = path.read_bytes().splitlines()
     stored = objects.read_blob(git, tracked.repo.head, relpath) or b""
-    committed = _committed_line(stored.splitlines(), now, line)
+    committed = _committed_line_number(stored.splitlines(), now, line)
     if committed is None:
         return origin
     if b"\r" in stored.replace(b"\r\n", b""):
-        oid = _bringer(tracked, now[line - 1])
+        oid = _introducing_commit(tracked, now[line - 1])
     else:
         safe = "--no-textconv", "--porcelain", "-M", "-w", "-L", f"{committed},{committed}"
-        out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=SECONDS)
+        out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=BLAME_TIMEOUT_SECONDS)
         oid = out.split(b" ", 1)[0].decode()
     commit = objects.read_commit(git, oid)
     if commit is None:
@@ -240,14 +240,14 @@ def why(path: Path, line: int, private: Path | None = None) -> Origin:
     return Origin(origin.text, oid, commit.proposals, commit.trailers)
 
 
-def _bringer(tracked: TrackedFile, line: bytes) -> str:
-    """Return the newest commit that brought a line which ends in a bare CR: for git that ends no line."""
+def _introducing_commit(tracked: TrackedFile, line: bytes) -> str:
+    """Return the newest commit that added a line ending in a bare CR, which git does not treat as a line ending."""
     sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, None)
     brought = (s.oid for s in reversed(sightings) if line not in (s.before or b"").splitlines())
     return next(brought, tracked.repo.head)
 
 
-def uncommitted(path: Path, line: int) -> Origin:
+def uncommitted_origin(path: Path, line: int) -> Origin:
     """Return line `line` of a file without asking git. Raises UsageError for a line the file does not have."""
     now = path.read_bytes().splitlines()
     if not 1 <= line <= len(now):
@@ -255,7 +255,7 @@ def uncommitted(path: Path, line: int) -> Origin:
     return Origin(now[line - 1].decode("utf-8", "replace"), "", (), {})
 
 
-def _committed_line(stored: list[bytes], now: list[bytes], line: int) -> int | None:
+def _committed_line_number(stored: list[bytes], now: list[bytes], line: int) -> int | None:
     """Return the number that a line of the work tree has in HEAD's version, or None if it is not in it."""
     for block in SequenceMatcher(None, stored, now, autojunk=False).get_matching_blocks():
         if block.b < line <= block.b + block.size:

@@ -13,13 +13,15 @@ from skilld.clock import seconds
 from skilld.text import counted, cut, one_line, sentence_starts
 from skilld.types import Proposal, State, TargetKind
 
-REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
-ACROSS = "across-"  # ... that offers a rule accepted for one agent in the file of another one
-EVALS = "evals-"  # what the batch of a proposal begins with that brings cases to test a skill with
-TRIM = "trim-"  # of the batch of a cut that `skilld trim` proposes
+REMEDY_PREFIX = (
+    "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
+)
+ACROSS_PREFIX = "across-"  # ... that offers a rule accepted for one agent in the file of another one
+EVALS_PREFIX = "evals-"  # what the batch of a proposal begins with that brings cases to test a skill with
+TRIM_PREFIX = "trim-"  # of the batch of a cut that `skilld trim` proposes
 
 # What `creation` makes a file of from an update alone: a skill needs a description, a rule its paths.
-MAKEABLE = frozenset({TargetKind.INSTRUCTIONS, TargetKind.PERSONAL})
+CREATABLE = frozenset({TargetKind.INSTRUCTIONS, TargetKind.PERSONAL})
 
 Apply = Callable[[bytes], bytes]
 """Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
@@ -42,7 +44,7 @@ class ProposalEdit:
     refit: Refit | None = None
     also: Mapping[str, Apply] = field(default_factory=dict)
 
-    def news(self, commit: str) -> dict[str, str]:
+    def new_commit(self, commit: str) -> dict[str, str]:
         """Return where it stands now, by its id; nothing if that is known."""
         known = self.proposal.commit
         return {self.proposal.id: commit} if known and known != commit else {}
@@ -114,7 +116,7 @@ class StagingState:
     """
 
     tip: str | None
-    rest: Base | None
+    base_info: Base | None
     moved: dict[str, str] = field(default_factory=dict)
     at: dict[str, str] = field(default_factory=dict)
     stale: dict[str, str] = field(default_factory=dict)
@@ -125,7 +127,7 @@ class StagingState:
     @property
     def base(self) -> str:
         """The commit it rests on; empty if it rests on none."""
-        return self.rest.commit if self.rest else ""
+        return self.base_info.commit if self.base_info else ""
 
     @property
     def top(self) -> str:
@@ -190,13 +192,13 @@ ProposeOutcome = ProposalCommit | WaitsForPerson | AnchorNotFound | EditConflict
 # trailer, a patch or a commit's name is marked with a bar. `git interpret-trailers` judges it in
 # tests/unit/test_propose_message.py.
 
-SUBJECT = 71
-WIDTH = 72
-QUOTE = 200
-_SKILL = 32
+MAX_SUBJECT = 71
+LINE_WIDTH = 72
+MAX_QUOTE = 200
+_MAX_SKILL_NAME = 32
 
 # "Token:" in any of the separators that trailer.separators may name, a divider or patch, a comment, a reverted commit.
-_MARKED = re.compile(
+_MISREADABLE_PATTERN = re.compile(
     r"\s*([A-Za-z0-9-]+\s*[:=#]|-|#|diff |Index|From |\(cherry picked|This reverts|This reapplies|reverts commit)",
     re.IGNORECASE,
 )
@@ -217,11 +219,11 @@ def compose(
 
 
 def _subject(skill: str, summary: str) -> str:
-    head = f"skilld({cut(one_line(skill) or 'skill', _SKILL)}): "
-    return head + _within(one_line(summary) or "update", SUBJECT - len(head))
+    head = f"skilld({cut(one_line(skill) or 'skill', _MAX_SKILL_NAME)}): "
+    return head + _shorten(one_line(summary) or "update", MAX_SUBJECT - len(head))
 
 
-def _within(text: str, room: int) -> str:
+def _shorten(text: str, room: int) -> str:
     """Return `text` cut to `room` characters: its last full stop, behind a sentence, behind a word, else anywhere."""
     text = text.removesuffix(".") if len(text) == room + 1 else text
     if len(text) <= room:
@@ -235,15 +237,15 @@ def _within(text: str, room: int) -> str:
 
 def _quoted(quote: str) -> str:
     text = one_line(quote)
-    return f'"{cut(text, QUOTE)}"' if text else ""
+    return f'"{cut(text, MAX_QUOTE)}"' if text else ""
 
 
 def _paragraph(text: str) -> str:
-    lines = textwrap.wrap(one_line(text), WIDTH - 2, break_on_hyphens=False)
-    return "\n".join(f"| {line}" if _MARKED.match(line) else line for line in lines)
+    lines = textwrap.wrap(one_line(text), LINE_WIDTH - 2, break_on_hyphens=False)
+    return "\n".join(f"| {line}" if _MISREADABLE_PATTERN.match(line) else line for line in lines)
 
 
-class Way(StrEnum):
+class CommitMethod(StrEnum):
     """How a decision was carried out."""
 
     GIT = "git"  # the plain git command did it
@@ -256,7 +258,7 @@ class DecisionCommit:
     """The commit that carries the decision out; HEAD where none was needed."""
 
     commit: str
-    way: Way
+    way: CommitMethod
 
 
 class GitStatus(StrEnum):
@@ -290,11 +292,13 @@ class Observation:
 
 # Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
 RESTORABLE_SECONDS = 86400.0
-WRITTEN = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
-DISCARDED = "accepted with --worktree, then removed from the file before it was committed"
-UNDONE = "accepted, but its commit was later removed from its branch"
-_COMMITTED = "you committed it"
-AWAY = "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
+WRITTEN_NOTE = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
+DISCARDED_NOTE = "accepted with --worktree, then removed from the file before it was committed"
+UNDONE_NOTE = "accepted, but its commit was later removed from its branch"
+_COMMITTED_NOTE = "you committed it"
+REPO_GONE_NOTE = (
+    "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,51 +311,53 @@ class ObservedState:
     missing_since: float | None = None
 
 
-def settle(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> ObservedState:
+def next_state(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> ObservedState:
     """Return the state that follows; the same state where nothing does."""
     note = seen.note or proposal.note
     match seen.seen:
-        case GitStatus.LANDED if proposal.state is not State.ACCEPTED or is_written(proposal):
-            return ObservedState(State.ACCEPTED, seen.commit, seen.note or (_COMMITTED if is_written(proposal) else ""))
+        case GitStatus.LANDED if proposal.state is not State.ACCEPTED or is_only_written(proposal):
+            return ObservedState(
+                State.ACCEPTED, seen.commit, seen.note or (_COMMITTED_NOTE if is_only_written(proposal) else "")
+            )
         case GitStatus.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
             return ObservedState(State.REVERTED, "", seen.note)
         case GitStatus.GONE | GitStatus.ENDED if proposal.state is State.OPEN and proposal.commit:
-            return ObservedState(State.STALE, "", seen.note or AWAY)
-        case GitStatus.NOTHING | GitStatus.DROPPED if is_away(proposal):
+            return ObservedState(State.STALE, "", seen.note or REPO_GONE_NOTE)
+        case GitStatus.NOTHING | GitStatus.DROPPED if is_repo_gone(proposal):
             found = State.OPEN if seen.seen is GitStatus.NOTHING else State.DROPPED
             return ObservedState(
                 found, note="its repository is back", missing_since=now if found is State.DROPPED else None
             )
         case GitStatus.DROPPED if (
-            proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal) or seen.note == UNDONE
+            proposal.state in {State.OPEN, State.DROPPED} or is_only_written(proposal) or seen.note == UNDONE_NOTE
         ):
-            return _dropped(replace(proposal, note=note), missing_since, now)
+            return _dropped_state(replace(proposal, note=note), missing_since, now)
         case GitStatus.GONE if (
             proposal.state is State.DROPPED and seen.note
         ):  # the repository is there, its commit is not
-            return _dropped(proposal, missing_since, now)
+            return _dropped_state(proposal, missing_since, now)
         case GitStatus.NOTHING if proposal.state is State.DROPPED:
             return ObservedState(State.OPEN, note=note)
     waits = seen.seen is GitStatus.BUSY or proposal.state is State.DROPPED
     return ObservedState(proposal.state, note=note, missing_since=missing_since if waits else None)
 
 
-def is_written(proposal: Proposal) -> bool:
+def is_only_written(proposal: Proposal) -> bool:
     """Whether an accepted proposal is in its file only, as far as is known."""
-    return proposal.state is State.ACCEPTED and proposal.note == WRITTEN
+    return proposal.state is State.ACCEPTED and proposal.note == WRITTEN_NOTE
 
 
 def without_remark(proposal: Proposal) -> Proposal:
     """Return the proposal without a note of what became of it in its file, which another decision ends."""
-    return replace(proposal, note="") if proposal.note in {WRITTEN, DISCARDED, UNDONE} else proposal
+    return replace(proposal, note="") if proposal.note in {WRITTEN_NOTE, DISCARDED_NOTE, UNDONE_NOTE} else proposal
 
 
-def is_away(proposal: Proposal) -> bool:
+def is_repo_gone(proposal: Proposal) -> bool:
     """Whether a proposal is stale only for as long as its repository cannot be found."""
-    return proposal.state is State.STALE and proposal.note == AWAY
+    return proposal.state is State.STALE and proposal.note == REPO_GONE_NOTE
 
 
-def _dropped(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:
+def _dropped_state(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:
     since = now if missing_since is None else missing_since
     if now - since >= RESTORABLE_SECONDS:
         return ObservedState(State.REJECTED, note="dropped from the staging branch")

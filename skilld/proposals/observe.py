@@ -21,21 +21,21 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
-from skilld.proposals.model import DISCARDED, UNDONE, GitStatus, Observation, is_away, is_written
+from skilld.proposals.model import DISCARDED_NOTE, UNDONE_NOTE, GitStatus, Observation, is_only_written, is_repo_gone
 from skilld.proposals.refit import Edit
-from skilld.proposals.worktree import own_commit
+from skilld.proposals.worktree import read_own_commit
 from skilld.types import Proposal, State
 
 # The rules by which the history of a branch says what became of a proposal. One branch is judged by its commits in
 # order: the last landing or taking back counts. The text at its tip overrules them, since lines can come and go in
 # commits that name nothing.
 
-EDITED = "edited by you"
+EDITED_NOTE = "edited by you"
 Signature = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class SkillCommit:
     """A commit on a branch that touches the skill: the proposals it names, the commits it reverts, what it changes.
 
     `reverts` also holds the commits that a reverted merge had brought. `before` and `text` are the skill in its first
@@ -51,21 +51,21 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class BranchView:
     """One branch that counts: its commits that touch the skill, oldest first, and the skill at its tip.
 
     `reaches` says whether the proposal's own commit is in its history, `tip` is its newest commit.
     """
 
     default: bool
-    sightings: tuple[Sighting, ...]
+    commits: tuple[SkillCommit, ...]
     text: bytes | None
     reaches: bool
     tip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class JudgedProposal:
     """The proposal that is judged: its own commit, what that did to the skill, and where it is known to have landed.
 
     `creates` says that it made the skill, which was b"" before: without the file, nothing of it is left. `reopened`:
@@ -84,13 +84,13 @@ class Subject:
     def signature(self) -> Signature:
         """The lines it takes away and adds; empty if its commit is gone."""
         known = self.before is not None and self.after is not None
-        return line_diff.signature(self.before or b"", self.after or b"") if known else _NONE
+        return line_diff.signature(self.before or b"", self.after or b"") if known else _NO_CHANGE
 
 
-_NONE: Signature = ((), ())
+_NO_CHANGE: Signature = ((), ())
 
 
-def judge(subject: Subject, views: Sequence[View]) -> Observation:
+def judge(subject: JudgedProposal, views: Sequence[BranchView]) -> Observation:
     """Return LANDED, REVERTED or NOTHING.
 
     The default branch's word goes first; among the others one branch that has the proposal is enough.
@@ -99,107 +99,107 @@ def judge(subject: Subject, views: Sequence[View]) -> Observation:
         (True, (GitStatus.REVERTED, GitStatus.LANDED)),
         (False, (GitStatus.LANDED, GitStatus.REVERTED)),
     ):
-        verdicts = [judge_view(subject, view) for view in views if view.default is default]
+        verdicts = [judge_branch(subject, view) for view in views if view.default is default]
         found = next((verdict for seen in order for verdict in verdicts if verdict.seen is seen), None)
         if found is not None:
             return found
     return Observation(subject.id, GitStatus.NOTHING)
 
 
-def judge_view(subject: Subject, view: View) -> Observation:
+def judge_branch(subject: JudgedProposal, view: BranchView) -> Observation:
     """Return what one branch says."""
-    verdict = _by_commits(subject, view)
+    verdict = _judge_commits(subject, view)
     text = b"" if view.text is None and subject.creates else view.text
     if text is None or subject.before is None or subject.after is None:
         return verdict
     if verdict.seen is not GitStatus.LANDED:
-        bringer = _bringer(subject, view) if _holds(subject, text) else ""
+        bringer = _introducing_commit(subject, view) if _holds(subject, text) else ""
         return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
     if line_diff.gone(text, subject.before, subject.after):
         # The newest commit after which the text no longer held the change.
-        losing = (s for s in reversed(view.sightings) if _holds(subject, s.text) < _holds(subject, s.before))
+        losing = (s for s in reversed(view.commits) if _holds(subject, s.text) < _holds(subject, s.before))
         return Observation(subject.id, GitStatus.REVERTED, next((s.oid for s in losing), ""), "lines gone")
     if not _holds(subject, text):
-        return replace(verdict, note=EDITED)
+        return replace(verdict, note=EDITED_NOTE)
     return verdict
 
 
-def _by_commits(subject: Subject, view: View) -> Observation:
+def _judge_commits(subject: JudgedProposal, view: BranchView) -> Observation:
     verdict = Observation(subject.id, GitStatus.NOTHING)
     if view.reaches:
         verdict = Observation(subject.id, GitStatus.LANDED, subject.commit, "merged")
     landings, takings = {subject.commit} if view.reaches else set[str](), set[str]()
-    for sighting in _news(subject, view):
-        how = "restored" if sighting.reverts & takings else _landing(subject, sighting)
+    for sighting in _relevant_commits(subject, view):
+        how = "restored" if sighting.reverts & takings else _landing_kind(subject, sighting)
         if how:
             landings.add(sighting.oid)
             edited = how == "named" and sighting.names == (subject.id,) and sighting.signature != subject.signature
-            verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED if edited else "")
+            verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED_NOTE if edited else "")
         elif sighting.reverts & landings:
             takings.add(sighting.oid)
             verdict = Observation(subject.id, GitStatus.REVERTED, sighting.oid, "reverted")
     return verdict
 
 
-def _news(subject: Subject, view: View) -> tuple[Sighting, ...]:
+def _relevant_commits(subject: JudgedProposal, view: BranchView) -> tuple[SkillCommit, ...]:
     """Return the commits that say something: of one that was reopened, those after the commit that took it out."""
-    undone = [number for number, one in enumerate(view.sightings, 1) if subject.landed in one.reverts]
-    return view.sightings[undone[-1] :] if subject.reopened and undone else view.sightings
+    undone = [number for number, one in enumerate(view.commits, 1) if subject.landed in one.reverts]
+    return view.commits[undone[-1] :] if subject.reopened and undone else view.commits
 
 
-def _landing(subject: Subject, sighting: Sighting) -> str:
+def _landing_kind(subject: JudgedProposal, sighting: SkillCommit) -> str:
     if sighting.oid == subject.commit:
         return "merged"
     if subject.id in sighting.names:
         return "named"
     if sighting.oid == subject.landed:
         return "known"
-    return "same change" if sighting.signature == subject.signature != _NONE else ""
+    return "same change" if sighting.signature == subject.signature != _NO_CHANGE else ""
 
 
-def _bringer(subject: Subject, view: View) -> str:
+def _introducing_commit(subject: JudgedProposal, view: BranchView) -> str:
     """Return the newest commit that made the text hold the change; empty if it did so before the proposal.
 
     A commit that made the file cannot have taken lines out of it.
     """
     adds = bool(subject.signature[1])
-    changes = [sighting for sighting in reversed(view.sightings) if adds or sighting.before is not None]
+    changes = [sighting for sighting in reversed(view.commits) if adds or sighting.before is not None]
     return next((s.oid for s in changes if _holds(subject, s.text) > _holds(subject, s.before)), "")
 
 
-def _holds(subject: Subject, text: bytes | None) -> bool:
+def _holds(subject: JudgedProposal, text: bytes | None) -> bool:
     return text is not None and line_diff.holds(text, subject.before or b"", subject.after or b"")
 
 
 # A short one with `revert.reference`.
-_REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
-_LIMIT = "--max-count=300"
+_REVERT_PATTERN = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+_MAX_COUNT = "--max-count=300"
 
 
-def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[Sighting, ...]:
+def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[SkillCommit, ...]:
     """Return the newest 300 commits of `tip` that touch a file, oldest first: all, or those since a Unix time."""
     # No date stands for "always": git 2.39 reads --since=0 as now, and so hides every commit.
     dated = () if since is None else (f"--since={since}",)
-    limits = "--full-history", "--topo-order", _LIMIT, *dated
+    limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
     oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
     texts = dict(zip(names, objects.texts(repo.git, names), strict=True))
-    return tuple(_sighting(repo, commit, relpath, texts) for commit in commits)
+    return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
 
 
-def _sighting(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> Sighting:
+def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> SkillCommit:
     text = texts[f"{commit.oid}:{relpath}"]
     before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
     # A commit that makes the file adds all of its lines, one that removes it takes them away.
     signature = line_diff.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
     reverted: set[str] = set()
-    for oid in _REVERTS.findall(commit.text):
-        reverted |= _brought(repo, oid)
-    return Sighting(commit.oid, commit.proposals, frozenset(reverted), signature, before, text)
+    for oid in _REVERT_PATTERN.findall(commit.text):
+        reverted |= _reverted_commits(repo, oid)
+    return SkillCommit(commit.oid, commit.proposals, frozenset(reverted), signature, before, text)
 
 
-def _brought(repo: Repo, oid: str) -> set[str]:
+def _reverted_commits(repo: Repo, oid: str) -> set[str]:
     """Return a reverted commit, with all commits that it had brought where it is a merge."""
     commit = objects.read_commit(repo.git, oid)
     if commit is None:
@@ -237,16 +237,16 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     the folder of skilld's own repositories; in one of them the skills are committed as they are found first. Raises
     RefusedError if the repository is there but cannot be understood.
     """
-    repo = _open(address, private)
+    repo = _open_repo(address, private)
     if repo is None:
         return [Observation(proposal.id, GitStatus.GONE) for proposal in proposals]
     dates = [seconds(proposal.created_at) for proposal in proposals]
     known = [date for date in dates if date is not None]
     since = int(min(known)) - _MARGIN_SECONDS if known and len(known) == len(dates) else None
     branches = _branches(repo)
-    changes = {proposal.id: _change(repo, proposal) for proposal in proposals}
+    changes = {proposal.id: _read_change(repo, proposal) for proposal in proposals}
     own = {change.own.oid for change in changes.values() if change.own}
-    reached = {tip: _reached(repo, own, tip) for tip in {branch.tip for branch in branches}}
+    reached = {tip: _reachable(repo, own, tip) for tip in {branch.tip for branch in branches}}
     histories = {
         (tip, relpath): read_history(repo, tip, relpath, since)
         for tip in reached
@@ -256,7 +256,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     for proposal in proposals:
         change, relpath = changes[proposal.id], proposal.relpath
         views = [
-            View(
+            BranchView(
                 branch.default,
                 histories[branch.tip, relpath],
                 objects.read_blob(repo.git, branch.tip, relpath),
@@ -265,11 +265,11 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
             )
             for branch in branches
         ]
-        seen.append(_dated(repo, proposal, _observe(repo, proposal, change, views, since)))
-    return _with_dropped(repo, proposals, seen, since)
+        seen.append(_with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since)))
+    return _mark_dropped(repo, proposals, seen, since)
 
 
-def _dated(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
+def _with_time(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
     """Add when it was decided, where that is news. A proposal's own commit is older: then it is HEAD's last move."""
     news = {GitStatus.LANDED: State.ACCEPTED, GitStatus.REVERTED: State.REVERTED}.get(found.seen, proposal.state)
     if news is proposal.state:
@@ -282,29 +282,31 @@ def _dated(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
     return replace(found, at=float(commit.committer.seconds)) if commit else found
 
 
-def _open(address: Path, private: Path | None) -> Repo | None:
+def _open_repo(address: Path, private: Path | None) -> Repo | None:
     try:
         return open_any(address, private) if address.is_dir() else None
     except NotTrackedError:
         return None
 
 
-def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[View], since: int | None) -> Observation:
+def _observe_proposal(
+    repo: Repo, proposal: Proposal, change: _Change, views: Sequence[BranchView], since: int | None
+) -> Observation:
     commit = change.own.oid if change.own else proposal.commit
     reopened = bool(proposal.landed) and _undecided(proposal)
-    subject = Subject(
+    subject = JudgedProposal(
         proposal.id, commit, proposal.landed, change.before, change.after, creates=proposal.creates, reopened=reopened
     )
     found = judge(subject, views)
     if found.seen is GitStatus.NOTHING and not proposal.creates:
         # Where the skill's folder was renamed, what git picks goes to its new place.
         away = [view.tip for view in views if view.text is None]
-        if proposal.id in (naming := _naming(repo, away, since)):
+        if proposal.id in (naming := _commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
-    if found.seen is GitStatus.NOTHING and is_written(proposal) and _is_discarded(proposal, change):
-        return Observation(proposal.id, GitStatus.DROPPED, note=DISCARDED)
+    if found.seen is GitStatus.NOTHING and is_only_written(proposal) and _is_discarded(proposal, change):
+        return Observation(proposal.id, GitStatus.DROPPED, note=DISCARDED_NOTE)
     if found.seen is GitStatus.NOTHING and _is_undone(repo, proposal, since):
-        return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE)
+        return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
     if change.own is None and found.seen is GitStatus.NOTHING:
         note = f"its commit {commit[:10]} is missing from the repository; to write the file without committing: "
         return Observation(proposal.id, GitStatus.GONE, note=f"{note}skilld accept --worktree {proposal.id}")
@@ -323,7 +325,7 @@ def _is_undone(repo: Repo, proposal: Proposal, since: int | None) -> bool:
     holders = "--count=2", "--format=%(refname)", f"--contains={proposal.landed}", "refs/heads", "refs/remotes"
     if set(repo.git.run("for-each-ref", *holders).decode().split()) - {STAGING}:
         return False
-    return proposal.id not in _naming(repo, ["--branches", "--remotes"], since)
+    return proposal.id not in _commits_naming(repo, ["--branches", "--remotes"], since)
 
 
 def _is_discarded(proposal: Proposal, change: _Change) -> bool:
@@ -339,8 +341,8 @@ def _is_discarded(proposal: Proposal, change: _Change) -> bool:
     return line_diff.gone(current, change.before, change.after)
 
 
-def _change(repo: Repo, proposal: Proposal) -> _Change:
-    own = own_commit(repo, proposal.id, proposal.commit)
+def _read_change(repo: Repo, proposal: Proposal) -> _Change:
+    own = read_own_commit(repo, proposal.id, proposal.commit)
     before = objects.read_blob(repo.git, own.parents[0], proposal.relpath) if own and own.parents else None
     before = b"" if proposal.creates and own and before is None else before
     return _Change(own, before, objects.read_blob(repo.git, own.oid, proposal.relpath) if own else None)
@@ -358,7 +360,7 @@ def _branches(repo: Repo) -> list[_Branch]:
     return [_Branch(by_tip[oid], oid, default=True) for oid in refs.leading(repo.git, by_tip)] + checked_out
 
 
-def _reached(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:
+def _reachable(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:
     """Return those of these commits that the history of `tip` has."""
     if not commits:
         return frozenset()
@@ -366,7 +368,7 @@ def _reached(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:
     return frozenset(commits).difference(out)
 
 
-def _with_dropped(
+def _mark_dropped(
     repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int | None
 ) -> list[Observation]:
     """Tell the undecided proposals that are off the staging branch from those that are still on it.
@@ -383,14 +385,14 @@ def _with_dropped(
         for proposal, found in zip(proposals, seen, strict=True)
         if found.seen is GitStatus.NOTHING
         and proposal.commit
-        and (_undecided(proposal) or (is_away(proposal) and not busy))
+        and (_undecided(proposal) or (is_repo_gone(proposal) and not busy))
     }
     if not waiting:
         return seen
-    on_staging = {} if busy else _naming(repo, [STAGING], since)
+    on_staging = {} if busy else _commits_naming(repo, [STAGING], since)
     off = waiting.keys() - on_staging.keys() if not busy else set[str]()
     hung = refs.tips(repo.git, [PROPOSALS.rstrip("/")]) if off else {}
-    on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _naming(repo, ["--remotes"], since)
+    on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _commits_naming(repo, ["--remotes"], since)
 
     def look(found: Observation) -> Observation:
         proposal = waiting.get(found.id)
@@ -398,21 +400,21 @@ def _with_dropped(
             return found
         if busy:
             return replace(found, seen=GitStatus.BUSY)
-        if found.id in on_staging or _says(repo, STAGING, proposal):
+        if found.id in on_staging or _branch_says(repo, STAGING, proposal):
             return replace(found, branch=STAGING_BRANCH)
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
         is_ours = proposal.state is State.OPEN and refs.proposal_ref(found.id) not in hung
-        if is_ours and (why := _misfit(repo, proposal)):
+        if is_ours and (why := _misfit_reason(repo, proposal)):
             return replace(found, seen=GitStatus.ENDED, note=why)
         return replace(found, seen=GitStatus.DROPPED)
 
     return [look(found) for found in seen]
 
 
-def _misfit(repo: Repo, proposal: Proposal) -> str | None:
+def _misfit_reason(repo: Repo, proposal: Proposal) -> str | None:
     """Return why an edit cannot be made on the staging branch as it is, or on HEAD without one; None if it can."""
-    change = _change(repo, proposal)
+    change = _read_change(repo, proposal)
     before, after = change.before, change.after
     tip = refs.tip(repo.git, STAGING) or repo.head
     current = objects.read_blob(repo.git, tip, proposal.relpath)
@@ -422,7 +424,7 @@ def _misfit(repo: Repo, proposal: Proposal) -> str | None:
     if current is None:
         return f"{proposal.relpath} is gone"
     try:
-        Edit(proposal).anew(before, after, current)
+        Edit(proposal).refit_loosely(before, after, current)
     except SkilldError as error:
         return str(error)
     return None
@@ -437,15 +439,15 @@ def _remote_branch(repo: Repo, commit: str) -> str:
     return repo.git.run("for-each-ref", *form, "refs/remotes").decode("utf-8", "replace").strip()
 
 
-def _says(repo: Repo, ref: str, proposal: Proposal) -> bool:
+def _branch_says(repo: Repo, ref: str, proposal: Proposal) -> bool:
     text = objects.read_blob(repo.git, ref, proposal.relpath)
-    change = _change(repo, proposal)
+    change = _read_change(repo, proposal)
     if text is None or change.before is None or change.after is None:
         return False
     return line_diff.holds(text, change.before, change.after)
 
 
-def _naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:
+def _commits_naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:
     """Return the proposals that commits below these tips name, each with one that does."""
     if not tips:
         return {}

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339, seconds
 from skilld.git.staging_branch import STAGING
-from skilld.proposals.model import is_away, is_written
-from skilld.proposals.results import by_code, follow, most_tokens
+from skilld.proposals.model import is_only_written, is_repo_gone
+from skilld.proposals.results import record_changes, remakes_by_code, token_limit
 from skilld.protocol import GitResult, Observe
 from skilld.store import Store
 from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT
@@ -23,8 +23,8 @@ from skilld.types import Proposal, State
 
 _REMEMBERED_SECONDS = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
 _MAX_GAP_SECONDS = 3600.0  # a look that often even where no file seems to have changed
-_STAGING = str(PurePosixPath(STAGING).parent), STAGING
-_FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING)
+_STAGING_FILES = str(PurePosixPath(STAGING).parent), STAGING
+_WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
 
 Stamp = tuple[int, ...]
 
@@ -41,25 +41,27 @@ class PollSchedule:
         """Return a look for a worker to take, or None while paused and where nothing can have changed."""
         if self._store.meta.paused(now):
             return None
-        proposals = lately(self._store, now)
+        proposals = proposals_to_check(self._store, now)
         skills: dict[str, set[str]] = {}
         written: dict[str, tuple[int, ...]] = {}
         for proposal in proposals:
             skills.setdefault(proposal.repo, set()).add(proposal.path)
-            if is_written(proposal):  # git moves nothing when it is discarded
+            if is_only_written(proposal):  # git moves nothing when it is discarded
                 written[proposal.repo] = (*written.get(proposal.repo, ()), _mtime(Path(proposal.path)))
-        stamps = {repo: _stamp(Path(repo), sorted(paths)) + written.get(repo, ()) for repo, paths in skills.items()}
+        stamps = {
+            repo: _repo_stamp(Path(repo), sorted(paths)) + written.get(repo, ()) for repo, paths in skills.items()
+        }
         if not stamps or (stamps == self._stamps and now - self._looked_at < _MAX_GAP_SECONDS):
             return None
         self._stamps, self._looked_at = stamps, now
         # Under the daemon's lock no other worker runs.
-        return observation(self._store, proposals, now, alone=True)
+        return observe_job(self._store, proposals, now, alone=True)
 
 
-def lately(store: Store, now: float) -> list[Proposal]:
+def proposals_to_check(store: Store, now: float) -> list[Proposal]:
     """Return the proposals worth a look: undecided ones, and those decided, or gone with their repository, lately."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
-    decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_away(proposal)]
+    decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_repo_gone(proposal)]
     recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
     # Until git brings the revert here, its lines stand: that is no new acceptance.
     recent = [
@@ -68,7 +70,7 @@ def lately(store: Store, now: float) -> list[Proposal]:
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
 
 
-def observation(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:
+def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:
     """Return the job of looking at these proposals."""
     missing = {proposal.id: seconds(store.proposals.missing_since(proposal.id)) for proposal in proposals}
     return Observe(
@@ -78,19 +80,19 @@ def observation(store: Store, proposals: list[Proposal], now: float, *, alone: b
         closed=tuple(store.proposals.closed_ids()),
         homes=store.meta.get(COMMON_GIT_DIRS, {}),
         alone=alone,
-        by_code=by_code(store),
-        most_tokens=most_tokens(store),
+        by_code=remakes_by_code(store),
+        most_tokens=token_limit(store),
     )
 
 
-def record(store: Store, found: GitResult, now: float) -> None:
+def record_observation(store: Store, found: GitResult, now: float) -> None:
     """Write down what a look found: decisions, commits that moved, since when proposals are off the branch."""
     with store.transaction():
         for home in found.rehomed:
             store.proposals.set_repo(home.proposal, repo=home.repo, path=home.path)
         for proposal in found.committed:  # before it may have moved for the next one
             store.proposals.save_edit(proposal)
-        follow(store, found.changes, now, found.at)
+        record_changes(store, found.changes, now, found.at)
         for proposal_id, branch in found.branches.items():
             store.proposals.set_branch(proposal_id, branch)
         for proposal_id, since in found.missing.items():
@@ -103,28 +105,28 @@ def refresh(store: Store, *, rebuild: bool = True) -> None:
 
     `rebuild` says whether the staging branch is made again, too: a decision does that itself.
     """
-    if (read := look(store, rebuild=rebuild)) is not None:
-        record(store, read(), time.time())
+    if (read := prepare_observation(store, rebuild=rebuild)) is not None:
+        record_observation(store, read(), time.time())
 
 
-def look(store: Store, *, rebuild: bool = True) -> Callable[[], GitResult] | None:
+def prepare_observation(store: Store, *, rebuild: bool = True) -> Callable[[], GitResult] | None:
     """Return the look itself, which reads git and no store, so that it may be taken on another thread.
 
     None if there is nothing to look at: GitPython is not even imported then.
     """
     now = time.time()
-    proposals = lately(store, now)
+    proposals = proposals_to_check(store, now)
     if not proposals:
         return None
     from skilld.git.environment import scrub_environment
     from skilld.proposals.reconcile import observe
 
-    job = replace(observation(store, proposals, now), rebuild=rebuild)
+    job = replace(observe_job(store, proposals, now), rebuild=rebuild)
     scrub_environment()
     return lambda: observe(job)
 
 
-def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:
+def _repo_stamp(repo: Path, skills: Iterable[str]) -> Stamp:
     """Return what changes when something happens in a repository; empty if it is gone.
 
     In one of skilld's own, which is its git directory, what happens to the skills' files counts too.
@@ -132,7 +134,7 @@ def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:
     git = repo / ".git"
     try:
         if (repo / "HEAD").is_file() and not git.exists():
-            return tuple(_mtime(path) for path in (*(repo / name for name in _FILES), *map(Path, skills)))
+            return tuple(_mtime(path) for path in (*(repo / name for name in _WATCHED_FILES), *map(Path, skills)))
         if git.is_file():
             git = repo / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
             common = git / "commondir"
@@ -141,7 +143,7 @@ def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:
             folders = [git]
     except (OSError, UnicodeDecodeError):
         return ()
-    return tuple(_mtime(folder / name) for folder in folders for name in _FILES)
+    return tuple(_mtime(folder / name) for folder in folders for name in _WATCHED_FILES)
 
 
 def _mtime(path: Path) -> int:

@@ -24,17 +24,17 @@ from skilld.proposals import model
 from skilld.proposals.branch import (
     Branch,
     RebuildBlockedError,
-    branches_over,
-    describe,
+    branches_containing,
+    describe_base,
     find_base,
+    have_same_files,
     read_branch,
-    rebuild_line,
-    same_files,
+    replay_commits,
     side_files,
     with_files,
 )
 from skilld.proposals.model import (
-    MAKEABLE,
+    CREATABLE,
     AnchorNotFound,
     Base,
     EditConflict,
@@ -54,15 +54,15 @@ from skilld.types import Proposal
 _MARGIN_SECONDS = 86400  # seconds: clocks of two machines
 
 
-def found_again(request: Request, tracked: TrackedFile, branch: Branch) -> ProposalCommit | None:
+def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> ProposalCommit | None:
     """Return the proposal where an earlier try made it: on its ref, on the branch, or merged already."""
     repo, relpath, own = tracked.repo, tracked.relpath, request.proposal.id
     oid = branch.proposals.get(own) if not request.restored else None
     commit = objects.read_commit(repo.git, oid) if oid else None
     if commit is None:
-        commit = next((item for item in branch.commits or () if _is_same(repo, request, item, relpath)), None)
+        commit = next((item for item in branch.commits or () if _is_same_proposal(repo, request, item, relpath)), None)
     if commit is None and not request.restored:
-        commit = _merged_already(repo, request, relpath)
+        commit = _find_merged(repo, request, relpath)
     if commit is None:
         return None
     name = commit.trailers.get("Skilld-Proposal", own)
@@ -70,12 +70,12 @@ def found_again(request: Request, tracked: TrackedFile, branch: Branch) -> Propo
     stands = {one: item.oid for item in branch.commits or () for one in item.proposals}
     moved: dict[str, str] = {}
     for other in request.standing:  # the word of where that try moved them to was lost with it
-        moved |= other.news(stands.get(other.proposal.id, other.proposal.commit))
-    staging = StagingState(branch.tip, describe(repo, base), moved)
+        moved |= other.new_commit(stands.get(other.proposal.id, other.proposal.commit))
+    staging = StagingState(branch.tip, describe_base(repo, base), moved)
     return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, staging, fresh=False)
 
 
-def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
+def _is_same_proposal(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
     if request.proposal.id in commit.proposals:
         return True
     # One that comes back is known by its id: what was split off it is of the same batch.
@@ -83,7 +83,7 @@ def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool
     return of_batch and relpath in tree.changed(repo.git, commit.parents[0], commit.oid)
 
 
-def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None:
+def _find_merged(repo: Repo, request: Request, relpath: str) -> Commit | None:
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {request.proposal.id}"
     limits = f"--since={request.epoch - _MARGIN_SECONDS}", "--max-count=1"
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
@@ -92,7 +92,7 @@ def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None
     return found if found is not None and request.proposal.id in found.proposals else None
 
 
-_TRIES = 20
+_MAX_TRIES = 20
 
 
 @one_command()
@@ -103,12 +103,12 @@ def propose(request: Request) -> ProposeOutcome:
     other RefusedErrors where the repository is in a state we do not write in, RetryError for locks and lost races. An
     edit that was proposed by an earlier try is found and returned, never made twice.
     """
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         try:
             return _propose(request)
         except LostRaceError:
             continue
-    raise LostRaceError("Could not write the proposal", f"the staging branch moved {_TRIES} times in the meantime")
+    raise LostRaceError("Could not write the proposal", f"the staging branch moved {_MAX_TRIES} times in the meantime")
 
 
 @one_command()
@@ -122,28 +122,28 @@ def rebuild(
     the branch is the person's for the moment, or holds commits of theirs that do not fit any more, only the refs of
     dropped proposals go, and `held` says why.
     """
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         try:
             repo = open_any(address, private)
             with repo_lock(repo.common_dir):
-                return _rebuild(repo, standing, dropped)
+                return _rebuild_locked(repo, standing, dropped)
         except LostRaceError:
             continue
-    raise LostRaceError("The staging branch was not rebuilt", f"it moved {_TRIES} times in the meantime")
+    raise LostRaceError("The staging branch was not rebuilt", f"it moved {_MAX_TRIES} times in the meantime")
 
 
 def _propose(request: Request) -> ProposeOutcome:
     tracked = track(Path(request.proposal.path), request.private, new=request.proposal.creates)
     with repo_lock(tracked.repo.common_dir):
-        return _propose_in_turn(request, tracked)
+        return _propose_locked(request, tracked)
 
 
-def _propose_in_turn(request: Request, tracked: TrackedFile) -> ProposeOutcome:
+def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     repo, relpath, proposal, edit = tracked.repo, tracked.relpath, request.proposal, request.edit
     refs.check_plain(repo.common_dir, [STAGING, refs.proposal_ref(proposal.id)])
     refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, request.standing)
-    done = found_again(request, tracked, branch)
+    done = find_earlier(request, tracked, branch)
     if done is not None:
         return done
     holder = state.staging_holder(repo.common_dir)
@@ -153,19 +153,19 @@ def _propose_in_turn(request: Request, tracked: TrackedFile) -> ProposeOutcome:
             f"{STAGING_BRANCH} is {holder}",
             "Switch to another branch, or finish what is in progress.",
         )
-    misfit = _misfit(request, tracked)
+    misfit = _check_edit(request, tracked)
     if misfit is not None:
         return misfit
-    staging = _rebuilt_for(request, tracked, branch)
+    staging = _rebuild_for(request, tracked, branch)
     before = objects.read_blob(repo.git, staging.top, relpath)
     if before is None and proposal.creates:
         before = b""
     if before is None:  # the branch cannot be made again now, and rests on a commit without the skill
         return WaitsForPerson(f"on hold: {staging.held or f'{relpath} is not on {STAGING_BRANCH}'}")
     try:
-        after = _edited(edit, objects.read_blob(repo.git, repo.head, relpath), before)
+        after = _apply_edit(edit, objects.read_blob(repo.git, repo.head, relpath), before)
     except SkilldError as error:
-        return EditConflict(_opponents(edit, repo, staging, relpath), str(error))
+        return EditConflict(_conflicting_proposals(edit, repo, staging, relpath), str(error))
     if after == before:
         return NoChange()
     ident = Ident("skilld", EMAIL, request.epoch)
@@ -178,11 +178,11 @@ def _propose_in_turn(request: Request, tracked: TrackedFile) -> ProposeOutcome:
         committer=ident,
     )
     staging.tip = staging.at[proposal.id] = commit
-    _move(repo, branch, staging, request.dropped)
+    _move_refs(repo, branch, staging, request.dropped)
     return ProposalCommit(proposal.id, commit, staging.base, STAGING_BRANCH, str(repo.address), relpath, staging)
 
 
-def _edited(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
+def _apply_edit(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
     """Return the skill as it stands on the branch with the edit, which was made for HEAD's version, `seen`."""
     if edit.refit is not None and seen is not None and seen != below:
         with suppress(SkilldError):
@@ -190,7 +190,7 @@ def _edited(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
     return edit.apply(below)
 
 
-def _rebuild(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
+def _rebuild_locked(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
     refs.check_plain(repo.common_dir, [STAGING, PROPOSALS.rstrip("/")])
     refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, standing)
@@ -199,17 +199,17 @@ def _rebuild(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[s
     if branch.tip is not None and not held and branch.commits is not None:
         known = {item.proposal.id: item for item in standing}
         try:
-            staging = rebuild_line(repo, _rest_for(repo, branch, known, dropped), branch.commits, known, dropped)
+            staging = replay_commits(repo, _base_for(repo, branch, known, dropped), branch.commits, known, dropped)
         except RebuildBlockedError as error:
             held = str(error)
         else:
-            _move(repo, branch, staging, dropped)
-            return staging if staging.tip else replace(staging, rest=None)
+            _move_refs(repo, branch, staging, dropped)
+            return staging if staging.tip else replace(staging, base_info=None)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
-    return StagingState(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
+    return StagingState(branch.tip, describe_base(repo, branch.base) if branch.base else None, held=held)
 
 
-def _move(repo: Repo, branch: Branch, staging: StagingState, dropped: Collection[str]) -> None:
+def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Collection[str]) -> None:
     """Move the refs. Those of proposals that came to an end go first, in a transaction of their own.
 
     One that is off the branch and still has its ref was taken off by the person. Killed after the first step, the
@@ -219,7 +219,7 @@ def _move(repo: Repo, branch: Branch, staging: StagingState, dropped: Collection
     refs.move(repo.git, repo.common_dir, branch.moves(staging.tip, staging.at, {*dropped} - staging.ended))
 
 
-def _rebuilt_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
+def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
     """Return the branch that the new commit goes on, rebuilt if the base moved; `held` says why it was not."""
     repo = tracked.repo
     known = {item.proposal.id: item for item in request.standing}
@@ -227,18 +227,18 @@ def _rebuilt_for(request: Request, tracked: TrackedFile, branch: Branch) -> Stag
     files = branch.files(known, request.dropped) | own
     present = [path for path in sorted(files) if _in_head(repo, path)]
     absent = [path for path, made in files.items() if made and path not in present]
-    rest = find_base(repo, [*present, *_carried(repo, branch, known, request.dropped)], absent)
+    rest = find_base(repo, [*present, *_files_of_other_commits(repo, branch, known, request.dropped)], absent)
     held = branch.held
     if branch.commits is not None:
         try:
-            return rebuild_line(repo, rest, branch.commits, known, request.dropped)
+            return replay_commits(repo, rest, branch.commits, known, request.dropped)
         except RebuildBlockedError as error:
             held = str(error)
     # It rests on no tip of the branch: what is known as a base is taken for no part of that.
-    return StagingState(branch.tip or rest.commit, describe(repo, branch.base) if branch.base else rest, held=held)
+    return StagingState(branch.tip or rest.commit, describe_base(repo, branch.base) if branch.base else rest, held=held)
 
 
-def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
+def _base_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
     """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
 
     They have where neither the default branch nor the one that is checked out has the base's version of them any more;
@@ -249,15 +249,17 @@ def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], 
     absent = [path for path in on_it if not _in_head(repo, path)]
     waiting = [path for path in absent if on_it[path]]
     files = sorted(set(on_it).difference(waiting))
-    remade = {item.proposal.relpath for item in standing.values() if item.proposal.target in MAKEABLE}
+    remade = {item.proposal.relpath for item in standing.values() if item.proposal.target in CREATABLE}
     if repo.private and remade.intersection(absent).difference(waiting):
         waiting, files = absent, sorted(set(on_it).difference(absent))
-    elif not files or not _moved_on(repo, base, files) or not set(files).isdisjoint(absent):
-        return describe(repo, base)
-    return find_base(repo, [*files, *_carried(repo, branch, standing, dropped)], waiting)
+    elif not files or not _is_base_outdated(repo, base, files) or not set(files).isdisjoint(absent):
+        return describe_base(repo, base)
+    return find_base(repo, [*files, *_files_of_other_commits(repo, branch, standing, dropped)], waiting)
 
 
-def _carried(repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], dropped: Collection[str]) -> list[str]:
+def _files_of_other_commits(
+    repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], dropped: Collection[str]
+) -> list[str]:
     """Return what HEAD has of the files that the other commits of the branch change: a base must be as new as these.
 
     They are the person's, and those of a job that was killed before its result was kept.
@@ -268,13 +270,15 @@ def _carried(repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], drop
     return sorted(path for path in found if _in_head(repo, path))
 
 
-def _moved_on(repo: Repo, base: str, files: Sequence[str]) -> bool:
-    if all(same_files(repo, base, tip, files) for tip in {repo.head, *(repo.default.tips if repo.default else ())}):
+def _is_base_outdated(repo: Repo, base: str, files: Sequence[str]) -> bool:
+    if all(
+        have_same_files(repo, base, tip, files) for tip in {repo.head, *(repo.default.tips if repo.default else ())}
+    ):
         return False
-    return not any(same_files(repo, base, tip, files) for tip in _tips_that_count(repo, base))
+    return not any(have_same_files(repo, base, tip, files) for tip in _relevant_tips(repo, base))
 
 
-def _tips_that_count(repo: Repo, base: str) -> Sequence[str]:
+def _relevant_tips(repo: Repo, base: str) -> Sequence[str]:
     """Return the tips of the default branch and of HEAD that have `base`; where none has, those of the other branches.
 
     Of the default branch's two tips the one that is behind the other says nothing of its own.
@@ -283,14 +287,14 @@ def _tips_that_count(repo: Repo, base: str) -> Sequence[str]:
     over = [tip for tip in tips if refs.reaches(repo.git, base, tip)]
     defaults = [tip for tip in over if repo.default and tip in repo.default.tips]
     behind = {*defaults}.difference(refs.leading(repo.git, defaults), [repo.head])
-    return [tip for tip in over if tip not in behind] or [*branches_over(repo, base).values()]
+    return [tip for tip in over if tip not in behind] or [*branches_containing(repo, base).values()]
 
 
 def _in_head(repo: Repo, relpath: str) -> bool:
     return objects.read_blob(repo.git, repo.head, relpath) is not None
 
 
-def _misfit(request: Request, tracked: TrackedFile) -> WaitsForPerson | AnchorNotFound | NoChange | None:
+def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | AnchorNotFound | NoChange | None:
     """Return why the edit cannot be made on HEAD's version, or None if it can."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
@@ -304,7 +308,7 @@ def _misfit(request: Request, tracked: TrackedFile) -> WaitsForPerson | AnchorNo
     return WaitsForPerson(f"on hold until you commit your changes to {tracked.relpath}")
 
 
-def _opponents(edit: ProposalEdit, repo: Repo, staging: StagingState, relpath: str) -> tuple[str, ...]:
+def _conflicting_proposals(edit: ProposalEdit, repo: Repo, staging: StagingState, relpath: str) -> tuple[str, ...]:
     """Return the proposals of the first commit on the branch after which the edit no longer fits."""
     out = repo.git.run("rev-list", "--reverse", staging.top, f"^{staging.base}").decode().split()
     for commit in objects.read_commits(repo.git, out):

@@ -13,9 +13,9 @@ from pathlib import Path
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.run import one_command
-from skilld.proposals.model import GitStatus, settle
+from skilld.proposals.model import GitStatus, next_state
 from skilld.proposals.observe import observe as look
-from skilld.proposals.staging import private_repositories, restage, stage, unlock
+from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import GitResult, Observe
 from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
@@ -24,7 +24,7 @@ from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
 # tree belongs is known from when something was staged in it; afterwards nothing tells it any more.
 
 
-def at_home(proposal: Proposal, homes: Mapping[str, str]) -> Proposal:
+def relocate_proposal(proposal: Proposal, homes: Mapping[str, str]) -> Proposal:
     """Return the proposal as one of another work tree of its repository, where its own is not there any more.
 
     `homes` has the common git directory of each linked work tree by its address.
@@ -61,13 +61,13 @@ class _Findings:
 def observe(job: Observe) -> GitResult:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     found = _Findings()
-    proposals = [at_home(proposal, job.homes) for proposal in job.proposals]
+    proposals = [relocate_proposal(proposal, job.homes) for proposal in job.proposals]
     pairs = zip(proposals, job.proposals, strict=True)
     trouble = []
     for repo in sorted({proposal.repo for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.repo == repo]
         try:
-            _one(repo, mine, job, found)
+            _observe_repo(repo, mine, job, found)
         except SkilldError as error:
             trouble.append(str(error))
     return GitResult(
@@ -82,14 +82,14 @@ def observe(job: Observe) -> GitResult:
     )
 
 
-def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -> None:
+def _observe_repo(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -> None:
     still_open: list[Proposal] = []
     undecided: set[str] = set()
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not GitStatus.GONE
-        after = settle(proposal, seen, job.missing.get(proposal.id), job.now)
+        after = next_state(proposal, seen, job.missing.get(proposal.id), job.now)
         if after.state is not proposal.state or after.note != proposal.note:
             found.decide(proposal, after.state, commit=after.commit, note=after.note)
             found.at[proposal.id] = seen.at or job.missing.get(proposal.id, 0.0)
@@ -107,7 +107,7 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
-            still_open += _try_again(waiting, still_open, closed, found, staged, alone=job.alone)
+            still_open += _retry_staging(waiting, still_open, closed, found, staged, alone=job.alone)
 
 
 def _rebuild(
@@ -115,7 +115,7 @@ def _rebuild(
 ) -> list[Proposal]:
     """Make the branch again where something was decided or a skill moved on; returns what is open then."""
     if job.alone:
-        unlock(repo)
+        unlock_refs(repo)
     if not job.rebuild:
         return still_open
     staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
@@ -131,7 +131,7 @@ def _rebuild(
     return [*now.values()]
 
 
-def _try_again(
+def _retry_staging(
     waiting: Proposal,
     standing: list[Proposal],
     dropped: list[str],

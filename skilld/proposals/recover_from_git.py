@@ -20,35 +20,35 @@ from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo, standing_above
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, STAGING_BRANCH
-from skilld.proposals.contradictions import SAYS_OTHERWISE
+from skilld.proposals.contradictions import CONTRADICTION_PREFIX
 from skilld.proposals.staging import private_repositories
 from skilld.protocol import Recall, RecoveryResult
 from skilld.skills.find import FILE
 from skilld.text import fold
 from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, SideEdit, State, TargetKind
 
-FLAG = "recovered from git after the database was damaged"
-_HISTORY = 500  # commits of a skill that are looked through for accepted proposals
-_MAX_LINE_LENGTH = 50  # proposals on the staging branch, when its base is looked for
-_BULLET = "-*+.0123456789 "
-_MARK = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
+RECOVERED_FLAG = "recovered from git after the database was damaged"
+_MAX_HISTORY = 500  # commits of a skill that are looked through for accepted proposals
+_MAX_STAGED_PROPOSALS = 50  # proposals on the staging branch, when its base is looked for
+_BULLET_CHARACTERS = "-*+.0123456789 "
+_BAR_PATTERN = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
 
 
 @one_command()
-def recall(job: Recall) -> RecoveryResult:
+def recover_proposals(job: Recall) -> RecoveryResult:
     """Return the proposals that the repositories of the job's skills and folders hold, those that can be read."""
     found: dict[str, Proposal] = {}
     trouble: list[str] = []
-    for repo, relpaths in _repositories(job.paths, job.folders, trouble):
+    for repo, relpaths in _find_repos(job.paths, job.folders, trouble):
         try:
-            for proposal in _of(repo, relpaths):
+            for proposal in _read_proposals(repo, relpaths):
                 found.setdefault(proposal.id, proposal)
         except SkilldError as error:
             trouble.append(str(error))
     return RecoveryResult(outcome=Outcome.NOTHING, detail="; ".join(trouble), proposals=tuple(found.values()))
 
 
-def _repositories(paths: Sequence[str], folders: Sequence[str], trouble: list[str]) -> list[tuple[Repo, list[str]]]:
+def _find_repos(paths: Sequence[str], folders: Sequence[str], trouble: list[str]) -> list[tuple[Repo, list[str]]]:
     repos: dict[Path, tuple[Repo, list[str]]] = {}
     for path in paths:
         try:
@@ -57,12 +57,12 @@ def _repositories(paths: Sequence[str], folders: Sequence[str], trouble: list[st
             trouble.append(str(error))
             continue
         repos.setdefault(tracked.repo.address, (tracked.repo, []))[1].append(tracked.relpath)
-    for repo in _without_skills(folders):
+    for repo in _repos_of_folders(folders):
         repos.setdefault(repo.address, (repo, []))
     return list(repos.values())
 
 
-def _without_skills(folders: Iterable[str]) -> Iterator[Repo]:
+def _repos_of_folders(folders: Iterable[str]) -> Iterator[Repo]:
     """Yield the repositories around folders, and skilld's own: a new skill may be all that was proposed there."""
     own = private_repositories()
     addresses = (standing_above(Path(folder) / "skills") for folder in folders if Path(folder).is_absolute())
@@ -71,23 +71,23 @@ def _without_skills(folders: Iterable[str]) -> Iterator[Repo]:
             yield open_any(address.resolve(), own)
 
 
-def _of(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
+def _read_proposals(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
     own = refs.tips(repo.git, [PROPOSALS.rstrip("/")])
     for ref, oid in own.items():
         commit = objects.read_commit(repo.git, oid)
         if commit is not None and commit.proposals == (ref.removeprefix(PROPOSALS),):
-            yield from _proposal(repo, commit, State.OPEN)
+            yield from _build_proposal(repo, commit, State.OPEN)
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
     if not relpaths:
         return
-    limits = f"--max-count={_HISTORY}", "--fixed-strings", "--grep=Skilld-Proposal: "
+    limits = f"--max-count={_MAX_HISTORY}", "--fixed-strings", "--grep=Skilld-Proposal: "
     out = repo.git.run("rev-list", *limits, *tips, "--", *relpaths).decode().split()
     for commit in objects.read_commits(repo.git, out):
         if commit is not None and len(commit.proposals) == 1 and len(commit.parents) == 1:
-            yield from _proposal(repo, commit, State.ACCEPTED)
+            yield from _build_proposal(repo, commit, State.ACCEPTED)
 
 
-def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
+def _build_proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
     """Yield the proposal of a commit, or nothing if the commit is not ours, or not one edit of one skill."""
     changed = list(tree.changed(repo.git, commit.parents[0], commit.oid)) if commit.author.email == EMAIL else []
     sides = [path for path in commit.trailers.get("Skilld-Also", "").split(", ") if path in changed]
@@ -99,7 +99,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         return
     try:
         operations = tuple(operations_between(before, after.decode("utf-8")))
-        also = tuple(_side(repo, commit, path) for path in sides)
+        also = tuple(_read_side_edit(repo, commit, path) for path in sides)
         kind = Kind(commit.trailers.get("Skilld-Kind", ""))
         confidence = float(commit.trailers.get("Skilld-Confidence", "0"))
     except (SkilldError, ValueError):
@@ -129,7 +129,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         session_id=commit.trailers.get("Skilld-Session", ""),
         model=commit.trailers.get("Skilld-Model", ""),
         created_at=at,
-        flags=(FLAG,),
+        flags=(RECOVERED_FLAG,),
         landed=commit.oid if state is State.ACCEPTED else "",
         decided_at=at if state is State.ACCEPTED else "",
         target=TargetKind.SKILL if is_skill else TargetKind.EVALS if is_evals else TargetKind.INSTRUCTIONS,
@@ -137,7 +137,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
     )
 
 
-def _side(repo: Repo, commit: Commit, path: str) -> SideEdit:
+def _read_side_edit(repo: Repo, commit: Commit, path: str) -> SideEdit:
     before, after = (objects.read_blob(repo.git, oid, path) or b"" for oid in (commit.parents[0], commit.oid))
     return SideEdit(str(repo.toplevel / path), tuple(operations_between(before, after.decode("utf-8"))), path)
 
@@ -145,20 +145,20 @@ def _side(repo: Repo, commit: Commit, path: str) -> SideEdit:
 def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
     """Return what the subject says; where it was cut, the line of the edit that begins like it."""
     short = commit.subject.partition("): ")[2] or commit.subject
-    lines = [line.lstrip(_BULLET) for operation in operations for line in operation.text.splitlines()]
+    lines = [line.lstrip(_BULLET_CHARACTERS) for operation in operations for line in operation.text.splitlines()]
     beginning = short.removesuffix("…")
     return next((line for line in lines if short != beginning and line.startswith(beginning)), short)
 
 
 def _paragraphs(commit: Commit) -> list[str]:
     """Return what the message says between its subject and its trailers: the reason, and the quote in its marks."""
-    said = [fold(_MARK.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
-    return [text for text in said if not text.startswith(SAYS_OTHERWISE)]
+    said = [fold(_BAR_PATTERN.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
+    return [text for text in said if not text.startswith(CONTRADICTION_PREFIX)]
 
 
 def _base(repo: Repo, commit: Commit) -> str:
     """Return the newest commit below a proposal that is none itself."""
-    for _ in range(_MAX_LINE_LENGTH):
+    for _ in range(_MAX_STAGED_PROPOSALS):
         below = objects.read_commit(repo.git, commit.parents[0])
         if below is None or below.committer.email != EMAIL or len(below.parents) != 1:
             break

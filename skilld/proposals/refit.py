@@ -14,11 +14,11 @@ from skilld.errors import SkilldError
 from skilld.git.line_diff import transplant, undo
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
-ANEW = "moved to the end of its section, because the lines around it were edited"
-REMADE = "regenerated because you edited the lines it was based on"
+MOVED_NOTE = "moved to the end of its section, because the lines around it were edited"
+REMADE_NOTE = "regenerated because you edited the lines it was based on"
 
 
-def placed(
+def fit_edit(
     edit: Callable[[bytes, bytes, bytes], bytes],
     before: bytes,
     after: bytes,
@@ -38,7 +38,7 @@ def placed(
     return transplant(before, after, common, current)
 
 
-def steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
+def step_texts(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
     """Return the text before, and after each operation. Raises as `apply` does."""
     texts = [before]
     for operation in operations:
@@ -51,9 +51,9 @@ def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
     return {one.relpath: partial(apply, operations=one.operations) for one in proposal.also}
 
 
-def _applied(data: bytes, operations: Sequence[Operation]) -> bytes:
+def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
     """Return `data` after the operations, without a second heading of the name that another proposal brought in."""
-    if not _brings_a_heading(operations):
+    if not _adds_heading(operations):
         return apply(data, operations)
     now, steps = data, list[Operation]()
     for operation in operations:
@@ -63,7 +63,7 @@ def _applied(data: bytes, operations: Sequence[Operation]) -> bytes:
     return apply(data, steps)
 
 
-def _brings_a_heading(operations: Sequence[Operation]) -> bool:
+def _adds_heading(operations: Sequence[Operation]) -> bool:
     return any(one.op is Op.INSERT_AFTER and one.text.lstrip("\n").startswith("#") for one in operations)
 
 
@@ -75,36 +75,36 @@ class Edit:
     """
 
     def __init__(self, proposal: Proposal) -> None:
-        self.given = proposal.operations
+        self.original = proposal.operations
         self.operations = proposal.operations
         self.note = ""
 
     def __call__(self, data: bytes) -> bytes:
         """Return the edited bytes. Raises SkilldError if an anchor is gone."""
-        return _applied(data, self.operations)
+        return _apply_operations(data, self.operations)
 
-    def certain(self, before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> bytes:
+    def refit_exactly(self, before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> bytes:
         """Return `current` with the change from `before` to `after` made where it certainly goes, else SkilldError.
 
         `newest` is as in `refit`.
         """
-        if not self._refits:
+        if not self._is_refittable:
             return self(current)
         try:
-            operations = self._one_by_one(before, after, current, newest=newest)
+            operations = self._refit_each(before, after, current, newest=newest)
         except NoPlaceError:
-            if not _brings_a_heading(self.operations):
+            if not _adds_heading(self.operations):
                 raise
             return self(current)  # it went below the heading of another proposal, which is gone with that one
-        return self._keep(operations, current, "")
+        return self._adopt(operations, current, "")
 
-    def _one_by_one(self, before: bytes, after: bytes, current: bytes, *, newest: bool) -> list[Operation]:
+    def _refit_each(self, before: bytes, after: bytes, current: bytes, *, newest: bool) -> list[Operation]:
         """Return what `refit` does, operation by operation: made at once, neighbours would be one part from then on."""
         with suppress(SkilldError):
             texts = [after]
-            for old, new in reversed([*pairwise(steps(before, self.given))]):
+            for old, new in reversed([*pairwise(step_texts(before, self.original))]):
                 texts.append(undo(old, new, texts[-1]))  # the commit may have them at another place than their anchors
-            if len(self.given) > 1 and texts[-1] == before:
+            if len(self.original) > 1 and texts[-1] == before:
                 made, now = list[Operation](), current
                 for old, new in pairwise(reversed(texts)):
                     some = refit(old, new, now, newest=newest)
@@ -112,25 +112,25 @@ class Edit:
                 return made
         return refit(before, after, current, newest=newest)
 
-    def anew(self, before: bytes, after: bytes, current: bytes) -> bytes:
+    def refit_loosely(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return what `certain` does, else with what is added at the end of its section. Raises SkilldError."""
         try:
-            return self.certain(before, after, current)
+            return self.refit_exactly(before, after, current)
         except NoPlaceError as uncertain:
             try:
                 operations = refit_in_section(before, after, current)
             except NoPlaceError:
                 raise uncertain from None
-            return self._keep(operations, current, ANEW)
+            return self._adopt(operations, current, MOVED_NOTE)
 
     @property
-    def _refits(self) -> bool:
+    def _is_refittable(self) -> bool:
         return all(operation.op in BODY_OPS for operation in self.operations)
 
-    def _keep(self, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
+    def _adopt(self, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
         if not operations:
             return current
-        done = _applied(current, operations)
+        done = _apply_operations(current, operations)
         try:
             is_same = self(current) == done
         except SkilldError:

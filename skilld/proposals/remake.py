@@ -19,8 +19,8 @@ from skilld.paths import places
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import adds, check
 from skilld.pipeline.judge import Judge
-from skilld.proposals.model import REMEDY
-from skilld.proposals.refit import REMADE
+from skilld.proposals.model import REMEDY_PREFIX
+from skilld.proposals.refit import REMADE_NOTE
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, State, Update
@@ -28,7 +28,7 @@ from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef,
 _TITLE = "Could not regenerate the edit"
 
 
-def made_anew(
+def remake_proposal(
     proposal: Proposal, before: bytes | None, current: bytes | None, backend: Backend | None = None
 ) -> Proposal:
     """Return the proposal with operations for the skill's `current` text, None where they are to make the file.
@@ -37,16 +37,18 @@ def made_anew(
     are put there, and each update that none of them carries is made again by itself, by `backend` or else by code. All
     updates must be in the edit. Raises SkilldError if no edit passes the checks, RetryError for passing trouble.
     """
-    updates = _updates(proposal)
+    updates = _known_updates(proposal)
     if current is None and not all(adds(VerifiedUpdate(update)) for update in updates):
         raise SkilldError(_TITLE, f"{proposal.relpath} is gone")
-    if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY):
+    if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY_PREFIX):
         raise SkilldError(_TITLE, "the messages it was based on were not kept")
     judge_by = backend or make(Spec(OFFLINE))
     try:
         is_one = len(updates) == len(proposal.evidence) == 1
-        placed = _Placed(current or b"") if is_one or current is None else _placed(proposal, before, current)
-        operations, flags = _edit(proposal, updates, placed, current, judge_by)
+        placed = (
+            _Placement(current or b"") if is_one or current is None else _place_operations(proposal, before, current)
+        )
+        operations, flags = _compose_edit(proposal, updates, placed, current, judge_by)
     except UnicodeDecodeError as error:
         raise SkilldError(_TITLE, "the file is not valid UTF-8") from error
     if not operations:
@@ -55,10 +57,10 @@ def made_anew(
         raise SkilldError(_TITLE, "the new edit has warnings that you have not seen")  # accepting may be the next step
     flags = tuple(dict.fromkeys((*proposal.flags, *flags)))
     made = replace(proposal, operations=operations, flags=flags, model=judge_by.name)
-    return replace(made, state=State.OPEN, commit="", base="", note=REMADE)
+    return replace(made, state=State.OPEN, commit="", base="", note=REMADE_NOTE)
 
 
-def _updates(proposal: Proposal) -> list[Update]:
+def _known_updates(proposal: Proposal) -> list[Update]:
     """Return what a proposal says and by which quote, its turns numbered from 1; nothing if that was not kept."""
     known = list(proposal.updates)
     if not known and len(proposal.evidence) == 1:
@@ -69,7 +71,7 @@ def _updates(proposal: Proposal) -> list[Update]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placement:
     """A skill's text with the `operations` that could be placed in it, made of those `kept`; `lost` could not be."""
 
     text: bytes
@@ -84,9 +86,9 @@ class _Placed:
         return bool(self.kept or self.lost) and says_already(update.change, self.text.decode("utf-8-sig"))
 
 
-def _placed(proposal: Proposal, before: bytes | None, current: bytes) -> _Placed:
+def _place_operations(proposal: Proposal, before: bytes | None, current: bytes) -> _Placement:
     """Put each operation where it certainly goes in `current`, and leave out those that have no such place."""
-    placed = _Placed(current)
+    placed = _Placement(current)
     if before is None:
         return replace(placed, lost=proposal.operations)
     for operation in proposal.operations:
@@ -102,8 +104,8 @@ def _placed(proposal: Proposal, before: bytes | None, current: bytes) -> _Placed
     return placed
 
 
-def _edit(
-    proposal: Proposal, updates: Sequence[Update], placed: _Placed, current: bytes | None, backend: Backend
+def _compose_edit(
+    proposal: Proposal, updates: Sequence[Update], placed: _Placement, current: bytes | None, backend: Backend
 ) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
     """Return the operations of the whole edit and what is to be flagged. Raises SkilldError if a check fails."""
     missing = [update for update in updates if not placed.has(update)]
@@ -117,18 +119,20 @@ def _edit(
     operations = placed.operations
     flags: tuple[str, ...] = ()
     if missing:
-        loaded = _loaded(proposal, placed.text if current is not None else None)
+        loaded = _target_document(proposal, placed.text if current is not None else None)
         judge = Judge(backend, messages, [loaded], "", redact)
         composed = judge.edit(loaded, [VerifiedUpdate(update) for update in missing])
         if composed.left_out:
             raise SkilldError(_TITLE, "part of it could not be generated")
         operations, flags = (*operations, *composed.operations), composed.flags
     typed = "\n".join(message.text for message in messages)
-    whole = check(operations, [VerifiedUpdate(update) for update in updates], _loaded(proposal, current), typed, redact)
+    whole = check(
+        operations, [VerifiedUpdate(update) for update in updates], _target_document(proposal, current), typed, redact
+    )
     return whole.operations, (*flags, *whole.flags)
 
 
-def _loaded(proposal: Proposal, found: bytes | None) -> TargetDocument:
+def _target_document(proposal: Proposal, found: bytes | None) -> TargetDocument:
     text = found or b""
     doc = SkillDoc(1, proposal.skill, proposal.path, text.decode("utf-8-sig"))
     kind, agents = proposal.target, proposal.agents

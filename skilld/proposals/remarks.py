@@ -22,7 +22,7 @@ from skilld.types import ContradictingLine, Proposal, State
 _HOUR = 3600
 
 
-def on_staging(proposal: Proposal) -> bool:
+def is_on_staging(proposal: Proposal) -> bool:
     """Whether an open proposal is on the staging branch, as of the last look."""
     return (
         proposal.state is State.OPEN
@@ -31,20 +31,20 @@ def on_staging(proposal: Proposal) -> bool:
     )
 
 
-def standing(store: Store, proposal: Proposal, now: float) -> str:
+def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
     """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to mind."""
     if proposal.state is State.DROPPED:
         left = counted(hours_left(store, proposal, now), "hour")
         ways = f"to bring it back: skilld restore {proposal.id}; to reject it now: skilld reject {proposal.id}"
         return f"dropped; will be rejected in {left} ({ways})"
-    if proposal.state is State.OPEN and proposal.commit and not on_staging(proposal):
+    if proposal.state is State.OPEN and proposal.commit and not is_on_staging(proposal):
         return f"only on the branch {proposal.branch}" if proposal.branch else ""
     if proposal.state is State.STALE:
-        return being_made_anew(store, proposal)
-    return rests_on(store, proposal)
+        return remake_status(store, proposal)
+    return base_warning(store, proposal)
 
 
-def being_made_anew(store: Store, proposal: Proposal) -> str:
+def remake_status(store: Store, proposal: Proposal) -> str:
     """Return how far the job is that makes a stale proposal again; empty if there is none."""
     batch = store.batches.get(REMAKE_PREFIX + proposal.id)
     if batch is None:
@@ -69,9 +69,9 @@ def hours_left(store: Store, proposal: Proposal, now: float) -> int:
     return math.ceil(min(max(left, 1), RESTORABLE_SECONDS) / _HOUR)
 
 
-def rests_on(store: Store, proposal: Proposal) -> str:
+def base_warning(store: Store, proposal: Proposal) -> str:
     """Return what merging the staging branch would bring besides an open proposal; empty: nothing."""
-    return str(store.meta.get(MERGE_WARNINGS, {}).get(proposal.repo, "")) if on_staging(proposal) else ""
+    return str(store.meta.get(MERGE_WARNINGS, {}).get(proposal.repo, "")) if is_on_staging(proposal) else ""
 
 
 # What says otherwise elsewhere, for the person on this machine: a commit's message tells less of it.
@@ -79,37 +79,37 @@ def rests_on(store: Store, proposal: Proposal) -> str:
 _MAX_BYTES = 1 << 20
 
 
-def conflicts(proposal: Proposal) -> list[ContradictingLine]:
+def current_conflicts(proposal: Proposal) -> list[ContradictingLine]:
     """Return the conflicts of a proposal whose lines still stand in their files."""
-    texts = {path: fold(_text(Path(path))) for path in {one.path for one in proposal.conflicts}}
+    texts = {path: fold(_read_text(Path(path))) for path in {one.path for one in proposal.conflicts}}
     return [one for one in proposal.conflicts if "[REDACTED" in one.text or one.text in texts[one.path]]
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
 
 
-def otherwise(store: Store, proposal: Proposal) -> list[str]:
+def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
     """Return what says otherwise than an undecided proposal: files, proposals and what was decided before."""
     if proposal.state not in {State.OPEN, State.DROPPED}:
         return []
     changed = {one.path for one in proposal.also}
     told = []
-    for one in conflicts(proposal):
+    for one in current_conflicts(proposal):
         then = " and is changed along with it" if os.path.realpath(one.path) in changed else ""
         told.append(f"{one.path}:{one.line} contradicts this proposal{then}: \u201c{one.text}\u201d")
     told += [
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
-        for other in _opposite(store, proposal)
+        for other in _opposing_proposals(store, proposal)
     ]
-    told += unwanted_before(store, proposal)
-    return told + [f"linked to {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
+    told += earlier_refusals(store, proposal)
+    return told + [f"linked to {other.id}, which changes {other.path}" for other in open_linked(store, proposal)]
 
 
-def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
+def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:
     """Yield the open proposals for the same file that cannot hold beside one: one of them is to be rejected.
 
     Where nobody said it, a summary is no instruction: "cut 2 lines" says nothing against "cut 3 lines".
@@ -124,15 +124,15 @@ def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
                 yield other
 
 
-def borrowed(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> list[str]:
+def describe_borrowed_lines(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> list[str]:
     """Return which of the unchanged lines around a change are of other open proposals, and of which."""
     return [
         f"\u201c{line}\u201d belongs to the open proposal {name}; accepting this one does not add it"
-        for name, line in lenders(store, proposal, unchanged).items()
+        for name, line in borrowed_lines(store, proposal, unchanged).items()
     ]
 
 
-def lenders(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[str, str]:
+def borrowed_lines(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[str, str]:
     """Return the IDs of the open proposals that add some of these lines to the file, each with the first of them.
 
     An open proposal stands on those before it: what they add is around it as if the person had it.
@@ -140,7 +140,7 @@ def lenders(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[
     if proposal.state is not State.OPEN or not proposal.commit:
         return {}
     around = {line.strip() for line in unchanged} - {""}
-    around -= {line.strip() for line in _text(Path(proposal.path)).splitlines()}
+    around -= {line.strip() for line in _read_text(Path(proposal.path)).splitlines()}
     found = {}
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if around else ():
         added = [line.strip() for operation in other.operations for line in operation.text.splitlines()]
@@ -150,13 +150,13 @@ def lenders(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[
     return found
 
 
-def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
+def open_linked(store: Store, proposal: Proposal) -> list[Proposal]:
     """Return the open proposals that are linked with one: they change what says the opposite in other repositories."""
     others = (store.proposals.get(name) for name in proposal.linked)
     return [other for other in others if other is not None and other.state is State.OPEN]
 
 
-def left_open(store: Store, proposal: Proposal) -> str:
+def open_remainder_id(store: Store, proposal: Proposal) -> str:
     """Return the ID under which those parts of a proposal are open that were not decided on; empty if there are none.
 
     A batch makes one proposal for a file, whose ID stays with the parts that are decided on first.
@@ -169,17 +169,17 @@ def left_open(store: Store, proposal: Proposal) -> str:
 
 
 # The note of what was accepted in another file: `accept_elsewhere` in jobs/waiting.py writes it.
-_MOVED = re.compile(r"moved to .+, as ([0-9a-f]{8})", re.DOTALL)
+_MOVED_PATTERN = re.compile(r"moved to .+, as ([0-9a-f]{8})", re.DOTALL)
 
 
 def successor(store: Store, proposal: Proposal) -> Proposal | None:
     """Return the proposal that took the place of one which was moved to another file; None if none did."""
-    moved = _MOVED.fullmatch(proposal.note) if proposal.state is State.SUPERSEDED else None
+    moved = _MOVED_PATTERN.fullmatch(proposal.note) if proposal.state is State.SUPERSEDED else None
     found = store.proposals.get(moved[1]) if moved else None
     return (successor(store, found) or found) if found else None
 
 
-def came_of(store: Store, ids: Iterable[str], found: Iterable[Proposal]) -> list[Proposal]:
+def find_descendants(store: Store, ids: Iterable[str], found: Iterable[Proposal]) -> list[Proposal]:
     """Return which of those found have these IDs or came out of them: the rest of one, or what went to another file."""
     own = {(one.batch_id, one.path) for name in ids if (one := store.proposals.get(name))}
     for old in store.proposals.in_states([State.SUPERSEDED]):
@@ -188,63 +188,63 @@ def came_of(store: Store, ids: Iterable[str], found: Iterable[Proposal]) -> list
     return [one for one in found if (one.batch_id, one.path) in own]
 
 
-def rest(store: Store, proposal: Proposal) -> str:
+def describe_remainder(store: Store, proposal: Proposal) -> str:
     """Return that parts of a decided proposal are still open, and under which ID; empty if none are."""
-    name = left_open(store, proposal)
+    name = open_remainder_id(store, proposal)
     return f"the rest of it is still open as {name}" if name else ""
 
 
-def instead(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
+def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
     """Return why a verb that is for some `states` cannot decide on a proposal, and what to type in place of it."""
     new = successor(store, proposal)
     went = f"moved to {new.skill}, as {new.id}, which is {new.state.value}" if new else ""
-    cause = "; ".join(filter(None, (f"it is {proposal.state.value}", went, rest(store, proposal))))
+    cause = "; ".join(filter(None, (f"it is {proposal.state.value}", went, describe_remainder(store, proposal))))
     now = new or proposal
     if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
         return cause, f"To undo it: skilld revert {now.id}"
     return cause, f"skilld {verb if new.state in states else 'show'} {new.id}" if new else ""
 
 
-def _went(store: Store, proposal: Proposal) -> str:
+def _describe_successor(store: Store, proposal: Proposal) -> str:
     """Return what became of a proposal that was moved to another file; empty for any other."""
     new = successor(store, proposal)
-    back = f"; to undo it: skilld {BACK[new.state]} {new.id}" if new and new.state in BACK else ""
+    back = f"; to undo it: skilld {UNDO_VERBS[new.state]} {new.id}" if new and new.state in UNDO_VERBS else ""
     return f"{new.id} is {new.state.value}{back}" if new else ""
 
 
-def of_decision(store: Store, proposal: Proposal) -> list[str]:
+def describe_decision(store: Store, proposal: Proposal) -> list[str]:
     """Return what to know about the decision on a proposal: what it left open, why, by whom, what was said since."""
-    of = (_went, rest, rejected_for, said_again, doubt)
+    of = (_describe_successor, describe_remainder, rejection_reason, describe_repeat, describe_doubt)
     return [told for one in of if (told := one(store, proposal))]
 
 
-def rejected_for(store: Store, proposal: Proposal) -> str:
+def rejection_reason(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.decision_reason(proposal.id) if proposal.state is State.REJECTED else ""
     return f"rejected; your reason: {why}" if why else ""
 
 
-def said_again(store: Store, proposal: Proposal) -> str:
+def describe_repeat(store: Store, proposal: Proposal) -> str:
     """Return that the person said again what they did not want, since they decided, and how to have it after all."""
-    if _said_again_at(store, proposal) is None:
+    if _repeated_at(store, proposal) is None:
         return ""
-    verb = BACK[proposal.state]
+    verb = UNDO_VERBS[proposal.state]
     return f"you said it again after you {proposal.state.value} it; to bring it back: skilld {verb} {proposal.id}"
 
 
-def all_said_again(store: Store, now: float) -> list[Proposal]:
+def unwanted_said_again(store: Store, now: float) -> list[Proposal]:
     """Return what the person rejected or reverted and said again since, within a week before `now` (Unix time).
 
     What was proposed anew meanwhile is left out.
     """
     unwanted = store.proposals.in_states([State.REJECTED, State.REVERTED])
-    found = [one for one in unwanted if now - (_said_again_at(store, one) or 0) < _RECENT_SECONDS]
+    found = [one for one in unwanted if now - (_repeated_at(store, one) or 0) < _RECENT_SECONDS]
     wanted = store.proposals.in_states([State.OPEN, State.ACCEPTED]) if found else []
     anew = {(old.id, new.created_at) for new in wanted for old, _ in _unwanted_like(store, new)}
     return [one for one in found if not any(name == one.id and at >= one.decided_at for name, at in anew)]
 
 
-def _said_again_at(store: Store, proposal: Proposal) -> float | None:
+def _repeated_at(store: Store, proposal: Proposal) -> float | None:
     """Return when the person last said what they did not want (Unix time); None if not since they decided."""
     since = seconds(proposal.decided_at)
     if proposal.state not in UNWANTED_STATES or since is None:
@@ -253,7 +253,7 @@ def _said_again_at(store: Store, proposal: Proposal) -> float | None:
     return max((at for at in times if at is not None and at >= since), default=None)
 
 
-def unwanted_before(store: Store, proposal: Proposal) -> Iterator[str]:
+def earlier_refusals(store: Store, proposal: Proposal) -> Iterator[str]:
     """Yield which proposals said the same as an undecided one and were rejected or reverted, with the reasons."""
     for other, change in _unwanted_like(store, proposal):
         why = store.proposals.decision_reason(other.id)
@@ -274,46 +274,46 @@ def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal,
 
 
 _RECENT_SECONDS = 7 * 86400  # seconds
-DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
-BACK = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
+DECIDED_STATES = (State.ACCEPTED, State.REJECTED, State.REVERTED)
+UNDO_VERBS = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
 
 
-def when_decided(proposal: Proposal, now: float) -> str:
+def describe_decision_time(proposal: Proposal, now: float) -> str:
     """Return when a proposal was decided on, and the command that takes that back; empty if it was not."""
     at = seconds(proposal.decided_at)
-    if at is None or proposal.state not in DECIDED:
+    if at is None or proposal.state not in DECIDED_STATES:
         return ""
-    back = f"skilld {BACK[proposal.state]} {proposal.id}"
+    back = f"skilld {UNDO_VERBS[proposal.state]} {proposal.id}"
     return f"{proposal.state.value} {ago(at, now)}; to undo it: {back}"
 
 
-def doubt(store: Store, proposal: Proposal) -> str:
+def describe_doubt(store: Store, proposal: Proposal) -> str:
     """Return that an agent may have decided on a proposal, and the step back; empty if none may have.
 
     All that is known is that its transcript had grown shortly before: the person may have run git beside it.
     """
     who = store.proposals.decided_by(proposal.id)
-    if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in BACK:
+    if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in UNDO_VERBS:
         return ""
     agents = who.removeprefix(MAYBE_AGENTS_PREFIX)
     had = "had active sessions" if "," in agents else "had an active session"
-    undo = f"if it was not you, undo it: skilld {BACK[proposal.state]} {proposal.id}"
+    undo = f"if it was not you, undo it: skilld {UNDO_VERBS[proposal.state]} {proposal.id}"
     return f"{proposal.state.value} with plain git, by you or an agent ({agents} {had} here around that time); {undo}"
 
 
-def doubts(store: Store, now: float) -> list[str]:
+def recent_doubts(store: Store, now: float) -> list[str]:
     """Return the same for all that was decided within a week before `now` (Unix time), the newest first."""
     found = [
         (proposal.decided_at, f"{proposal.id}: {text}")
-        for proposal in store.proposals.in_states([*BACK])
-        if now - (seconds(proposal.decided_at) or 0) < _RECENT_SECONDS and (text := doubt(store, proposal))
+        for proposal in store.proposals.in_states([*UNDO_VERBS])
+        if now - (seconds(proposal.decided_at) or 0) < _RECENT_SECONDS and (text := describe_doubt(store, proposal))
     ]
     return [text for _, text in sorted(found, reverse=True)]
 
 
-_BEFORE_SECONDS = 60.0  # seconds: commits have whole ones, and clocks differ
-_AFTER_SECONDS = 300.0  # seconds in which an agent at work may write nothing
-_WHOLE = 1.0  # seconds: the time of a commit has no fraction. Who has left can have done nothing later.
+_CLOCK_MARGIN_SECONDS = 60.0  # seconds: commits have whole ones, and clocks differ
+_SILENCE_SECONDS = 300.0  # seconds in which an agent at work may write nothing
+_COMMIT_TIME_SECONDS = 1.0  # seconds: the time of a commit has no fraction. Who has left can have done nothing later.
 
 
 def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
@@ -323,13 +323,13 @@ def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
     between that look and now counts.
     """
     last = float(store.meta.get(GIT_POLLED_AT, 0.0)) or seconds(proposal.created_at) or now
-    first, until = (at, at) if last - _BEFORE_SECONDS <= at <= now else (min(last, now), now)
-    sessions = store.transcripts.active(first - _AFTER_SECONDS, first - _WHOLE)
-    agents = agents_in(sessions, proposal, until + _BEFORE_SECONDS)
+    first, until = (at, at) if last - _CLOCK_MARGIN_SECONDS <= at <= now else (min(last, now), now)
+    sessions = store.transcripts.active(first - _SILENCE_SECONDS, first - _COMMIT_TIME_SECONDS)
+    agents = agents_around(sessions, proposal, until + _CLOCK_MARGIN_SECONDS)
     return f"{MAYBE_AGENTS_PREFIX}{', '.join(agents)}" if agents else "git"
 
 
-def agents_in(sessions: Iterable[ActiveSession], proposal: Proposal, until: float) -> list[str]:
+def agents_around(sessions: Iterable[ActiveSession], proposal: Proposal, until: float) -> list[str]:
     """Return the agents that had a session around a proposal's repository, begun before `until` (Unix time)."""
     repo, skill = Path(proposal.repo), Path(proposal.path)
     found = set()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
-from skilld.proposals.model import AWAY
+from skilld.proposals.model import REPO_GONE_NOTE
 from skilld.proposals.remarks import who_decided
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
@@ -20,7 +20,7 @@ from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChan
 _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 
 
-def record(
+def record_result(
     store: Store, batch: StoredBatch, result: BatchResult, now: float, *, beside: Sequence[Proposal] = ()
 ) -> list[Proposal]:
     """Keep the proposals, learnings, moved commits and costs of one result; returns the proposals that are new.
@@ -35,7 +35,7 @@ def record(
             store.learnings.forget(one.id)
         for item in result.learnings[:1]:
             store.learnings.set_target(one.id, item.place_kind or "", item.place, item.why_kept)
-    for name, item in () if known else zip(learned(result, beside), result.learnings, strict=True):
+    for name, item in () if known else zip(learning_ids(result, beside), result.learnings, strict=True):
         store.learnings.add(
             Learning(
                 id=name,
@@ -64,17 +64,17 @@ def record(
     for made in result.proposals:  # what was only kept until it could be proposed
         for evidence in made.evidence:
             store.learnings.forget(_learning_id(evidence.turn, evidence.quote))
-    follow(store, result.changes, now)
+    record_changes(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
 
 
-def kept_for_now(store: Store, result: BatchResult) -> tuple[str, ...]:
+def temporary_learnings(store: Store, result: BatchResult) -> tuple[str, ...]:
     """Return the ids of those learnings that are kept only until what is in the way is gone."""
-    named = zip(learned(result), result.learnings, strict=True)
+    named = zip(learning_ids(result), result.learnings, strict=True)
     return tuple(store.learnings.existing([name for name, item in named if item.for_now]))
 
 
-def learned(result: BatchResult, beside: Sequence[Proposal] = ()) -> list[str]:
+def learning_ids(result: BatchResult, beside: Sequence[Proposal] = ()) -> list[str]:
     """Return the ids of a result's learnings.
 
     What else was said in the words of another one, or of a proposal of the same batch, has an id of its own: the row of
@@ -94,7 +94,7 @@ def _learning_id(turn: str, words: str) -> str:
     return hashlib.sha256(f"{turn}\n{words}".encode()).hexdigest()[:10]
 
 
-def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] | None = None) -> None:
+def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, float] | None = None) -> None:
     """Write down what became of proposals: decided, applied by auto mode, another commit since the branch was rebuilt.
 
     A decision holds only where the proposal is still in the state it was made from: the person may have decided
@@ -104,16 +104,16 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
         proposal = store.proposals.get(one.proposal)
         if proposal is not None and proposal.state is one.before:
             when = (at or {}).get(one.proposal, 0.0)
-            who = _who(store, proposal, one, when, now) if one.after in _DECIDED else "git"
+            who = _decided_by(store, proposal, one, when, now) if one.after in _DECIDED else "git"
             store.proposals.decide(proposal, one.after, rfc3339(now), who=who, commit=one.commit, note=one.note)
-            if one.after is State.STALE and one.note != AWAY:
-                _have_made_anew(store, proposal, now)
+            if one.after is State.STALE and one.note != REPO_GONE_NOTE:
+                _queue_remake(store, proposal, now)
     for applied in changes.applied:
         proposal = store.proposals.get(applied.proposal)
         if proposal is not None and proposal.state is State.OPEN:
             note = f"applied automatically; to undo it: skilld revert {proposal.id}"
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=applied.commit, note=note)
-    _follow_remade(store, changes.remade)
+    _record_remade(store, changes.remade)
     for moved in changes.moved:
         store.proposals.set_commit(moved.proposal, commit=moved.commit, base=moved.base)
     for refitted in changes.refitted:
@@ -125,30 +125,30 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
         store.meta.set(MERGE_WARNINGS, {repo: warning for repo, warning in rests.items() if warning})
 
 
-def _who(store: Store, proposal: Proposal, one: StateChange, at: float, now: float) -> str:
+def _decided_by(store: Store, proposal: Proposal, one: StateChange, at: float, now: float) -> str:
     again = one.after is State.ACCEPTED and one.commit and one.commit == proposal.landed
     before = store.proposals.accepted_by(proposal.id) if again else ""  # only its revert is on another branch
     return before or who_decided(store, proposal, at, now)
 
 
-def staging_for(store: Store) -> StagingResult:
+def new_staging_result(store: Store) -> StagingResult:
     """Return a staging of which nothing came yet, by the settings that the daemon follows."""
-    return StagingResult(by_code=by_code(store), most_tokens=most_tokens(store))
+    return StagingResult(by_code=remakes_by_code(store), most_tokens=token_limit(store))
 
 
-def by_code(store: Store) -> bool:
+def remakes_by_code(store: Store) -> bool:
     """Whether no model is to be asked: the settings that the daemon follows say so, or none ever ran."""
     return bool((store.meta.get(ACTIVE_SETTINGS) or {}).get("model", OFFLINE) == OFFLINE)
 
 
-def most_tokens(store: Store) -> int:
+def token_limit(store: Store) -> int:
     """Return the limit of a file's tokens in the settings that the daemon follows; 0 if there is none."""
     return int((store.meta.get(ACTIVE_SETTINGS) or {}).get("most_tokens", 0))
 
 
-def _have_made_anew(store: Store, proposal: Proposal, now: float) -> None:
+def _queue_remake(store: Store, proposal: Proposal, now: float) -> None:
     """Have a model asked for another edit that says the same, as a batch without turns."""
-    if by_code(store) or proposal.creates or not (proposal.updates or len(proposal.evidence) == 1):
+    if remakes_by_code(store) or proposal.creates or not (proposal.updates or len(proposal.evidence) == 1):
         return
     agent, session = proposal.agent, proposal.session_id
     cwd, skill = store.transcripts.cwd(agent, session), SkillRef(proposal.skill, proposal.path)
@@ -157,7 +157,7 @@ def _have_made_anew(store: Store, proposal: Proposal, now: float) -> None:
     store.batches.replace(StoredBatch(name, agent, session, ClosedBy.EDITED, "pending", job, 0, at))
 
 
-def _follow_remade(store: Store, remade: Sequence[Proposal]) -> None:
+def _record_remade(store: Store, remade: Sequence[Proposal]) -> None:
     """Take in what was made again, before it may have moved for the next one; what was decided meanwhile stays so."""
     for made in remade:
         known = store.proposals.get(made.id)

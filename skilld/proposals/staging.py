@@ -20,9 +20,9 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.ingest.discover import is_text
 from skilld.paths import places
-from skilld.proposals.contradictions import sentence
+from skilld.proposals.contradictions import describe_contradictions
 from skilld.proposals.model import (
-    MAKEABLE,
+    CREATABLE,
     NoChange,
     ProposalCommit,
     ProposalEdit,
@@ -31,7 +31,7 @@ from skilld.proposals.model import (
     WaitsForPerson,
 )
 from skilld.proposals.propose import propose, rebuild
-from skilld.proposals.refit import ANEW, REMADE, Edit, side_edits
+from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, side_edits
 from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
@@ -44,7 +44,7 @@ from skilld.types import Proposal, State, TargetKind
 # person may have edited the skill since a proposal was dropped, or rejected, that they want back.
 
 
-def placed_anew(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
+def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
     """Return a proposal with an edit that fits HEAD's version of the skill; None: it says that already.
 
     `proposal.base` of one without a commit is the commit that was checked out when the edit was made. The proposal
@@ -70,7 +70,7 @@ def placed_anew(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
         if _fits(edit, Path(proposal.path).read_bytes()):
             return proposal
         try:
-            edit.anew(seen, after, current)
+            edit.refit_loosely(seen, after, current)
         except SkilldError:
             common = objects.common_version(git, origin, tracked.repo.head, relpath)
             text = transplant(seen, after, common or b"", current).decode("utf-8-sig")
@@ -88,7 +88,7 @@ def _fits(edit: Edit, text: bytes) -> bool:
     return True
 
 
-NEW = "new skill: "  # what the summary of a proposal that makes one begins with
+NEW_SKILL_PREFIX = "new skill: "  # what the summary of a proposal that makes one begins with
 _TITLE = "The edit was not proposed"
 # A lock that a running git holds is gone in milliseconds.
 _ABANDONED_SECONDS = 10.0
@@ -117,7 +117,7 @@ def stage(
     one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
     """
     standing, private = _latest(standing, staged), private_repositories()
-    proposal = _checked(proposal, (*standing, *staged.made))
+    proposal = _check_proposal(proposal, (*standing, *staged.made))
     tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED_SECONDS)
@@ -125,31 +125,31 @@ def stage(
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
     open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
-    anew = placed_anew(proposal, tracked)
+    anew = refit_to_head(proposal, tracked)
     if anew is None:
         return False
     proposal = anew
     edits = {other.id: Edit(other) for other in open_here}
-    if why := _too_large(proposal, tracked, open_here, staged.most_tokens):
+    if why := _too_large_reason(proposal, tracked, open_here, staged.most_tokens):
         waits = WaitsForPerson(f"on hold: {why}. To find lines to cut: skilld trim")
-        return _take(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
+        return _take_outcome(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
         mine = Edit(proposal)
-        whole = ProposalEdit(proposal, mine, partial(mine.certain, newest=True), side_edits(proposal))
-        standing_here = tuple(standing_of(other, edits[other.id]) for other in open_here)
-        remark = sentence(proposal, tracked)
+        whole = ProposalEdit(proposal, mine, partial(mine.refit_exactly, newest=True), side_edits(proposal))
+        standing_here = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
+        remark = describe_contradictions(proposal, tracked)
         outcome = propose(Request(whole, standing_here, frozenset(dropped), private, restored, remark))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = WaitsForPerson(f"on hold: {busy.cause}")
-    if not _take(outcome, proposal, repo, staged, edits):
+    if not _take_outcome(outcome, proposal, repo, staged, edits):
         return False
-    _revive([one for one in standing if one.repo == staged.made[-1].repo], standing, staged, dropped)
+    _remake_stale([one for one in standing if one.repo == staged.made[-1].repo], standing, staged, dropped)
     return True
 
 
-def _too_large(proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int) -> str:
+def _too_large_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int) -> str:
     """Return which ceiling of its file an edit would pass, after the open ones of that file; empty if none."""
     if proposal.target is TargetKind.EVALS:  # no agent loads it
         return ""
@@ -168,16 +168,16 @@ def _too_large(proposal: Proposal, tracked: TrackedFile, others: Sequence[Propos
         after = Edit(proposal)(before)
     except SkilldError:
         return ""
-    return passed_by(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count)
+    return passed_by(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count_tokens)
 
 
-def _count(text: str) -> int:
+def _count_tokens(text: str) -> int:
     from skilld.context.tokenizer import tokenizer  # half a second, and only near a limit
 
     return tokenizer().count(text)
 
 
-def _take(
+def _take_outcome(
     outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: StagingResult, edits: Mapping[str, Edit]
 ) -> bool:
     """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
@@ -185,7 +185,7 @@ def _take(
         case ProposalCommit():
             staged.follow(repo, outcome.line, edits)
             names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
-            note = proposal.note if proposal.note in {ANEW, REMADE} else ""
+            note = proposal.note if proposal.note in {MOVED_NOTE, REMADE_NOTE} else ""
             staged.made.append(replace(proposal, note=note, **names))
             return True
         case WaitsForPerson():
@@ -197,7 +197,7 @@ def _take(
             raise SkilldError(_TITLE, outcome.reason)
 
 
-def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
+def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     """Return a proposal as it is staged: one that makes a skill says so, and by the specification and the project.
 
     Raises SkilldError if it may not be made, or another that is open makes the skill that this one edits.
@@ -217,7 +217,11 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
         raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file must be called {FILE}")
     if why := opt_out(path, proposal.skill, proposal.target):
         raise RefusedError(_TITLE, why)
-    return replace(proposal, summary=NEW + proposal.summary.removeprefix(NEW)) if is_skill else proposal
+    return (
+        replace(proposal, summary=NEW_SKILL_PREFIX + proposal.summary.removeprefix(NEW_SKILL_PREFIX))
+        if is_skill
+        else proposal
+    )
 
 
 @one_command()
@@ -228,10 +232,10 @@ def restage(repo: str, standing: Sequence[Proposal], staged: StagingResult, drop
     """
     here = [proposal for proposal in standing if proposal.repo == repo and proposal.commit]
     edits = {proposal.id: Edit(proposal) for proposal in here}
-    committed = [standing_of(proposal, edits[proposal.id]) for proposal in here]
+    committed = [as_proposal_edit(proposal, edits[proposal.id]) for proposal in here]
     line = rebuild(Path(repo), committed, dropped, private_repositories())
     staged.follow(repo, line, edits)
-    _revive(here, standing, staged, dropped)
+    _remake_stale(here, standing, staged, dropped)
     return line.held
 
 
@@ -242,17 +246,17 @@ def _latest(proposals: Sequence[Proposal], staged: StagingResult) -> list[Propos
     return [remade.get(one.id, one) for one in proposals if one.id not in ended]
 
 
-def _revive(
+def _remake_stale(
     here: Sequence[Proposal], standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str]
 ) -> None:
     """Make those again from what was said whose edit lost its place when the branch of a repository was made again."""
     stale = {one.proposal: one for one in staged.decisions if one.after is State.STALE and staged.by_code}
     for proposal in (one for one in here if one.id in stale):
-        from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
+        from skilld.proposals.remake import remake_proposal  # the classifier takes 0.1 s to load, and is seldom needed
 
         mine = StagingResult(by_code=False)  # what loses its place by this is not made again as well
         try:
-            fresh = made_anew(proposal, *texts(proposal))
+            fresh = remake_proposal(proposal, *original_and_current(proposal))
             others = [*_latest(standing, staged), *staged.made]
             if not stage(fresh, others, mine, dropped) or not mine.made[0].commit:
                 continue
@@ -262,7 +266,7 @@ def _revive(
         staged.take_over(mine)
 
 
-def texts(proposal: Proposal) -> tuple[bytes | None, bytes | None]:
+def original_and_current(proposal: Proposal) -> tuple[bytes | None, bytes | None]:
     """Return the skill that a proposal's edit was made for, None if that is gone, and the one in HEAD.
 
     Raises SkilldError if there is none in HEAD, unless it is a file that a proposal can make.
@@ -271,16 +275,16 @@ def texts(proposal: Proposal) -> tuple[bytes | None, bytes | None]:
     relpath = proposal.relpath or Path(proposal.path).relative_to(proposal.repo).as_posix()  # it waited, and has none
     origin = f"{proposal.commit}^" if proposal.commit else proposal.base
     current = objects.read_blob(repo.git, repo.head, relpath)
-    if current is None and proposal.target not in MAKEABLE:
+    if current is None and proposal.target not in CREATABLE:
         raise SkilldError(_TITLE, f"{relpath} is gone")
     return objects.read_blob(repo.git, origin, relpath) if origin else None, current
 
 
-def unlock(repo: str) -> None:
+def unlock_refs(repo: str) -> None:
     """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
     refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED_SECONDS)
 
 
-def standing_of(proposal: Proposal, edit: Edit) -> ProposalEdit:
+def as_proposal_edit(proposal: Proposal, edit: Edit) -> ProposalEdit:
     """Return an open proposal as a rebuild of the branch needs it."""
-    return ProposalEdit(proposal, edit, edit.anew, side_edits(proposal))
+    return ProposalEdit(proposal, edit, edit.refit_loosely, side_edits(proposal))

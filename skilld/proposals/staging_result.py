@@ -34,14 +34,15 @@ class StagingResult:
 
     def follow(self, repo: str, line: StagingState, edits: Mapping[str, Edit]) -> None:
         """Take in what became of the open proposals, and their edits, when the staging branch was written."""
-        base, self.rests[repo] = line.base, line.rest.warning if line.rest else ""
+        base, self.rests[repo] = line.base, line.base_info.warning if line.base_info else ""
         moved = dict(line.moved)
         own = [made.id for made in self.made if made.id in moved]
         for name, edit in edits.items():
-            if name in moved and edit.operations != edit.given and name not in own:
+            if name in moved and edit.operations != edit.original and name not in own:
                 self.refitted.append(EditChange(name, tuple(edit.operations), edit.note))
         self.made = [
-            _moved(made, moved.pop(made.id), base, edits.get(made.id)) if made.id in own else made for made in self.made
+            _with_commit(made, moved.pop(made.id), base, edits.get(made.id)) if made.id in own else made
+            for made in self.made
         ]
         self.moved += [CommitChange(name, commit, base) for name, commit in moved.items()]
         for name, why in line.stale.items():
@@ -87,7 +88,7 @@ class StagingResult:
         )
 
 
-def _moved(made: Proposal, commit: str, base: str, edit: Edit | None) -> Proposal:
+def _with_commit(made: Proposal, commit: str, base: str, edit: Edit | None) -> Proposal:
     operations = tuple(edit.operations) if edit is not None else made.operations
     note = edit.note if edit is not None and edit.note else made.note
     return replace(made, commit=commit, base=base, operations=operations, note=note)

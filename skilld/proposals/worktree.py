@@ -28,7 +28,7 @@ from skilld.git.repo import Repo, TrackedFile, find, find_absent, open_repo
 from skilld.git.run import PersonGit
 from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.git.state import repo_lock
-from skilld.proposals.model import Apply, DecisionCommit, Way
+from skilld.proposals.model import Apply, CommitMethod, DecisionCommit
 from skilld.types import Proposal
 
 # Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing.
@@ -37,7 +37,7 @@ from skilld.types import Proposal
 _MAX_BYTES = 1 << 26  # far more than an edit may come to
 
 
-def read(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
     """Return the bytes of a plain file; a link, a device or a missing file is refused."""
     try:
         return read_plain(path, _MAX_BYTES, links=False)[0]
@@ -47,14 +47,14 @@ def read(path: Path) -> bytes:
         raise RefusedError("Could not change the file", f"{path} {str(error).removeprefix('it ')}") from error
 
 
-def replace(path: Path, old: bytes, new: bytes) -> None:
+def replace_file(path: Path, old: bytes, new: bytes) -> None:
     """Put `new` in place of `old`, mode kept.
 
     Raises RefusedError when the file no longer holds `old`, or nothing can be written there.
     """
 
     def unchanged() -> None:
-        if read(path) != old:
+        if read_file(path) != old:
             raise RefusedError("Could not change the file", f"another program changed {path} in the meantime")
 
     try:
@@ -63,7 +63,7 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
         raise RefusedError("Could not change the file", f"{path} cannot be written: {error.strerror}") from error
 
 
-def make(path: Path, data: bytes) -> None:
+def create_file(path: Path, data: bytes) -> None:
     """Make a file where nothing stands, as open to others as its folder, with the folders above it.
 
     Raises RefusedError, and leaves no folder behind, where something is there or a link is on the way.
@@ -88,9 +88,9 @@ def make(path: Path, data: bytes) -> None:
         raise
 
 
-def remove(path: Path, data: bytes, top: Path) -> None:
+def remove_file(path: Path, data: bytes, top: Path) -> None:
     """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
-    if read(path) != data:
+    if read_file(path) != data:
         raise RefusedError("Could not remove the file", f"another program changed {path} in the meantime")
     try:
         path.unlink()
@@ -108,9 +108,9 @@ def _remove_empty(folders: Iterable[Path]) -> None:
             return
 
 
-_LOCK = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTILINE)
-_PREFIX = re.compile(r"^(?:error|fatal): ")
-_UNSIGNED = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
+_LOCK_PATTERN = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTILINE)
+_ERROR_PREFIX = re.compile(r"^(?:error|fatal): ")
+_SIGNING_ERROR = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Worktree:
     path: Path
     person: PersonGit
     remedy: Callable[[], str]
-    again: str
+    retry_command: str
     also: tuple[str, ...] = ()
 
     @property
@@ -136,7 +136,7 @@ class Worktree:
 
     def refused(self, cause: str, first: str = "") -> RefusedError:
         """Return the refusal of this decision for a reason; after what is to be done `first`, it is not refused."""
-        return RefusedError(self.title, cause, f"{first}, then: {self.again}" if first else self.remedy())
+        return RefusedError(self.title, cause, f"{first}, then: {self.retry_command}" if first else self.remedy())
 
 
 def manual_command(repo: Repo, *command: str) -> str:
@@ -145,7 +145,7 @@ def manual_command(repo: Repo, *command: str) -> str:
     return shlex.join([*how, str(repo.toplevel), *command])
 
 
-def tracked_by(proposal: Proposal, private: Path | None) -> TrackedFile:
+def find_tracked(proposal: Proposal, private: Path | None) -> TrackedFile:
     """Return where a proposal's skill is tracked: in the repository it was proposed in, if that is one of ours.
 
     `private` is the folder of skilld's own repositories. There the skill is committed as it is found. Raises as
@@ -166,7 +166,7 @@ def prepared_worktree(
     Raises RefusedError (`title`, and `git COMMAND` as the remedy) where the skill is not in the work tree or has
     uncommitted changes, an operation is in progress, HEAD is detached or the staging branch itself.
     """
-    address, again = Path(proposal.repo), _again(proposal, command)
+    address, again = Path(proposal.repo), _retry_command(proposal, command)
     if not proposal.creates and not os.path.lexists(proposal.path):
         if not address.is_dir():
             raise RefusedError(title, f"{address} does not exist")
@@ -174,18 +174,18 @@ def prepared_worktree(
             raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
         cause = f"{proposal.relpath} is not in the work tree"
         repo = open_repo(address)
-        raise RefusedError(title, cause, _remedy(repo, proposal, command))
-    tracked = tracked_by(proposal, private)
+        raise RefusedError(title, cause, _manual_remedy(repo, proposal, command))
+    tracked = find_tracked(proposal, private)
     with repo_lock(tracked.repo.git_dir):
         if refs.tip(tracked.repo.git, "HEAD") != tracked.repo.head:
-            tracked = tracked_by(proposal, private)
-        person, hand = person_git(tracked.repo, removed), partial(_remedy, tracked.repo, proposal, command)
+            tracked = find_tracked(proposal, private)
+        person, hand = person_git(tracked.repo, removed), partial(_manual_remedy, tracked.repo, proposal, command)
         git, commit = tracked.repo.git, tracked.repo.head
         also = tuple(one.relpath for one in proposal.also if tree.entry(git, commit, one.relpath) is not None)
-        yield _ready(Worktree(title, tracked, Path(proposal.path), person, hand, again, also))
+        yield _check_ready(Worktree(title, tracked, Path(proposal.path), person, hand, again, also))
 
 
-def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
+def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
     """Return the git command that does it by hand; where that would conflict, the verb, for when its way is free."""
     verb, oid = command
     if not oid:
@@ -196,26 +196,26 @@ def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
     texts = [current]
     with suppress(OSError):
         texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []
-    if current is None and (renamed := _renamed(repo, f"{oid}^", proposal.relpath)):
+    if current is None and (renamed := _renamed_path(repo, f"{oid}^", proposal.relpath)):
         texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
     if all(merges(repo.git, old, text, new) for text in texts):
         return manual_command(repo, *command)
-    again = _again(proposal, command)
+    again = _retry_command(proposal, command)
     return f"Restore {proposal.relpath}, then: {again}" if current is None and not proposal.creates else again
 
 
-def _again(proposal: Proposal, command: tuple[str, ...]) -> str:
+def _retry_command(proposal: Proposal, command: tuple[str, ...]) -> str:
     return f"skilld {'accept' if command[0] == 'cherry-pick' else command[0]} {proposal.id}"
 
 
-def _renamed(repo: Repo, since: str, relpath: str) -> str:
+def _renamed_path(repo: Repo, since: str, relpath: str) -> str:
     """Return where HEAD has the file that `since` had at `relpath`, as git's cherry-pick finds it; empty if nowhere."""
     how = "--no-ext-diff", "--no-textconv", "--name-status", "-r", "-z", "--find-renames", "--diff-filter=R"
     rows = repo.git.run("diff-tree", *how, since, repo.head).decode("utf-8", "surrogateescape").split("\0")
     return next((new for old, new in zip(rows[1::3], rows[2::3], strict=False) if old == relpath), "")
 
 
-def obstacle(repo: Repo) -> tuple[str, str]:
+def find_obstacle(repo: Repo) -> tuple[str, str]:
     """Return why no decision can be committed in a work tree, and what to do first; empty if it can."""
     if busy := state.in_progress(repo.git_dir):
         return f"{busy} is in progress in {repo.toplevel}", "Finish or abort it"
@@ -224,41 +224,41 @@ def obstacle(repo: Repo) -> tuple[str, str]:
     return (f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}" if repo.branch == STAGING else ""), ""
 
 
-def _ready(work_tree: Worktree) -> Worktree:
-    tracked, (cause, first) = work_tree.tracked, obstacle(work_tree.repo)
+def _check_ready(work_tree: Worktree) -> Worktree:
+    tracked, (cause, first) = work_tree.tracked, find_obstacle(work_tree.repo)
     if cause:
         raise work_tree.refused(cause, first)
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     for relpath in (tracked.relpath, *work_tree.also):
         if work_tree.person.run("status", *limits, "--", relpath):
             raise work_tree.refused(f"{relpath} has uncommitted changes", "Commit or stash it")
-        _require_seen(work_tree, relpath)
+        _require_no_hidden_changes(work_tree, relpath)
     return work_tree
 
 
-def _require_seen(work_tree: Worktree, relpath: str) -> None:
+def _require_no_hidden_changes(work_tree: Worktree, relpath: str) -> None:
     """Raise where a file has changes that git was told to overlook: a cherry-pick commits them, a revert loses them."""
     repo, path = work_tree.repo, work_tree.repo.toplevel / relpath
     tag = work_tree.person.run("ls-files", "-v", "-z", "--", relpath)[:1].decode()
     if (tag != "S" and not tag.islower()) or not os.path.lexists(path):
         return
-    if read(path) != objects.read_blob(repo.git, repo.head, relpath):
+    if read_file(path) != objects.read_blob(repo.git, repo.head, relpath):
         flag = "skip-worktree" if tag == "S" else "assume-unchanged"
         shown = manual_command(repo, "update-index", f"--no-{flag}", relpath)
         raise work_tree.refused(f"{relpath} has uncommitted changes that git ignores ({flag})", shown)
 
 
-def versions(work_tree: Worktree, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:
+def read_versions(work_tree: Worktree, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:
     """Return the skill, or a further file, before and after a commit; empty if it had none.
 
     Raises RefusedError if it had one that cannot be read: taken for an empty one, it would be emptied.
     """
     relpath = relpath or work_tree.tracked.relpath
-    before = _version(work_tree, commit.parents[0], relpath) if commit.parents else b""
-    return before, _version(work_tree, commit.oid, relpath)
+    before = _read_version(work_tree, commit.parents[0], relpath) if commit.parents else b""
+    return before, _read_version(work_tree, commit.oid, relpath)
 
 
-def _version(work_tree: Worktree, commit: str, relpath: str) -> bytes:
+def _read_version(work_tree: Worktree, commit: str, relpath: str) -> bytes:
     git = work_tree.repo.git
     try:
         found = objects.read_blob(git, commit, relpath)
@@ -293,19 +293,19 @@ def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: 
     `author` is None for the person themselves. Raises RefusedError if the change does not fit, or the commit fails
     (a hook, no identity): the file then has its old bytes again.
     """
-    old = read(work_tree.path)
+    old = read_file(work_tree.path)
     try:
         new = change(old)
     except SkilldError as error:
         raise work_tree.refused(error.cause or error.title) from error
     if new == old:
-        return DecisionCommit(work_tree.repo.head, Way.NOTHING)
-    replace(work_tree.path, old, new)
-    return commit_file(work_tree, message, author, lambda: _put_back(work_tree, old, new))
+        return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
+    replace_file(work_tree.path, old, new)
+    return commit_file(work_tree, message, author, lambda: _restore_file(work_tree, old, new))
 
 
 @contextmanager
-def beside(work_tree: Worktree, changes: Mapping[str, Apply]) -> Iterator[None]:
+def written_side_edits(work_tree: Worktree, changes: Mapping[str, Apply]) -> Iterator[None]:
     """Write what changes further files, those that it fits; where no commit comes of it, they are put back."""
     done: list[tuple[Path, bytes, bytes]] = []
     try:
@@ -314,16 +314,16 @@ def beside(work_tree: Worktree, changes: Mapping[str, Apply]) -> Iterator[None]:
             if path.resolve() != path:
                 continue  # a folder on the way is a link by now
             with suppress(SkilldError):
-                old = read(path)
+                old = read_file(path)
                 new = change(old)
                 if new != old:
-                    replace(path, old, new)
+                    replace_file(path, old, new)
                     done.append((path, old, new))
         yield
     finally:
-        for path, old, new in done if head(work_tree) == work_tree.repo.head else ():
+        for path, old, new in done if current_head(work_tree) == work_tree.repo.head else ():
             with suppress(SkilldError):
-                replace(path, new, old)
+                replace_file(path, new, old)
 
 
 def commit_file(
@@ -343,26 +343,26 @@ def commit_file(
         try:
             result = work_tree.person.call("commit", *fixed, *who, "--", *paths, stdin=message, trace=trace)
         finally:
-            if head(work_tree) == work_tree.repo.head:
+            if current_head(work_tree) == work_tree.repo.head:
                 kept = put_back()
         if result.status == 0:
-            return DecisionCommit(head(work_tree), Way.ANCHORS)
-        hook = _refusing_hook(trace)
+            return DecisionCommit(current_head(work_tree), CommitMethod.ANCHORS)
+        hook = _failed_hook(trace)
     said = [line for line in result.err.splitlines() if line.strip()] or ["it did not say why"]
     cause, remedy = said[0] if result.err else "git commit failed", ""
     if hook:
-        cause, remedy = f"the {hook} hook refused the commit: {said[-1]}", f"Fix that, then: {work_tree.again}"
+        cause, remedy = f"the {hook} hook refused the commit: {said[-1]}", f"Fix that, then: {work_tree.retry_command}"
     elif "identity unknown" in result.err:
         remedy = "git config --global user.name NAME; git config --global user.email ADDRESS"
-    elif lock := _LOCK.search(result.err):
+    elif lock := _LOCK_PATTERN.search(result.err):
         remedy = f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
-    elif _UNSIGNED.search(result.err):
-        cause = f"git cannot sign the commit: {_PREFIX.sub('', said[0]).rstrip(':?')}"
-        remedy = f"Set a key: git config user.signingkey KEY, then: {work_tree.again}"
+    elif _SIGNING_ERROR.search(result.err):
+        cause = f"git cannot sign the commit: {_ERROR_PREFIX.sub('', said[0]).rstrip(':?')}"
+        remedy = f"Set a key: git config user.signingkey KEY, then: {work_tree.retry_command}"
     raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())
 
 
-def _refusing_hook(trace: Path) -> str:
+def _failed_hook(trace: Path) -> str:
     """Return the hook that ended a command by failing, as git's trace names it; empty if none did."""
     events = [json.loads(line) for line in trace.read_bytes().splitlines()] if trace.exists() else []
     own = [event for event in events if event["sid"] == events[0]["sid"]]  # not those of git that a hook runs
@@ -371,24 +371,24 @@ def _refusing_hook(trace: Path) -> str:
     return next((hooks[event["child_id"]] for event in ends if event["child_id"] in hooks), "")
 
 
-def _put_back(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:
+def _restore_file(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:
     """Write the old bytes again; what a hook made of the new ones is kept as an object, and named."""
-    found = read(work_tree.path)
-    replace(work_tree.path, found, old)
-    return [] if found in (old, new) else kept_as_object(work_tree, found)
+    found = read_file(work_tree.path)
+    replace_file(work_tree.path, found, old)
+    return [] if found in (old, new) else store_hook_text(work_tree, found)
 
 
-def kept_as_object(work_tree: Worktree, found: bytes) -> list[str]:
+def store_hook_text(work_tree: Worktree, found: bytes) -> list[str]:
     """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
     blob = objects.write_blob(work_tree.repo.git, found)
     return [f"The text that a hook wrote to {work_tree.tracked.relpath} is kept as git object {blob}"]
 
 
-def head(work_tree: Worktree) -> str:
+def current_head(work_tree: Worktree) -> str:
     """Return the commit HEAD is at now."""
     return refs.tip(work_tree.repo.git, "HEAD") or work_tree.repo.head
 
 
-def own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:
+def read_own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:
     """Return a proposal's own commit: what its ref holds, else the given one, else None."""
     return next((c for c in objects.read_commits(repo.git, [refs.proposal_ref(proposal), commit]) if c), None)

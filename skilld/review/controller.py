@@ -26,21 +26,21 @@ from skilld.library.rows import LibraryRow, collect, disabled, switch
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
-from skilld.proposals.explain import Part, ProposalReader, parts, versions
-from skilld.proposals.poll import look, record
+from skilld.proposals.explain import Part, ProposalReader, parts, read_versions
+from skilld.proposals.poll import prepare_observation, record_observation
 from skilld.proposals.remarks import (
-    DECIDED,
-    all_said_again,
-    borrowed,
-    came_of,
-    doubts,
-    lenders,
-    otherwise,
-    said_again,
-    standing,
-    when_decided,
+    DECIDED_STATES,
+    borrowed_lines,
+    describe_borrowed_lines,
+    describe_decision_time,
+    describe_repeat,
+    describe_standing,
+    find_descendants,
+    list_contradictions,
+    recent_doubts,
+    unwanted_said_again,
 )
-from skilld.proposals.take_back import undo_accept
+from skilld.proposals.undo_accept import undo_accept
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.report.gather import gather
@@ -272,12 +272,12 @@ class ReviewSession:
         """Return what is open, newest first, then what can be restored; with `ids`, those and what came out of them."""
         with self._store() as store:
             found = [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
-            return came_of(store, ids, found) if ids else found
+            return find_descendants(store, ids, found) if ids else found
 
     def decided(self) -> list[Proposal]:
         """Return what was decided on, newest first."""
         with self._store() as store:
-            return sorted(store.proposals.in_states(DECIDED), key=lambda one: one.decided_at, reverse=True)
+            return sorted(store.proposals.in_states(DECIDED_STATES), key=lambda one: one.decided_at, reverse=True)
 
     def version(self) -> tuple[object, ...]:
         """Return what is another value once somebody has written to the database."""
@@ -286,37 +286,37 @@ class ReviewSession:
     def take_in(self) -> None:
         """Take in what was decided with plain git since the last look; slow where many are open."""
         with self._store() as store:
-            read = look(store)
+            read = prepare_observation(store)
         if read is not None:
             result = read()
             with self._one_at_a_time, self._store() as store:
-                record(store, result, time.time())
+                record_observation(store, result, time.time())
 
     def doubts(self) -> list[str]:
         """Return decisions that may not be the person's last word, as an agent made them or it was said again since."""
         with self._store() as store:
             now = time.time()
-            again = (f"{one.id} {said_again(store, one)}" for one in all_said_again(store, now))
-            return [*doubts(store, now), *again]
+            again = (f"{one.id} {describe_repeat(store, one)}" for one in unwanted_said_again(store, now))
+            return [*recent_doubts(store, now), *again]
 
     def look(self, proposal: Proposal) -> ProposalView:
         """Return what there is to see of a proposal. Reads git and the transcripts."""
-        found = versions(proposal)
+        found = read_versions(proposal)
         shown = tuple(rows(*found)) if found is not None else ()
         said, gone = self._said(proposal)
         text = found[1].decode("utf-8", "replace") if found else ""
         with self._store() as store:
-            others = tuple(lenders(store, proposal, text.splitlines()))
+            others = tuple(borrowed_lines(store, proposal, text.splitlines()))
             notes = (
-                when_decided(proposal, time.time()),
-                standing(store, proposal, time.time()),
+                describe_decision_time(proposal, time.time()),
+                describe_standing(store, proposal, time.time()),
                 proposal.note,
-                *borrowed(store, proposal, [one.text for one in shown if one.kind == " "]),
+                *describe_borrowed_lines(store, proposal, [one.text for one in shown if one.kind == " "]),
                 *told(store, proposal),
                 gone,
             )
-            remarks = [*otherwise(store, proposal)]
-        unfit = ProposalReader().look(proposal).unfit if proposal.state is State.OPEN else ""
+            remarks = [*list_contradictions(store, proposal)]
+        unfit = ProposalReader().applicability(proposal).unfit if proposal.state is State.OPEN else ""
         remarks = [*filter(None, (unfit, *remarks, *proposal.flags))]
         notes = tuple(filter(None, notes))
         if found is None:
@@ -453,7 +453,7 @@ class ReviewSession:
             raise SkilldError("Could not open the skill", str(error)) from error
         after = editor(before)
         if after != before:
-            worktree.replace(skill.path, before.encode("utf-8"), after.encode("utf-8"))
+            worktree.replace_file(skill.path, before.encode("utf-8"), after.encode("utf-8"))
         return after != before
 
     def delete_skill(self, skill: LibraryRow) -> Path:
@@ -477,7 +477,7 @@ class ReviewSession:
     def _made(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
         self._done.add(proposal_id)
         self.told[proposal_id] = told.lines
-        return told.undone_by("u")
+        return told.with_undo_key("u")
 
     @contextmanager
     def _deciding(self, proposal_id: str, seen: Proposal | None = None) -> Iterator[tuple[Store, Proposal]]:

@@ -13,7 +13,7 @@ from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
-from skilld.proposals.remarks import when_decided
+from skilld.proposals.remarks import describe_decision_time
 from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
 from skilld.text import counted
@@ -145,7 +145,7 @@ class Plain:
         """Go on with the open proposals that have all these words, from the first; decided ones are only named."""
         for one in self._sitting.decided() if words else ():
             if has_words(one, words):
-                self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one, time.time())}")
+                self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {describe_decision_time(one, time.time())}")
         found = [one for one in self._sitting.proposals() if has_words(one, words)]
         if not found:
             self._say("No open proposal contains these words.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from skilld.clock import day, seconds
 from skilld.exchange.outgoing import Check, SessionWords, names_session
-from skilld.proposals.model import ACROSS, EVALS, REMEDY
+from skilld.proposals.model import ACROSS_PREFIX, EVALS_PREFIX, REMEDY_PREFIX
 from skilld.store import Store
 from skilld.team.records import Record, What, key_of, together, unfit
 from skilld.text import cut, fold, one_line
@@ -100,7 +100,7 @@ def _updates(proposal: Proposal) -> Iterable[Update]:
     """Return what a person taught by a proposal; nothing for one that no words of theirs brought about."""
     if proposal.target in {TargetKind.EVALS, TargetKind.PERSONAL} or not proposal.evidence or not proposal.relpath:
         return ()
-    if proposal.batch_id.startswith((REMEDY, ACROSS, EVALS)):
+    if proposal.batch_id.startswith((REMEDY_PREFIX, ACROSS_PREFIX, EVALS_PREFIX)):
         return ()
     plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
     return [one for one in proposal.updates or (plain,) if one.kind is not Kind.REMOVE_STEP]

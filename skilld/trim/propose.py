@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld.context import Context, LoadedFile, LoadTime, Scope
 from skilld.errors import SkilldError
 from skilld.git.state import is_own
-from skilld.proposals.model import TRIM
+from skilld.proposals.model import TRIM_PREFIX
 from skilld.skills import Skill, Source, opt_out
 from skilld.targets.places import Session, file_refusal, project_refusal
 from skilld.text import counted
@@ -112,7 +112,7 @@ def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> lis
     before: dict[str, list[Proposal]] = {}
     for one in known:
         before.setdefault(one.batch_id.rpartition("-")[0], []).append(one)
-    ours = [made for key, made in before.items() if key.startswith(TRIM)]
+    ours = [made for key, made in before.items() if key.startswith(TRIM_PREFIX)]
     left = MAX_OPEN - sum(any(one.state is State.OPEN for one in made) for made in ours)
     found = [(ref, cut, _batch_key(ref, cut.key)) for ref, cut in sorted(cuts, key=lambda one: -one[1].tokens)]
     states = {(ref.path, cut.key): {one.state for one in before.get(key, [])} for ref, cut, key in found}
@@ -134,7 +134,7 @@ def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> lis
 
 
 def _batch_key(ref: SkillRef, key: str) -> str:
-    return TRIM + hashlib.sha256(f"{ref.path}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return TRIM_PREFIX + hashlib.sha256(f"{ref.path}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _is_decided(states: set[State]) -> bool:

@@ -157,9 +157,9 @@ def _do(job: Job, daemon: Daemon) -> Result:
 
             return observe(work)
         case Recall() as work:
-            from skilld.proposals.recover_from_git import recall
+            from skilld.proposals.recover_from_git import recover_proposals
 
-            return recall(work)
+            return recover_proposals(work)
         case Ask() as work:
             from skilld.jobs.ask import ask
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from e2e.test_targets import GUIDE, Talk, plain
-from skilld.proposals.remarks import conflicts, otherwise
+from skilld.proposals.remarks import current_conflicts, list_contradictions
 from skilld.types import Proposal, State, TargetKind
 from support.inline import Inline
 from support.live_project import Project
@@ -136,9 +136,9 @@ def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Pa
     (one,) = says(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
     assert [item.text for item in one.conflicts] == ["- Always use npm."]
     assert one.linked == ()
-    assert len(otherwise(here.store, one)) == 1
+    assert len(list_contradictions(here.store, one)) == 1
     (home / ".claude/CLAUDE.md").write_text("- Be brief.\n")
-    assert (conflicts(one), otherwise(here.store, one)) == ([], []), "what was taken back since"
+    assert (current_conflicts(one), list_contradictions(here.store, one)) == ([], []), "what was taken back since"
 
 
 def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: OneProcess) -> None:

@@ -16,9 +16,9 @@ from skilld.exchange.outgoing import Check
 from skilld.machines import sync
 from skilld.machines.places import Places
 from skilld.machines.sync import SyncResult
-from skilld.proposals.amend import put
+from skilld.proposals.amend import stage_and_store
 from skilld.proposals.decide import Decision, decide
-from skilld.proposals.poll import lately, observation, record
+from skilld.proposals.poll import observe_job, proposals_to_check, record_observation
 from skilld.proposals.reconcile import observe
 from skilld.store import Store
 from skilld.team.join import Membership
@@ -75,7 +75,7 @@ class Machine:
             "evidence": (Evidence(f"claude-code:{number}", quote),),
             "created_at": at,
         }
-        return put(self.store, a_proposal(**facts | changes))
+        return stage_and_store(self.store, a_proposal(**facts | changes))
 
     def find(self, rule: str) -> Proposal:
         """Return the newest proposal that says a rule."""
@@ -102,7 +102,7 @@ class Machine:
     def look(self) -> None:
         """Look at what plain git shows of the proposals here, as the daemon does."""
         now = time.time()
-        record(self.store, observe(observation(self.store, lately(self.store, now), now)), now)
+        record_observation(self.store, observe(observe_job(self.store, proposals_to_check(self.store, now), now)), now)
 
     def places(self) -> Places:
         return Places(self.store, self.home)

@@ -38,7 +38,7 @@ BOUNDED = {
     "skilld.report.gather.project_of": 4000,
     "skilld.git.line_diff.undo": 4000,
     "skilld.exchange.skill_list.conflicts": 1000,
-    "skilld.proposals.remainder": 1000,
+    "skilld.proposals.narrow": 1000,
     "skilld.git.line_diff.transplant": 4000,
 }
 DEAREST = 0.5  # seconds

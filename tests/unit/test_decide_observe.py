@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.proposals.amend import put
+from skilld.proposals.amend import stage_and_store
 from skilld.proposals.decide import accepting, decide, reverting
 from skilld.proposals.model import GitStatus, Observation
-from skilld.proposals.observe import EDITED, observe
+from skilld.proposals.observe import EDITED_NOTE, observe
 from skilld.proposals.poll import refresh
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
@@ -161,13 +161,13 @@ def test_an_amended_proposal_is_edited_by_you(person: Person, desk: Desk) -> Non
     person.git("cherry-pick", desk.proposals["p1"].commit)
     person.write(SKILL, person.skill.read_text().replace("- Do a dry run.", "- Do a dry run with care."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED)
+    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED_NOTE)
 
 
 def test_later_rewording_is_an_edit_not_a_revert(person: Person, desk: Desk) -> None:
     commit = pick(person, desk)
     person.commit("word", {SKILL: person.skill.read_text().replace("- Do a dry run.", "- First do a dry run.")})
-    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED)
+    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED_NOTE)
 
 
 def test_only_a_branch_that_somebody_has_checked_out_accepts(person: Person, desk: Desk) -> None:
@@ -253,7 +253,7 @@ def test_removals_and_changes_by_hand_are_the_same_change_and_can_be_reverted(
 
 def test_what_another_branch_reverts_is_accepted_by_whom_it_was(person: Person, store: Store) -> None:
     edit = (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run."),)
-    put(store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=edit, created_at=AT))
+    stage_and_store(store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=edit, created_at=AT))
 
     def p1() -> Proposal:
         found = store.proposals.get("p1")

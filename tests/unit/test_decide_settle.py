@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.proposals.model import RESTORABLE_SECONDS, GitStatus, Observation, ObservedState, settle
+from skilld.proposals.model import RESTORABLE_SECONDS, GitStatus, Observation, ObservedState, next_state
 from skilld.types import Proposal, State
 from support.proposals import a_proposal
 
@@ -46,28 +46,28 @@ def test_what_an_observation_means(
     state: State, seen: GitStatus, missing_since: float | None, after: ObservedState
 ) -> None:
     note = "edited" if seen in {GitStatus.LANDED, GitStatus.REVERTED, GitStatus.GONE, GitStatus.ENDED} else ""
-    assert settle(proposal(state), Observation("p1", seen, "c9", "", note), missing_since, NOW) == after
+    assert next_state(proposal(state), Observation("p1", seen, "c9", "", note), missing_since, NOW) == after
 
 
 def test_what_went_with_its_repository_comes_back_with_it() -> None:
-    gone = settle(proposal(State.OPEN), Observation("p1", GitStatus.GONE), None, NOW)
+    gone = next_state(proposal(State.OPEN), Observation("p1", GitStatus.GONE), None, NOW)
     assert gone == ObservedState(State.STALE, note="its repository is gone")
     for note, state in ((gone.note, State.OPEN), ("it does not fit", State.STALE)):
         stale = a_proposal(id="p1", state=State.STALE, commit="c1", note=note)
-        assert settle(stale, Observation("p1", GitStatus.NOTHING), None, NOW).state is state
+        assert next_state(stale, Observation("p1", GitStatus.NOTHING), None, NOW).state is state
 
 
 def test_a_proposal_that_waits_for_its_commit_is_not_gone() -> None:
     waiting = proposal(State.OPEN, commit="")
-    assert settle(waiting, Observation("p1", GitStatus.GONE), None, NOW).state is State.OPEN
+    assert next_state(waiting, Observation("p1", GitStatus.GONE), None, NOW).state is State.OPEN
 
 
 def test_the_day_of_a_dropped_one_does_not_end_while_its_repository_is_out_of_reach() -> None:
-    waits = settle(proposal(State.DROPPED), Observation("p1", GitStatus.GONE), LONG_AGO, NOW)
+    waits = next_state(proposal(State.DROPPED), Observation("p1", GitStatus.GONE), LONG_AGO, NOW)
     assert waits == ObservedState(State.DROPPED, note="known", missing_since=LONG_AGO)
 
 
 def test_what_was_dropped_while_its_repository_was_out_of_reach_has_a_day_from_its_return() -> None:
     away = a_proposal(id="p1", state=State.STALE, commit="c1", note="its repository is gone")
-    found = settle(away, Observation("p1", GitStatus.DROPPED), LONG_AGO, NOW)
+    found = next_state(away, Observation("p1", GitStatus.DROPPED), LONG_AGO, NOW)
     assert found == ObservedState(State.DROPPED, note="its repository is back", missing_since=NOW)

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.edit.operations import apply
 from skilld.errors import UsageError
-from skilld.proposals.explain import why
+from skilld.proposals.explain import find_origin
 from skilld.types import Op, Operation
 from support.repos import SKILL, TEXT, Desk, Person, below
 
@@ -21,10 +21,10 @@ def test_a_line_of_a_proposal(person: Person) -> None:
     desk = Desk(person)
     desk.made("p1", DRY)
     landed = desk.accept("p1")
-    origin = why(person.skill, line_of(person, "- Do a dry run."))
+    origin = find_origin(person.skill, line_of(person, "- Do a dry run."))
     assert (origin.text, origin.commit, origin.proposals) == ("- Do a dry run.", landed.commit, ("p1",))
     assert origin.trailers["Skilld-Batch"] == "batch-p1"
-    assert why(person.skill, line_of(person, "- Tag the commit.")).proposals == ()
+    assert find_origin(person.skill, line_of(person, "- Tag the commit.")).proposals == ()
 
 
 def test_a_line_that_moved_since(person: Person) -> None:
@@ -34,7 +34,7 @@ def test_a_line_that_moved_since(person: Person) -> None:
     line = "- Do a dry run of the whole release before anything else happens."
     text = person.skill.read_text().replace(line + "\n", "")
     person.commit("moved", {SKILL: text.replace("## Notes\n", f"## Notes\n\n{line}\n")})
-    assert why(person.skill, line_of(person, line)).proposals == ("p1",)
+    assert find_origin(person.skill, line_of(person, line)).proposals == ("p1",)
 
 
 def test_a_work_tree_with_uncommitted_lines(person: Person) -> None:
@@ -42,8 +42,8 @@ def test_a_work_tree_with_uncommitted_lines(person: Person) -> None:
     desk.made("p1", DRY)
     desk.accept("p1")
     person.write(SKILL, "new\nnew\n" + person.skill.read_text())
-    assert why(person.skill, line_of(person, "- Do a dry run.")).proposals == ("p1",)
-    assert why(person.skill, 1).commit == ""
+    assert find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals == ("p1",)
+    assert find_origin(person.skill, 1).commit == ""
 
 
 def test_a_squash_names_all_it_brought(person: Person) -> None:
@@ -52,7 +52,7 @@ def test_a_squash_names_all_it_brought(person: Person) -> None:
     desk.made("p2", below("- Push the tag.", "- Write the news."))
     person.git("merge", "--quiet", "--squash", "skilld/staging")
     person.git("commit", "--quiet", "--no-edit")
-    assert set(why(person.skill, line_of(person, "- Do a dry run.")).proposals) == {"p1", "p2"}
+    assert set(find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals) == {"p1", "p2"}
 
 
 def test_lines_that_end_in_a_bare_cr(person: Person) -> None:
@@ -62,13 +62,13 @@ def test_lines_that_end_in_a_bare_cr(person: Person) -> None:
     landed = desk.accept("p1")
     person.commit("mine", {SKILL: person.skill.read_bytes() + b"More.\r"})
     lines = person.skill.read_bytes().decode().split("\r")
-    origin = why(person.skill, lines.index("- Do a dry run.") + 1)
+    origin = find_origin(person.skill, lines.index("- Do a dry run.") + 1)
     assert (origin.text, origin.commit, origin.proposals) == ("- Do a dry run.", landed.commit, ("p1",))
-    assert why(person.skill, lines.index("- Tag the commit.") + 1).proposals == ()
-    assert why(person.skill, lines.index("More.") + 1).commit == person.tip()
+    assert find_origin(person.skill, lines.index("- Tag the commit.") + 1).proposals == ()
+    assert find_origin(person.skill, lines.index("More.") + 1).commit == person.tip()
 
 
 @pytest.mark.parametrize("line", [0, -1, TEXT.count("\n") + 1])
 def test_a_line_that_is_not_there(person: Person, line: int) -> None:
     with pytest.raises(UsageError):
-        why(person.skill, line)
+        find_origin(person.skill, line)

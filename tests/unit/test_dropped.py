@@ -11,10 +11,10 @@ import pytest
 from skilld.clock import seconds
 from skilld.errors import RefusedError
 from skilld.proposals import staging
-from skilld.proposals.amend import put, restore
+from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.poll import PollSchedule, refresh
-from skilld.proposals.remarks import hours_left, on_staging, otherwise, rejected_for, standing
+from skilld.proposals.remarks import describe_standing, hours_left, is_on_staging, list_contradictions, rejection_reason
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
@@ -43,7 +43,7 @@ def offer(person: Person, store: Store, *names: str) -> None:
             evidence=(Evidence("agent:1", f"always {name}"),),
             created_at=AT,
         )
-        put(store, new)
+        stage_and_store(store, new)
 
 
 def states(store: Store) -> dict[str, str]:
@@ -76,13 +76,13 @@ def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(
     p1, now = get(store, "p1"), seconds(store.proposals.missing_since("p1")) or 0.0
     ways = "to bring it back: skilld restore p1; to reject it now: skilld reject p1"
     said = f"dropped; will be rejected in 24 hours ({ways})"
-    assert standing(store, p1, now) == said
+    assert describe_standing(store, p1, now) == said
     assert hours_left(store, p1, now + 23.5 * 3600) == 1
     decide(store, p1, rejecting())
     restore(store, get(store, "p3"))
     assert states(store) == {"p1": "rejected", "p2": "dropped", "p3": "open"}
     assert on_branch(person) == ["p3"]
-    assert on_staging(get(store, "p3"))
+    assert is_on_staging(get(store, "p3"))
     assert decide(store, get(store, "p2"), accepting({})).lines[0] == "p2 accepted: say p2"
     assert states(store) == {"p1": "rejected", "p2": "accepted", "p3": "open"}
     after = snapshot(person.root)
@@ -174,13 +174,13 @@ def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, sto
     offer(person, store, "p1")
     told = decide(store, get(store, "p1"), rejecting("not here"))
     assert "To undo it: skilld restore p1" in told.lines
-    assert rejected_for(store, get(store, "p1")) == "rejected; your reason: not here"
+    assert rejection_reason(store, get(store, "p1")) == "rejected; your reason: not here"
     head = person.tip()
     store.proposals.add_evidence("p1", Evidence("agent:2", "p1, as I said"))
     assert [one.turn for one in get(store, "p1").evidence] == ["agent:1", "agent:2"]
     restore(store, get(store, "p1"))
     assert states(store) == {"p1": "open"}
-    assert rejected_for(store, get(store, "p1")) == ""
+    assert rejection_reason(store, get(store, "p1")) == ""
     assert "- Dry run first." in person.show(ref=STAGING)
     assert person.tip() == head
 
@@ -207,14 +207,14 @@ def test_what_a_remote_holds_stays_open_and_is_named_with_that_branch(person: Pe
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "open"}
     p1 = get(store, "p1")
-    assert (p1.branch, on_staging(p1), standing(store, p1, 0.0)) == (
+    assert (p1.branch, is_on_staging(p1), describe_standing(store, p1, 0.0)) == (
         "origin/review",
         False,
         "only on the branch origin/review",
     )
     person.git("branch", "skilld/staging", "origin/review")
     assert states(store) == {"p1": "open"}
-    assert on_staging(get(store, "p1"))
+    assert is_on_staging(get(store, "p1"))
 
 
 def test_restoring_while_the_branch_is_in_use_changes_nothing(person: Person, store: Store) -> None:
@@ -263,7 +263,7 @@ def test_a_dropped_proposal_of_a_private_repository(tmp_path: Path, store: Store
     new = a_proposal(
         id="p9", path=str(loose), operations=(Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry."),), created_at=AT
     )
-    made = put(store, new)
+    made = stage_and_store(store, new)
     assert Path(made.repo).parent == staging.private_repositories()
     git_dir = Person(Path(made.repo))
     git_dir.git("--git-dir", made.repo, "update-ref", "-d", STAGING)
@@ -340,7 +340,9 @@ def test_it_is_accepted_as_long_as_a_word_of_it_stands_there_and_once_committed_
 def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Person, store: Store) -> None:
     person.commit("one section", {SKILL: TEXT.partition("\n## Notes")[0]})
     steps = (Operation(Op.INSERT_AFTER, "- Push the tag.", "\n## Preferences\n\n- Be brief."),)
-    put(store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=steps, created_at=AT))
+    stage_and_store(
+        store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=steps, created_at=AT)
+    )
     person.skill.write_text(person.skill.read_text() + "- my own note\n")
     decide(store, get(store, "p1"), accepting({}, worktree=True))
     end = "- Push the tag.\n- my own note\n\n## Preferences\n\n- Be brief.\n"
@@ -357,5 +359,7 @@ def test_what_comes_again_is_shown_with_why_it_was_rejected(person: Person, stor
     decide(store, get(store, "p1"), rejecting("the pipeline does it"))
     again = a_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
     store.proposals.add(replace(again, repo=get(store, "p2").repo))
-    assert otherwise(store, get(store, "p2")) == []
-    assert otherwise(store, get(store, "p5")) == ["you rejected this before, as p1; your reason: the pipeline does it"]
+    assert list_contradictions(store, get(store, "p2")) == []
+    assert list_contradictions(store, get(store, "p5")) == [
+        "you rejected this before, as p1; your reason: the pipeline does it"
+    ]

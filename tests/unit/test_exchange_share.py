@@ -13,7 +13,7 @@ from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import take_in
 from skilld.git.remote import base_on, push, push_addresses
 from skilld.git.repo import open_repo
-from skilld.proposals.withdraw import plan, withdraw
+from skilld.proposals.remove_refs import plan_removal, remove_refs
 from skilld.redact import Redactor
 from support.repos import SKILL, TEXT, Person, copied, isolate, new_repo, snapshot
 
@@ -239,9 +239,9 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
 def test_taking_skilld_out_takes_what_it_shared_along(person: Person) -> None:
     before = person.git("for-each-ref")
     shared = _put(person, "origin")
-    assert plan(person.root, [shared.commit]).refs == (REF,)
+    assert plan_removal(person.root, [shared.commit]).refs == (REF,)
     assert person.tip(REF) == shared.commit
-    assert withdraw(person.root, [shared.commit]).refs == (REF,)
+    assert remove_refs(person.root, [shared.commit]).refs == (REF,)
     assert person.git("for-each-ref") == before
 
 
@@ -260,7 +260,7 @@ def test_a_share_branch_with_a_commit_of_the_persons_stays(person: Person, own: 
         if own == "another with the same":
             person.git("branch", f"{BRANCH}-2")
     person.git("switch", "--quiet", "main")
-    found = withdraw(person.root, [shared.commit])
+    found = remove_refs(person.root, [shared.commit])
     names = [REF, f"{REF}-2"] if own == "another with the same" else [REF]
     assert (found.refs, found.kept) == ((), dict.fromkeys(names, f"it contains a commit of yours: {subject}"))
     assert all(person.tip(name) for name in names)
@@ -270,5 +270,5 @@ def test_a_share_branch_in_use_stays(person: Person) -> None:
     shared = _put(person, "origin")
     person.git("worktree", "add", "--quiet", "../beside", BRANCH)
     beside = person.root.parent / "beside"
-    found = withdraw(person.root, [shared.commit])
+    found = remove_refs(person.root, [shared.commit])
     assert (found.refs, found.kept) == ((), {REF: f"it is checked out in {beside}"})

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from skilld.proposals.auto_apply import apply_unasked
-from skilld.proposals.explain import why
+from skilld.proposals.explain import find_origin
 from skilld.proposals.observe import observe
 from support.new_skills import made_new
 from support.repos import SKILL, TEXT, Desk, Person, below
@@ -72,7 +72,7 @@ def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
     desk.drop("p1")
     observe(person.root, list(desk.proposals.values()))
     desk.drop("n1")
-    why(person.skill, 3)
+    find_origin(person.skill, 3)
     os.utime(person.skill)
     desk.made("p3", below("Keep the changelog short.", "Always."))
     desk.drop("p2")
@@ -95,7 +95,7 @@ def test_none_sings_in_a_repository_of_our_own(person: Person) -> None:
     person.write(".gitignore", ".claude/\n")
     made_new(desk)
     desk.seen("n1")
-    assert why(person.skill, 3, desk.private).proposals == ()
+    assert find_origin(person.skill, 3, desk.private).proposals == ()
     apply_unasked(desk.proposals["p2"], desk.standing["p2"], desk.private)
     desk.drop("p2")
     desk.drop("p1")

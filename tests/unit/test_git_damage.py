@@ -10,7 +10,7 @@ import pytest
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.errors import RepoRefusedError
 from skilld.git.repo import open_repo
-from skilld.proposals.branch import lost_object
+from skilld.proposals.branch import find_missing_object
 from support.repos import SKILL, Desk, Person, below, snapshot
 
 STAGING = "refs/heads/skilld/staging"
@@ -139,10 +139,10 @@ def test_an_object_that_the_staging_branch_lost_is_found(person: Person, desk: D
     first = desk.made("p1", DRY).commit
     desk.made("p2", NEWS)
     repo = open_repo(person.root)
-    assert lost_object(repo) is None
+    assert find_missing_object(repo) is None
     lost = person.git("rev-parse", what)
     object_of(person, what).unlink()
-    found = lost_object(repo)
+    found = find_missing_object(repo)
     assert found is not None
     assert lost in found[0]
     way_out = "-d refs/heads/skilld/staging" if what.endswith("^") else f"{STAGING} {first}"

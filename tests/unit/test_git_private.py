@@ -13,9 +13,9 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
-from skilld.proposals.explain import why
-from skilld.proposals.model import GitStatus, ProposalCommit, Way
-from skilld.proposals.poll import _stamp
+from skilld.proposals.explain import find_origin
+from skilld.proposals.model import CommitMethod, GitStatus, ProposalCommit
+from skilld.proposals.poll import _repo_stamp
 from skilld.proposals.propose import propose
 from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.waiting import LIMIT
@@ -58,8 +58,8 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, desk: Desk, fold
     assert snapshot(person.root) == before
     assert Path(made.repo).parent == folder
     assert made.relpath == "release/SKILL.md"
-    assert made.line.rest is not None
-    assert made.line.rest.warning == ""
+    assert made.line.base_info is not None
+    assert made.line.base_info.warning == ""
     git = own(desk)
     assert git.log("skilld/staging") == ["skilld(release): say p1", "Current state: release/SKILL.md"]
     assert git.git("log", "-1", "--format=%an <%ae> %cn", "main") == "Pat Person <pat@example.org> Pat Person"
@@ -97,7 +97,7 @@ def test_the_persons_own_edits_are_kept_in_their_name(person: Person, desk: Desk
     desk.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("Keep the", "Always keep the"))
     landed = desk.accept("p1")
-    assert landed.way is Way.GIT
+    assert landed.way is CommitMethod.GIT
     expected = TEXT.replace("Keep the", "Always keep the").replace("- Tag", "- Do a dry run.\n- Tag")
     assert person.skill.read_text() == expected
     assert own(desk).git("log", "--format=%an: %s", "main").splitlines() == [
@@ -184,15 +184,15 @@ def test_a_merge_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
     assert git.tip("main") == tip
     assert "<<<<<<<" in person.skill.read_text()
     git.git("merge", "--abort")
-    assert desk.accept("p1").way is Way.ANCHORS
+    assert desk.accept("p1").way is CommitMethod.ANCHORS
 
 
 def test_why_finds_a_line(person: Person, desk: Desk, folder: Path) -> None:
     with pytest.raises(NotTrackedError):
-        why(person.skill, 1, folder)
+        find_origin(person.skill, 1, folder)
     desk.made("p1", DRY)
     desk.accept("p1")
-    origin = why(person.skill, TEXT.split("\n").index("- Tag the commit.") + 1, folder)
+    origin = find_origin(person.skill, TEXT.split("\n").index("- Tag the commit.") + 1, folder)
     assert (origin.text, origin.proposals) == ("- Do a dry run.", ("p1",))
 
 
@@ -341,10 +341,10 @@ def test_a_kill_between_index_and_commit_is_made_good(person: Person, desk: Desk
 def test_the_daemon_sees_that_a_skill_or_a_ref_changed(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     address, skills = Path(desk.proposals["p1"].repo), [str(person.skill)]
-    stamps = [_stamp(address, skills)]
+    stamps = [_repo_stamp(address, skills)]
     os.utime(person.skill, (1, 1))
-    stamps.append(_stamp(address, skills))
+    stamps.append(_repo_stamp(address, skills))
     own(desk).git("update-ref", "refs/heads/mine", "main")
-    stamps.append(_stamp(address, skills))
+    stamps.append(_repo_stamp(address, skills))
     assert len(set(stamps)) == 3
-    assert _stamp(address, skills) == stamps[-1]
+    assert _repo_stamp(address, skills) == stamps[-1]

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.classify.contradiction import contradicts_plainly
 from skilld.classify.said_already import is_same, said_in
-from skilld.proposals.lessons import known_reason, said_of, unwanted_again
+from skilld.proposals.past_decisions import find_refused_sentence, known_reason, match_open_proposal
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import a_proposal
@@ -52,7 +52,7 @@ def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, q
     ],
 )
 def test_words_that_lay_down_nothing_are_known_for_what_was_rejected(said: str, *, again: bool) -> None:
-    assert (unwanted_again(said, [DECIDED]) is DECIDED) == again
+    assert (find_refused_sentence(said, [DECIDED]) is DECIDED) == again
 
 
 def test_something_else_is_no_obstacle() -> None:
@@ -81,7 +81,7 @@ OPEN = replace(
     ],
 )
 def test_a_sentence_that_an_open_proposal_says_is_left_out(change: str, rest: str | None) -> None:
-    found, left = said_of(replace(UPDATE, change=change), PATH, [OPEN])
+    found, left = match_open_proposal(replace(UPDATE, change=change), PATH, [OPEN])
     assert left == (change if rest is None else rest)
     assert (found is None) == (rest is None), "what is said again supports the open proposal"
     assert bool(known_reason(replace(UPDATE, change=change), PATH, "s1", [OPEN], [])) == (rest == "")
@@ -90,8 +90,8 @@ def test_a_sentence_that_an_open_proposal_says_is_left_out(change: str, rest: st
 def test_what_a_proposal_was_made_for_is_said_whatever_its_edit_writes() -> None:
     written = (Operation(Op.REPLACE, "- a", "- Commit only what the parser's tests pass."),)
     again = replace(UPDATE, change="Run the parser tests before each commit.")
-    assert said_of(again, PATH, [replace(OPEN, operations=written)])[1] == ""
-    assert said_of(again, PATH, [replace(OPEN, operations=written, updates=())]) == (None, again.change)
+    assert match_open_proposal(again, PATH, [replace(OPEN, operations=written)])[1] == ""
+    assert match_open_proposal(again, PATH, [replace(OPEN, operations=written, updates=())]) == (None, again.change)
 
 
 def test_a_rule_turned_round_is_another_rule() -> None:

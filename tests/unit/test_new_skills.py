@@ -10,11 +10,11 @@ import pytest
 from skilld.errors import Exit, RefusedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
-from skilld.proposals.explain import why
-from skilld.proposals.model import AnchorNotFound, EditConflict, GitStatus, NoChange, Way
-from skilld.proposals.observe import EDITED
+from skilld.proposals.explain import find_origin
+from skilld.proposals.model import AnchorNotFound, CommitMethod, EditConflict, GitStatus, NoChange
+from skilld.proposals.observe import EDITED_NOTE
 from skilld.proposals.propose import rebuild
-from skilld.proposals.withdraw import withdraw
+from skilld.proposals.remove_refs import remove_refs
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import SKILL, Desk, Person, below, snapshot, whole
 from support.unready import detached, rebasing
@@ -76,7 +76,7 @@ def test_edits_and_new_skills_stand_on_one_line(person: Person, desk: Desk) -> N
     assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [REVIEW, SKILL]
     person.commit("skill work", {SKILL: person.skill.read_text() + "More.\n"})
     line = rebuild(person.root, desk.known(), desk.decided)
-    assert (line.stale, line.rest and line.rest.commit) == ({}, person.tip())
+    assert (line.stale, line.base_info and line.base_info.commit) == ({}, person.tip())
     assert person.git("show", f"{STAGING}:{REVIEW}")
 
 
@@ -107,15 +107,15 @@ def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -
 def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) -> None:
     made = made_new(desk)
     landed = desk.accept("n1")
-    assert (landed.way, landed.commit) == (Way.GIT, person.tip())
+    assert (landed.way, landed.commit) == (CommitMethod.GIT, person.tip())
     assert (person.root / NEW).read_text() == TEXT
     assert person.files_changed("HEAD^", "HEAD") == [NEW]
     assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat Person"
     assert person.git("status", "--porcelain") == ""
-    assert desk.accept("n1").way is Way.NOTHING
+    assert desk.accept("n1").way is CommitMethod.NOTHING
     assert desk.drop("n1").tip is None
     assert desk.seen("n1").seen is GitStatus.LANDED
-    origin = why(person.root / NEW, 9)
+    origin = find_origin(person.root / NEW, 9)
     assert (origin.text, origin.proposals) == ("- Watch the graphs.", ("n1",))
     assert made.commit != landed.commit or person.tip("main^") == made.base
 
@@ -125,11 +125,11 @@ def test_reverting_removes_the_file_and_its_folder(person: Person, desk: Desk) -
     desk.accept("n1")
     desk.drop("n1")
     landed = desk.revert("n1")
-    assert landed.way is Way.GIT
+    assert landed.way is CommitMethod.GIT
     assert "This reverts commit" in person.git("log", "-1", "--format=%B")
     assert not (person.root / ".claude").exists()
     assert desk.seen("n1").seen is GitStatus.REVERTED
-    assert desk.revert("n1").way is Way.NOTHING
+    assert desk.revert("n1").way is CommitMethod.NOTHING
 
 
 def test_other_work_stays_staged(person: Person, desk: Desk) -> None:
@@ -137,11 +137,11 @@ def test_other_work_stays_staged(person: Person, desk: Desk) -> None:
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
-    assert desk.accept("n1").way is Way.ANCHORS
+    assert desk.accept("n1").way is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
     assert person.files_changed("HEAD^", "HEAD") == [NEW]
     assert person.git("log", "-1", "--format=%an %cn %at") == "skilld Pat Person 1767607200"
-    assert desk.revert("n1").way is Way.ANCHORS
+    assert desk.revert("n1").way is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
     assert person.files_changed("HEAD^", "HEAD") == [NEW]
     assert not (person.root / ".claude").exists()
@@ -275,15 +275,20 @@ def linked_work_tree(person: Person) -> Person:
 @pytest.mark.parametrize(
     ("build", "way"),
     [
-        *((build, Way.GIT) for build in (line_endings_converted, sparse, sparse_by_patterns, linked_work_tree)),
-        *((build, Way.ANCHORS) for build in (line_endings_converted, sparse)),
+        *(
+            (build, CommitMethod.GIT)
+            for build in (line_endings_converted, sparse, sparse_by_patterns, linked_work_tree)
+        ),
+        *((build, CommitMethod.ANCHORS) for build in (line_endings_converted, sparse)),
     ],
 )
-def test_there_and_back_in_every_work_tree(person: Person, build: Callable[[Person], Person], way: Way) -> None:
+def test_there_and_back_in_every_work_tree(
+    person: Person, build: Callable[[Person], Person], way: CommitMethod
+) -> None:
     person = build(person)
     desk = Desk(person)
     made_new(desk)
-    if way is Way.ANCHORS:
+    if way is CommitMethod.ANCHORS:
         person.write("staged.txt", "staged\n")
         person.git("add", "--sparse", "staged.txt")
     before = person.git("status", "--porcelain")
@@ -319,9 +324,9 @@ def test_amended_on_the_branch_it_comes_in_as_amended(person: Person, desk: Desk
     amended(person)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
-    assert desk.accept("n1").way is Way.ANCHORS
+    assert desk.accept("n1").way is CommitMethod.ANCHORS
     assert (person.root / NEW).read_text() == TEXT + "- Mine.\n"
-    assert desk.seen("n1").note == EDITED
+    assert desk.seen("n1").note == EDITED_NOTE
 
 
 def merge(person: Person, desk: Desk) -> None:
@@ -370,7 +375,7 @@ def test_dropped_from_the_branch_it_is_seen(person: Person, desk: Desk) -> None:
 def test_withdrawing_takes_it_along(person: Person, desk: Desk) -> None:
     before = snapshot(person.root)
     made_new(desk)
-    assert set(withdraw(person.root).refs) == {STAGING, "refs/skilld/proposals/n1"}
+    assert set(remove_refs(person.root).refs) == {STAGING, "refs/skilld/proposals/n1"}
     assert snapshot(person.root) == before
 
 

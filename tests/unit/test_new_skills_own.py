@@ -10,11 +10,11 @@ from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError
 from skilld.paths import places
-from skilld.proposals.amend import put, restore
+from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
 from skilld.proposals.explain import ProposalReader
-from skilld.proposals.model import GitStatus, NoChange, Way
-from skilld.proposals.refit import REMADE
+from skilld.proposals.model import CommitMethod, GitStatus, NoChange
+from skilld.proposals.refit import REMADE_NOTE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
@@ -49,7 +49,7 @@ def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) 
 
 def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, desk: Desk) -> None:
     made_new(desk)
-    assert desk.accept("n1").way is Way.GIT
+    assert desk.accept("n1").way is CommitMethod.GIT
     assert (person.root / NEW).read_text() == TEXT
     assert desk.seen("n1").seen is GitStatus.LANDED
     desk.drop("n1")
@@ -129,7 +129,7 @@ def kept(store: Store, name: str) -> Proposal:
 def _say(store: Store, path: Path, name: str, operation: Operation) -> Proposal:
     said = name.capitalize()
     update = Update(1, "", f"{said}.", "", Kind.PREFERENCE, 1, f"always {said}.", 0.9)
-    return put(
+    return stage_and_store(
         store,
         a_proposal(
             id=name,
@@ -157,7 +157,7 @@ def test_what_edits_a_file_that_is_taken_back_makes_it_then(person: Person, stor
     _say(store, path, "plain", Operation(Op.INSERT_AFTER, "- Brief.", "- Plain."))
     decide(store, kept(store, "brief"), reverting({}))
     assert not path.exists()
-    assert (kept(store, "plain").state, kept(store, "plain").note) == (State.OPEN, REMADE)
+    assert (kept(store, "plain").state, kept(store, "plain").note) == (State.OPEN, REMADE_NOTE)
     decide(store, kept(store, "plain"), rejecting())
     restore(store, kept(store, "plain"))
     decide(store, kept(store, "plain"), accepting({}))
@@ -166,7 +166,7 @@ def test_what_edits_a_file_that_is_taken_back_makes_it_then(person: Person, stor
 
 def test_of_a_file_that_is_gone_nothing_is_said_about_git(person: Person, store: Store) -> None:
     path = person.write(".claude/skills/release/SKILL.md", "# Release\n\n- Tag.\n").resolve()
-    made = put(
+    made = stage_and_store(
         store,
         a_proposal(path=str(path), operations=(Operation(Op.INSERT_AFTER, "- Tag.", "- Push."),), created_at=AT),
     )
@@ -175,4 +175,4 @@ def test_of_a_file_that_is_gone_nothing_is_said_about_git(person: Person, store:
         decide(store, made, accepting({}))
     assert (refused.value.title, refused.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
     assert refused.value.remedy == f"Restore it, then: skilld accept {made.id}"
-    assert ProposalReader().look(made).unfit == f"accepting it would fail: {path} does not exist"
+    assert ProposalReader().applicability(made).unfit == f"accepting it would fail: {path} does not exist"

@@ -18,9 +18,9 @@ from skilld.notify.notice import about_words
 from skilld.proposals.amend import accept_edited, accept_parts, reopen
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
-from skilld.proposals.explain import diff, versions
+from skilld.proposals.explain import diff, read_versions
 from skilld.proposals.reconcile import observe
-from skilld.proposals.recover_from_git import recall
+from skilld.proposals.recover_from_git import recover_proposals
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules, Observe, Recall
@@ -67,8 +67,8 @@ def test_a_new_skill_that_stands_there_in_the_same_words_is_said_already(person:
 def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
     assert made.summary == "new skill: say n1"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
-    assert versions(made) == (b"", TEXT.encode())
-    assert versions(replace(made, operations=(Operation(Op.CREATE, "", OTHER),))) == (b"", TEXT.encode())
+    assert read_versions(made) == (b"", TEXT.encode())
+    assert read_versions(replace(made, operations=(Operation(Op.CREATE, "", OTHER),))) == (b"", TEXT.encode())
     lines = list(diff(made))
     assert lines[:2] == ["--- /dev/null", f"+++ b/{NEW}"]
     assert [line[1:] for line in lines[3:]] == TEXT.splitlines()
@@ -173,7 +173,7 @@ def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> No
     facts = {"relpath": "skills/release/SKILL.md", "skill": "release"}
     made = staged(new_proposal(person, "m1", operations=steps, **facts))
     store.proposals.add(made)
-    found = versions(made)
+    found = read_versions(made)
     assert found is not None
     accept_edited(store, made, found[1].decode().replace("- Push.", "- Push it."), {})
     marked = skill.replace("\n---\n\n", '\nmetadata:\n  skilld-merged-from: "b, c"\n---\n\n')
@@ -181,7 +181,7 @@ def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> No
 
 
 def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
-    (found,) = recall(Recall((), (str(person.root / "src"), str(person.root / "gone"), "/"))).proposals
+    (found,) = recover_proposals(Recall((), (str(person.root / "src"), str(person.root / "gone"), "/"))).proposals
     assert (found.id, found.path, found.operations, found.summary) == (
         made.id,
         made.path,
@@ -190,12 +190,12 @@ def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
     )
     assert found.state is State.OPEN
     own = staged(new_proposal(Person(person.root.parent / "home"), "n2"))
-    assert [one.id for one in recall(Recall(())).proposals] == [own.id]
+    assert [one.id for one in recover_proposals(Recall(())).proposals] == [own.id]
 
 
 def test_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, accepting({}))
-    (found,) = recall(Recall((made.path,), (str(person.root),))).proposals
+    (found,) = recover_proposals(Recall((made.path,), (str(person.root),))).proposals
     assert (found.id, found.state, found.operations) == (made.id, State.ACCEPTED, made.operations)
 
 
@@ -203,7 +203,7 @@ def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
     waiting = staged(new_proposal(person))
     assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
-    assert versions(waiting) == (b"", TEXT.encode())
+    assert read_versions(waiting) == (b"", TEXT.encode())
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
     (committed,) = observe(Observe(now=time.time(), proposals=(waiting,))).committed

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.cli import pause, proposals
-from skilld.proposals.poll import PollSchedule, record
+from skilld.proposals.poll import PollSchedule, record_observation
 from skilld.protocol import GitResult
 from skilld.store import Store
 from skilld.store.journal import journal_of
@@ -86,7 +86,7 @@ def test_a_revert_is_not_taken_for_the_commit_by_which_it_came_in(store: Store) 
         (State.OPEN, State.ACCEPTED, "3" * 40),
         (State.ACCEPTED, State.REVERTED, "4" * 40),
     ):
-        record(store, decided(StateChange("a", before, after, commit)), NOW)
+        record_observation(store, decided(StateChange("a", before, after, commit)), NOW)
     found = store.proposals.get("a")
     assert found is not None
     assert (found.state, found.landed) == (State.REVERTED, "3" * 40)
@@ -96,7 +96,9 @@ def test_what_was_committed_and_moved_in_one_look_is_where_it_moved(store: Store
     store.proposals.add(replace(PROPOSAL, commit=""))
     edit = (Operation(Op.INSERT_AFTER, "- another line", "- b"),)
     moved = Changes(moved=(CommitChange("a", "3" * 40, "4" * 40),))
-    record(store, GitResult(outcome=DONE, committed=(replace(PROPOSAL, operations=edit),), changes=moved), NOW)
+    record_observation(
+        store, GitResult(outcome=DONE, committed=(replace(PROPOSAL, operations=edit),), changes=moved), NOW
+    )
     found = store.proposals.get("a")
     assert found is not None
     assert (found.commit, found.base, found.operations) == ("3" * 40, "4" * 40, edit)
@@ -114,7 +116,7 @@ def test_a_look_records_what_it_found(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, id="b"))
     merged = StateChange("a", State.OPEN, State.ACCEPTED, "3" * 40, "merged")
     changes = Changes(decisions=(merged,), moved=(CommitChange("b", "4" * 40, "5" * 40),))
-    record(store, GitResult(outcome=DONE, changes=changes), NOW)
+    record_observation(store, GitResult(outcome=DONE, changes=changes), NOW)
     first, second = store.proposals.get("a"), store.proposals.get("b")
     assert first is not None
     assert second is not None
@@ -125,26 +127,26 @@ def test_a_look_records_what_it_found(store: Store) -> None:
 def test_what_the_person_decided_meanwhile_stands(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.proposals.decide(PROPOSAL, State.ACCEPTED, AT, who="command")
-    record(store, decided(StateChange("a", State.OPEN, State.STALE, note="the skill moved on")), NOW)
+    record_observation(store, decided(StateChange("a", State.OPEN, State.STALE, note="the skill moved on")), NOW)
     assert _state(store) is State.ACCEPTED
 
 
 def test_a_decision_about_a_proposal_that_is_not_there_is_nothing(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     gone = StateChange("gone", State.OPEN, State.ACCEPTED)
-    record(store, decided(gone, StateChange("a", State.OPEN, State.STALE)), NOW)
+    record_observation(store, decided(gone, StateChange("a", State.OPEN, State.STALE)), NOW)
     assert [proposal.id for proposal in store.proposals.in_states([*State])] == ["a"]
     assert _state(store) is State.STALE, "what stands behind it is written down"
 
 
 def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(store: Store) -> None:
     store.proposals.add(PROPOSAL)
-    record(store, GitResult(outcome=DONE, missing={"a": NOW}), NOW)
+    record_observation(store, GitResult(outcome=DONE, missing={"a": NOW}), NOW)
     assert store.proposals.missing_since("a") == AT
     job = PollSchedule(store).job(NOW + 60)
     assert job is not None
     assert job.missing == {"a": NOW}
-    record(store, GitResult(outcome=DONE, missing={"a": None}), NOW)
+    record_observation(store, GitResult(outcome=DONE, missing={"a": None}), NOW)
     assert store.proposals.missing_since("a") == ""
 
 

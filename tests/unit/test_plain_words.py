@@ -13,7 +13,7 @@ from skilld import console
 from skilld.cli.effect import summary
 from skilld.effect.figures import Count, RuleState
 from skilld.effect.rules import Effect, Origin, Rule
-from skilld.proposals.model import SUBJECT, compose
+from skilld.proposals.model import MAX_SUBJECT, compose
 from skilld.report.say import sessions
 from skilld.report.values import Share
 from support.program import Program
@@ -73,7 +73,7 @@ def test_the_report_says_one_of_one_in_words() -> None:
 def test_the_subject_of_a_commit_is_cut_behind_a_sentence_or_a_word(summary: str, subject: str) -> None:
     message = compose(skill="CLAUDE.md", summary=summary, reason="", quotes=(), trailers={"Proposal": "p"})
     first = message.decode().partition("\n")[0]
-    assert (first, len(first) <= SUBJECT) == (subject, True)
+    assert (first, len(first) <= MAX_SUBJECT) == (subject, True)
 
 
 class _Terminal(StringIO):

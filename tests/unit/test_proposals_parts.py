@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.proposals.explain import Part, only, parts
+from skilld.proposals.explain import Part, apply_only, parts
 from skilld.proposals.refit import Edit
 from skilld.types import Op, Operation
 from support.proposals import a_proposal
@@ -37,7 +37,7 @@ def test_every_choice_of_parts_has_the_chosen_lines_and_no_others(ending: bytes)
     lines = ["- First.", "- Second.", "Third.", "- Present tense."]
     for count in range(5):
         for chosen in itertools.combinations(range(4), count):
-            found = only(BEFORE.replace(b"\n", ending), OPERATIONS, chosen)
+            found = apply_only(BEFORE.replace(b"\n", ending), OPERATIONS, chosen)
             text = found.decode().splitlines()
             assert found.count(ending) == len(text)
             assert [number for number, line in enumerate(lines) if line in text] == list(chosen)
@@ -46,8 +46,8 @@ def test_every_choice_of_parts_has_the_chosen_lines_and_no_others(ending: bytes)
 
 
 def test_no_part_is_the_text_before_and_all_of_them_the_text_after() -> None:
-    assert only(BEFORE, OPERATIONS, ()) == BEFORE
-    assert only(BEFORE, OPERATIONS, range(4)).endswith(b"Text.\n\nThird.\n")
+    assert apply_only(BEFORE, OPERATIONS, ()) == BEFORE
+    assert apply_only(BEFORE, OPERATIONS, range(4)).endswith(b"Text.\n\nThird.\n")
 
 
 def test_operations_that_do_not_fit_the_text_are_refused() -> None:
@@ -58,6 +58,6 @@ def test_operations_that_do_not_fit_the_text_are_refused() -> None:
 def test_they_stay_parts_in_their_order_when_the_edit_moves_to_another_version() -> None:
     current = BEFORE.replace(b"- Short.\n", b"- Short.\n- By hand.\n").replace(b"Text.", b"Text. More.")
     edit = Edit(a_proposal(operations=OPERATIONS))
-    edit.anew(BEFORE, only(BEFORE, OPERATIONS, range(4)), current)
+    edit.refit_loosely(BEFORE, apply_only(BEFORE, OPERATIONS, range(4)), current)
     assert edit.operations != OPERATIONS
     assert [part.added for part in parts(current, edit.operations)] == [part.added for part in PARTS]

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skilld.git.repo import open_repo
-from skilld.proposals.branch import describe, find_base
+from skilld.proposals.branch import describe_base, find_base
 from support.repos import SKILL, TEXT, Desk, Person, below
 from support.waiting import LIMIT
 
@@ -102,10 +102,12 @@ def test_the_warning_names_a_branch_that_has_the_base(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
     person.git("switch", "--quiet", "main")
-    assert describe(open_repo(person.root), touched).warning == "is based on feature, which has 1 commit not on main"
+    assert (
+        describe_base(open_repo(person.root), touched).warning == "is based on feature, which has 1 commit not on main"
+    )
     person.git("branch", "-D", "feature")
     assert (
-        describe(open_repo(person.root), touched).warning
+        describe_base(open_repo(person.root), touched).warning
         == "is based on a detached HEAD, which has 1 commit not on main"
     )
 

@@ -28,8 +28,8 @@ def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, desk:
     assert person.git("log", "-1", "--format=%an <%ae> %cn %at %ct", STAGING) == (
         "skilld <skilld@localhost> skilld 1767607200 1767607200"
     )
-    assert made.line.rest is not None
-    assert made.line.rest.warning == ""
+    assert made.line.base_info is not None
+    assert made.line.base_info.warning == ""
 
 
 def test_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
@@ -242,8 +242,8 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(perso
     desk.accept("p1")
     desk.drop("p1")
     made = desk.made("p2", NEWS)
-    assert made.line.rest is not None
-    assert made.line.rest.warning == "is based on feature, which has 2 commits not on main"
+    assert made.line.base_info is not None
+    assert made.line.base_info.warning == "is based on feature, which has 2 commits not on main"
     person.git("switch", "--quiet", "main")
     main = person.tip()
     desk.accept("p2")
@@ -268,8 +268,8 @@ def test_checking_out_another_branch_is_no_reason_to_move(person: Person, desk: 
     person.git("switch", "--quiet", "main")
     line = rebuild(person.root, desk.known())
     assert (line.tip, dict(line.stale)) == (made.commit, {})
-    assert line.rest is not None
-    assert line.rest.warning == "is based on feature, which has 1 commit not on main"
+    assert line.base_info is not None
+    assert line.base_info.warning == "is based on feature, which has 1 commit not on main"
     person.git("branch", "-D", "feature")
     line = rebuild(person.root, desk.known())
     assert (line.tip, list(line.stale)) == (None, ["p1"])
@@ -280,8 +280,8 @@ def test_the_staging_branch_checked_out_does_not_rest_on_itself(person: Person, 
     made = desk.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     line = rebuild(person.root, desk.known())
-    assert line.rest is not None
-    assert (line.rest.commit, line.rest.warning) == (made.base, "")
+    assert line.base_info is not None
+    assert (line.base_info.commit, line.base_info.warning) == (made.base, "")
     assert line.held.startswith("skilld/staging is checked out")
 
 
@@ -289,8 +289,8 @@ def test_a_skill_that_moved_on_takes_the_line_along(person: Person, desk: Desk) 
     desk.made("p1", DRY)
     moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
     line = rebuild(person.root, desk.known())
-    assert line.rest is not None
-    assert (line.rest.commit, person.tip(f"{STAGING}^")) == (moved, moved)
+    assert line.base_info is not None
+    assert (line.base_info.commit, person.tip(f"{STAGING}^")) == (moved, moved)
     assert line.moved["p1"] == person.tip(STAGING) == person.tip("refs/skilld/proposals/p1")
     desk.follow(line)
     assert rebuild(person.root, desk.known()).moved == {}

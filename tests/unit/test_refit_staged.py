@@ -9,11 +9,11 @@ import pytest
 
 from skilld.errors import RefusedError
 from skilld.paths import places
-from skilld.proposals.amend import put, restore
+from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting
-from skilld.proposals.explain import Here, ProposalReader
+from skilld.proposals.explain import Applicability, ProposalReader
 from skilld.proposals.poll import refresh
-from skilld.proposals.refit import ANEW, REMADE
+from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import a_proposal
@@ -36,7 +36,7 @@ def offer(person: Person, store: Store, name: str, *edit: str, op: Op = Op.INSER
         evidence=(Evidence("agent:1", f"always {name}"),),
         created_at=AT,
     )
-    put(store, new)
+    stage_and_store(store, new)
 
 
 def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
@@ -52,7 +52,7 @@ def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op
         evidence=(Evidence("agent:1", quote),),
         created_at=AT,
     )
-    put(store, new)
+    stage_and_store(store, new)
 
 
 def get(store: Store, name: str) -> Proposal:
@@ -122,7 +122,7 @@ def test_where_its_place_is_gone_it_is_made_anew_and_says_so(person: Person, sto
     edited = TEXT.replace("- Run the tests.\n- Tag the commit.\n", "- Tag the commit.\n- Run the tests.\n")
     person.commit("mine", {SKILL: edited})
     assert states(store) == {"p1": "open"}
-    assert get(store, "p1").note == ANEW
+    assert get(store, "p1").note == MOVED_NOTE
     assert "- Push the tag.\n- Dry run first.\n" in person.show(ref=STAGING)
     decide(store, get(store, "p1"), accepting({}))
     assert "- Push the tag.\n- Dry run first.\n" in person.skill.read_text()
@@ -133,7 +133,7 @@ def test_one_whose_section_is_gone_is_made_anew(person: Person, store: Store) ->
     edited = TEXT.partition("## Notes")[0]
     person.commit("mine", {SKILL: edited})
     assert states(store) == {"p1": "open"}
-    assert get(store, "p1").note == REMADE
+    assert get(store, "p1").note == REMADE_NOTE
     assert person.show(ref=STAGING).endswith("- Push the tag.\n- Name the reviewers.")
 
 
@@ -148,7 +148,7 @@ NAMES = Update(1, "Notes", "Name the reviewers.", "", Kind.PREFERENCE, 2, "Alway
 def offer_both(person: Person, store: Store, *, updates: tuple[Update, ...]) -> Proposal:
     """Offer one edit that says two things, each in the words of a person."""
     places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
-    return put(
+    return stage_and_store(
         store,
         a_proposal(
             id="p1",
@@ -173,7 +173,7 @@ def test_r6_of_several_updates_each_is_placed_or_made_anew_by_itself(person: Per
     person.commit("mine", {SKILL: WIDE})
     assert states(store) == {"p1": "open"}
     p1 = get(store, "p1")
-    assert (p1.note, p1.evidence, p1.updates) == (REMADE, said, (SPACES, NAMES))
+    assert (p1.note, p1.evidence, p1.updates) == (REMADE_NOTE, said, (SPACES, NAMES))
     shown = person.show(ref=STAGING)
     assert "tabs" not in shown
     assert "- Use spaces for indentation" in shown
@@ -200,7 +200,7 @@ def test_r6_one_that_loses_its_place_while_another_is_staged_is_made_anew(person
     person.commit("mine", {SKILL: WIDE})
     offer(person, store, "p2", "- Push the tag.", "- Tell the team.")
     assert {name: get(store, name).state.value for name in ("p1", "p2")} == {"p1": "open", "p2": "open"}
-    assert get(store, "p1").note == REMADE
+    assert get(store, "p1").note == REMADE_NOTE
     for name in ("p1", "p2"):
         assert person.tip(f"refs/skilld/proposals/{name}") == get(store, name).commit
     shown = person.show(ref=STAGING)
@@ -306,22 +306,22 @@ def test_lists_of_other_kinds_keep_their_way(person: Person, store: Store, text:
 
 def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
-    assert ProposalReader().look(get(store, "p1")) == Here(picks=True, merges=True)
+    assert ProposalReader().applicability(get(store, "p1")) == Applicability(picks=True, merges=True)
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
     assert states(store) == {"p1": "open"}  # main is as it was
-    here = ProposalReader().look(get(store, "p1"))
+    here = ProposalReader().applicability(get(store, "p1"))
     assert (here.picks, here.merges) == (False, False)
     assert here.unfit.endswith("would fail: a line that it changes was edited or is gone")
     with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
         decide(store, get(store, "p1"), accepting({}))
     person.git("switch", "--quiet", "main")
-    assert ProposalReader().look(get(store, "p1")).unfit == ""
+    assert ProposalReader().applicability(get(store, "p1")).unfit == ""
 
 
 def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, store: Store) -> None:
     steps(person, store)
-    found = {name: ProposalReader().look(get(store, name)) for name in ADDED}
+    found = {name: ProposalReader().applicability(get(store, name)) for name in ADDED}
     assert {name: here.picks for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
     assert all(here.merges and not here.unfit for here in found.values())
 
@@ -352,7 +352,7 @@ def test_after_any_edit_by_hand_accepting_does_what_was_shown(person: Person, st
             assert proposal.note
             continue
         shown = set(person.show(ref=proposal.commit).splitlines())
-        assert ProposalReader().look(proposal).unfit == ""
+        assert ProposalReader().applicability(proposal).unfit == ""
         decide(store, proposal, accepting({}))
         assert "Dry run first." in person.skill.read_text() or name == "p2"
         assert set(person.skill.read_text().splitlines()) <= shown | set(lines)

@@ -15,11 +15,11 @@ from skilld.git.run import Git
 from skilld.ingest.discover import Host
 from skilld.jobs import remake as job_of
 from skilld.paths import places
-from skilld.proposals.amend import put
+from skilld.proposals.amend import stage_and_store
 from skilld.proposals.decide import accepting, decide
 from skilld.proposals.poll import refresh
-from skilld.proposals.refit import REMADE
-from skilld.proposals.remarks import standing
+from skilld.proposals.refit import REMADE_NOTE
+from skilld.proposals.remarks import describe_standing
 from skilld.protocol import BatchResult, Remake
 from skilld.settings import Settings
 from skilld.store import Store
@@ -71,7 +71,7 @@ class World:
             ("p1", "Keep the changelog short.", SAID.quote),
             ("p2", "- Run the tests.", "- Rest."),
         ):
-            put(store, self._proposal(name, Operation(Op.INSERT_AFTER, anchor, text)))
+            stage_and_store(store, self._proposal(name, Operation(Op.INSERT_AFTER, anchor, text)))
         person.commit("mine", {SKILL: TEXT.partition("## Notes")[0]})
         refresh(store)
         settings = Settings(model="stub/model", worker={"attempts": 2})
@@ -115,7 +115,7 @@ class World:
         return work
 
     def told(self) -> str:
-        return standing(self.store, self.p1, NOW)
+        return describe_standing(self.store, self.p1, NOW)
 
     def on_the_branch(self) -> int:
         log = self.person.git("log", "--format=%(trailers:key=Skilld-Proposal,valueonly)", "skilld/staging", "^main")
@@ -132,7 +132,7 @@ def test_part9_it_is_stale_until_the_model_made_it_anew(world: World) -> None:
     assert world.told() == "will be regenerated to match your current text"
     assert world.work().outcome == "proposed"
     p1 = world.p1
-    assert (p1.state, p1.evidence, p1.note, p1.model) == (State.OPEN, (SAID,), REMADE, "stub/model")
+    assert (p1.state, p1.evidence, p1.note, p1.model) == (State.OPEN, (SAID,), REMADE_NOTE, "stub/model")
     assert p1.operations == (MADE,)
     assert p1.commit == world.person.tip("refs/skilld/proposals/p1") == world.person.tip(STAGING)
     assert "- Tag the commit.\n- Name the reviewers.\n" in world.person.show(ref=STAGING)

@@ -36,21 +36,21 @@ def _kept(store: Store) -> set[str]:
 
 def test_two_things_said_in_the_same_words_are_both_kept_and_each_once(store: Store) -> None:
     for _ in range(2):
-        results.record(store, BATCH, replace(RESULT, learnings=(PNPM, CHANGELOG)), NOW)
+        results.record_result(store, BATCH, replace(RESULT, learnings=(PNPM, CHANGELOG)), NOW)
     assert sorted(one.change for one in store.learnings.all()) == [PNPM.change, CHANGELOG.change]
 
 
 def test_what_is_kept_beside_a_proposal_of_the_same_words_stays(store: Store) -> None:
-    results.record(store, BATCH, replace(RESULT, learnings=(CHANGELOG,)), NOW, beside=[PROPOSAL])
-    results.record(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
+    results.record_result(store, BATCH, replace(RESULT, learnings=(CHANGELOG,)), NOW, beside=[PROPOSAL])
+    results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
     assert _kept(store) == {CHANGELOG.change}
-    results.record(store, BATCH, replace(RESULT, proposals=(PROPOSAL,), learnings=(CHANGELOG,)), NOW)
+    results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,), learnings=(CHANGELOG,)), NOW)
     assert _kept(store) == {CHANGELOG.change}
 
 
 def test_what_was_kept_until_it_could_be_proposed_goes(store: Store) -> None:
     waiting = replace(RESULT, learnings=(_learning("Use pnpm.", for_now=True),))
-    results.record(store, BATCH, waiting, NOW)
-    assert len(results.kept_for_now(store, waiting)) == 1
-    results.record(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
+    results.record_result(store, BATCH, waiting, NOW)
+    assert len(results.temporary_learnings(store, waiting)) == 1
+    results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
     assert _kept(store) == set()

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, put, restore
+from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, restore, stage_and_store
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
-from skilld.proposals.explain import diff, parts_of, versions
-from skilld.proposals.remainder import reasons
-from skilld.proposals.remarks import borrowed
+from skilld.proposals.explain import diff, list_parts, read_versions
+from skilld.proposals.narrow import part_reasons
+from skilld.proposals.remarks import describe_borrowed_lines
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import a_proposal
@@ -32,7 +32,7 @@ def made(person: Person, store: Store) -> Proposal:
         Update(1, "", change, why, (Kind.ADD_STEP, Kind.CORRECTION, Kind.FACT)[number], number + 1, quote)
         for number, (quote, change, why) in enumerate(SAID)
     )
-    return put(
+    return stage_and_store(
         store,
         a_proposal(
             skill="release",
@@ -54,7 +54,7 @@ def made(person: Person, store: Store) -> Proposal:
 
 
 def _text(proposal: Proposal) -> str:
-    found = versions(proposal)
+    found = read_versions(proposal)
     assert found is not None
     return found[1].decode()
 
@@ -94,7 +94,7 @@ def test_an_edit_that_leaves_nothing_to_accept_says_so_and_leaves_it_open(store:
     with pytest.raises(SkilldError) as refused:
         accept_edited(store, made, nothing + "\n", {})
     assert str(refused.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
-    assert versions(_kept(store, made.id)) == versions(made)
+    assert read_versions(_kept(store, made.id)) == read_versions(made)
     assert _kept(store, made.id).state is State.OPEN
 
 
@@ -145,7 +145,9 @@ def test_the_rest_stays_open_above_another_open_proposal(
     person: Person, store: Store, chosen: set[int], decision: Decision, request: pytest.FixtureRequest
 ) -> None:
     below = (Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Tell the team."),)
-    put(store, a_proposal(id="0a1b2c3d", batch_id="c", path=str(person.skill), operations=below, created_at=AT))
+    stage_and_store(
+        store, a_proposal(id="0a1b2c3d", batch_id="c", path=str(person.skill), operations=below, created_at=AT)
+    )
     told = decide_parts(store, request.getfixturevalue("made"), chosen, decision)
     assert told.warnings == ()
     assert len(store.proposals.in_states([State.OPEN])) == 2
@@ -162,8 +164,8 @@ def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: De
     decide_parts(store, made, {chosen}, decision)
     (rest,) = store.proposals.in_states([State.OPEN])
     left = [number for number in range(3) if number != chosen]
-    assert [part.added[-1] for part in parts_of(rest)] == [LINES[number] for number in left]
-    assert reasons(rest, parts_of(rest)) == [SAID[number][2] for number in left]
+    assert [part.added[-1] for part in list_parts(rest)] == [LINES[number] for number in left]
+    assert part_reasons(rest, list_parts(rest)) == [SAID[number][2] for number in left]
     decide_parts(store, rest, {0}, rejecting("no"))
     (last,) = store.proposals.in_states([State.OPEN])
     assert _quotes(last) == [SAID[left[1]][0]]
@@ -173,14 +175,14 @@ def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: De
 def test_parts_stay_apart_where_a_neighbour_is_accepted(person: Person, store: Store, anchor: str) -> None:
     def one(name: str, *operations: Operation) -> Proposal:
         new = a_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
-        return put(store, new)
+        return stage_and_store(store, new)
 
     neighbour = one("0a1b2c3d", Operation(Op.INSERT_AFTER, anchor, "- Tell the team."))
     steps = zip([anchor, LINES[0]], LINES[:2], strict=True)
     made = one("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
     for decision, name in ((accepting({}), neighbour.id), (reverting({}), neighbour.id)):
         decide(store, _kept(store, name), decision)
-        assert [part.added for part in parts_of(_kept(store, made.id))] == [(LINES[0],), (LINES[1],)]
+        assert [part.added for part in list_parts(_kept(store, made.id))] == [(LINES[0],), (LINES[1],)]
     decide_parts(store, _kept(store, made.id), {0, 1}, accepting({}))
     assert "\n".join([anchor, *LINES[:2]]) in person.skill.read_text()
 
@@ -191,7 +193,7 @@ def test_parts_for_which_there_is_no_place_wait(
     def refuse(*_: object) -> Proposal:
         raise SkilldError("The edit was not proposed", "its anchor is not in the file")
 
-    monkeypatch.setattr("skilld.proposals.amend.put", refuse)
+    monkeypatch.setattr("skilld.proposals.amend.stage_and_store", refuse)
     told = decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert told.warnings == (f"the other parts are on hold as {rest.id}: its anchor is not in the file",)
@@ -200,7 +202,7 @@ def test_parts_for_which_there_is_no_place_wait(
 
 
 def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, store: Store, made: Proposal) -> None:
-    next_one = put(
+    next_one = stage_and_store(
         store,
         replace(
             made,
@@ -211,11 +213,11 @@ def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, s
         ),
     )
     around = [LINES[1], "- Tag the commit.", ""]
-    assert borrowed(store, next_one, around) == [
+    assert describe_borrowed_lines(store, next_one, around) == [
         f"“{LINES[1]}” belongs to the open proposal {made.id}; accepting this one does not add it"
     ]
     decide(store, made, accepting({}))
-    assert borrowed(store, next_one, around) == []
+    assert describe_borrowed_lines(store, next_one, around) == []
     assert LINES[1] in person.skill.read_text()
 
 
@@ -223,7 +225,7 @@ def test_what_was_accepted_is_shown_as_its_commit_and_not_among_lines_that_are_s
     store: Store, made: Proposal
 ) -> None:
     told = replace(made.operations[0], text="- Tell the team.")
-    next_one = put(store, replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=(told,)))
+    next_one = stage_and_store(store, replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=(told,)))
     assert f" {LINES[0]}" in list(diff(next_one))
     decide(store, next_one, accepting({}))
     shown = list(diff(_kept(store, next_one.id)))
@@ -271,5 +273,5 @@ def test_accepting_a_rejected_part_after_all_says_that_it_was_rejected(store: St
 
 
 def test_each_part_has_its_own_reason(made: Proposal) -> None:
-    assert reasons(made, parts_of(made)) == [why for *_, why in SAID]
-    assert reasons(replace(made, updates=made.updates[:2]), parts_of(made)) == []
+    assert part_reasons(made, list_parts(made)) == [why for *_, why in SAID]
+    assert part_reasons(replace(made, updates=made.updates[:2]), list_parts(made)) == []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.proposals.lessons import threshold
+from skilld.proposals.past_decisions import threshold
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from skilld.errors import RetryError, SkilldError
 from skilld.git import refs
 from skilld.git.run import Git
-from skilld.proposals.amend import put
+from skilld.proposals.amend import stage_and_store
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import decide, rejecting
 from skilld.proposals.poll import refresh
@@ -351,7 +351,7 @@ def test_while_the_person_is_at_work_the_day_of_a_dropped_one_goes_on(person: Pe
 
 
 def test_what_went_with_its_repository_comes_back_with_it(person: Person, store: Store, tmp_path: Path) -> None:
-    put(store, proposal(person, "p1", "- Run the tests.", "- Dry run first."))
+    stage_and_store(store, proposal(person, "p1", "- Run the tests.", "- Dry run first."))
     person.root.rename(tmp_path / "moved")
     refresh(store)
     assert store.proposals.ids(State.STALE) == ["p1"]
@@ -370,8 +370,8 @@ def test_what_was_taught_in_a_work_tree_that_was_removed_lives_on(person: Person
         person = Person(person.root.parent / "work-too")
     person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
     linked = Person(person.root.parent / "linked")
-    first = put(store, proposal(linked, "p1", "- Run the tests.", "- Dry run first."))
-    second = put(store, proposal(linked, "p2", "- Push the tag.", "- Write the news."))
+    first = stage_and_store(store, proposal(linked, "p1", "- Run the tests.", "- Dry run first."))
+    second = stage_and_store(store, proposal(linked, "p2", "- Push the tag.", "- Write the news."))
     assert first.repo == second.repo == str(linked.root)
     person.git("worktree", "remove", "../linked")
     refresh(store)

@@ -277,7 +277,7 @@ def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
     """Return today's text with and without the edit of a proposal."""
     from skilld.evals.plan import Sides
     from skilld.git.line_diff import undo
-    from skilld.proposals.explain import versions
+    from skilld.proposals.explain import read_versions
     from skilld.proposals.refit import Edit
     from skilld.types import State
 
@@ -285,13 +285,13 @@ def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
     if without is not (state is State.ACCEPTED):
         why, how = ("has not been accepted", "--with") if without else ("is already accepted", "--without")
         raise UsageError(_TITLE, f"{edit.id} {why}", f"Use {how} {edit.id}.")
-    found = versions(edit)
+    found = read_versions(edit)
     if found is None:
         raise SkilldError(_TITLE, f"the changes made by {edit.id} can no longer be read")
     data = current.encode("utf-8")
     before, after = found
     try:
-        changed = undo(before, after, data) if without else Edit(edit).anew(before, after, data)
+        changed = undo(before, after, data) if without else Edit(edit).refit_loosely(before, after, data)
     except SkilldError as error:
         raise SkilldError(_TITLE, f"{edit.id} does not apply to the skill as it is now: {error}") from error
     text = changed.decode("utf-8", "replace")

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _Outcome:
     from skilld.exchange.incoming import alike, incoming, place, proposal
-    from skilld.proposals.amend import put
+    from skilld.proposals.amend import stage_and_store
     from skilld.skills.draft import SHORT_NAMES
 
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
@@ -105,7 +105,7 @@ def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) ->
         taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
         tries = sum(one.path == str(path) for one in store.proposals.all())
         made = proposal(taken, path, rfc3339(time.time()), tries)
-        return _Outcome(found.where, taken, put(store, made))
+        return _Outcome(found.where, taken, stage_and_store(store, made))
     except SkilldError as error:
         return _Outcome(found.where, taken, error=error)
 

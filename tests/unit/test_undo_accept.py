@@ -10,7 +10,7 @@ import pytest
 from skilld.git import refs
 from skilld.proposals.model import GitStatus
 from skilld.proposals.observe import observe
-from skilld.proposals.take_back import take_back
+from skilld.proposals.undo_accept import remove_commit
 from skilld.types import Proposal, State
 from support.repos import SKILL, TEXT, Desk, Person, below
 
@@ -32,7 +32,7 @@ def test_a_commit_that_nothing_else_has_goes_and_the_file_with_it(person: Person
     proposal = accepted(desk)
     person.write("notes.txt", "untracked\n")
     assert person.git("merge-base", "--is-ancestor", proposal.landed, "skilld/staging") == ""
-    assert take_back(proposal, {}) == ""
+    assert remove_commit(proposal, {}) == ""
     assert person.tip() == person.tip("main") == before
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "?? notes.txt"
@@ -84,7 +84,7 @@ def test_it_stays_and_says_why(person: Person, desk: Desk, happens: Callable[[Pe
     proposal = accepted(desk)
     why = happens(person, proposal.landed)
     before = person.tip(), person.git("status", "--porcelain"), person.skill.read_text()
-    assert take_back(proposal, {}) == why
+    assert remove_commit(proposal, {}) == why
     assert (person.tip(), person.git("status", "--porcelain"), person.skill.read_text()) == before
 
 
@@ -96,7 +96,7 @@ def test_it_stays_while_another_ref_contains_it(person: Person, desk: Desk) -> N
         ("refs/remotes/origin/main", "remotes/origin/main"),
     ):
         person.git("update-ref", ref, proposal.landed)
-        assert take_back(proposal, {}) == f"{name} contains it too"
+        assert remove_commit(proposal, {}) == f"{name} contains it too"
         assert (person.tip(), person.git("status", "--porcelain")) == (proposal.landed, "")
         person.git("update-ref", "-d", ref)
     assert person.skill.read_text() == DONE
@@ -108,7 +108,7 @@ def test_a_commit_that_is_not_the_proposals_own_stays(person: Person, desk: Desk
     landed = desk.accept("p1")
     assert landed.commit == tip
     proposal = replace(desk.proposals["p1"], state=State.ACCEPTED, landed=tip)
-    assert take_back(proposal, {}) == "no commit contains only this proposal"
+    assert remove_commit(proposal, {}) == "no commit contains only this proposal"
     assert person.tip() == tip
 
 
@@ -123,7 +123,7 @@ def test_a_branch_that_moves_meanwhile_keeps_its_move(
         move(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(refs, "move", after_another)
-    assert take_back(proposal, {}) == "its branch has moved or is locked"
+    assert remove_commit(proposal, {}) == "its branch has moved or is locked"
     assert person.log("-2") == ["x", "skilld(release): say p1"]
     assert person.skill.read_text() == DONE
     assert person.git("status", "--porcelain") == ""

@@ -17,37 +17,37 @@ from skilld.text import folded, sentences
 from skilld.types import Evidence, Proposal, Update
 from skilld.words import content_stems, share_held
 
-_TELLING = 0.4  # share of words that two texts have in common, from which on one may be about the other
-_CLOSE = 0.8  # share of the best match from which on another one is as good
+_MIN_SHARE = 0.4  # share of words that two texts have in common, from which on one may be about the other
+_NEAR_BEST_SHARE = 0.8  # share of the best match from which on another one is as good
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
+class _LineGroup:
     """Lines of a proposal that come in or stay out together."""
 
     texts: tuple[str, ...]
     kept: bool
 
 
-def with_parts(proposal: Proposal, pieces: Sequence[Part], kept: set[int]) -> Proposal:
+def narrow_to_parts(proposal: Proposal, pieces: Sequence[Part], kept: set[int]) -> Proposal:
     """Return the proposal with what justifies the parts with these numbers."""
-    groups = [_Lines((*piece.removed, *piece.added), number in kept) for number, piece in enumerate(pieces)]
-    return _narrowed(proposal, groups)
+    groups = [_LineGroup((*piece.removed, *piece.added), number in kept) for number, piece in enumerate(pieces)]
+    return _narrow(proposal, groups)
 
 
-def reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
+def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
     """Return the reason for each part; nothing where it cannot be told for all which is which."""
-    groups = [_Lines((*piece.removed, *piece.added), kept=True) for piece in pieces]
+    groups = [_LineGroup((*piece.removed, *piece.added), kept=True) for piece in pieces]
     found: list[list[str]] = [[] for _ in groups]
     for update in proposal.updates:
-        where = _saying(update, groups) if groups else []
+        where = _groups_saying(update, groups) if groups else []
         if len(where) != 1:
             return []
         found[groups.index(where[0])].append(update.reason)
     return [sentences(one) for one in found] if all(map(any, found)) else []
 
 
-def with_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
+def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
     """Return the proposal with what justifies those of its lines that are in the person's own `text` of the file.
 
     A line that they reworded keeps its quotes. What they wrote no update says: then there are none.
@@ -55,22 +55,22 @@ def with_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> P
     removed, added = line_diff.signature(before, after)
     gone, own = Counter[str](), Counter[str]()
     for hunk in line_diff.hunks(after, text):
-        out, new = (_bare(lines) for lines in (hunk.removed, hunk.added))
-        gone += Counter(_unpaired(out, new))
+        out, new = (_stripped_lines(lines) for lines in (hunk.removed, hunk.added))
+        gone += Counter(_removed_lines(out, new))
         own += Counter(new)
-    groups = [_Lines((line,), kept=not own[line]) for line in removed]
+    groups = [_LineGroup((line,), kept=not own[line]) for line in removed]
     for line in added:
-        groups.append(_Lines((line,), kept=not gone[line]))
+        groups.append(_LineGroup((line,), kept=not gone[line]))
         gone[line] -= 1
-    narrowed = _narrowed(proposal, groups)
+    narrowed = _narrow(proposal, groups)
     return narrowed if own <= Counter(removed) else replace(narrowed, updates=())
 
 
-def _bare(lines: Sequence[str]) -> list[str]:
+def _stripped_lines(lines: Sequence[str]) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _unpaired(out: Sequence[str], new: Sequence[str]) -> list[str]:
+def _removed_lines(out: Sequence[str], new: Sequence[str]) -> list[str]:
     """Return which lines were taken out, and not reworded, where `new` stands in their place."""
     left = list(out)
     for line in new if len(new) < len(out) else out:
@@ -82,53 +82,59 @@ def _unpaired(out: Sequence[str], new: Sequence[str]) -> list[str]:
     return left
 
 
-def _narrowed(proposal: Proposal, groups: Sequence[_Lines]) -> Proposal:
+def _narrow(proposal: Proposal, groups: Sequence[_LineGroup]) -> Proposal:
     if all(group.kept for group in groups):
         return proposal
-    updates = tuple(update for update in proposal.updates if _is_kept(_saying(update, groups)))
-    quotes = tuple(one for one in proposal.evidence if _is_quoted(one, proposal.updates, updates, groups))
-    flags = tuple(flag for flag in proposal.flags if _is_kept(_shown_in(flag, groups)))
+    updates = tuple(update for update in proposal.updates if _is_kept(_groups_saying(update, groups)))
+    quotes = tuple(one for one in proposal.evidence if _is_quote_kept(one, proposal.updates, updates, groups))
+    flags = tuple(flag for flag in proposal.flags if _is_kept(_groups_shown(flag, groups)))
     narrowed = replace(proposal, evidence=quotes or proposal.evidence, updates=updates, flags=flags)
     if not updates or updates == proposal.updates:
         return narrowed
     return replace(narrowed, reason=sentences([update.reason for update in updates]), kind=updates[0].kind)
 
 
-def _is_kept(groups: Sequence[_Lines]) -> bool:
+def _is_kept(groups: Sequence[_LineGroup]) -> bool:
     return not groups or any(group.kept for group in groups)
 
 
-def _is_quoted(one: Evidence, updates: Sequence[Update], kept: Sequence[Update], groups: Sequence[_Lines]) -> bool:
+def _is_quote_kept(
+    one: Evidence, updates: Sequence[Update], kept: Sequence[Update], groups: Sequence[_LineGroup]
+) -> bool:
     quote = folded(one.quote)
     if any(folded(update.quote) == quote for update in updates):
         return any(folded(update.quote) == quote for update in kept)
-    return _is_kept(_about(quote, groups))
+    return _is_kept(_groups_quoted(quote, groups))
 
 
-def _saying(update: Update, groups: Sequence[_Lines]) -> list[_Lines]:
+def _groups_saying(update: Update, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
     """Return where an update stands; nothing where that cannot be told."""
     stems = content_stems(update.change)
     said = [group for group in groups if says_already(update.change, "\n".join(group.texts), covered=1.0)]
-    return said or _best([max(share_held(stems, line) for line in _stems(group)) for group in groups], groups)
+    return said or _best_groups(
+        [max(share_held(stems, line) for line in _line_stems(group)) for group in groups], groups
+    )
 
 
-def _about(quote: str, groups: Sequence[_Lines]) -> list[_Lines]:
+def _groups_quoted(quote: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
     """Return what the words of a quote may have led to, which may be long and about several; nothing where unclear."""
     stems = content_stems(quote)
-    shares = [max(max(share_held(stems, line), share_held(line, stems)) for line in _stems(group)) for group in groups]
-    return _best(shares, groups)
+    shares = [
+        max(max(share_held(stems, line), share_held(line, stems)) for line in _line_stems(group)) for group in groups
+    ]
+    return _best_groups(shares, groups)
 
 
-def _stems(group: _Lines) -> list[frozenset[str]]:
+def _line_stems(group: _LineGroup) -> list[frozenset[str]]:
     return [content_stems(line) for line in group.texts if not line.startswith("#")] or [frozenset()]
 
 
-def _best(shares: Sequence[float], groups: Sequence[_Lines]) -> list[_Lines]:
-    least = max(_TELLING, _CLOSE * max(shares))
+def _best_groups(shares: Sequence[float], groups: Sequence[_LineGroup]) -> list[_LineGroup]:
+    least = max(_MIN_SHARE, _NEAR_BEST_SHARE * max(shares))
     return [group for share, group in zip(shares, groups, strict=True) if share >= least]
 
 
-def _shown_in(flag: str, groups: Sequence[_Lines]) -> list[_Lines]:
+def _groups_shown(flag: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
     """Return where the words stand that a flag shows behind its colon; nothing where it shows none of them."""
     shown = [folded(flag[at + 2 :].removesuffix("…")) for at in range(len(flag)) if flag[at : at + 2] == ": "]
     lines = [(group, folded(" ".join(group.texts))) for group in groups]

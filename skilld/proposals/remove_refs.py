@@ -13,12 +13,12 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, SHARES, STAGING
 from skilld.git.state import repo_lock
 
-_OURS = PROPOSALS.removesuffix("proposals/").rstrip("/")
-_SHARES = SHARES.rstrip("/")
+_OWN_REFS = PROPOSALS.removesuffix("proposals/").rstrip("/")
+_SHARE_REFS = SHARES.rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawal:
+class RefRemoval:
     """What goes: the names of the refs. `kept` says of each branch that stays why it does."""
 
     refs: tuple[str, ...]
@@ -26,14 +26,14 @@ class Withdrawal:
 
 
 @one_command()
-def plan(address: Path, shared: Collection[str] = ()) -> Withdrawal:
+def plan_removal(address: Path, shared: Collection[str] = ()) -> RefRemoval:
     """Return what `withdraw` would do. Raises NotTrackedError if there is no repository any more."""
     repo = open_repo(address)
-    return _plan(repo, _tips(repo), shared)
+    return _build_plan(repo, _tips(repo), shared)
 
 
 @one_command()
-def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
+def remove_refs(address: Path, shared: Collection[str] = ()) -> RefRemoval:
     """Delete our refs in one transaction and return what was done; `shared` are the commits made for sharing.
 
     A branch stays where the person has it in use, or where commits of their own stand on branches of ours alone; one
@@ -43,34 +43,34 @@ def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
     repo = open_repo(address)
     with repo_lock(repo.common_dir):
         tips = _tips(repo)
-        planned = _plan(repo, tips, shared)
+        planned = _build_plan(repo, tips, shared)
         refs.move(repo.git, repo.common_dir, [refs.Change(name, None, tips[name]) for name in planned.refs])
     return planned
 
 
 def _tips(repo: Repo) -> dict[str, str]:
-    return refs.tips(repo.git, [STAGING, _OURS, _SHARES])
+    return refs.tips(repo.git, [STAGING, _OWN_REFS, _SHARE_REFS])
 
 
-def _plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> Withdrawal:
+def _build_plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> RefRemoval:
     branches = [name for name in tips if name == STAGING or name.startswith(SHARES)]
     kept = {name: why for name in branches if (why := _reason_to_keep(repo, name, tips[name], shared))}
-    return Withdrawal(tuple(name for name in tips if name not in kept), kept)
+    return RefRemoval(tuple(name for name in tips if name not in kept), kept)
 
 
 def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str | None:
     holder = state.holder(repo.common_dir, ref)
     if holder is not None:
         return f"it is {holder}"
-    ours = (STAGING, f"{_OURS}/*", f"{_SHARES}/*")
+    ours = (STAGING, f"{_OWN_REFS}/*", f"{_SHARE_REFS}/*")
     others = "--not", *(f"--exclude={name}" for name in ours), "--all"
     alone = repo.git.run("rev-list", tip, *others).decode().split()
     newest = [tip] if ref != STAGING else []  # staging can rest on a commit of the person's, with nothing on it
     for commit in objects.read_commits(repo.git, [*newest, *alone]):
-        if commit is None or not _is_ours(commit, shared):
+        if commit is None or not _is_own_commit(commit, shared):
             return f"it contains a commit of yours: {commit.subject if commit is not None else 'unreadable'}"
     return None
 
 
-def _is_ours(commit: Commit, shared: Collection[str]) -> bool:
+def _is_own_commit(commit: Commit, shared: Collection[str]) -> bool:
     return commit.oid in shared or commit.committer.email == EMAIL

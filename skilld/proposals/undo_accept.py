@@ -18,17 +18,17 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, STAGING
-from skilld.proposals.amend import staged_on
+from skilld.proposals.amend import stage_on_branch
 from skilld.proposals.cherry_pick import revert
 from skilld.proposals.decide import DecisionReport, rebuild_branch
-from skilld.proposals.results import follow
+from skilld.proposals.results import record_changes
 from skilld.proposals.staging import private_repositories
 from skilld.proposals.worktree import Worktree, prepared_worktree
 from skilld.store import Store
 from skilld.types import Proposal, State
 
 _TITLE = "Could not undo the acceptance"
-_NOTE = "skilld: undo accept {}"
+_REFLOG_MESSAGE = "skilld: undo accept {}"
 _UNDONE = "undone"
 
 
@@ -40,12 +40,12 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     """
     if proposal.state is not State.ACCEPTED:
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
-    why = take_back(proposal, removed)
+    why = remove_commit(proposal, removed)
     done = "" if not why else f"Its commit was reverted, not removed, because {why}."
     commit = revert(proposal, removed, private_repositories()).commit if why else ""
     current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
     try:
-        made, staged = staged_on(store, replace(current, state=State.OPEN), restored=True)
+        made, staged = stage_on_branch(store, replace(current, state=State.OPEN), restored=True)
     except SkilldError as error:  # its words are out of the file again, and that is what is to be written down
         with store.transaction():
             store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
@@ -55,22 +55,22 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     with store.transaction():
         store.proposals.decide(current, State.OPEN, now, who="command", why=_UNDONE, commit=commit)
         store.proposals.save_edit(made)
-        follow(store, staged.changes(), time.time())
+        record_changes(store, staged.changes(), time.time())
     return DecisionReport(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
 
 
-def take_back(proposal: Proposal, removed: Mapping[str, str]) -> str:
+def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str:
     """Move the branch from the commit that brought a proposal in to its parent; or return why that may not be.
 
     Raises RefusedError as `revert` does, where nothing can be done in that work tree.
     """
     with prepared_worktree(proposal, removed, private_repositories(), _TITLE, ("revert", proposal.landed)) as work_tree:
         commit = objects.read_commit(work_tree.repo.git, proposal.landed) if proposal.landed else None
-        why = _obstacle(work_tree, proposal, commit)
-        return why or _moved(work_tree, proposal, commit) if commit else why
+        why = _obstacle_reason(work_tree, proposal, commit)
+        return why or _move_branch_back(work_tree, proposal, commit) if commit else why
 
 
-def _obstacle(work_tree: Worktree, proposal: Proposal, commit: Commit | None) -> str:
+def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | None) -> str:
     repo = work_tree.repo
     if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
         return "no commit contains only this proposal"
@@ -102,7 +102,7 @@ def _other_holder(repo: Repo, commit: str) -> str:
     return ""
 
 
-def _moved(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
+def _move_branch_back(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
     """Put the files back as they were before the commit, then the branch; return why it stayed, the files with it."""
     repo, parent = work_tree.repo, commit.parents[0]
     done = work_tree.person.call("read-tree", "-m", "-u", commit.oid, parent)
@@ -110,7 +110,7 @@ def _moved(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
         return f"git could not put the files back ({done.err.splitlines()[0] if done.err else 'no reason given'})"
     try:
         change = refs.Change(repo.branch or "", parent, commit.oid)
-        refs.move(repo.git, repo.common_dir, [change], _NOTE.format(proposal.id))
+        refs.move(repo.git, repo.common_dir, [change], _REFLOG_MESSAGE.format(proposal.id))
     except SkilldError:
         work_tree.person.run("read-tree", "-m", "-u", parent, commit.oid)
         return "its branch has moved or is locked"
