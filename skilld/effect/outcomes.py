@@ -17,9 +17,9 @@ from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.pipeline.judge import Redact
-from skilld.proposals.amend import put
-from skilld.proposals.lessons import past_decisions
-from skilld.proposals.model import ACROSS, REMEDY
+from skilld.proposals.amend import stage_and_store
+from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
+from skilld.proposals.past_decisions import past_decisions
 from skilld.store import Store
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.types import Proposal, State, TargetKind
@@ -70,7 +70,7 @@ def rule_outcomes(
     """
     sessions = sessions_with_repeats(store)
     around = _remedy_context(store, host, allowed, redact, now, sessions)
-    remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY)]
+    remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY_PREFIX)]
     found = [one for one in collect(store, sessions) if chosen(one.rule)]
     made = {one.rule: sorted(proposals_for(one.rule, remedies), key=lambda by: by.created_at) for one in found}
     waiting = [
@@ -109,7 +109,7 @@ def propose_remedies(
     """Propose remedies for rules, a few a day, starting with the rules that were repeated last."""
     found = rule_outcomes(store, host, allowed, redact, now)
     drafts = (one.plan.draft for one in sorted(found, key=lambda one: _last_repeated_at(one.effect), reverse=True))
-    return _propose_first(store, REMEDY, (one for one in drafts if one is not None), now)
+    return _propose_first(store, REMEDY_PREFIX, (one for one in drafts if one is not None), now)
 
 
 def propose_for_other_agents(
@@ -117,7 +117,10 @@ def propose_for_other_agents(
 ) -> list[Proposal]:
     """Propose rules accepted for one agent to other agents that do not load them, a few a day."""
     return _propose_first(
-        store, ACROSS, offers(_remedy_context(store, host, allowed, redact, now, ()), store.proposals.accepted_at), now
+        store,
+        ACROSS_PREFIX,
+        offers(_remedy_context(store, host, allowed, redact, now, ()), store.proposals.accepted_at),
+        now,
     )
 
 
@@ -131,7 +134,7 @@ def _propose_first(store: Store, sort: str, drafts: Iterator[Proposal], now: flo
     made: list[Proposal] = []
     while len(made) + len(lately) < _MAX_PROPOSALS_PER_DAY and (draft := next(drafts, None)) is not None:
         try:
-            made.append(put(store, draft))
+            made.append(stage_and_store(store, draft))
         except SkilldError:  # the file or the branch has changed: try again tomorrow
             continue
     return made

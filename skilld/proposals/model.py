@@ -1,4 +1,4 @@
-"""What enters and leaves proposing: frozen values, no behaviour beyond a sentence for the person."""
+"""The values that modules about proposals exchange, a commit's message, and the rules for a proposal's next state."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from skilld.clock import seconds
 from skilld.text import counted, cut, one_line, sentence_starts
 from skilld.types import Proposal, State, TargetKind
 
-REMEDY_PREFIX = (
-    "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
-)
-ACROSS_PREFIX = "across-"  # ... that offers a rule accepted for one agent in the file of another one
-EVALS_PREFIX = "evals-"  # what the batch of a proposal begins with that brings cases to test a skill with
-TRIM_PREFIX = "trim-"  # of the batch of a cut that `skilld trim` proposes
+REMEDY_PREFIX = "effect-"  # of the batch ID of a remedy's proposal; the remedy's kind and its rule's ID follow
+ACROSS_PREFIX = "across-"  # of a proposal that offers a rule accepted for one agent in another one's file
+EVALS_PREFIX = "evals-"  # of a proposal of cases to test a skill with
+TRIM_PREFIX = "trim-"  # of a cut that `skilld trim` proposes
 
-# What `creation` makes a file of from an update alone: a skill needs a description, a rule its paths.
+# Files that `creation` can make from an update alone: a skill needs a description, a rule its paths.
 CREATABLE = frozenset({TargetKind.INSTRUCTIONS, TargetKind.PERSONAL})
 
 Apply = Callable[[bytes], bytes]
-"""Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
+"""From the bytes of a SKILL.md (b"": none) to the edited bytes; raises SkilldError if an anchor is gone."""
 
 
 Refit = Callable[[bytes, bytes, bytes], bytes]
-"""A SKILL.md before and after an edit, and another version, to that version edited; else raises SkilldError."""
+"""From a SKILL.md before and after an edit, and another version, to that version edited; raises SkilldError."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalEdit:
     """A proposal and its edit.
 
-    `refit` makes the same edit in another version than the one it was made in; without it, `apply` does. `also` are the
-    edits of further files, by their paths in the repository: one that does not fit is left out.
+    `refit` makes the same edit in a version other than the original; without it, `apply` does. `also` has the edits of
+    further files, by their paths in the repository: one that does not fit is left out.
     """
 
     proposal: Proposal
@@ -45,20 +43,20 @@ class ProposalEdit:
     also: Mapping[str, Apply] = field(default_factory=dict)
 
     def new_commit(self, commit: str) -> dict[str, str]:
-        """Return where it stands now, by its id; nothing if that is known."""
+        """Return the new commit by the proposal's ID; empty if it is the known one."""
         known = self.proposal.commit
         return {self.proposal.id: commit} if known and known != commit else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A proposal to be made: its time pins the commit's dates.
+    """A proposal to commit; its creation time becomes the commit's date.
 
-    `standing` are the open proposals of the same repository, each with the commit it has as far as the store knows;
-    `dropped` the ids of decided ones that may still be on the branch. `private` is the folder of skilld's own
-    repositories, for a skill that git does not track; without it such a skill is refused. `restored` says that the
-    person took it off the branch, or out of theirs, and wants it back: that its ref or their history still holds it is
-    no reason to leave it where it is. `remark` is a sentence for the message.
+    `standing` are the open proposals of the same repository, each with its commit as known to the store; `dropped` the
+    IDs of decided ones that may still be on the branch. `private` is the folder of skilld's own repositories, for a
+    skill that git does not track; without it such a skill is refused. `restored` says that the person removed the
+    proposal from the staging branch or from theirs and wants it back: it is committed even if its ref or their history
+    still has it. `remark` is a sentence for the message.
     """
 
     edit: ProposalEdit
@@ -70,7 +68,7 @@ class Request:
 
     @property
     def proposal(self) -> Proposal:
-        """What is to be made."""
+        """The proposal to commit."""
         return self.edit.proposal
 
     @property
@@ -84,11 +82,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The commit the staging branch rests on.
+    """The commit the staging branch is based on.
 
-    `ahead` counts the commits up to it that the default branch does not have; 0 if it is on the default branch, or
-    where no default branch can be told (`default` is None then). `branch` is a branch that has it, where `ahead` is
-    not 0: the one that is checked out, if it does.
+    `ahead` counts the commits up to it that the default branch does not have; 0 if it is on the default branch, or if
+    the default branch is unknown (`default` is None). If `ahead` is not 0, `branch` is a branch that contains it,
+    preferably the checked-out one.
     """
 
     commit: str
@@ -98,7 +96,7 @@ class Base:
 
     @property
     def warning(self) -> str:
-        """A sentence when merging the branch would bring in more than the proposals, else the empty string."""
+        """A sentence if merging the branch would bring in more than the proposals; empty otherwise."""
         if not self.ahead:
             return ""
         branch = self.branch or "a detached HEAD"
@@ -109,10 +107,10 @@ class Base:
 class StagingState:
     """The staging branch after a call.
 
-    `tip` is None if the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
-    that was made again, `at` that of every open one on it, `stale` the reason for each that could not be made again,
-    `present` those that the skill says already, `doubled` those that another open proposal says. `held` says why the
-    branch was left as it was, or is empty.
+    `tip` is None if the branch is gone because it became empty. `moved` has the new commit of each rebuilt proposal,
+    `at` the commit of every open one on the branch, `stale` the reason for each that could not be rebuilt. `present`
+    are those that the skill says already, `doubled` those that another open proposal says. `held` says why the branch
+    was left unchanged, or is empty.
     """
 
     tip: str | None
@@ -126,23 +124,23 @@ class StagingState:
 
     @property
     def base(self) -> str:
-        """The commit it rests on; empty if it rests on none."""
+        """The commit it is based on, or empty."""
         return self.base_info.commit if self.base_info else ""
 
     @property
     def top(self) -> str:
-        """The commit that the next one goes on."""
+        """The parent of the next commit."""
         return self.tip or self.base
 
     @property
     def ended(self) -> set[str]:
-        """The proposals that are not on it any more."""
+        """The proposals that are no longer on it."""
         return {*self.stale, *self.present, *self.doubled}
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalCommit:
-    """The edit is a commit. `fresh` is false where an earlier try had made it already (`id` is that proposal's).
+    """The edit was committed; `fresh` is false if an earlier try had done so already (`id` is that proposal's).
 
     `repo` is the address of the repository: the top of its work tree, or the git directory of one of skilld's own.
     """
@@ -159,14 +157,14 @@ class ProposalCommit:
 
 @dataclass(frozen=True, slots=True)
 class WaitsForPerson:
-    """It waits for the person: to commit the SKILL.md that alone it fits, or to be done with the staging branch."""
+    """The person must first commit the SKILL.md that it fits, or finish their work on the staging branch."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorNotFound:
-    """The edit's anchors stand neither in HEAD's SKILL.md nor in an uncommitted one."""
+    """The edit's anchors are neither in HEAD's SKILL.md nor in an uncommitted one."""
 
     reason: str
 
@@ -187,17 +185,17 @@ class NoChange:
 ProposeOutcome = ProposalCommit | WaitsForPerson | AnchorNotFound | EditConflict | NoChange
 
 
-# The message of a proposal's commit, of redacted text. Shape: subject, reason, quotes, then our trailers as the last
-# paragraph. Text of a model or a person stands only in the first three, and a line of it that a program could read as a
-# trailer, a patch or a commit's name is marked with a bar. `git interpret-trailers` judges it in
-# tests/unit/test_propose_message.py.
+# The message of a proposal's commit, from redacted text: subject, reason, quotes, then our trailers as the last
+# paragraph. Text of a model or a person is only in the first three, and a line of it that a program could read as a
+# trailer, a patch or a commit's name is marked with a bar. tests/unit/test_propose_message.py checks this with
+# `git interpret-trailers`.
 
 MAX_SUBJECT = 71
 LINE_WIDTH = 72
 MAX_QUOTE = 200
 _MAX_SKILL_NAME = 32
 
-# "Token:" in any of the separators that trailer.separators may name, a divider or patch, a comment, a reverted commit.
+# A "Token:" with any separator that trailer.separators may name, a divider or patch, a comment, a reverted commit.
 _MISREADABLE_PATTERN = re.compile(
     r"\s*([A-Za-z0-9-]+\s*[:=#]|-|#|diff |Index|From |\(cherry picked|This reverts|This reapplies|reverts commit)",
     re.IGNORECASE,
@@ -207,10 +205,10 @@ _MISREADABLE_PATTERN = re.compile(
 def compose(
     *, skill: str, summary: str, reason: str, quotes: Iterable[str], trailers: dict[str, str], remark: str = ""
 ) -> bytes:
-    """Return the message of a proposal.
+    """Return the commit message of a proposal.
 
-    `trailers` are written in their order as `Skilld-<key>: <value>`; empty ones, and an empty reason, quote or remark,
-    are left out. At most 200 characters of each quote are kept.
+    `trailers` are written in order as `Skilld-<key>: <value>`. Empty trailers, reasons, quotes and remarks are left
+    out. At most 200 characters of each quote are kept.
     """
     paragraphs = [_subject(skill, summary)]
     paragraphs += [_paragraph(text) for text in (reason, *map(_quoted, quotes), remark) if text.strip()]
@@ -224,7 +222,7 @@ def _subject(skill: str, summary: str) -> str:
 
 
 def _shorten(text: str, room: int) -> str:
-    """Return `text` cut to `room` characters: its last full stop, behind a sentence, behind a word, else anywhere."""
+    """Return `text` cut to `room` characters: without its full stop, after a sentence, after a word, or anywhere."""
     text = text.removesuffix(".") if len(text) == room + 1 else text
     if len(text) <= room:
         return text
@@ -248,14 +246,14 @@ def _paragraph(text: str) -> str:
 class CommitMethod(StrEnum):
     """How a decision was carried out."""
 
-    GIT = "git"  # the plain git command did it
-    ANCHORS = "anchors"  # git's merge conflicted; the change was made again by its lines
-    NOTHING = "nothing"  # it was so already; no commit was made
+    GIT = "git"  # by the plain git command
+    ANCHORS = "anchors"  # git's merge conflicted; the change was made by its lines
+    NOTHING = "nothing"  # nothing to do, no commit
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionCommit:
-    """The commit that carries the decision out; HEAD where none was needed."""
+    """The commit that carries out the decision; HEAD if none was needed."""
 
     commit: str
     way: CommitMethod
@@ -268,17 +266,17 @@ class GitStatus(StrEnum):
     LANDED = "landed"
     REVERTED = "reverted"
     DROPPED = "dropped"  # off the staging branch, and on no remote-tracking one
-    ENDED = "ended"  # taken off the staging branch by skilld, since its edit has no place any more
-    BUSY = "busy"  # the person is at work on the staging branch: not judged
-    GONE = "gone"  # the repository, or the proposal's commit in it
+    ENDED = "ended"  # skilld removed it from the staging branch, since its edit no longer fits
+    BUSY = "busy"  # unknown while the person works on the staging branch
+    GONE = "gone"  # the repository, or the proposal's commit in it, is missing
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person.
+    """What git shows of one proposal: its status, the commit that shows it, how it was found, a note for the person.
 
-    `branch` is the short name of the branch that an undecided proposal is on; empty if that is not known.
-    `at` is when it was decided, as a Unix time, 0 if that is not known: a commit may have any date.
+    `branch` is the short name of the branch that an undecided proposal is on, empty if unknown. `at` is the Unix time
+    of the decision, 0 if unknown: a commit may have any date.
     """
 
     id: str
@@ -290,20 +288,18 @@ class Observation:
     at: float = field(default=0.0, compare=False)
 
 
-# Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
+# How long a dropped proposal can be restored before it counts as rejected: it may have been a slip.
 RESTORABLE_SECONDS = 86400.0
-WRITTEN_NOTE = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
+WRITTEN_NOTE = "written to the file, not committed"  # until a commit contains it
 DISCARDED_NOTE = "accepted with --worktree, then removed from the file before it was committed"
 UNDONE_NOTE = "accepted, but its commit was later removed from its branch"
 _COMMITTED_NOTE = "you committed it"
-REPO_GONE_NOTE = (
-    "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
-)
+REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedState:
-    """A proposal's state after a look at git. `missing_since` is the Unix time at which it was dropped, or None."""
+    """A proposal's state after reading git. `missing_since` is the Unix time at which it was dropped, or None."""
 
     state: State
     commit: str = ""
@@ -312,7 +308,7 @@ class ObservedState:
 
 
 def next_state(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> ObservedState:
-    """Return the state that follows; the same state where nothing does."""
+    """Return the state that follows from an observation; the same state if nothing changes."""
     note = seen.note or proposal.note
     match seen.seen:
         case GitStatus.LANDED if proposal.state is not State.ACCEPTED or is_only_written(proposal):
@@ -334,7 +330,7 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
             return _dropped_state(replace(proposal, note=note), missing_since, now)
         case GitStatus.GONE if (
             proposal.state is State.DROPPED and seen.note
-        ):  # the repository is there, its commit is not
+        ):  # the repository exists, its commit does not
             return _dropped_state(proposal, missing_since, now)
         case GitStatus.NOTHING if proposal.state is State.DROPPED:
             return ObservedState(State.OPEN, note=note)
@@ -343,17 +339,17 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
 
 
 def is_only_written(proposal: Proposal) -> bool:
-    """Whether an accepted proposal is in its file only, as far as is known."""
+    """Whether an accepted proposal is only in its file and not committed, as far as known."""
     return proposal.state is State.ACCEPTED and proposal.note == WRITTEN_NOTE
 
 
 def without_remark(proposal: Proposal) -> Proposal:
-    """Return the proposal without a note of what became of it in its file, which another decision ends."""
+    """Return the proposal without a note about its file, which a new decision makes obsolete."""
     return replace(proposal, note="") if proposal.note in {WRITTEN_NOTE, DISCARDED_NOTE, UNDONE_NOTE} else proposal
 
 
 def is_repo_gone(proposal: Proposal) -> bool:
-    """Whether a proposal is stale only for as long as its repository cannot be found."""
+    """Whether a proposal is stale only because its repository cannot be found at the moment."""
     return proposal.state is State.STALE and proposal.note == REPO_GONE_NOTE
 
 

@@ -1,7 +1,7 @@
-"""What justifies a proposal of which only some lines are taken: its quotes, updates and flags that are about those.
+"""Narrows a proposal's quotes, updates and flags to the lines of it that are kept. Pure.
 
-Which operation an update became is written down nowhere, since a model answers several with one edit. They are matched
-by what they say; what cannot be told is kept, so that no half is without a quote that belongs to it. Pure.
+Nothing records which operation an update became, since a model answers several updates with one edit. They are matched
+by their words; in case of doubt they are kept, so that no part lacks a quote that belongs to it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from skilld.text import folded, sentences
 from skilld.types import Evidence, Proposal, Update
 from skilld.words import content_stems, share_held
 
-_MIN_SHARE = 0.4  # share of words that two texts have in common, from which on one may be about the other
-_NEAR_BEST_SHARE = 0.8  # share of the best match from which on another one is as good
+_MIN_SHARE = 0.4  # two texts that share fewer of their words are about different things
+_NEAR_BEST_SHARE = 0.8  # share of the best match from which another one counts as equal
 
 
 @dataclass(frozen=True, slots=True)
 class _LineGroup:
-    """Lines of a proposal that come in or stay out together."""
+    """Lines of a proposal that are kept or left out together."""
 
     texts: tuple[str, ...]
     kept: bool
@@ -36,7 +36,7 @@ def narrow_to_parts(proposal: Proposal, pieces: Sequence[Part], kept: set[int]) 
 
 
 def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
-    """Return the reason for each part; nothing where it cannot be told for all which is which."""
+    """Return the reason for each part; nothing unless they can all be matched."""
     groups = [_LineGroup((*piece.removed, *piece.added), kept=True) for piece in pieces]
     found: list[list[str]] = [[] for _ in groups]
     for update in proposal.updates:
@@ -50,7 +50,8 @@ def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
 def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
     """Return the proposal with what justifies those of its lines that are in the person's own `text` of the file.
 
-    A line that they reworded keeps its quotes. What they wrote no update says: then there are none.
+    A line that they reworded keeps its quotes. If they added lines of their own, which no update says, all updates are
+    removed.
     """
     removed, added = line_diff.signature(before, after)
     gone, own = Counter[str](), Counter[str]()
@@ -71,13 +72,13 @@ def _stripped_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _removed_lines(out: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Return which lines were taken out, and not reworded, where `new` stands in their place."""
+    """Return which of the lines `out` were removed, not reworded, when `new` replaced them."""
     left = list(out)
     for line in new if len(new) < len(out) else out:
         stems = content_stems(line)
         best = max(left, key=lambda one: share_held(content_stems(one), stems), default="")
         if len(new) < len(out) and not share_held(content_stems(best), stems):
-            return []  # no telling which of them it stands for
+            return []  # it could stand for any of them
         left.remove(best)
     return left
 
@@ -108,7 +109,7 @@ def _is_quote_kept(
 
 
 def _groups_saying(update: Update, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
-    """Return where an update stands; nothing where that cannot be told."""
+    """Return the groups that say an update; nothing if that is unclear."""
     stems = content_stems(update.change)
     said = [group for group in groups if says_already(update.change, "\n".join(group.texts), covered=1.0)]
     return said or _best_groups(
@@ -117,7 +118,7 @@ def _groups_saying(update: Update, groups: Sequence[_LineGroup]) -> list[_LineGr
 
 
 def _groups_quoted(quote: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
-    """Return what the words of a quote may have led to, which may be long and about several; nothing where unclear."""
+    """Return the groups that a quote may have led to: a long one can be about several. Nothing if that is unclear."""
     stems = content_stems(quote)
     shares = [
         max(max(share_held(stems, line), share_held(line, stems)) for line in _line_stems(group)) for group in groups
@@ -135,7 +136,7 @@ def _best_groups(shares: Sequence[float], groups: Sequence[_LineGroup]) -> list[
 
 
 def _groups_shown(flag: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
-    """Return where the words stand that a flag shows behind its colon; nothing where it shows none of them."""
+    """Return the groups with the words that a flag shows after its colon; nothing if it shows none."""
     shown = [folded(flag[at + 2 :].removesuffix("…")) for at in range(len(flag)) if flag[at : at + 2] == ": "]
     lines = [(group, folded(" ".join(group.texts))) for group in groups]
     return [group for group, text in lines if any(one and one in text for one in shown)]

@@ -1,7 +1,7 @@
 """Reads from git what a person did with proposals: merged, picked, squashed, rebased, amended, reverted, dropped.
 
-Takes a repository and its proposals, gives one observation each; the rules are in `judge`. Only the default branch
-and branches checked out in a work tree count. Reads only, except that skilld's own repositories are brought up to date.
+Returns one observation for each proposal of a repository; the rules are in `judge`. Only the default branch and
+branches checked out in a work tree count. Writes nothing, except that skilld's own repositories are brought up to date.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import read_own_commit
 from skilld.types import Proposal, State
 
-# The rules by which the history of a branch says what became of a proposal. One branch is judged by its commits in
-# order: the last landing or taking back counts. The text at its tip overrules them, since lines can come and go in
-# commits that name nothing.
+# A branch is judged by its commits in order: the last one that brings in or reverts the proposal counts. The text at
+# its tip overrules them, since lines can come and go in commits that name no proposal.
 
 EDITED_NOTE = "edited by you"
 Signature = tuple[tuple[str, ...], tuple[str, ...]]
@@ -36,10 +35,10 @@ Signature = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SkillCommit:
-    """A commit on a branch that touches the skill: the proposals it names, the commits it reverts, what it changes.
+    """A commit that touches the skill: the proposals it names, the commits it reverts, what it changes.
 
-    `reverts` also holds the commits that a reverted merge had brought. `before` and `text` are the skill in its first
-    parent and in itself, None if it is absent.
+    `reverts` includes the commits of a reverted merge. `before` and `text` are the skill in the first parent and in
+    the commit itself, None if it is absent.
     """
 
     oid: str
@@ -52,9 +51,9 @@ class SkillCommit:
 
 @dataclass(frozen=True, slots=True)
 class BranchView:
-    """One branch that counts: its commits that touch the skill, oldest first, and the skill at its tip.
+    """A branch that counts: its commits that touch the skill, oldest first, and the skill at its tip.
 
-    `reaches` says whether the proposal's own commit is in its history, `tip` is its newest commit.
+    `reaches` says whether its history contains the proposal's own commit; `tip` is its newest commit.
     """
 
     default: bool
@@ -66,10 +65,10 @@ class BranchView:
 
 @dataclass(frozen=True, slots=True)
 class JudgedProposal:
-    """The proposal that is judged: its own commit, what that did to the skill, and where it is known to have landed.
+    """The proposal to judge: its own commit, the skill before and after it, and where it is known to have landed.
 
-    `creates` says that it made the skill, which was b"" before: without the file, nothing of it is left. `reopened`:
-    it came in by `landed` and was taken out again, and the person wants it open all the same.
+    `creates` says that it created the skill, which was b"" before: without the file, nothing of it is left.
+    `reopened` says that it came in with `landed`, was taken out again, and the person wants it open all the same.
     """
 
     id: str
@@ -82,7 +81,7 @@ class JudgedProposal:
 
     @property
     def signature(self) -> Signature:
-        """The lines it takes away and adds; empty if its commit is gone."""
+        """The lines it removes and adds; empty if its commit is gone."""
         known = self.before is not None and self.after is not None
         return line_diff.signature(self.before or b"", self.after or b"") if known else _NO_CHANGE
 
@@ -93,7 +92,7 @@ _NO_CHANGE: Signature = ((), ())
 def judge(subject: JudgedProposal, views: Sequence[BranchView]) -> Observation:
     """Return LANDED, REVERTED or NOTHING.
 
-    The default branch's word goes first; among the others one branch that has the proposal is enough.
+    The default branch takes precedence; among the others one branch that has the proposal is enough.
     """
     for default, order in (
         (True, (GitStatus.REVERTED, GitStatus.LANDED)),
@@ -107,7 +106,7 @@ def judge(subject: JudgedProposal, views: Sequence[BranchView]) -> Observation:
 
 
 def judge_branch(subject: JudgedProposal, view: BranchView) -> Observation:
-    """Return what one branch says."""
+    """Return what one branch shows."""
     verdict = _judge_commits(subject, view)
     text = b"" if view.text is None and subject.creates else view.text
     if text is None or subject.before is None or subject.after is None:
@@ -142,7 +141,7 @@ def _judge_commits(subject: JudgedProposal, view: BranchView) -> Observation:
 
 
 def _relevant_commits(subject: JudgedProposal, view: BranchView) -> tuple[SkillCommit, ...]:
-    """Return the commits that say something: of one that was reopened, those after the commit that took it out."""
+    """Return the commits that count: for a reopened proposal, those after the commit that took it out."""
     undone = [number for number, one in enumerate(view.commits, 1) if subject.landed in one.reverts]
     return view.commits[undone[-1] :] if subject.reopened and undone else view.commits
 
@@ -158,9 +157,9 @@ def _landing_kind(subject: JudgedProposal, sighting: SkillCommit) -> str:
 
 
 def _introducing_commit(subject: JudgedProposal, view: BranchView) -> str:
-    """Return the newest commit that made the text hold the change; empty if it did so before the proposal.
+    """Return the newest commit that added the change to the text; empty if it was there before the proposal.
 
-    A commit that made the file cannot have taken lines out of it.
+    A commit that created the file cannot have removed lines from it.
     """
     adds = bool(subject.signature[1])
     changes = [sighting for sighting in reversed(view.commits) if adds or sighting.before is not None]
@@ -171,14 +170,14 @@ def _holds(subject: JudgedProposal, text: bytes | None) -> bool:
     return text is not None and line_diff.holds(text, subject.before or b"", subject.after or b"")
 
 
-# A short one with `revert.reference`.
+# The hash is short with `revert.reference`.
 _REVERT_PATTERN = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 _MAX_COUNT = "--max-count=300"
 
 
 def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[SkillCommit, ...]:
     """Return the newest 300 commits of `tip` that touch a file, oldest first: all, or those since a Unix time."""
-    # No date stands for "always": git 2.39 reads --since=0 as now, and so hides every commit.
+    # No option for "always": git 2.39 reads --since=0 as now, which hides every commit.
     dated = () if since is None else (f"--since={since}",)
     limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
     oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
@@ -191,7 +190,7 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
 def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> SkillCommit:
     text = texts[f"{commit.oid}:{relpath}"]
     before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
-    # A commit that makes the file adds all of its lines, one that removes it takes them away.
+    # A commit that creates the file adds all of its lines, one that deletes it removes them.
     signature = line_diff.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
     reverted: set[str] = set()
     for oid in _REVERT_PATTERN.findall(commit.text):
@@ -200,7 +199,7 @@ def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, byt
 
 
 def _reverted_commits(repo: Repo, oid: str) -> set[str]:
-    """Return a reverted commit, with all commits that it had brought where it is a merge."""
+    """Return a reverted commit and, if it is a merge, all commits that it had brought in."""
     commit = objects.read_commit(repo.git, oid)
     if commit is None:
         return {oid}
@@ -210,7 +209,7 @@ def _reverted_commits(repo: Repo, oid: str) -> set[str]:
     return {commit.oid, *out.split()}
 
 
-_MARGIN_SECONDS = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a batch
+_MARGIN_SECONDS = 2 * 86400  # clocks of two machines differ, and dates are those of a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +233,8 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     """Return what git shows of each proposal of the repository at `address`.
 
     Pass open ones, and accepted or rejected ones for as long as a later change of mind should be noticed. `private` is
-    the folder of skilld's own repositories; in one of them the skills are committed as they are found first. Raises
-    RefusedError if the repository is there but cannot be understood.
+    the folder of skilld's own repositories; there the skills are first committed as found. Raises RefusedError if the
+    repository exists but is not supported.
     """
     repo = _open_repo(address, private)
     if repo is None:
@@ -270,7 +269,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
 
 
 def _with_time(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
-    """Add when it was decided, where that is news. A proposal's own commit is older: then it is HEAD's last move."""
+    """Add the time of a new decision. A proposal's own commit is older than that: then use HEAD's last move."""
     news = {GitStatus.LANDED: State.ACCEPTED, GitStatus.REVERTED: State.REVERTED}.get(found.seen, proposal.state)
     if news is proposal.state:
         return found
@@ -299,7 +298,7 @@ def _observe_proposal(
     )
     found = judge(subject, views)
     if found.seen is GitStatus.NOTHING and not proposal.creates:
-        # Where the skill's folder was renamed, what git picks goes to its new place.
+        # If the skill's folder was renamed, git applies a cherry-pick at its new place.
         away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := _commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
@@ -316,7 +315,7 @@ def _observe_proposal(
 def _is_undone(repo: Repo, proposal: Proposal, since: int | None) -> bool:
     """Whether no branch has an accepted proposal any more: `git reset --hard`, or its branch was deleted.
 
-    A commit that is not here says nothing: another machine made it, or git has cleaned it up since.
+    A missing commit proves nothing: another machine made it, or git has cleaned it up since.
     """
     if proposal.state is not State.ACCEPTED or not proposal.landed:
         return False
@@ -329,7 +328,7 @@ def _is_undone(repo: Repo, proposal: Proposal, since: int | None) -> bool:
 
 
 def _is_discarded(proposal: Proposal, change: _Change) -> bool:
-    """Whether nothing of a change that was only written to its file is there any more: `git checkout FILE`."""
+    """Whether a change that was only written to its file is gone from it: `git checkout FILE`."""
     if change.before is None or change.after is None:
         return False
     try:
@@ -351,7 +350,7 @@ def _read_change(repo: Repo, proposal: Proposal) -> _Change:
 def _branches(repo: Repo) -> list[_Branch]:
     """Return the branches that count: the default branch, here and as last fetched, and all that are checked out.
 
-    Of the default branch's two refs the one that is behind the other says nothing of its own.
+    If one of the default branch's two refs is behind the other, it is left out.
     """
     by_tip = {oid: ref for ref, oid in repo.default.refs.items()} if repo.default else {}
     wanted = set(state.checked_out(repo.common_dir)) - {STAGING, *(repo.default.refs if repo.default else ())}
@@ -361,7 +360,7 @@ def _branches(repo: Repo) -> list[_Branch]:
 
 
 def _reachable(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:
-    """Return those of these commits that the history of `tip` has."""
+    """Return those of these commits that are in the history of `tip`."""
     if not commits:
         return frozenset()
     out = repo.git.run("rev-list", *commits, f"^{tip}").decode().split()
@@ -371,14 +370,14 @@ def _reachable(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]
 def _mark_dropped(
     repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int | None
 ) -> list[Observation]:
-    """Tell the undecided proposals that are off the staging branch from those that are still on it.
+    """Mark the undecided proposals that are no longer on the staging branch.
 
-    On it is also one whose commit the person gave a message of their own, as long as the branch says what it says. One
-    that a remote-tracking branch has is not dropped: it is under review there. Neither is one that skilld took off, and
-    was killed before it could write down why: then its own ref is gone, too.
+    A commit whose message the person replaced is still on it as long as the branch has its change. A proposal on a
+    remote-tracking branch is not dropped: it is under review there. Nor is one that skilld removed before it was killed
+    and could store the reason: in that case its own ref is gone, too.
     """
     tip = refs.tips(repo.git, [STAGING]).get(STAGING)
-    lost = tip is not None and objects.read(repo.git, [tip])[0] is None  # what is on it cannot be told
+    lost = tip is not None and objects.read(repo.git, [tip])[0] is None  # what is on it is unknown
     busy = lost or state.staging_holder(repo.common_dir) is not None
     waiting = {
         found.id: proposal
@@ -413,7 +412,7 @@ def _mark_dropped(
 
 
 def _misfit_reason(repo: Repo, proposal: Proposal) -> str | None:
-    """Return why an edit cannot be made on the staging branch as it is, or on HEAD without one; None if it can."""
+    """Return why an edit does not fit the staging branch (without one: HEAD); None if it does."""
     change = _read_change(repo, proposal)
     before, after = change.before, change.after
     tip = refs.tip(repo.git, STAGING) or repo.head
@@ -448,7 +447,7 @@ def _branch_says(repo: Repo, ref: str, proposal: Proposal) -> bool:
 
 
 def _commits_naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:
-    """Return the proposals that commits below these tips name, each with one that does."""
+    """Return the proposals that commits reachable from these tips name, each with one such commit."""
     if not tips:
         return {}
     dated = () if since is None else (f"--since={since}",)

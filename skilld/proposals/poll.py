@@ -1,7 +1,7 @@
-"""When to look at what people did with proposals in git, and what a look changes in the store.
+"""Decides when to read from git what people did with proposals, and records what was found in the store.
 
-Nothing is read where no proposal is open or was accepted lately. For the daemon a few files are looked at by stat, and
-only when one changed is a worker sent; the command line looks itself (`refresh`).
+Nothing is read if no proposal is open or was recently decided. The daemon checks a few files with stat and sends a
+worker only if one changed; the command line reads git itself (`refresh`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT
 from skilld.store.proposals import OTHER_MACHINE
 from skilld.types import Proposal, State
 
-_REMEMBERED_SECONDS = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
-_MAX_GAP_SECONDS = 3600.0  # a look that often even where no file seems to have changed
+_REMEMBERED_SECONDS = 30 * 86400  # how long after its decision a proposal is still observed
+_MAX_GAP_SECONDS = 3600.0  # observe this often even if no file seems to have changed
 _STAGING_FILES = str(PurePosixPath(STAGING).parent), STAGING
 _WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
 
@@ -30,7 +30,7 @@ Stamp = tuple[int, ...]
 
 
 class PollSchedule:
-    """Decides when to look."""
+    """Decides when the daemon reads git."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -38,7 +38,7 @@ class PollSchedule:
         self._looked_at = 0.0
 
     def job(self, now: float) -> Observe | None:
-        """Return a look for a worker to take, or None while paused and where nothing can have changed."""
+        """Return a job for a worker, or None while paused or if nothing can have changed."""
         if self._store.meta.paused(now):
             return None
         proposals = proposals_to_check(self._store, now)
@@ -46,7 +46,7 @@ class PollSchedule:
         written: dict[str, tuple[int, ...]] = {}
         for proposal in proposals:
             skills.setdefault(proposal.repo, set()).add(proposal.path)
-            if is_only_written(proposal):  # git moves nothing when it is discarded
+            if is_only_written(proposal):  # discarding it changes no file of git's
                 written[proposal.repo] = (*written.get(proposal.repo, ()), _mtime(Path(proposal.path)))
         stamps = {
             repo: _repo_stamp(Path(repo), sorted(paths)) + written.get(repo, ()) for repo, paths in skills.items()
@@ -59,11 +59,11 @@ class PollSchedule:
 
 
 def proposals_to_check(store: Store, now: float) -> list[Proposal]:
-    """Return the proposals worth a look: undecided ones, and those decided, or gone with their repository, lately."""
+    """Return the undecided proposals, and those recently decided or gone with their repository."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
     decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_repo_gone(proposal)]
     recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
-    # Until git brings the revert here, its lines stand: that is no new acceptance.
+    # Until git brings the revert here, its lines are in the file: that is no new acceptance.
     recent = [
         one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != OTHER_MACHINE
     ]
@@ -71,7 +71,7 @@ def proposals_to_check(store: Store, now: float) -> list[Proposal]:
 
 
 def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:
-    """Return the job of looking at these proposals."""
+    """Return the job that observes these proposals."""
     missing = {proposal.id: seconds(store.proposals.missing_since(proposal.id)) for proposal in proposals}
     return Observe(
         now=now,
@@ -86,7 +86,7 @@ def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: b
 
 
 def record_observation(store: Store, found: GitResult, now: float) -> None:
-    """Write down what a look found: decisions, commits that moved, since when proposals are off the branch."""
+    """Store what an observation found: decisions, moved commits, since when proposals are off the branch."""
     with store.transaction():
         for home in found.rehomed:
             store.proposals.set_repo(home.proposal, repo=home.repo, path=home.path)
@@ -101,18 +101,18 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
 
 
 def refresh(store: Store, *, rebuild: bool = True) -> None:
-    """Look, and write down what was found. Trouble with a repository is not ours to raise.
+    """Observe all proposals now and store the result. Problems with a repository raise nothing.
 
-    `rebuild` says whether the staging branch is made again, too: a decision does that itself.
+    `rebuild` says whether to rebuild the staging branch as well: a decision does that itself.
     """
     if (read := prepare_observation(store, rebuild=rebuild)) is not None:
         record_observation(store, read(), time.time())
 
 
 def prepare_observation(store: Store, *, rebuild: bool = True) -> Callable[[], GitResult] | None:
-    """Return the look itself, which reads git and no store, so that it may be taken on another thread.
+    """Return a function that reads git and no store, so that it can run on another thread.
 
-    None if there is nothing to look at: GitPython is not even imported then.
+    None if there is nothing to observe: GitPython is not even imported then.
     """
     now = time.time()
     proposals = proposals_to_check(store, now)
@@ -127,9 +127,9 @@ def prepare_observation(store: Store, *, rebuild: bool = True) -> Callable[[], G
 
 
 def _repo_stamp(repo: Path, skills: Iterable[str]) -> Stamp:
-    """Return what changes when something happens in a repository; empty if it is gone.
+    """Return a value that changes when something happens in a repository; empty if it is gone.
 
-    In one of skilld's own, which is its git directory, what happens to the skills' files counts too.
+    For one of skilld's own, which is a git directory, changes to the skills' files count, too.
     """
     git = repo / ".git"
     try:

@@ -1,7 +1,7 @@
-"""Proposes one edit, once, and rebuilds the staging branch after a decision.
+"""Commits one edit on the staging branch, once, and rebuilds the branch after a decision.
 
-All that is read is read once per try; all refs move in one transaction, each only from the value that was read. A lost
-race starts over. Nothing in the work tree, the index or HEAD is ever written.
+Everything is read once per try; all refs move in one transaction, each only from the value that was read. A lost race
+starts over. Nothing in the work tree, the index or HEAD is ever written.
 """
 
 from __future__ import annotations
@@ -48,14 +48,13 @@ from skilld.proposals.model import (
 )
 from skilld.types import Proposal
 
-# Finding a proposal that an earlier try made already: a retried job returns it instead of making another. Looked for on
-# its own ref, on the staging branch by its trailers, and in what was merged since.
+# A retried job returns the proposal of an earlier try instead of making another one.
 
-_MARGIN_SECONDS = 86400  # seconds: clocks of two machines
+_MARGIN_SECONDS = 86400  # clocks of two machines differ
 
 
 def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> ProposalCommit | None:
-    """Return the proposal where an earlier try made it: on its ref, on the branch, or merged already."""
+    """Return the proposal if an earlier try made it: on its ref, on the branch by its trailers, or merged already."""
     repo, relpath, own = tracked.repo, tracked.relpath, request.proposal.id
     oid = branch.proposals.get(own) if not request.restored else None
     commit = objects.read_commit(repo.git, oid) if oid else None
@@ -69,7 +68,7 @@ def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> Prop
     base = branch.base or repo.head
     stands = {one: item.oid for item in branch.commits or () for one in item.proposals}
     moved: dict[str, str] = {}
-    for other in request.standing:  # the word of where that try moved them to was lost with it
+    for other in request.standing:  # that try could not report where it moved them
         moved |= other.new_commit(stands.get(other.proposal.id, other.proposal.commit))
     staging = StagingState(branch.tip, describe_base(repo, base), moved)
     return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, staging, fresh=False)
@@ -78,7 +77,7 @@ def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> Prop
 def _is_same_proposal(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
     if request.proposal.id in commit.proposals:
         return True
-    # One that comes back is known by its id: what was split off it is of the same batch.
+    # A restored one is identified by its ID only: parts split off it have the same batch.
     of_batch = not request.restored and commit.trailers.get("Skilld-Batch") == request.proposal.batch_id
     return of_batch and relpath in tree.changed(repo.git, commit.parents[0], commit.oid)
 
@@ -99,13 +98,15 @@ _MAX_TRIES = 20
 def propose(request: Request) -> ProposeOutcome:
     """Commit an edit on the staging branch, on top of the open proposals.
 
-    Raises NotTrackedError if git does not hold the skill and no repository of skilld's own may, StagingBusyError and
-    other RefusedErrors where the repository is in a state we do not write in, RetryError for locks and lost races. An
-    edit that was proposed by an earlier try is found and returned, never made twice.
+    Raises NotTrackedError if git does not track the skill and skilld may not keep a repository for it, StagingBusyError
+    and other RefusedErrors if the repository is in a state in which we do not write, RetryError for locks and lost
+    races. An edit that an earlier try proposed is found and returned, never made twice.
     """
     for _ in range(_MAX_TRIES):
         try:
-            return _propose(request)
+            tracked = track(Path(request.proposal.path), request.private, new=request.proposal.creates)
+            with repo_lock(tracked.repo.common_dir):
+                return _propose_locked(request, tracked)
         except LostRaceError:
             continue
     raise LostRaceError("Could not write the proposal", f"the staging branch moved {_MAX_TRIES} times in the meantime")
@@ -115,12 +116,12 @@ def propose(request: Request) -> ProposeOutcome:
 def rebuild(
     address: Path, standing: Sequence[ProposalEdit], dropped: Collection[str] = (), private: Path | None = None
 ) -> StagingState:
-    """Rebuild the staging branch as a straight line of the open proposals, and let go of the `dropped` ones.
+    """Rebuild the staging branch as a straight line of the open proposals, without the `dropped` ones.
 
-    `address` is that of the repository (`Proposed.repo`), `private` the folder of skilld's own ones. Dropped proposals
-    lose their place on the branch and their ref. Open ones that the person took off the branch are not put back. Where
-    the branch is the person's for the moment, or holds commits of theirs that do not fit any more, only the refs of
-    dropped proposals go, and `held` says why.
+    `address` is the repository's (`Proposal.repo`), `private` the folder of skilld's own ones. Dropped proposals lose
+    their place on the branch and their ref. Open ones that the person took off the branch are not put back. While the
+    person works on the branch, or if commits of theirs no longer fit, only the refs of dropped proposals are deleted,
+    and `held` says why.
     """
     for _ in range(_MAX_TRIES):
         try:
@@ -130,12 +131,6 @@ def rebuild(
         except LostRaceError:
             continue
     raise LostRaceError("The staging branch was not rebuilt", f"it moved {_MAX_TRIES} times in the meantime")
-
-
-def _propose(request: Request) -> ProposeOutcome:
-    tracked = track(Path(request.proposal.path), request.private, new=request.proposal.creates)
-    with repo_lock(tracked.repo.common_dir):
-        return _propose_locked(request, tracked)
 
 
 def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
@@ -160,7 +155,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     before = objects.read_blob(repo.git, staging.top, relpath)
     if before is None and proposal.creates:
         before = b""
-    if before is None:  # the branch cannot be made again now, and rests on a commit without the skill
+    if before is None:  # the branch cannot be rebuilt now, and its base lacks the skill
         return WaitsForPerson(f"on hold: {staging.held or f'{relpath} is not on {STAGING_BRANCH}'}")
     try:
         after = _apply_edit(edit, objects.read_blob(repo.git, repo.head, relpath), before)
@@ -183,7 +178,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
 
 
 def _apply_edit(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
-    """Return the skill as it stands on the branch with the edit, which was made for HEAD's version, `seen`."""
+    """Return the branch's version of the skill (`below`) with an edit that was made for HEAD's version (`seen`)."""
     if edit.refit is not None and seen is not None and seen != below:
         with suppress(SkilldError):
             return edit.refit(seen, edit.apply(seen), below)
@@ -210,17 +205,18 @@ def _rebuild_locked(repo: Repo, standing: Sequence[ProposalEdit], dropped: Colle
 
 
 def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Collection[str]) -> None:
-    """Move the refs. Those of proposals that came to an end go first, in a transaction of their own.
+    """Move the refs; those of proposals that ended are deleted first, in a transaction of their own.
 
-    One that is off the branch and still has its ref was taken off by the person. Killed after the first step, the
-    branch has it still and is made again; killed after the second, the missing ref tells (skilld.proposals.observe).
+    A proposal that is off the branch but still has its ref was taken off by the person. If we are killed after the
+    first step, the branch still has the proposal and is rebuilt; after the second, the missing ref shows that we
+    removed it (skilld.proposals.observe).
     """
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, staging.ended))
     refs.move(repo.git, repo.common_dir, branch.moves(staging.tip, staging.at, {*dropped} - staging.ended))
 
 
 def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
-    """Return the branch that the new commit goes on, rebuilt if the base moved; `held` says why it was not."""
+    """Return the branch for the new commit, rebuilt if the base moved; `held` says why it was not."""
     repo = tracked.repo
     known = {item.proposal.id: item for item in request.standing}
     own = {**dict.fromkeys(request.edit.also, False), tracked.relpath: request.proposal.creates}
@@ -234,15 +230,15 @@ def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> Stag
             return replay_commits(repo, rest, branch.commits, known, request.dropped)
         except RebuildBlockedError as error:
             held = str(error)
-    # It rests on no tip of the branch: what is known as a base is taken for no part of that.
+    # The base is not the branch's tip: a known base is not counted as part of the branch.
     return StagingState(branch.tip or rest.commit, describe_base(repo, branch.base) if branch.base else rest, held=held)
 
 
 def _base_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
-    """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
+    """Return the base of a rebuilt branch: the present one, unless its skills have changed since.
 
-    They have where neither the default branch nor the one that is checked out has the base's version of them any more;
-    a branch that never had it does not count. In a repository of ours no other branch has a file that is gone.
+    They have if neither the default branch nor the checked-out one still has the base's version of them; a branch that
+    never had it does not count. In a repository of ours no other branch can have a file that is gone.
     """
     base = branch.base or repo.head
     on_it = branch.files(standing, dropped)
@@ -260,9 +256,9 @@ def _base_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], 
 def _files_of_other_commits(
     repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], dropped: Collection[str]
 ) -> list[str]:
-    """Return what HEAD has of the files that the other commits of the branch change: a base must be as new as these.
+    """Return the files in HEAD that other commits on the branch change: the base must be at least as new as these.
 
-    They are the person's, and those of a job that was killed before its result was kept.
+    Such commits are the person's, or those of a job that was killed before its result was stored.
     """
     others = [item for item in branch.commits or () if known.keys().isdisjoint(item.proposals)]
     others = [item for item in others if not item.proposals or not {*item.proposals} <= {*dropped}]
@@ -279,9 +275,9 @@ def _is_base_outdated(repo: Repo, base: str, files: Sequence[str]) -> bool:
 
 
 def _relevant_tips(repo: Repo, base: str) -> Sequence[str]:
-    """Return the tips of the default branch and of HEAD that have `base`; where none has, those of the other branches.
+    """Return the tips of the default branch and HEAD that contain `base`; if none does, those of other branches.
 
-    Of the default branch's two tips the one that is behind the other says nothing of its own.
+    If one of the default branch's two tips is behind the other, it is left out.
     """
     tips = list(dict.fromkeys((*(repo.default.tips if repo.default else ()), repo.head)))
     over = [tip for tip in tips if refs.reaches(repo.git, base, tip)]
@@ -295,7 +291,7 @@ def _in_head(repo: Repo, relpath: str) -> bool:
 
 
 def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | AnchorNotFound | NoChange | None:
-    """Return why the edit cannot be made on HEAD's version, or None if it can."""
+    """Return the outcome if the edit cannot be made on HEAD's version, or None if it can."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
         return NoChange() if request.edit.apply(stored) == stored else None
@@ -322,7 +318,7 @@ def _conflicting_proposals(edit: ProposalEdit, repo: Repo, staging: StagingState
 
 
 def _quotes(proposal: Proposal) -> Iterable[str]:
-    """Return the words behind each rule; where no rules are known, the first words. A merge quotes nobody."""
+    """Return the quote behind each rule; if no rules are known, the first quote. A merge quotes nobody."""
     quotes = dict.fromkeys(one.quote for one in proposal.evidence)
     rules = {update.quote for update in proposal.updates}
     return [quote for quote in quotes if quote in rules] or [*quotes][:1]

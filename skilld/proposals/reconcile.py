@@ -1,7 +1,7 @@
 """Turns what git shows of proposals into decisions, and rebuilds the branch to match.
 
-Runs in a worker for the daemon, and in the command line's own process before it shows proposals. Reads no store: what
-is known comes in, what changes goes out.
+Runs in a worker for the daemon, and in the command line's own process before it shows proposals. Does not read the
+store: the job has what is known, and the result what changed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import GitResult, Observe
 from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
 
-# Proposals of a linked work tree that was removed: its repository is still there, and so are they. Where a linked work
-# tree belongs is known from when something was staged in it; afterwards nothing tells it any more.
+# Proposals of a removed linked work tree still exist in its repository. Which repository that is must be known from the
+# time something was staged in the work tree; afterwards nothing shows it any more.
 
 
 def relocate_proposal(proposal: Proposal, homes: Mapping[str, str]) -> Proposal:
-    """Return the proposal as one of another work tree of its repository, where its own is not there any more.
+    """Return the proposal as one of another work tree of its repository if its own no longer exists.
 
     `homes` has the common git directory of each linked work tree by its address.
     """
@@ -44,7 +44,7 @@ _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 
 @dataclass
 class _Findings:
-    """What a look found so far, as in `GitResult`."""
+    """The findings so far, as in `GitResult`."""
 
     staged: StagingResult = field(default_factory=StagingResult)
     missing: dict[str, float | None] = field(default_factory=dict)
@@ -53,13 +53,13 @@ class _Findings:
     at: dict[str, float] = field(default_factory=dict)
 
     def decide(self, proposal: Proposal, state: State, *, commit: str = "", note: str = "") -> None:
-        """Note a decision, with the state it was made from: it holds only where that is still so."""
+        """Add a decision with the state it was made from: it only holds if that is still the state."""
         self.staged.decisions.append(StateChange(proposal.id, proposal.state, state, commit, note))
 
 
 @one_command()
 def observe(job: Observe) -> GitResult:
-    """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
+    """Observe every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     found = _Findings()
     proposals = [relocate_proposal(proposal, job.homes) for proposal in job.proposals]
     pairs = zip(proposals, job.proposals, strict=True)
@@ -102,7 +102,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: Observe, found: _Fi
                 found.branches[proposal.id] = seen.branch
     decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
     closed = [*decided, *(name for name in job.closed if name not in undecided)]
-    if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
+    if there:  # even with nothing open: a decision may have found the branch in use or locked
         still_open = _rebuild(repo, still_open, closed, found, job)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
@@ -113,7 +113,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: Observe, found: _Fi
 def _rebuild(
     repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, job: Observe
 ) -> list[Proposal]:
-    """Make the branch again where something was decided or a skill moved on; returns what is open then."""
+    """Rebuild the branch after decisions or changes to a skill; return the proposals that are still open."""
     if job.alone:
         unlock_refs(repo)
     if not job.rebuild:
@@ -140,14 +140,14 @@ def _retry_staging(
     *,
     alone: bool,
 ) -> list[Proposal]:
-    """Commit a proposal that waited for the person's own commit of the skill, or for the branch to be free.
+    """Try to commit a proposal that waited for the person's own commit of the skill, or for the branch to be free.
 
-    Returns it where it is a commit now.
+    Returns it if it was committed.
     """
     try:
         said = not stage(waiting, standing, staged, dropped, alone=alone)
     except (RefusedError, RetryError):
-        return []  # it waits on
+        return []  # it still waits
     except SkilldError as error:
         found.decide(waiting, State.STALE, note=error.cause or error.title)
         return []

@@ -1,7 +1,7 @@
-"""Reads proposals back from the repositories, for a store that lost them.
+"""Recovers proposals from the repositories for a store that lost them. Writes nothing.
 
-Open proposals hang on refs of their own; accepted ones are named by trailers in the history of their skill. What a
-commit does not tell (the turn's key, the agent) stays empty. Nothing is written.
+Open proposals have refs of their own; accepted ones are named by trailers in the history of their skill. What a commit
+does not say (the turn's key, the agent) stays empty.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from skilld.text import fold
 from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, SideEdit, State, TargetKind
 
 RECOVERED_FLAG = "recovered from git after the database was damaged"
-_MAX_HISTORY = 500  # commits of a skill that are looked through for accepted proposals
-_MAX_STAGED_PROPOSALS = 50  # proposals on the staging branch, when its base is looked for
+_MAX_HISTORY = 500  # commits of a skill that are searched for accepted proposals
+_MAX_STAGED_PROPOSALS = 50  # how far down the staging branch its base is looked for
 _BULLET_CHARACTERS = "-*+.0123456789 "
 _BAR_PATTERN = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
 
 
 @one_command()
 def recover_proposals(job: Recall) -> RecoveryResult:
-    """Return the proposals that the repositories of the job's skills and folders hold, those that can be read."""
+    """Return the readable proposals in the repositories of the job's skills and folders."""
     found: dict[str, Proposal] = {}
     trouble: list[str] = []
     for repo, relpaths in _find_repos(job.paths, job.folders, trouble):
@@ -63,7 +63,7 @@ def _find_repos(paths: Sequence[str], folders: Sequence[str], trouble: list[str]
 
 
 def _repos_of_folders(folders: Iterable[str]) -> Iterator[Repo]:
-    """Yield the repositories around folders, and skilld's own: a new skill may be all that was proposed there."""
+    """Yield the repositories around folders, and skilld's own: they may hold only proposals of new skills."""
     own = private_repositories()
     addresses = (standing_above(Path(folder) / "skills") for folder in folders if Path(folder).is_absolute())
     for address in dict.fromkeys((*addresses, *roots(own).values())):
@@ -88,7 +88,7 @@ def _read_proposals(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
 
 
 def _build_proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
-    """Yield the proposal of a commit, or nothing if the commit is not ours, or not one edit of one skill."""
+    """Yield the proposal of a commit; nothing if the commit is not ours, or not a single edit of one skill."""
     changed = list(tree.changed(repo.git, commit.parents[0], commit.oid)) if commit.author.email == EMAIL else []
     sides = [path for path in commit.trailers.get("Skilld-Also", "").split(", ") if path in changed]
     changed = [path for path in changed if path not in sides]
@@ -143,7 +143,7 @@ def _read_side_edit(repo: Repo, commit: Commit, path: str) -> SideEdit:
 
 
 def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
-    """Return what the subject says; where it was cut, the line of the edit that begins like it."""
+    """Return the summary in the subject; if it was cut, the line of the edit that begins like it."""
     short = commit.subject.partition("): ")[2] or commit.subject
     lines = [line.lstrip(_BULLET_CHARACTERS) for operation in operations for line in operation.text.splitlines()]
     beginning = short.removesuffix("…")
@@ -151,13 +151,13 @@ def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
 
 
 def _paragraphs(commit: Commit) -> list[str]:
-    """Return what the message says between its subject and its trailers: the reason, and the quote in its marks."""
+    """Return the message between its subject and trailers: the reason, and quotes in quotation marks."""
     said = [fold(_BAR_PATTERN.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
     return [text for text in said if not text.startswith(CONTRADICTION_PREFIX)]
 
 
 def _base(repo: Repo, commit: Commit) -> str:
-    """Return the newest commit below a proposal that is none itself."""
+    """Return the newest ancestor of a proposal that is not a proposal itself."""
     for _ in range(_MAX_STAGED_PROPOSALS):
         below = objects.read_commit(repo.git, commit.parents[0])
         if below is None or below.committer.email != EMAIL or len(below.parents) != 1:

@@ -1,4 +1,4 @@
-"""A proposal's edit as a function of bytes, refitted to a version of the skill that was edited meanwhile."""
+"""A proposal's edit as a function of bytes, refitted to a version of the skill that was edited since."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def fit_edit(
     current: bytes,
     base: Callable[[], bytes | None],
 ) -> bytes:
-    """Return what `edit` makes of `current`, else the change put where its place is in `base`. Raises SkilldError.
+    """Return `current` with `edit`, or with the change at its place in `base` if that fails. Raises SkilldError.
 
-    `base` gives the version below all proposals: the lines around a change may be those of other open ones.
+    `base` returns the version below all proposals: the lines around a change may be those of other open ones.
     """
     try:
         return edit(before, after, current)
@@ -39,7 +39,7 @@ def fit_edit(
 
 
 def step_texts(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
-    """Return the text before, and after each operation. Raises as `apply` does."""
+    """Return the text before the operations, and after each of them. Raises as `apply` does."""
     texts = [before]
     for operation in operations:
         texts.append(apply(texts[-1], [operation], limited=False))
@@ -47,12 +47,12 @@ def step_texts(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
 
 
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
-    """Return what a proposal changes in further files, by their paths in its repository."""
+    """Return a proposal's edits of further files, by their paths in its repository."""
     return {one.relpath: partial(apply, operations=one.operations) for one in proposal.also}
 
 
 def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
-    """Return `data` after the operations, without a second heading of the name that another proposal brought in."""
+    """Return `data` after the operations, without repeating a heading that another proposal already added."""
     if not _adds_heading(operations):
         return apply(data, operations)
     now, steps = data, list[Operation]()
@@ -70,8 +70,8 @@ def _adds_heading(operations: Sequence[Operation]) -> bool:
 class Edit:
     """The edit of one proposal.
 
-    `operations` are replaced when those it was `given` do not make it any more; `note` then has a remark for the
-    person, or is empty if the place is certain.
+    `operations` are replaced when the `original` ones no longer make the edit; `note` is then a remark for the person,
+    empty if the place is certain.
     """
 
     def __init__(self, proposal: Proposal) -> None:
@@ -84,7 +84,7 @@ class Edit:
         return _apply_operations(data, self.operations)
 
     def refit_exactly(self, before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> bytes:
-        """Return `current` with the change from `before` to `after` made where it certainly goes, else SkilldError.
+        """Return `current` with the change from `before` to `after` at its certain place. Raises SkilldError if none.
 
         `newest` is as in `refit`.
         """
@@ -95,15 +95,15 @@ class Edit:
         except NoPlaceError:
             if not _adds_heading(self.operations):
                 raise
-            return self(current)  # it went below the heading of another proposal, which is gone with that one
+            return self(current)  # it was below a heading of another proposal, which is gone
         return self._adopt(operations, current, "")
 
     def _refit_each(self, before: bytes, after: bytes, current: bytes, *, newest: bool) -> list[Operation]:
-        """Return what `refit` does, operation by operation: made at once, neighbours would be one part from then on."""
+        """Refit each operation separately: together, neighbours would become a single part."""
         with suppress(SkilldError):
             texts = [after]
             for old, new in reversed([*pairwise(step_texts(before, self.original))]):
-                texts.append(undo(old, new, texts[-1]))  # the commit may have them at another place than their anchors
+                texts.append(undo(old, new, texts[-1]))  # the commit may place them elsewhere than their anchors do
             if len(self.original) > 1 and texts[-1] == before:
                 made, now = list[Operation](), current
                 for old, new in pairwise(reversed(texts)):
@@ -113,7 +113,7 @@ class Edit:
         return refit(before, after, current, newest=newest)
 
     def refit_loosely(self, before: bytes, after: bytes, current: bytes) -> bytes:
-        """Return what `certain` does, else with what is added at the end of its section. Raises SkilldError."""
+        """Return what `refit_exactly` does, or add the lines at the end of their section. Raises SkilldError."""
         try:
             return self.refit_exactly(before, after, current)
         except NoPlaceError as uncertain:

@@ -1,6 +1,6 @@
-"""Regenerates a proposal from what was said when its edit no longer fits the skill.
+"""Regenerates a proposal from the person's words when its edit no longer fits the skill.
 
-A look at git does it by code alone, and only where no model is configured; else a job of its own asks the model
+Without a configured model, this happens in code while reading git; with one, a job of its own asks the model
 (`skilld.jobs.remake`).
 """
 
@@ -31,11 +31,11 @@ _TITLE = "Could not regenerate the edit"
 def remake_proposal(
     proposal: Proposal, before: bytes | None, current: bytes | None, backend: Backend | None = None
 ) -> Proposal:
-    """Return the proposal with operations for the skill's `current` text, None where they are to make the file.
+    """Return the proposal with operations for the skill's `current` text, None if they are to create the file.
 
-    `before` is the text that its operations were made for, if that can still be read: those that certainly have a place
-    are put there, and each update that none of them carries is made again by itself, by `backend` or else by code. All
-    updates must be in the edit. Raises SkilldError if no edit passes the checks, RetryError for passing trouble.
+    `before` is the text that its operations were made for, if it can still be read: those with a certain place go
+    there, and each update that none of them carries is made again separately, by `backend` or by code. The edit must
+    include all updates. Raises SkilldError if no edit passes the checks, RetryError for temporary problems.
     """
     updates = _known_updates(proposal)
     if current is None and not all(adds(VerifiedUpdate(update)) for update in updates):
@@ -61,7 +61,7 @@ def remake_proposal(
 
 
 def _known_updates(proposal: Proposal) -> list[Update]:
-    """Return what a proposal says and by which quote, its turns numbered from 1; nothing if that was not kept."""
+    """Return a proposal's updates with their turns numbered from 1; nothing if they were not stored."""
     known = list(proposal.updates)
     if not known and len(proposal.evidence) == 1:
         quote = proposal.evidence[0].quote
@@ -72,7 +72,7 @@ def _known_updates(proposal: Proposal) -> list[Update]:
 
 @dataclass(frozen=True, slots=True)
 class _Placement:
-    """A skill's text with the `operations` that could be placed in it, made of those `kept`; `lost` could not be."""
+    """A skill's text with the `operations` placed in it, made from those `kept`; those `lost` had no place."""
 
     text: bytes
     operations: tuple[Operation, ...] = ()
@@ -80,14 +80,14 @@ class _Placement:
     lost: tuple[Operation, ...] = ()
 
     def has(self, update: Update) -> bool:
-        """Whether the text has an update already, by an operation or because the person wrote it."""
+        """Whether the text already has an update, from an operation or written by the person."""
         if update.kind is Kind.REMOVE_STEP:
             return bool(self.kept) and all(operation.text for operation in self.lost)
         return bool(self.kept or self.lost) and says_already(update.change, self.text.decode("utf-8-sig"))
 
 
 def _place_operations(proposal: Proposal, before: bytes | None, current: bytes) -> _Placement:
-    """Put each operation where it certainly goes in `current`, and leave out those that have no such place."""
+    """Put each operation at its certain place in `current`, and leave out those that have none."""
     placed = _Placement(current)
     if before is None:
         return replace(placed, lost=proposal.operations)
@@ -107,7 +107,7 @@ def _place_operations(proposal: Proposal, before: bytes | None, current: bytes) 
 def _compose_edit(
     proposal: Proposal, updates: Sequence[Update], placed: _Placement, current: bytes | None, backend: Backend
 ) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
-    """Return the operations of the whole edit and what is to be flagged. Raises SkilldError if a check fails."""
+    """Return the operations and flags of the whole edit. Raises SkilldError if a check fails."""
     missing = [update for update in updates if not placed.has(update)]
     if placed.lost and not missing:
         raise SkilldError(_TITLE, "it changes something you did not mention")

@@ -1,4 +1,4 @@
-"""What to tell a person about a proposal's standing: which branch has it, whether it was dropped, who decided."""
+"""Sentences for a person about a proposal's situation: which branch has it, whether it was dropped, who decided."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HOUR = 3600
 
 
 def is_on_staging(proposal: Proposal) -> bool:
-    """Whether an open proposal is on the staging branch, as of the last look."""
+    """Whether an open proposal was on the staging branch when git was last read."""
     return (
         proposal.state is State.OPEN
         and bool(proposal.commit)
@@ -32,7 +32,7 @@ def is_on_staging(proposal: Proposal) -> bool:
 
 
 def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
-    """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to mind."""
+    """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to report."""
     if proposal.state is State.DROPPED:
         left = counted(hours_left(store, proposal, now), "hour")
         ways = f"to bring it back: skilld restore {proposal.id}; to reject it now: skilld reject {proposal.id}"
@@ -45,7 +45,7 @@ def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
 
 
 def remake_status(store: Store, proposal: Proposal) -> str:
-    """Return how far the job is that makes a stale proposal again; empty if there is none."""
+    """Return the progress of the job that regenerates a stale proposal; empty if there is none."""
     batch = store.batches.get(REMAKE_PREFIX + proposal.id)
     if batch is None:
         return ""
@@ -61,8 +61,8 @@ def remake_status(store: Store, proposal: Proposal) -> str:
 
 
 def hours_left(store: Store, proposal: Proposal, now: float) -> int:
-    """Return the hours, rounded up, until a dropped proposal counts as rejected; at least 1: a look makes it final."""
-    from skilld.proposals.model import RESTORABLE_SECONDS  # with what `status` goes without
+    """Return the hours, rounded up, until a dropped proposal counts as rejected; at least 1 until git is read again."""
+    from skilld.proposals.model import RESTORABLE_SECONDS  # keeps its imports out of `status`
 
     since = seconds(store.proposals.missing_since(proposal.id))
     left = RESTORABLE_SECONDS if since is None else since + RESTORABLE_SECONDS - now
@@ -70,17 +70,17 @@ def hours_left(store: Store, proposal: Proposal, now: float) -> int:
 
 
 def base_warning(store: Store, proposal: Proposal) -> str:
-    """Return what merging the staging branch would bring besides an open proposal; empty: nothing."""
+    """Return what merging the staging branch would bring in besides an open proposal; empty if nothing."""
     return str(store.meta.get(MERGE_WARNINGS, {}).get(proposal.repo, "")) if is_on_staging(proposal) else ""
 
 
-# What says otherwise elsewhere, for the person on this machine: a commit's message tells less of it.
+# What contradicts a proposal, for the person on this machine: a commit's message quotes less of it.
 
 _MAX_BYTES = 1 << 20
 
 
 def current_conflicts(proposal: Proposal) -> list[ContradictingLine]:
-    """Return the conflicts of a proposal whose lines still stand in their files."""
+    """Return the conflicts of a proposal whose lines are still in their files."""
     texts = {path: fold(_read_text(Path(path))) for path in {one.path for one in proposal.conflicts}}
     return [one for one in proposal.conflicts if "[REDACTED" in one.text or one.text in texts[one.path]]
 
@@ -93,7 +93,7 @@ def _read_text(path: Path) -> str:
 
 
 def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
-    """Return what says otherwise than an undecided proposal: files, proposals and what was decided before."""
+    """Return what contradicts an undecided proposal: lines in files, other proposals, earlier decisions."""
     if proposal.state not in {State.OPEN, State.DROPPED}:
         return []
     changed = {one.path for one in proposal.also}
@@ -110,11 +110,11 @@ def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
 
 
 def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:
-    """Yield the open proposals for the same file that cannot hold beside one: one of them is to be rejected.
+    """Yield the open proposals for the same file that contradict one: the person should reject one of them.
 
-    Where nobody said it, a summary is no instruction: "cut 2 lines" says nothing against "cut 3 lines".
+    Without a quote, a summary is no instruction: "cut 2 lines" does not contradict "cut 3 lines".
     """
-    from skilld.classify.contradiction import contradicts_plainly, forbids  # the daemon has no use for it
+    from skilld.classify.contradiction import contradicts_plainly, forbids  # not needed in the daemon
 
     mine = sentences_of(proposal.summary) if proposal.evidence else []
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if mine else ():
@@ -125,7 +125,7 @@ def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:
 
 
 def describe_borrowed_lines(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> list[str]:
-    """Return which of the unchanged lines around a change are of other open proposals, and of which."""
+    """Return sentences about the unchanged lines around a change that belong to other open proposals."""
     return [
         f"\u201c{line}\u201d belongs to the open proposal {name}; accepting this one does not add it"
         for name, line in borrowed_lines(store, proposal, unchanged).items()
@@ -135,7 +135,7 @@ def describe_borrowed_lines(store: Store, proposal: Proposal, unchanged: Iterabl
 def borrowed_lines(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[str, str]:
     """Return the IDs of the open proposals that add some of these lines to the file, each with the first of them.
 
-    An open proposal stands on those before it: what they add is around it as if the person had it.
+    An open proposal is based on those before it: their lines appear around it as if the person had accepted them.
     """
     if proposal.state is not State.OPEN or not proposal.commit:
         return {}
@@ -151,13 +151,13 @@ def borrowed_lines(store: Store, proposal: Proposal, unchanged: Iterable[str]) -
 
 
 def open_linked(store: Store, proposal: Proposal) -> list[Proposal]:
-    """Return the open proposals that are linked with one: they change what says the opposite in other repositories."""
+    """Return the open proposals linked to one: they change lines in other repositories that contradict it."""
     others = (store.proposals.get(name) for name in proposal.linked)
     return [other for other in others if other is not None and other.state is State.OPEN]
 
 
 def open_remainder_id(store: Store, proposal: Proposal) -> str:
-    """Return the ID under which those parts of a proposal are open that were not decided on; empty if there are none.
+    """Return the ID of the proposal with the undecided parts of a decided one; empty if there are none.
 
     A batch makes one proposal for a file, whose ID stays with the parts that are decided on first.
     """
@@ -168,19 +168,19 @@ def open_remainder_id(store: Store, proposal: Proposal) -> str:
     return next((one.id for one in others if (one.batch_id, one.path) == same), "")
 
 
-# The note of what was accepted in another file: `accept_elsewhere` in jobs/waiting.py writes it.
+# The note of a proposal that was accepted in another file: `accept_elsewhere` in jobs/waiting.py writes it.
 _MOVED_PATTERN = re.compile(r"moved to .+, as ([0-9a-f]{8})", re.DOTALL)
 
 
 def successor(store: Store, proposal: Proposal) -> Proposal | None:
-    """Return the proposal that took the place of one which was moved to another file; None if none did."""
+    """Return the proposal that replaced one which was moved to another file; None if there is none."""
     moved = _MOVED_PATTERN.fullmatch(proposal.note) if proposal.state is State.SUPERSEDED else None
     found = store.proposals.get(moved[1]) if moved else None
     return (successor(store, found) or found) if found else None
 
 
 def find_descendants(store: Store, ids: Iterable[str], found: Iterable[Proposal]) -> list[Proposal]:
-    """Return which of those found have these IDs or came out of them: the rest of one, or what went to another file."""
+    """Return those of `found` with these IDs or split off them, including proposals moved to another file."""
     own = {(one.batch_id, one.path) for name in ids if (one := store.proposals.get(name))}
     for old in store.proposals.in_states([State.SUPERSEDED]):
         if (old.batch_id, old.path) in own and (new := successor(store, old)):
@@ -189,13 +189,13 @@ def find_descendants(store: Store, ids: Iterable[str], found: Iterable[Proposal]
 
 
 def describe_remainder(store: Store, proposal: Proposal) -> str:
-    """Return that parts of a decided proposal are still open, and under which ID; empty if none are."""
+    """Return a sentence if parts of a decided proposal are still open under another ID; empty if none are."""
     name = open_remainder_id(store, proposal)
     return f"the rest of it is still open as {name}" if name else ""
 
 
 def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
-    """Return why a verb that is for some `states` cannot decide on a proposal, and what to type in place of it."""
+    """Return why a verb for some `states` cannot decide on a proposal, and what to type instead."""
     new = successor(store, proposal)
     went = f"moved to {new.skill}, as {new.id}, which is {new.state.value}" if new else ""
     cause = "; ".join(filter(None, (f"it is {proposal.state.value}", went, describe_remainder(store, proposal))))
@@ -206,26 +206,26 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
 
 
 def _describe_successor(store: Store, proposal: Proposal) -> str:
-    """Return what became of a proposal that was moved to another file; empty for any other."""
+    """Return what became of a proposal that was moved to another file; empty for other proposals."""
     new = successor(store, proposal)
     back = f"; to undo it: skilld {UNDO_VERBS[new.state]} {new.id}" if new and new.state in UNDO_VERBS else ""
     return f"{new.id} is {new.state.value}{back}" if new else ""
 
 
 def describe_decision(store: Store, proposal: Proposal) -> list[str]:
-    """Return what to know about the decision on a proposal: what it left open, why, by whom, what was said since."""
+    """Return sentences about the decision on a proposal: what it left open, why, by whom, what was said since."""
     of = (_describe_successor, describe_remainder, rejection_reason, describe_repeat, describe_doubt)
     return [told for one in of if (told := one(store, proposal))]
 
 
 def rejection_reason(store: Store, proposal: Proposal) -> str:
-    """Return the reason that the person gave for a rejection; empty where they gave none."""
+    """Return the person's reason for a rejection; empty if they gave none."""
     why = store.proposals.decision_reason(proposal.id) if proposal.state is State.REJECTED else ""
     return f"rejected; your reason: {why}" if why else ""
 
 
 def describe_repeat(store: Store, proposal: Proposal) -> str:
-    """Return that the person said again what they did not want, since they decided, and how to have it after all."""
+    """Return a sentence if the person has repeated what they decided against, with the way to restore it; or empty."""
     if _repeated_at(store, proposal) is None:
         return ""
     verb = UNDO_VERBS[proposal.state]
@@ -233,9 +233,9 @@ def describe_repeat(store: Store, proposal: Proposal) -> str:
 
 
 def unwanted_said_again(store: Store, now: float) -> list[Proposal]:
-    """Return what the person rejected or reverted and said again since, within a week before `now` (Unix time).
+    """Return the rejected and reverted proposals that the person repeated within a week before `now` (Unix time).
 
-    What was proposed anew meanwhile is left out.
+    Those that were proposed again since are left out.
     """
     unwanted = store.proposals.in_states([State.REJECTED, State.REVERTED])
     found = [one for one in unwanted if now - (_repeated_at(store, one) or 0) < _RECENT_SECONDS]
@@ -245,7 +245,7 @@ def unwanted_said_again(store: Store, now: float) -> list[Proposal]:
 
 
 def _repeated_at(store: Store, proposal: Proposal) -> float | None:
-    """Return when the person last said what they did not want (Unix time); None if not since they decided."""
+    """Return when the person last repeated what they decided against (Unix time); None if not since then."""
     since = seconds(proposal.decided_at)
     if proposal.state not in UNWANTED_STATES or since is None:
         return None
@@ -254,7 +254,7 @@ def _repeated_at(store: Store, proposal: Proposal) -> float | None:
 
 
 def earlier_refusals(store: Store, proposal: Proposal) -> Iterator[str]:
-    """Yield which proposals said the same as an undecided one and were rejected or reverted, with the reasons."""
+    """Yield a sentence for each rejected or reverted proposal that said the same as an undecided one."""
     for other, change in _unwanted_like(store, proposal):
         why = store.proposals.decision_reason(other.id)
         this = f"\u201c{change}\u201d" if len(proposal.updates) > 1 else "this"
@@ -263,7 +263,7 @@ def earlier_refusals(store: Store, proposal: Proposal) -> Iterator[str]:
 
 def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal, str]]:
     """Yield the rejected and reverted proposals that wrote what another one says, each with the first such change."""
-    from skilld.classify.said_already import says_already  # the daemon, which never asks, goes without its tables
+    from skilld.classify.said_already import says_already  # keeps its tables out of the daemon
 
     said = [update.change for update in proposal.updates] or [proposal.summary]
     for other in store.proposals.in_states([State.REJECTED, State.REVERTED], proposal.repo):
@@ -273,13 +273,13 @@ def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal,
             yield other, same[0]
 
 
-_RECENT_SECONDS = 7 * 86400  # seconds
+_RECENT_SECONDS = 7 * 86400
 DECIDED_STATES = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 UNDO_VERBS = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
 
 
 def describe_decision_time(proposal: Proposal, now: float) -> str:
-    """Return when a proposal was decided on, and the command that takes that back; empty if it was not."""
+    """Return when a proposal was decided on, and the command that undoes it; empty if it was not."""
     at = seconds(proposal.decided_at)
     if at is None or proposal.state not in DECIDED_STATES:
         return ""
@@ -288,9 +288,9 @@ def describe_decision_time(proposal: Proposal, now: float) -> str:
 
 
 def describe_doubt(store: Store, proposal: Proposal) -> str:
-    """Return that an agent may have decided on a proposal, and the step back; empty if none may have.
+    """Return a sentence if an agent may have decided on a proposal, with the way to undo it; empty otherwise.
 
-    All that is known is that its transcript had grown shortly before: the person may have run git beside it.
+    All that is known is that its transcript grew shortly before: the person may have run git at the same time.
     """
     who = store.proposals.decided_by(proposal.id)
     if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in UNDO_VERBS:
@@ -302,7 +302,7 @@ def describe_doubt(store: Store, proposal: Proposal) -> str:
 
 
 def recent_doubts(store: Store, now: float) -> list[str]:
-    """Return the same for all that was decided within a week before `now` (Unix time), the newest first."""
+    """Return such sentences for all decisions within a week before `now` (Unix time), the newest first."""
     found = [
         (proposal.decided_at, f"{proposal.id}: {text}")
         for proposal in store.proposals.in_states([*UNDO_VERBS])
@@ -311,16 +311,16 @@ def recent_doubts(store: Store, now: float) -> list[str]:
     return [text for _, text in sorted(found, reverse=True)]
 
 
-_CLOCK_MARGIN_SECONDS = 60.0  # seconds: commits have whole ones, and clocks differ
-_SILENCE_SECONDS = 300.0  # seconds in which an agent at work may write nothing
-_COMMIT_TIME_SECONDS = 1.0  # seconds: the time of a commit has no fraction. Who has left can have done nothing later.
+_CLOCK_MARGIN_SECONDS = 60.0  # commits have whole seconds, and clocks differ
+_SILENCE_SECONDS = 300.0  # for how long a working agent may write nothing
+_COMMIT_TIME_SECONDS = 1.0  # a commit's time has no fraction; an agent that ended before it cannot have made it
 
 
 def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
-    """Return by whom a decision that plain git shows is recorded to be; `at` is when it was made, 0 where unknown.
+    """Return who is recorded for a decision made with plain git; `at` is when it was made, 0 if unknown.
 
-    A time before the last look or in the future cannot be: whoever makes a commit may date it. Then all of the time
-    between that look and now counts.
+    A time before the last observation or in the future is impossible (a commit may have any date). Then the whole time
+    between that observation and now counts.
     """
     last = float(store.meta.get(GIT_POLLED_AT, 0.0)) or seconds(proposal.created_at) or now
     first, until = (at, at) if last - _CLOCK_MARGIN_SECONDS <= at <= now else (min(last, now), now)
@@ -330,7 +330,7 @@ def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
 
 
 def agents_around(sessions: Iterable[ActiveSession], proposal: Proposal, until: float) -> list[str]:
-    """Return the agents that had a session around a proposal's repository, begun before `until` (Unix time)."""
+    """Return the agents with a session around a proposal's repository, started before `until` (Unix time)."""
     repo, skill = Path(proposal.repo), Path(proposal.path)
     found = set()
     for session in sessions:

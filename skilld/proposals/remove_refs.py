@@ -1,4 +1,4 @@
-"""Takes skilld's branches and refs out of a repository, for `skilld uninstall`: what is the person's stays."""
+"""Deletes skilld's branches and refs in a repository, for `skilld uninstall`: what is the person's stays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARE_REFS = SHARES.rstrip("/")
 
 @dataclass(frozen=True, slots=True)
 class RefRemoval:
-    """What goes: the names of the refs. `kept` says of each branch that stays why it does."""
+    """The names of the refs to delete. `kept` gives the reason for each branch that stays."""
 
     refs: tuple[str, ...]
     kept: Mapping[str, str]
@@ -27,7 +27,7 @@ class RefRemoval:
 
 @one_command()
 def plan_removal(address: Path, shared: Collection[str] = ()) -> RefRemoval:
-    """Return what `withdraw` would do. Raises NotTrackedError if there is no repository any more."""
+    """Return what `remove_refs` would do. Raises NotTrackedError if the repository is gone."""
     repo = open_repo(address)
     return _build_plan(repo, _tips(repo), shared)
 
@@ -36,9 +36,9 @@ def plan_removal(address: Path, shared: Collection[str] = ()) -> RefRemoval:
 def remove_refs(address: Path, shared: Collection[str] = ()) -> RefRemoval:
     """Delete our refs in one transaction and return what was done; `shared` are the commits made for sharing.
 
-    A branch stays where the person has it in use, or where commits of their own stand on branches of ours alone; one
-    for sharing also where its newest commit is not ours. Commits that no ref holds any more are git's to collect.
-    Raises as `plan`, and for locks and lost races.
+    A branch stays if the person is using it, or if commits of their own are only on branches of ours; one for sharing
+    also if its newest commit is not ours. Git collects commits without refs. Raises as `plan_removal`, and for locks
+    and lost races.
     """
     repo = open_repo(address)
     with repo_lock(repo.common_dir):
@@ -65,7 +65,7 @@ def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> 
     ours = (STAGING, f"{_OWN_REFS}/*", f"{_SHARE_REFS}/*")
     others = "--not", *(f"--exclude={name}" for name in ours), "--all"
     alone = repo.git.run("rev-list", tip, *others).decode().split()
-    newest = [tip] if ref != STAGING else []  # staging can rest on a commit of the person's, with nothing on it
+    newest = [tip] if ref != STAGING else []  # an empty staging branch points to a commit of the person's
     for commit in objects.read_commits(repo.git, [*newest, *alone]):
         if commit is None or not _is_own_commit(commit, shared):
             return f"it contains a commit of yours: {commit.subject if commit is not None else 'unreadable'}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.proposals.model import REPO_GONE_NOTE
-from skilld.proposals.remarks import who_decided
+from skilld.proposals.remarks import DECIDED_STATES, who_decided
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
@@ -17,20 +17,18 @@ from skilld.store.learnings import Learning
 from skilld.store.meta import ACTIVE_SETTINGS, COMMON_GIT_DIRS, MERGE_WARNINGS
 from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChange
 
-_DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
-
 
 def record_result(
     store: Store, batch: StoredBatch, result: BatchResult, now: float, *, beside: Sequence[Proposal] = ()
 ) -> list[Proposal]:
-    """Keep the proposals, learnings, moved commits and costs of one result; returns the proposals that are new.
+    """Store the proposals, learnings, moved commits and costs of one result; return the new proposals.
 
-    `beside` are the proposals that are about to be made of the same batch.
+    `beside` are the other proposals that are about to be made from the same batch.
     """
     known = (
         [one for key in batch.job.turns for one in store.learnings.of_turn(key)] if batch.job.kind == "waiting" else []
     )
-    for one in known:  # judged once more: they have a place now, or it is known which one they wait for
+    for one in known:  # judged again: they now have a place, or we know which one they wait for
         if result.proposals or result.notes:
             store.learnings.forget(one.id)
         for item in result.learnings[:1]:
@@ -61,7 +59,7 @@ def record_result(
     for note in result.notes:
         store.proposals.add(note)
     new = [proposal.id for proposal in result.proposals if store.proposals.add(proposal)]
-    for made in result.proposals:  # what was only kept until it could be proposed
+    for made in result.proposals:  # learnings that were only kept until they could be proposed
         for evidence in made.evidence:
             store.learnings.forget(_learning_id(evidence.turn, evidence.quote))
     record_changes(store, result.changes, now)
@@ -69,16 +67,16 @@ def record_result(
 
 
 def temporary_learnings(store: Store, result: BatchResult) -> tuple[str, ...]:
-    """Return the ids of those learnings that are kept only until what is in the way is gone."""
+    """Return the IDs of the learnings that are only kept until an obstacle is gone."""
     named = zip(learning_ids(result), result.learnings, strict=True)
     return tuple(store.learnings.existing([name for name, item in named if item.for_now]))
 
 
 def learning_ids(result: BatchResult, beside: Sequence[Proposal] = ()) -> list[str]:
-    """Return the ids of a result's learnings.
+    """Return the IDs of a result's learnings.
 
-    What else was said in the words of another one, or of a proposal of the same batch, has an id of its own: the row of
-    those words goes once they are proposed.
+    A learning with the same words as another one, or as a proposal of the same batch, gets a different ID: the row of
+    those words is deleted once they are proposed.
     """
     proposed = [said for proposal in (*result.proposals, *beside) for said in proposal.evidence]
     first = {(said.turn, said.quote): "" for said in proposed}
@@ -95,16 +93,16 @@ def _learning_id(turn: str, words: str) -> str:
 
 
 def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, float] | None = None) -> None:
-    """Write down what became of proposals: decided, applied by auto mode, another commit since the branch was rebuilt.
+    """Store what became of proposals: decisions, those applied by auto mode, new commits since a rebuild.
 
-    A decision holds only where the proposal is still in the state it was made from: the person may have decided
+    A decision is ignored if the proposal is no longer in the state it was made from: the person may have decided
     meanwhile. `at` says when some were made.
     """
     for one in changes.decisions:
         proposal = store.proposals.get(one.proposal)
         if proposal is not None and proposal.state is one.before:
             when = (at or {}).get(one.proposal, 0.0)
-            who = _decided_by(store, proposal, one, when, now) if one.after in _DECIDED else "git"
+            who = _decided_by(store, proposal, one, when, now) if one.after in DECIDED_STATES else "git"
             store.proposals.decide(proposal, one.after, rfc3339(now), who=who, commit=one.commit, note=one.note)
             if one.after is State.STALE and one.note != REPO_GONE_NOTE:
                 _queue_remake(store, proposal, now)
@@ -127,27 +125,27 @@ def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, 
 
 def _decided_by(store: Store, proposal: Proposal, one: StateChange, at: float, now: float) -> str:
     again = one.after is State.ACCEPTED and one.commit and one.commit == proposal.landed
-    before = store.proposals.accepted_by(proposal.id) if again else ""  # only its revert is on another branch
+    before = store.proposals.accepted_by(proposal.id) if again else ""  # its revert is only on another branch
     return before or who_decided(store, proposal, at, now)
 
 
 def new_staging_result(store: Store) -> StagingResult:
-    """Return a staging of which nothing came yet, by the settings that the daemon follows."""
+    """Return an empty staging result with the daemon's settings."""
     return StagingResult(by_code=remakes_by_code(store), most_tokens=token_limit(store))
 
 
 def remakes_by_code(store: Store) -> bool:
-    """Whether no model is to be asked: the settings that the daemon follows say so, or none ever ran."""
+    """Whether proposals are remade without a model: by the daemon's settings, or because none ever ran."""
     return bool((store.meta.get(ACTIVE_SETTINGS) or {}).get("model", OFFLINE) == OFFLINE)
 
 
 def token_limit(store: Store) -> int:
-    """Return the limit of a file's tokens in the settings that the daemon follows; 0 if there is none."""
+    """Return the limit of a file's tokens in the daemon's settings; 0 if there is none."""
     return int((store.meta.get(ACTIVE_SETTINGS) or {}).get("most_tokens", 0))
 
 
 def _queue_remake(store: Store, proposal: Proposal, now: float) -> None:
-    """Have a model asked for another edit that says the same, as a batch without turns."""
+    """Queue a batch without turns that asks a model for another edit with the same meaning."""
     if remakes_by_code(store) or proposal.creates or not (proposal.updates or len(proposal.evidence) == 1):
         return
     agent, session = proposal.agent, proposal.session_id
@@ -158,7 +156,7 @@ def _queue_remake(store: Store, proposal: Proposal, now: float) -> None:
 
 
 def _record_remade(store: Store, remade: Sequence[Proposal]) -> None:
-    """Take in what was made again, before it may have moved for the next one; what was decided meanwhile stays so."""
+    """Store remade proposals before later moves of their commits; those decided meanwhile are left alone."""
     for made in remade:
         known = store.proposals.get(made.id)
         if known is not None and known.state is State.OPEN:

@@ -1,4 +1,4 @@
-"""Puts proposals on the staging branch: what `propose` is told, and what its outcomes mean."""
+"""Puts proposals on the staging branch: builds the requests for `propose` and interprets its outcomes."""
 
 from __future__ import annotations
 
@@ -38,17 +38,16 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import faults
 from skilld.types import Proposal, State, TargetKind
 
-# An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill. While the
-# staging branch is checked out, a session sees the lines of open proposals and an edit may be anchored on one. Where
-# that proposal is rejected, or just not merged, HEAD has no such line when the edit can be committed at last. And the
-# person may have edited the skill since a proposal was dropped, or rejected, that they want back.
+# An edit that is on no branch may be anchored on lines that HEAD lacks. While the staging branch is checked out, a
+# session sees the lines of open proposals, and an edit may be anchored on one that is later rejected or not merged. And
+# the person may have edited the skill since a proposal was dropped or rejected that they now restore.
 
 
 def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
-    """Return a proposal with an edit that fits HEAD's version of the skill; None: it says that already.
+    """Return a proposal with an edit that fits HEAD's version of the skill; None if that says it already.
 
-    `proposal.base` of one without a commit is the commit that was checked out when the edit was made. The proposal
-    comes back as it is where its edit fits HEAD or the person's uncommitted file, and where there is no place for it.
+    Without a commit, `proposal.base` is the commit that was checked out when the edit was made. The proposal is
+    returned unchanged if its edit fits HEAD or the person's uncommitted file, or has no place.
     """
     edit = Edit(proposal)
     git, relpath = tracked.repo.git, tracked.relpath
@@ -60,7 +59,7 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
     if seen is None or current is None or _fits(edit, current):
         return proposal
     try:
-        # The proposal's own text, for the person may have edited it since the commit was made.
+        # Prefer the proposal's own text: the person may have edited it since the commit was made.
         own = _fits(edit, seen) or not proposal.commit
         after = edit(seen) if own else objects.read_blob(git, proposal.commit, relpath)
         if after is None:
@@ -88,9 +87,9 @@ def _fits(edit: Edit, text: bytes) -> bool:
     return True
 
 
-NEW_SKILL_PREFIX = "new skill: "  # what the summary of a proposal that makes one begins with
+NEW_SKILL_PREFIX = "new skill: "  # of the summary of a proposal that creates one
 _TITLE = "The edit was not proposed"
-# A lock that a running git holds is gone in milliseconds.
+# A running git releases its locks within milliseconds.
 _ABANDONED_SECONDS = 10.0
 
 
@@ -109,12 +108,12 @@ def stage(
     alone: bool = False,
     restored: bool = False,
 ) -> bool:
-    """Put one proposal on the staging branch on top of the `standing` ones. False if it is said already.
+    """Put one proposal on the staging branch on top of the `standing` ones. Return False if it is said already.
 
-    `dropped` are ids of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
+    `dropped` are IDs of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
     so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch. A
-    proposal that fits only the person's uncommitted SKILL.md is made without a commit and waits for theirs, and so is
-    one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
+    proposal that only fits the person's uncommitted SKILL.md is made without a commit and waits for theirs, as does one
+    for a branch that the person is working on. Raises SkilldError with the reason if it cannot be staged.
     """
     standing, private = _latest(standing, staged), private_repositories()
     proposal = _check_proposal(proposal, (*standing, *staged.made))
@@ -140,7 +139,7 @@ def stage(
         remark = describe_contradictions(proposal, tracked)
         outcome = propose(Request(whole, standing_here, frozenset(dropped), private, restored, remark))
     except StagingBusyError as busy:
-        if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
+        if tracked.repo.branch == STAGING:  # it may be anchored on lines of other proposals there
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = WaitsForPerson(f"on hold: {busy.cause}")
     if not _take_outcome(outcome, proposal, repo, staged, edits):
@@ -150,7 +149,7 @@ def stage(
 
 
 def _too_large_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int) -> str:
-    """Return which ceiling of its file an edit would pass, after the open ones of that file; empty if none."""
+    """Return which ceiling the file would exceed with this edit and the other open ones; empty if none."""
     if proposal.target is TargetKind.EVALS:  # no agent loads it
         return ""
     limits = ceilings(
@@ -172,7 +171,7 @@ def _too_large_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence
 
 
 def _count_tokens(text: str) -> int:
-    from skilld.context.tokenizer import tokenizer  # half a second, and only near a limit
+    from skilld.context.tokenizer import tokenizer  # takes half a second to load; only needed near a limit
 
     return tokenizer().count(text)
 
@@ -180,7 +179,7 @@ def _count_tokens(text: str) -> int:
 def _take_outcome(
     outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: StagingResult, edits: Mapping[str, Edit]
 ) -> bool:
-    """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
+    """Add the outcome of a proposal to `staged`. Returns and raises as `stage` does."""
     match outcome:
         case ProposalCommit():
             staged.follow(repo, outcome.line, edits)
@@ -198,12 +197,13 @@ def _take_outcome(
 
 
 def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
-    """Return a proposal as it is staged: one that makes a skill says so, and by the specification and the project.
+    """Return the proposal to stage: the summary of one that creates a skill says so.
 
-    Raises SkilldError if it may not be made, or another that is open makes the skill that this one edits.
+    Raises SkilldError if the specification or the project does not allow it, or if another open proposal creates the
+    file that this one edits.
     """
     if not is_text(Path(proposal.path)):
-        raise RefusedError(_TITLE, "the path of its file is not valid UTF-8")  # which no store keeps
+        raise RefusedError(_TITLE, "the path of its file is not valid UTF-8")  # which the store cannot hold
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:
@@ -226,9 +226,9 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
 
 @one_command()
 def restage(repo: str, standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str] = ()) -> str:
-    """Make the staging branch of a repository again from the `standing` proposals, without the `dropped` ones.
+    """Rebuild the staging branch of a repository from the `standing` proposals, without the `dropped` ones.
 
-    Returns why it was left as it is, or nothing. Raises SkilldError if the repository cannot be used.
+    Returns why it was left unchanged, or an empty string. Raises SkilldError if the repository cannot be used.
     """
     here = [proposal for proposal in standing if proposal.repo == repo and proposal.commit]
     edits = {proposal.id: Edit(proposal) for proposal in here}
@@ -240,7 +240,7 @@ def restage(repo: str, standing: Sequence[Proposal], staged: StagingResult, drop
 
 
 def _latest(proposals: Sequence[Proposal], staged: StagingResult) -> list[Proposal]:
-    """Return proposals as they are since they were staged again, without those that came to an end."""
+    """Return proposals in their present form after staging, without those that have ended."""
     remade = {one.id: one for one in staged.remade}
     ended = {one.proposal for one in staged.decisions}
     return [remade.get(one.id, one) for one in proposals if one.id not in ended]
@@ -249,12 +249,12 @@ def _latest(proposals: Sequence[Proposal], staged: StagingResult) -> list[Propos
 def _remake_stale(
     here: Sequence[Proposal], standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str]
 ) -> None:
-    """Make those again from what was said whose edit lost its place when the branch of a repository was made again."""
+    """Remake proposals from the person's words if their edit lost its place when the branch was rebuilt."""
     stale = {one.proposal: one for one in staged.decisions if one.after is State.STALE and staged.by_code}
     for proposal in (one for one in here if one.id in stale):
-        from skilld.proposals.remake import remake_proposal  # the classifier takes 0.1 s to load, and is seldom needed
+        from skilld.proposals.remake import remake_proposal  # the classifier takes 0.1 s to load and is rarely needed
 
-        mine = StagingResult(by_code=False)  # what loses its place by this is not made again as well
+        mine = StagingResult(by_code=False)  # proposals that lose their place by this are not remade in turn
         try:
             fresh = remake_proposal(proposal, *original_and_current(proposal))
             others = [*_latest(standing, staged), *staged.made]
@@ -267,12 +267,12 @@ def _remake_stale(
 
 
 def original_and_current(proposal: Proposal) -> tuple[bytes | None, bytes | None]:
-    """Return the skill that a proposal's edit was made for, None if that is gone, and the one in HEAD.
+    """Return the version of the skill that a proposal's edit was made for, None if that is gone, and HEAD's version.
 
-    Raises SkilldError if there is none in HEAD, unless it is a file that a proposal can make.
+    Raises SkilldError if HEAD has none, unless it is a file that a proposal can create.
     """
     repo = open_any(Path(proposal.repo), private_repositories())
-    relpath = proposal.relpath or Path(proposal.path).relative_to(proposal.repo).as_posix()  # it waited, and has none
+    relpath = proposal.relpath or Path(proposal.path).relative_to(proposal.repo).as_posix()  # none while waiting
     origin = f"{proposal.commit}^" if proposal.commit else proposal.base
     current = objects.read_blob(repo.git, repo.head, relpath)
     if current is None and proposal.target not in CREATABLE:
@@ -281,7 +281,7 @@ def original_and_current(proposal: Proposal) -> tuple[bytes | None, bytes | None
 
 
 def unlock_refs(repo: str) -> None:
-    """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
+    """Remove locks that a killed worker left on our refs. Call only under the daemon's lock."""
     refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED_SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""The result of staging. Imports no git, so that a batch without proposals loads none."""
+"""The result of staging. Does not import git, so that a batch without proposals does not load it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class StagingResult:
-    """What came of staging so far: `made` are the proposals that are new, most of the rest is as in `Changes`.
+    """The result of staging so far: `made` are the new proposals, most other fields are as in `Changes`.
 
-    With `by_code` an edit that lost its place is made again by code at once where that can be; without, it is left to a
-    job that asks a model. `most_tokens` is the person's own limit of a file, 0 for none.
+    With `by_code`, an edit that lost its place is remade by code at once if possible; without, a job asks a model.
+    `most_tokens` is the person's own limit for a file, 0 for none.
     """
 
     made: list[Proposal] = field(default_factory=list)
@@ -33,7 +33,7 @@ class StagingResult:
     most_tokens: int = 0
 
     def follow(self, repo: str, line: StagingState, edits: Mapping[str, Edit]) -> None:
-        """Take in what became of the open proposals, and their edits, when the staging branch was written."""
+        """Add what became of the open proposals and their edits when the staging branch was written."""
         base, self.rests[repo] = line.base, line.base_info.warning if line.base_info else ""
         moved = dict(line.moved)
         own = [made.id for made in self.made if made.id in moved]
@@ -53,18 +53,18 @@ class StagingResult:
             self._end(name, State.SUPERSEDED, "another proposal already says this")
 
     def change(self, proposal: Proposal) -> None:
-        """Put a proposal in the place of the one made with its id."""
+        """Replace the new proposal with the same ID."""
         self.made = [proposal if made.id == proposal.id else made for made in self.made]
 
     def take_over(self, other: StagingResult) -> None:
-        """Take in what came of staging proposals again that were open already."""
+        """Add the result of staging proposals again that were already open."""
         new = {made.id: made for made in self.made}
         for moved in (one for one in other.moved if one.proposal in new):
             self.change(replace(new[moved.proposal], commit=moved.commit, base=moved.base))
         self.take_in(replace(other, moved=[one for one in other.moved if one.proposal not in new], remade=other.made))
 
     def take_in(self, other: StagingResult) -> None:
-        """Take in what became of open proposals by another staging, but nothing that it made."""
+        """Add what became of open proposals in another staging, but none of its new proposals."""
         self.moved += other.moved
         self.refitted += other.refitted
         self.decisions += other.decisions
@@ -76,7 +76,7 @@ class StagingResult:
         self.decisions.append(StateChange(name, State.OPEN, after, note=note))
 
     def changes(self) -> Changes:
-        """Return all of it but what was made."""
+        """Return everything but the new proposals."""
         return Changes(
             moved=tuple(self.moved),
             refitted=tuple(self.refitted),

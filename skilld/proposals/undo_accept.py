@@ -1,8 +1,8 @@
 """Undoes an acceptance: reopens the proposal, and removes its commit if nothing else refers to it yet.
 
-The commit is taken back only where HEAD is that very commit, the work tree is clean and no other ref has it: then the
-branch moves from it to its parent, by compare-and-swap, and the files with it. Everywhere else it is reverted, and the
-person is told why. Either way the person's branch says what it said before.
+The commit is removed only if HEAD is that commit, the work tree is clean and no other ref contains it: then the branch
+moves to its parent, by compare-and-swap, and the files with it. Otherwise it is reverted, and the person is told why.
+Either way the files on the person's branch are as before.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _UNDONE = "undone"
 
 @one_command()
 def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) -> DecisionReport:
-    """Undo the acceptance of a proposal, and have it open again.
+    """Undo the acceptance of a proposal, and reopen it.
 
-    Raises SkilldError, with everything as it was, where neither taking back nor reverting is possible.
+    Raises SkilldError and changes nothing if its commit can be neither removed nor reverted.
     """
     if proposal.state is not State.ACCEPTED:
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
@@ -46,7 +46,7 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
     try:
         made, staged = stage_on_branch(store, replace(current, state=State.OPEN), restored=True)
-    except SkilldError as error:  # its words are out of the file again, and that is what is to be written down
+    except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
             store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
         told = rebuild_branch(store, current.repo)
@@ -60,9 +60,9 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
 
 
 def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str:
-    """Move the branch from the commit that brought a proposal in to its parent; or return why that may not be.
+    """Move the branch from the commit that brought a proposal in to its parent; return why not, or an empty string.
 
-    Raises RefusedError as `revert` does, where nothing can be done in that work tree.
+    Raises RefusedError as `revert` does, if nothing can be done in that work tree.
     """
     with prepared_worktree(proposal, removed, private_repositories(), _TITLE, ("revert", proposal.landed)) as work_tree:
         commit = objects.read_commit(work_tree.repo.git, proposal.landed) if proposal.landed else None
@@ -86,7 +86,7 @@ def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | N
 
 
 def _other_holder(repo: Repo, commit: str) -> str:
-    """Return what else has a commit: a ref, or another work tree. The staging branch is made again without it."""
+    """Return what else contains a commit: a ref, or another work tree. The staging branch is rebuilt without it."""
     form = f"--contains={commit}", "--format=%(refname)"
     names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
     free = state.staging_holder(repo.common_dir) is None
@@ -103,7 +103,7 @@ def _other_holder(repo: Repo, commit: str) -> str:
 
 
 def _move_branch_back(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
-    """Put the files back as they were before the commit, then the branch; return why it stayed, the files with it."""
+    """Restore the files as they were before the commit, then move the branch; return why neither changed, or empty."""
     repo, parent = work_tree.repo, commit.parents[0]
     done = work_tree.person.call("read-tree", "-m", "-u", commit.oid, parent)
     if done.status:

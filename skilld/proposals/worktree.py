@@ -1,7 +1,7 @@
-"""Shared by accept and revert: is the work tree ready, and making a change by its lines if git's command fails.
+"""Shared by accept and revert: checks the work tree, and makes a change by its lines if git's command fails.
 
-All or nothing: after a refusal HEAD, the index and the file are what they were, and the person gets the command to do
-it by hand.
+All or nothing: after a refusal HEAD, the index and the file are unchanged, and the person gets the command to do it by
+hand.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from skilld.git.state import repo_lock
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit
 from skilld.types import Proposal
 
-# Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing.
+# A SKILL.md in the work tree is written completely or not at all, and only replaces the bytes that were read.
 
 
-_MAX_BYTES = 1 << 26  # far more than an edit may come to
+_MAX_BYTES = 1 << 26  # far more than an edit may produce
 
 
 def read_file(path: Path) -> bytes:
@@ -48,9 +48,9 @@ def read_file(path: Path) -> bytes:
 
 
 def replace_file(path: Path, old: bytes, new: bytes) -> None:
-    """Put `new` in place of `old`, mode kept.
+    """Replace a file's bytes, keeping its mode.
 
-    Raises RefusedError when the file no longer holds `old`, or nothing can be written there.
+    Raises RefusedError if the file no longer holds `old`, or cannot be written.
     """
 
     def unchanged() -> None:
@@ -64,9 +64,9 @@ def replace_file(path: Path, old: bytes, new: bytes) -> None:
 
 
 def create_file(path: Path, data: bytes) -> None:
-    """Make a file where nothing stands, as open to others as its folder, with the folders above it.
+    """Create a file and the folders above it, with the permissions of its folder.
 
-    Raises RefusedError, and leaves no folder behind, where something is there or a link is on the way.
+    Raises RefusedError and leaves no folder behind if something already exists there or a link is on the way.
     """
     if path.resolve() != path:
         raise RefusedError("Could not create the file", f"{path} is reached through a symlink")
@@ -100,7 +100,7 @@ def remove_file(path: Path, data: bytes, top: Path) -> None:
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
-    """Remove folders, the innermost first, up to one that is not empty."""
+    """Remove folders, innermost first, up to one that is not empty."""
     for folder in folders:
         try:
             folder.rmdir()
@@ -115,10 +115,10 @@ _SIGNING_ERROR = re.compile(r"failed to sign|signingkey|load public key|ssh-keyg
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal.
+    """A work tree that is ready for one decision; `remedy` returns how to carry it out by hand, after a refusal.
 
-    `again` is the command that makes it once nothing is in the way. `also` are the paths in the repository of further
-    files that the proposal changes, as far as HEAD has them.
+    `retry_command` repeats the decision once the obstacle is gone. `also` has the paths in the repository of further
+    files that the proposal changes, those that HEAD has.
     """
 
     title: str
@@ -135,7 +135,7 @@ class Worktree:
         return self.tracked.repo
 
     def refused(self, cause: str, first: str = "") -> RefusedError:
-        """Return the refusal of this decision for a reason; after what is to be done `first`, it is not refused."""
+        """Return the error that refuses this decision; `first` is what the person can do to make it possible."""
         return RefusedError(self.title, cause, f"{first}, then: {self.retry_command}" if first else self.remedy())
 
 
@@ -146,10 +146,9 @@ def manual_command(repo: Repo, *command: str) -> str:
 
 
 def find_tracked(proposal: Proposal, private: Path | None) -> TrackedFile:
-    """Return where a proposal's skill is tracked: in the repository it was proposed in, if that is one of ours.
+    """Return where a proposal's skill is tracked; for a repository of ours, after committing the skill as found.
 
-    `private` is the folder of skilld's own repositories. There the skill is committed as it is found. Raises as
-    `skilld.git.repo.find` does.
+    `private` is the folder of skilld's own repositories. Raises as `skilld.git.repo.find` does.
     """
     path = Path(proposal.path)
     if private is not None and Path(proposal.repo).parent == private:
@@ -161,9 +160,9 @@ def find_tracked(proposal: Proposal, private: Path | None) -> TrackedFile:
 def prepared_worktree(
     proposal: Proposal, removed: Mapping[str, str], private: Path | None, title: str, command: tuple[str, ...]
 ) -> Iterator[Worktree]:
-    """Give the work tree for a decision on a proposal; no other process of ours decides in that work tree meanwhile.
+    """Yield the work tree for a decision on a proposal, locked against other processes of ours.
 
-    Raises RefusedError (`title`, and `git COMMAND` as the remedy) where the skill is not in the work tree or has
+    Raises RefusedError (`title`, and `git COMMAND` as the remedy) if the skill is not in the work tree or has
     uncommitted changes, an operation is in progress, HEAD is detached or the staging branch itself.
     """
     address, again = Path(proposal.repo), _retry_command(proposal, command)
@@ -186,7 +185,7 @@ def prepared_worktree(
 
 
 def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
-    """Return the git command that does it by hand; where that would conflict, the verb, for when its way is free."""
+    """Return the git command that does it by hand; if that would conflict, the verb to retry later."""
     verb, oid = command
     if not oid:
         return f"skilld show {proposal.id}"
@@ -209,14 +208,14 @@ def _retry_command(proposal: Proposal, command: tuple[str, ...]) -> str:
 
 
 def _renamed_path(repo: Repo, since: str, relpath: str) -> str:
-    """Return where HEAD has the file that `since` had at `relpath`, as git's cherry-pick finds it; empty if nowhere."""
+    """Return HEAD's path of the file that `since` had at `relpath`, as git's cherry-pick finds it; empty if none."""
     how = "--no-ext-diff", "--no-textconv", "--name-status", "-r", "-z", "--find-renames", "--diff-filter=R"
     rows = repo.git.run("diff-tree", *how, since, repo.head).decode("utf-8", "surrogateescape").split("\0")
     return next((new for old, new in zip(rows[1::3], rows[2::3], strict=False) if old == relpath), "")
 
 
 def find_obstacle(repo: Repo) -> tuple[str, str]:
-    """Return why no decision can be committed in a work tree, and what to do first; empty if it can."""
+    """Return why no decision can be committed in a work tree, and what to do first; both empty if it can."""
     if busy := state.in_progress(repo.git_dir):
         return f"{busy} is in progress in {repo.toplevel}", "Finish or abort it"
     if repo.branch is None:
@@ -237,7 +236,7 @@ def _check_ready(work_tree: Worktree) -> Worktree:
 
 
 def _require_no_hidden_changes(work_tree: Worktree, relpath: str) -> None:
-    """Raise where a file has changes that git was told to overlook: a cherry-pick commits them, a revert loses them."""
+    """Refuse a file with changes that git was told to ignore: a cherry-pick commits them, a revert loses them."""
     repo, path = work_tree.repo, work_tree.repo.toplevel / relpath
     tag = work_tree.person.run("ls-files", "-v", "-z", "--", relpath)[:1].decode()
     if (tag != "S" and not tag.islower()) or not os.path.lexists(path):
@@ -249,9 +248,9 @@ def _require_no_hidden_changes(work_tree: Worktree, relpath: str) -> None:
 
 
 def read_versions(work_tree: Worktree, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:
-    """Return the skill, or a further file, before and after a commit; empty if it had none.
+    """Return the skill, or a further file, before and after a commit; empty if it did not exist.
 
-    Raises RefusedError if it had one that cannot be read: taken for an empty one, it would be emptied.
+    Raises RefusedError if it exists but cannot be read: if treated as empty, it would be emptied.
     """
     relpath = relpath or work_tree.tracked.relpath
     before = _read_version(work_tree, commit.parents[0], relpath) if commit.parents else b""
@@ -275,7 +274,7 @@ def _read_version(work_tree: Worktree, commit: str, relpath: str) -> bytes:
 def would_merge(work_tree: Worktree, old: bytes, new: bytes, relpath: str = "") -> bool:
     """Whether the change from `old` to `new` merges into HEAD's version of the skill, or of a further file.
 
-    Asked before git is: its conflicts and their abort would leave traces (ORIG_HEAD, the times of files).
+    Checked before running git: a conflict and its abort would leave traces (ORIG_HEAD, the times of files).
     """
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, relpath or work_tree.tracked.relpath)
     if current is None:
@@ -288,10 +287,10 @@ def would_merge(work_tree: Worktree, old: bytes, new: bytes, relpath: str = "") 
 
 
 def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: Ident | None) -> DecisionCommit:
-    """Make a change in the skill's file and commit that file alone; what else is staged stays staged.
+    """Make a change in the skill's file and commit that file alone; other staged changes stay staged.
 
-    `author` is None for the person themselves. Raises RefusedError if the change does not fit, or the commit fails
-    (a hook, no identity): the file then has its old bytes again.
+    `author` is None for the person themselves. Raises RefusedError and restores the file if the change does not fit or
+    the commit fails (a hook, no identity).
     """
     old = read_file(work_tree.path)
     try:
@@ -306,13 +305,13 @@ def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: 
 
 @contextmanager
 def written_side_edits(work_tree: Worktree, changes: Mapping[str, Apply]) -> Iterator[None]:
-    """Write what changes further files, those that it fits; where no commit comes of it, they are put back."""
+    """Write changes to further files, those that fit; the files are restored if no commit is made."""
     done: list[tuple[Path, bytes, bytes]] = []
     try:
         for relpath, change in changes.items():
             path = work_tree.repo.toplevel / relpath
             if path.resolve() != path:
-                continue  # a folder on the way is a link by now
+                continue  # a folder on the way has become a link
             with suppress(SkilldError):
                 old = read_file(path)
                 new = change(old)
@@ -329,10 +328,10 @@ def written_side_edits(work_tree: Worktree, changes: Mapping[str, Apply]) -> Ite
 def commit_file(
     work_tree: Worktree, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]
 ) -> DecisionCommit:
-    """Commit the skill's file alone as it stands in the work tree, or that it does not; what else is staged stays so.
+    """Commit the skill's file alone as it is in the work tree, or its removal; other staged changes stay staged.
 
-    `author` is None for the person themselves. Where no commit comes of it, `put_back` is called, which returns what
-    the person must know of that, and RefusedError raised.
+    `author` is None for the person themselves. If no commit is made, `put_back` is called, which returns sentences for
+    the person, and RefusedError is raised.
     """
     who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
     fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
@@ -363,32 +362,32 @@ def commit_file(
 
 
 def _failed_hook(trace: Path) -> str:
-    """Return the hook that ended a command by failing, as git's trace names it; empty if none did."""
+    """Return the name of the hook whose failure ended a command, from git's trace; empty if none did."""
     events = [json.loads(line) for line in trace.read_bytes().splitlines()] if trace.exists() else []
-    own = [event for event in events if event["sid"] == events[0]["sid"]]  # not those of git that a hook runs
+    own = [event for event in events if event["sid"] == events[0]["sid"]]  # not those of git processes run by a hook
     hooks = {event["child_id"]: event["hook_name"] for event in own if "hook_name" in event}
     ends = (event for event in own if event["event"] == "child_exit" and event["code"])
     return next((hooks[event["child_id"]] for event in ends if event["child_id"] in hooks), "")
 
 
 def _restore_file(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:
-    """Write the old bytes again; what a hook made of the new ones is kept as an object, and named."""
+    """Restore the old bytes; if a hook changed the new ones, store its version as an object and name it."""
     found = read_file(work_tree.path)
     replace_file(work_tree.path, found, old)
     return [] if found in (old, new) else store_hook_text(work_tree, found)
 
 
 def store_hook_text(work_tree: Worktree, found: bytes) -> list[str]:
-    """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
+    """Store bytes that a hook wrote into the file as a git object, and return a sentence that names it."""
     blob = objects.write_blob(work_tree.repo.git, found)
     return [f"The text that a hook wrote to {work_tree.tracked.relpath} is kept as git object {blob}"]
 
 
 def current_head(work_tree: Worktree) -> str:
-    """Return the commit HEAD is at now."""
+    """Return HEAD's commit as it is now."""
     return refs.tip(work_tree.repo.git, "HEAD") or work_tree.repo.head
 
 
 def read_own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:
-    """Return a proposal's own commit: what its ref holds, else the given one, else None."""
+    """Return a proposal's own commit: the one that its ref points to, or the given one; None if both are missing."""
     return next((c for c in objects.read_commits(repo.git, [refs.proposal_ref(proposal), commit]) if c), None)

@@ -77,7 +77,7 @@ NOT_QUICK = frozenset(
         "store",
         "store_journal",
         "support_live_project",
-        "take_back",
+        "undo_accept",
         "taken_in_part",
         "targets",
         "team_sign",

@@ -236,7 +236,7 @@ def test_a_restore_that_is_killed_between_git_and_the_store_is_seen(
     offer(person, store, "p1")
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped"}
-    monkeypatch.setattr("skilld.proposals.amend.follow", _killed)
+    monkeypatch.setattr("skilld.proposals.amend.record_changes", _killed)
     with pytest.raises(KeyboardInterrupt):
         restore(store, get(store, "p1"))
     assert get(store, "p1").state is State.DROPPED
