@@ -19,7 +19,7 @@ from skilld.health.values import Check
 from skilld.library.history import Version
 from skilld.library.patterns import Patterns
 from skilld.library.profile import Profile
-from skilld.library.recommend import Answer, Because, Recommendation
+from skilld.library.recommend import Because, CoverageAnswer, Recommendation
 from skilld.mining.domains import DomainResult
 from skilld.report.values import Report
 from skilld.service.values import ServiceState
@@ -203,7 +203,8 @@ DOCUMENTS = (
         ("skills test",),
         "`covered` is null where the rules noticed nothing, or cannot tell; `reason` then says so.",
         "{skill: string, session_id: string, agent: string, backend: string, covered: boolean | null, "
-        f"reason: string, answers: {of_fields(Answer)}[], elsewhere: integer, calls: integer, tokens: integer}}",
+        f"reason: string, answers: {of_fields(CoverageAnswer)}[], elsewhere: integer, calls: integer, "
+        "tokens: integer}",
     ),
     Document(
         ("skills eval",),

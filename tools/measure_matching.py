@@ -17,7 +17,7 @@ from pathlib import Path
 from skilld.library import consolidate
 
 ROOT = Path(__file__).parents[1] / "tests" / "fixtures" / "alike"
-CURVE = (0.15, 0.2, 0.25, consolidate.SAME, 0.3, 0.4, 0.5)
+CURVE = (0.15, 0.2, 0.25, consolidate.MIN_SIMILARITY, 0.3, 0.4, 0.5)
 UNRELATED = "unrelated"
 
 
@@ -59,7 +59,7 @@ class Score:
 def skills() -> list[consolidate.SkillDescription]:
     """Return the thirty skills."""
     return [
-        consolidate.described(
+        consolidate.describe_skill(
             file.parent.relative_to(ROOT).as_posix(), file.parent.name, file.read_text(encoding="utf-8")
         )
         for file in sorted(ROOT.glob("*/*/*/SKILL.md"))
@@ -74,12 +74,12 @@ def measured() -> list[Pair]:
     by_key = {skill.key: skill for skill in found}
     return [
         Pair(names, *known.get(frozenset(names), (False, UNRELATED)), score, _alone(names, by_key))
-        for names, score in consolidate.scores(found).items()
+        for names, score in consolidate.pair_scores(found).items()
     ]
 
 
 def _alone(names: tuple[str, str], by_key: Mapping[str, consolidate.SkillDescription]) -> float:
-    return consolidate.scores([by_key[name] for name in names])[names]
+    return consolidate.pair_scores([by_key[name] for name in names])[names]
 
 
 def counted(pairs: Collection[Pair], floor: float, *, alone: bool = False) -> Score:
@@ -95,7 +95,7 @@ def drafts(part: str) -> Score:
     same = {names for pair in measured() if pair.same for names in (pair.skills, pair.skills[::-1])}
     right = wrong = missed = 0
     for draft in (skill for skill in every if skill.key.startswith(part)):
-        found = consolidate.best(draft, every)
+        found = consolidate.best_match(draft, every)
         if found is None:
             missed += any(names[0] == draft.key for names in same)
         elif (draft.key, found.other.key) in same:
@@ -112,8 +112,8 @@ def report() -> Iterator[str]:
     yield "| pairs | n | same | found | right | precision | recall |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for name, pairs in parts.items():
-        yield _row(name, pairs, consolidate.SAME, alone=False)
-    yield _row("all, each pair alone", every, consolidate.SAME_AMONG_FEW, alone=True)
+        yield _row(name, pairs, consolidate.MIN_SIMILARITY, alone=False)
+    yield _row("all, each pair alone", every, consolidate.MIN_SIMILARITY_AMONG_FEW, alone=True)
     yield ""
     yield "| kind of pair | n | taken for the same | highest score | lowest score |"
     yield "| --- | --- | --- | --- | --- |"
@@ -134,7 +134,7 @@ def report() -> Iterator[str]:
     yield f"Each skill as a draft, matched with the others: {'; '.join(said)}. Confusions among the pairs:"
     yield ""
     for pair in sorted(every, key=lambda one: -one.score):
-        if pair.same != (pair.score >= consolidate.SAME):
+        if pair.same != (pair.score >= consolidate.MIN_SIMILARITY):
             verdict = "missed" if pair.same else "wrongly taken for the same"
             yield f"- {verdict}: `{pair.skills[0]}` and `{pair.skills[1]}` ({pair.kind}, {pair.score:.2f})"
 
@@ -148,7 +148,7 @@ def _row(name: str, pairs: Sequence[Pair], floor: float, *, alone: bool) -> str:
 
 def _kind(kind: str, pairs: Sequence[Pair]) -> str:
     scores = [pair.score for pair in pairs]
-    taken = sum(score >= consolidate.SAME for score in scores)
+    taken = sum(score >= consolidate.MIN_SIMILARITY for score in scores)
     name = f"{kind} (same)" if pairs[0].same else kind
     return f"| {name} | {len(pairs)} | {taken} | {max(scores):.2f} | {min(scores):.2f} |"
 

@@ -67,7 +67,7 @@ def _model() -> Model:
 
 
 def _named(name: str, project: Path) -> Skill:
-    skills = inventory.served(inventory.all_skills([project]))
+    skills = inventory.offered_skills(inventory.all_skills([project]))
     found = next((skill for skill in skills if skill.name == name), None)
     if found is None:
         known = ", ".join(sorted({skill.name for skill in skills})) or "none"

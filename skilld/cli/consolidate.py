@@ -16,7 +16,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
-    from skilld.library.consolidate import Comparable, Fate, Pair
+    from skilld.library.consolidate import ComparedSkill, Pair, PairStatus
     from skilld.library.merge import Merge
     from skilld.store import Store
     from skilld.types import Proposal
@@ -77,30 +77,30 @@ def run(arguments: argparse.Namespace) -> int:
 
 def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
-    from skilld.library.consolidate import Fate, compared, pair_of, pairs, plan
-    from skilld.library.rows import pinned
+    from skilld.library.consolidate import PairStatus, comparable_skills, pair_key_of_batch, plan, similar_pairs
+    from skilld.library.rows import pinned_skills
     from skilld.types import State
 
     meant = [inventory.the_skill(store, name) for name in names]
     named = {str(row.path) for row in meant}
     rows = [*inventory.shelved(store, project / "SKILL.md" if project else None), *meant]
-    skills = {one.described.key: one for one in compared(rows, pinned(store))}
+    skills = {one.described.key: one for one in comparable_skills(rows, pinned_skills(store))}
     if missing := sorted(named - skills.keys()):
         raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")
     mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}
     batches: dict[str, list[Proposal]] = {}
     for proposal in store.proposals.all():
-        batches.setdefault(pair_of(proposal.batch_id), []).append(proposal)
+        batches.setdefault(pair_key_of_batch(proposal.batch_id), []).append(proposal)
     states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
     open_ = [key for key, seen in states.items() if State.OPEN in seen]
     rejected = [key for key, seen in states.items() if seen & {State.REJECTED, State.REVERTED, State.DROPPED}]
     facts = {key: one.facts for key, one in mine.items()}
-    matches = pairs([one.described for one in mine.values()], named)
-    known: dict[str, tuple[Fate, str]] = {}
+    matches = similar_pairs([one.described for one in mine.values()], named)
+    known: dict[str, tuple[PairStatus, str]] = {}
     merges: dict[str, Merge] = {}
     while True:  # a merge that turns out to be none makes room for another
         planned = plan(matches, facts, open_, rejected, known)
-        fresh = [pair for pair in planned if pair.fate is Fate.MERGE and _key(pair) not in merges]
+        fresh = [pair for pair in planned if pair.status is PairStatus.MERGE and _key(pair) not in merges]
         if not fresh:
             break
         for pair in fresh:
@@ -110,23 +110,23 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
 
 
 def _look_into(
-    pair: Pair, skills: Mapping[str, Comparable], merges: dict[str, Merge], known: dict[str, tuple[Fate, str]]
+    pair: Pair, skills: Mapping[str, ComparedSkill], merges: dict[str, Merge], known: dict[str, tuple[PairStatus, str]]
 ) -> None:
     """Put the merge of a pair into `merges`, and into `known` why it is not to be proposed, if so."""
-    from skilld.library.consolidate import Fate, lost_with
-    from skilld.library.merge import merge
+    from skilld.library.consolidate import PairStatus, folder_losses
+    from skilld.library.merge import merge_skills
 
     key = _key(pair)
     try:
         keep, away = (Path(one.key).read_bytes() for one in (pair.keep, pair.away))
-        merged = merge(keep, away, pair.away.name, common.redactor())
+        merged = merge_skills(keep, away, pair.away.name, common.redactor())
     except (OSError, SkilldError) as error:
-        known[key] = Fate.APART, error.cause if isinstance(error, SkilldError) else str(error)
+        known[key] = PairStatus.APART, error.cause if isinstance(error, SkilldError) else str(error)
         return
-    lost = lost_with(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill)
+    lost = folder_losses(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill)
     merges[key] = replace(merged, left=(*merged.left, *lost))
     if not merged.parts:
-        known[key] = Fate.COVERED, ""
+        known[key] = PairStatus.COVERED, ""
 
 
 def _key(pair: Pair) -> str:
@@ -137,15 +137,15 @@ def _key(pair: Pair) -> str:
 
 def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
-    from skilld.library.consolidate import pair_of, proposals
+    from skilld.library.consolidate import merge_proposals, pair_key_of_batch
     from skilld.proposals.amend import stage_and_store
 
     if found.merge is None or not found.merge.parts:
         return found
     key = _key(found.pair)
-    tries = sum(pair_of(one.batch_id) == key for one in store.proposals.all())
+    tries = sum(pair_key_of_batch(one.batch_id) == key for one in store.proposals.all())
     made, troubles = [], []
-    for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
+    for proposal in merge_proposals(found.pair, found.merge, rfc3339(time.time()), tries):
         try:
             made.append(stage_and_store(store, proposal))
         except SkilldError as error:
@@ -160,7 +160,7 @@ def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
         "away": {"name": pair.away.name, "path": pair.away.key},
         "score": round(pair.match.score, 3),
         "words": list(pair.match.words),
-        "what": pair.fate.value,
+        "what": pair.status.value,
         "why": pair.why or found.trouble,
         "carried": [text for part in merge.parts for text in part.carried] if merge else [],
         "lost": [{"what": one.what, "why": one.why} for one in merge.left] if merge else [],
@@ -170,21 +170,21 @@ def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
 
 
 def _tell(found: MergeOffer, *, dry_run: bool) -> None:
-    from skilld.library.consolidate import Fate
+    from skilld.library.consolidate import PairStatus
 
     pair = found.pair
     keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)
     console.line(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
     archive = f"skilld skills archive {away if keep != away else console.plain(str(Path(pair.away.key).parent))}"
     said = {
-        Fate.MERGED: f"{keep} already contains the other skill. To archive that one: {archive}",
-        Fate.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
-        Fate.REJECTED: "you rejected this merge; it will not be proposed again",
-        Fate.WAITS: f"waiting {pair.why}",
-        Fate.APART: f"not merged: {console.plain(pair.why)}",
+        PairStatus.MERGED: f"{keep} already contains the other skill. To archive that one: {archive}",
+        PairStatus.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
+        PairStatus.REJECTED: "you rejected this merge; it will not be proposed again",
+        PairStatus.WAITS: f"waiting {pair.why}",
+        PairStatus.APART: f"not merged: {console.plain(pair.why)}",
     }
-    if pair.fate in said:
-        console.line(f"  {said[pair.fate]}")
+    if pair.status in said:
+        console.line(f"  {said[pair.status]}")
     elif found.merge is not None:
         _tell_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:

@@ -75,23 +75,23 @@ def version_seen(agent: str) -> str:
         return ""
 
 
-def served(skills: Sequence[Skill]) -> list[Skill]:
+def offered_skills(skills: Sequence[Skill]) -> list[Skill]:
     """Return those skills that the person left enabled: what skilld offers to agents."""
-    from skilld.library.rows import served
+    from skilld.library.rows import offered_skills
 
     with closing(common.stored()) as opened:
-        return served(opened, skills)
+        return offered_skills(opened, skills)
 
 
-def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
+def skills_to_offer(skills: Sequence[Skill], project: Path) -> list[Skill]:
     """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
-    from skilld.library.rows import by_recency, by_relevance, offered, used_by_path
+    from skilld.library.rows import limit_evolving, recency_rank, relevance_rank, used_by_path
 
     rules = common.settings().lifecycle
     with closing(common.stored()) as opened:
         used = used_by_path(opened, skills, common.home(), os.environ) if rules.order == "recency" else {}
-        rank = by_recency(used) if rules.order == "recency" else by_relevance(opened, project)
-        return offered(served(skills), rules.max_evolving, rank)
+        rank = recency_rank(used) if rules.order == "recency" else relevance_rank(opened, project)
+        return limit_evolving(offered_skills(skills), rules.max_evolving, rank)
 
 
 def most_used(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
@@ -120,10 +120,10 @@ def skill_text(skill: Skill) -> str:
 
 def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:
     """Return every skill: of the person, of plugins, and of the projects of sessions, the current folder and `near`."""
-    from skilld.library.rows import collect
+    from skilld.library.rows import load_rows
 
     around = [Path.cwd(), *(near.parents if near is not None else ())]
-    return collect(store, all_skills, common.home(), os.environ, now=time.time(), around=around)
+    return load_rows(store, all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
 def the_skill(store: Store, given: str, session: str = "") -> LibraryRow:

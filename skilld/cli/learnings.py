@@ -126,8 +126,8 @@ def _found(store: Store, arguments: argparse.Namespace) -> list[Learning]:
 
 def _confidence(store: Store) -> dict[str, float]:
     """Return by id how much each learning is relied on, with all the times that the same was said."""
-    from skilld.library.clusters import asks, confidence, of_learnings
+    from skilld.library.clusters import confidence, group_asks, learning_mentions
 
     now = time.time()
-    found = asks(of_learnings(store.learnings.all()))
+    found = group_asks(learning_mentions(store.learnings.all()))
     return {one.id: round(confidence(ask.pieces, now=now), 3) for ask in found for one in ask.said}

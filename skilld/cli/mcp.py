@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
             "Agents start this command and speak MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
         )
     shelf = Shelf(
-        lambda: inventory.offered(inventory.all_skills([project]), project),
+        lambda: inventory.skills_to_offer(inventory.all_skills([project]), project),
         lambda skill: text(skill.path),
         lambda work: [asdict(one) for one in fitting(work, project)],
     )

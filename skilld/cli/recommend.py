@@ -45,17 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
     text = common.as_text(" ".join(arguments.text)).strip()
     if not text:
         raise UsageError("Which task?", "no text given", 'skilld recommend "write the release notes"')
-    from skilld.library.recommend import in_words
+    from skilld.library.recommend import confidence_word
 
     found = fitting(text, common.folder(arguments.project), ask=arguments.ask)
     if arguments.json:
         return common.write_json([asdict(one) for one in found])
     for one in found:
         name = console.paint(console.plain(one.skill) if one.skill else "(not in a skill yet)", "bold")
-        fits = f"{'fits well' if in_words(one.confidence) == 'high' else 'may fit':9}"
+        fits = f"{'fits well' if confidence_word(one.confidence) == 'high' else 'may fit':9}"
         console.line(f"{fits}  {name}  {console.plain(one.path)}".rstrip())
         for because in one.because:
-            sure = f"{because.kind} {because.id}, {in_words(because.confidence)} confidence"
+            sure = f"{because.kind} {because.id}, {confidence_word(because.confidence)} confidence"
             console.line(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")
     if not found:
         console.line("None of your skills fit this task, and nothing you have said is about it.")
@@ -64,17 +64,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendation]:
     """Return what is recommended for a piece of work in a project; with `ask` a model chooses among the skills."""
-    from skilld.library.clusters import about
+    from skilld.library.clusters import find_mentions
     from skilld.library.recommend import recommend
-    from skilld.library.rows import disabled, merged_away, served, up_to_root
+    from skilld.library.rows import disabled_skills, folders_to_root, merged_skills, offered_skills
 
     store = common.store() if ask else common.stored()
-    skills = inventory.all_skills([*up_to_root(project)])
-    off = {str(path) for path in (*disabled(store), *merged_away(skills))}
-    offered = served(store, skills)
+    skills = inventory.all_skills([*folders_to_root(project)])
+    off = {str(path) for path in (*disabled_skills(store), *merged_skills(skills))}
+    offered = offered_skills(store, skills)
     found = recommend(
         text,
-        [said for said in about(store, text) if said.path not in off],
+        [said for said in find_mentions(store, text) if said.path not in off],
         offered,
         now=time.time(),
         project=str(project),
@@ -87,20 +87,20 @@ def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendati
 def _asked(store: Store, text: str, skills: list[Skill], found: list[Recommendation]) -> list[Recommendation]:
     """Return what the model chooses; what words alone found where it does not answer."""
     from skilld.cli.asking import Asking
-    from skilld.library.recommend import candidates, chosen, described
+    from skilld.library.recommend import model_recommendations, skill_summary, skills_to_ask
     from skilld.protocol import Fit, FitResult
 
     model = Asking(store, common.settings(), "recommend")
-    asked = candidates(skills, found)
+    asked = skills_to_ask(skills, found)
     if not asked:
         return found
-    result, why = model.ask(Fit(model.spec, text, tuple(described(one, found) for one in asked)))
+    result, why = model.ask(Fit(model.spec, text, tuple(skill_summary(one, found) for one in asked)))
     if not isinstance(result, FitResult):
         sys.stderr.write(
             f"skilld: the model did not answer, so skills were matched by keywords only: {console.plain(why)}\n"
         )
         return found
-    return chosen(result.numbers, asked, found)
+    return model_recommendations(result.numbers, asked, found)
 
 
 def _bodies(skills: list[Skill]) -> dict[Path, str]:
@@ -129,7 +129,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.hook:
         return _hook(arguments.hook)
-    from skilld.library.recommend import in_words
+    from skilld.library.recommend import confidence_word
 
     found = collect(common.folder(arguments.project))
     if arguments.json:
@@ -138,7 +138,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
         used = f" ({counted(skill['sessions'], 'session')})" if skill["sessions"] else ""
         console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
     for minded in found["minded"]:
-        console.line(f"you said: {console.plain(minded['text'])} ({in_words(minded['confidence'])} confidence)")
+        console.line(f"you said: {console.plain(minded['text'])} ({confidence_word(minded['confidence'])} confidence)")
     if not found["skills"] and not found["minded"]:
         console.line("Nothing to suggest for this project yet.")
     return 0
@@ -146,16 +146,18 @@ def run_suggest(arguments: argparse.Namespace) -> int:
 
 def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the project's skills, the most used first, and the surest things said there that no skill says."""
-    from skilld.library.clusters import asks, confidence, of_learnings
-    from skilld.library.rows import up_to_root
+    from skilld.library.clusters import confidence, group_asks, learning_mentions
+    from skilld.library.rows import folders_to_root
 
     store = common.stored()
-    folders = [*up_to_root(project)]  # an agent that is started below the top of a project loads those above, too
+    folders = [*folders_to_root(project)]  # an agent that is started below the top of a project loads those above, too
     near = {skill.path: skill for folder in folders for skill in inventory.project_skills(folder)}
-    skills = inventory.most_used(inventory.offered([*near.values()], project))
+    skills = inventory.most_used(inventory.skills_to_offer([*near.values()], project))
     now = time.time()
     places = set(map(str, folders))
-    said = asks(of_learnings(one for one in store.learnings.all() if one.project in places and not one.skill))
+    said = group_asks(
+        learning_mentions(one for one in store.learnings.all() if one.project in places and not one.skill)
+    )
     surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)
     return {
         "skills": [

@@ -97,9 +97,9 @@ def _refuse_unknown(store: Store, skills: list[str], project: Path) -> None:
 
 
 def _show_patterns(store: Store, *, as_json: bool) -> int:
-    from skilld.library.patterns import patterns
+    from skilld.library.patterns import find_patterns
 
-    found = asdict(patterns(store.records.tasks(), store.past.sessions()))
+    found = asdict(find_patterns(store.records.tasks(), store.past.sessions()))
     if as_json:
         return common.write_json(found)
     if not found["tasks"]:
@@ -167,12 +167,12 @@ def feedback(arguments: argparse.Namespace) -> int:
 
 
 def _learning(task: Task, tasks: list[Task]) -> Learning:
-    from skilld.library.patterns import learned_confidence, patterns, work_of
+    from skilld.library.patterns import find_patterns, kind_of_work, learned_confidence
     from skilld.store.learnings import Learning
     from skilld.types import Kind
 
-    alike = patterns([one for one in tasks if work_of(one.prompt) == work_of(task.prompt)])
-    with_skill = patterns([one for one in tasks if set(one.skills) & set(task.skills)])
+    alike = find_patterns([one for one in tasks if kind_of_work(one.prompt) == kind_of_work(task.prompt)])
+    with_skill = find_patterns([one for one in tasks if set(one.skills) & set(task.skills)])
     sure = _NO_SKILL if with_skill.qa_rate is None else with_skill.qa_rate
     return Learning(
         id=task.id,

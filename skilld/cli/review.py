@@ -29,7 +29,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.archive import trash_of
+    from skilld.library.archive import trash_folder
     from skilld.review.controller import ReviewContext, ReviewSession
 
     removed = scrub_environment()
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         removed=removed,
         home=common.home(),
         environment=dict(os.environ),
-        trash=trash_of(common.home(), where.data.parent, sys.platform),
+        trash=trash_folder(common.home(), where.data.parent, sys.platform),
         redaction_key=where.redaction_key,
         targets=common.settings().targets,
         first_step=first_step,

@@ -112,13 +112,13 @@ def sync(arguments: argparse.Namespace) -> int:
 
 def _chosen(names: list[str], project: Path) -> list[Skill]:
     """Return the project's skills of these names, or all that are offered; the most used first."""
-    skills = inventory.served(inventory.project_skills(project))
+    skills = inventory.offered_skills(inventory.project_skills(project))
     if unknown := sorted(set(names) - {skill.name for skill in skills}):
         known = ", ".join(sorted({skill.name for skill in skills})) or "none"
         remedy = "List all: skilld skills list. To enable one: skilld skills enable NAME"
         raise UsageError("No such skill in this project", f"{unknown[0]}; available: {known}", remedy)
     named = [one for one in skills if one.name in names]
-    return [skill for skill, _ in inventory.most_used(named or inventory.offered(skills, project))]
+    return [skill for skill, _ in inventory.most_used(named or inventory.skills_to_offer(skills, project))]
 
 
 def _with_block(fronts: dict[Path, str]) -> list[Path]:

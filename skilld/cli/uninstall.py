@@ -128,7 +128,7 @@ def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
 def folders(*, purge: bool) -> list[Removal]:
     """Return skilld's own folders without archived skills; without `purge` the settings stay, wherever they lie."""
     where = common.places()
-    kept = {where.archive} if archived() else set()
+    kept = {where.archive} if archived_skills() else set()
     kept |= set() if purge else {where.settings_file}
     parts = []
     for folder in dict.fromkeys([where.data, where.state, *([where.config] if purge else [])]):
@@ -139,11 +139,11 @@ def folders(*, purge: bool) -> list[Removal]:
     return parts
 
 
-def archived() -> list[str]:
+def archived_skills() -> list[str]:
     """Return what is left of the archive, as it holds the only copies of the person's own skills: a line for each."""
-    from skilld.library.archive import archived
+    from skilld.library.archive import archived_skills
 
-    found = archived(common.places().archive)
+    found = archived_skills(common.places().archive)
     return [
         f"{one.folder}, archived from {one.origin} (to restore it, first run: skilld skills restore {one.name})"
         for one in found
@@ -186,7 +186,7 @@ def run(arguments: argparse.Namespace) -> int:
     shown, more = status_lines()
     parts, troubles = [*services, *_link(), *known, *shown], troubles + more
     last = folders(purge=arguments.purge)
-    _list(parts + last, [*troubles, *archived(), *([] if arguments.purge else _settings())])
+    _list(parts + last, [*troubles, *archived_skills(), *([] if arguments.purge else _settings())])
     if arguments.dry_run:
         console.say("This was a dry run: nothing was removed.")
         if common.daemon_process():

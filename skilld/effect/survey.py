@@ -27,8 +27,8 @@ from skilld.git.environment import scrub_environment
 from skilld.ingest import side_files
 from skilld.ingest.discover import skill_places
 from skilld.ingest.source import source_of
-from skilld.library.patterns import CHECKS
-from skilld.library.patterns import work_of as work_of_prompt
+from skilld.library.patterns import CHECK_PATTERN
+from skilld.library.patterns import kind_of_work as work_of_prompt
 from skilld.past import Correction, Done, PastSession, Repeat
 from skilld.pipeline.documents import is_own, session_opt_out
 from skilld.protocol import Survey, SurveyResult, Surveys, SurveysResult
@@ -102,7 +102,7 @@ class _SessionState:
         self.commands[command] = None
         key = call.call_id or str(len(self.tools))
         self.tools[key] = call.name
-        if CHECKS.search(command) and not _INSPECTION_COMMAND.match(command):
+        if CHECK_PATTERN.search(command) and not _INSPECTION_COMMAND.match(command):
             self.checks[key] = None
 
     def add_result(self, result: ToolResult) -> None:

@@ -17,7 +17,7 @@ from skilld.classify.backends.model import Model
 from skilld.errors import SkilldError
 from skilld.evaluate.stored import NoAnswerError
 from skilld.library.clusters import Mention, Piece
-from skilld.library.recommend import candidates, chosen, described, recommend
+from skilld.library.recommend import model_recommendations, recommend, skill_summary, skills_to_ask
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front
 
@@ -93,9 +93,11 @@ def judge(shelves: Sequence[Shelf], make: Callable[[], Backend]) -> Iterator[Jud
             found = recommend(task.text, shelf.said, shelf.skills, now=_NOW)
             backend, answered = make(), True
             if isinstance(backend, Model):
-                asked = candidates(shelf.skills, found)
+                asked = skills_to_ask(shelf.skills, found)
                 try:
-                    found = chosen(backend.fits(task.text, [described(one, found) for one in asked]), asked, found)
+                    found = model_recommendations(
+                        backend.fits(task.text, [skill_summary(one, found) for one in asked]), asked, found
+                    )
                 except NoAnswerError:
                     answered = False
             yield JudgedTask(shelf.name, task, tuple(one.skill or one.because[0].text for one in found), answered)

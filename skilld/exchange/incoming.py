@@ -25,7 +25,7 @@ from skilld.git import objects
 from skilld.git.remote import clone
 from skilld.git.run import Git
 from skilld.git.tree import FILE_MODES
-from skilld.library.consolidate import best, described
+from skilld.library.consolidate import best_match, describe_skill
 from skilld.redact import Finding as Secret
 from skilld.skills import Places, Skill
 from skilld.skills.draft import Draft, SkillKind, faults, of_kind, read, write
@@ -404,6 +404,6 @@ def place(
 
 def alike(taken: ImportedSkill, texts: Mapping[str, str]) -> tuple[str, ...]:
     """Return a flag where one of the person's skills, given as name -> text, is for the same task."""
-    mine = [described(name, name, text) for name, text in texts.items()]
-    match = best(described("", taken.draft.name, taken.text), mine)
+    mine = [describe_skill(name, name, text) for name, text in texts.items()]
+    match = best_match(describe_skill("", taken.draft.name, taken.text), mine)
     return (f"very similar to your skill {match.other.name}: {match.why}",) if match else ()

@@ -1,10 +1,10 @@
-"""The person's library: the skills on this machine as rows, with usage from the store.
+"""The person's library: the skills on this machine, with usage from the store.
 
-- `rows`: one row a skill, and how its uses went; which are offered to agents, which are pinned.
-- `archive`: putting a skill aside, bringing it back, deleting it. `history`: its versions in git.
-- `merge`, `consolidate`: which skills are alike, which of two stays, and what a merge brings into it.
-- `clusters`, `patterns`, `recommend`: what was said several times, which skills fit a piece of work, and whether one
-  would have covered what was said in a session.
+- `rows`: one row per skill with its usage; which skills are offered to agents, and which are pinned.
+- `archive`: archiving, restoring and deleting a skill. `history`: its versions in git.
+- `consolidate`, `merge`: which skills are similar, which of two is kept, and what a merge adds to it.
+- `clusters`, `patterns`, `recommend`: what was said repeatedly, which skills fit a task, and whether a skill would
+  have covered what was said in a session.
 
-Takes the skills found on this machine and rows of the store, and returns values. Knows no terminal.
+Takes skills and rows of the store, and returns values. Knows no terminal.
 """

@@ -1,7 +1,8 @@
-"""Archived skills: their folders in skilld's data directory, each with a note of where it came from.
+"""Archives, restores and deletes skills by moving their folders.
 
-An entry is a folder `NAME-YYYYMMDD-HHMMSS` with the skill's own folder in it and `origin.json` beside that. The note is
-written first, so that whatever lies there says where it belongs; an entry without the skill is of no account.
+An archive entry is a folder `NAME-YYYYMMDD-HHMMSS` in skilld's data directory with the skill's folder and
+`origin.json`. The note is written first, so that every archived folder has its origin; entries without a skill are
+ignored.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from skilld.git.run import PersonGit
 from skilld.skills import Skill, Source, opt_out
 from skilld.skills.find import FILE
 
-# Moving a folder, also onto another device, so that a crash at any moment leaves it whole in at least one place.
+# Moving a folder, also to another device, such that a crash at any moment leaves it complete in at least one place.
 
 
-def move(source: Path, target: Path) -> None:
-    """Move the folder `source` to the path `target`, where nothing is and whose parent exists.
+def move_folder(source: Path, target: Path) -> None:
+    """Move the folder `source` to the path `target`, which must not exist but whose parent must.
 
-    Onto another device it is copied, written through and compared before the first file of the old place goes. Raises
-    OSError, and RefusedError if a file changed meanwhile; the source is then as it was.
+    On another device it is copied, synced and compared before the first file of the source is removed. Raises OSError,
+    and RefusedError if a file changed meanwhile; the source is then unchanged.
     """
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
@@ -44,41 +45,41 @@ def move(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        _copy(source, target)
-        remove(source)
+        _copy_folder(source, target)
+        remove_folder(source)
     else:
-        _sync(source.parent)
-        _sync(target.parent)
+        _sync_to_disk(source.parent)
+        _sync_to_disk(target.parent)
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder that has been copied. It goes under a hidden name first: half of it is never taken for it.
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that has been copied. It gets a hidden name first, so that half of it is never taken for it.
 
-    What cannot be removed then stays there: the copy is whole, so that is no failure of the move.
+    Files that cannot be removed stay there: the copy is complete, so the move has not failed.
     """
-    hidden = going(folder)
+    hidden = hidden_path(folder)
     if hidden.exists():
         shutil.rmtree(hidden)  # of an earlier, interrupted move
     folder.rename(hidden)
-    _sync(folder.parent)
+    _sync_to_disk(folder.parent)
     shutil.rmtree(hidden, ignore_errors=True)
 
 
-def going(folder: Path) -> Path:
-    """Return where a folder is while it is being removed."""
+def hidden_path(folder: Path) -> Path:
+    """Return the path of a folder while it is being removed."""
     return folder.with_name(f".skilld-moved-{folder.name}")
 
 
-def same(one: Path, other: Path) -> bool:
-    """Whether two folders hold the same files with the same bytes, links and permissions."""
-    return _content(one) == _content(other)
+def is_same_folder(one: Path, other: Path) -> bool:
+    """Whether two folders have the same files with the same bytes, links and permissions."""
+    return _folder_content(one) == _folder_content(other)
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy_folder(source: Path, target: Path) -> None:
     copy = target.with_name(f".skilld-copying-{target.name}")
     if copy.exists():
         shutil.rmtree(copy)
-    before = _content(source)
+    before = _folder_content(source)
     try:
         shutil.copytree(source, copy, symlinks=True)
     except OSError as error:
@@ -89,24 +90,24 @@ def _copy(source: Path, target: Path) -> None:
         raise
     for path in (*copy.rglob("*"), copy):
         if not path.is_symlink():
-            _sync(path)
-    if _content(copy) != before or _content(source) != before:
+            _sync_to_disk(path)
+    if _folder_content(copy) != before or _folder_content(source) != before:
         shutil.rmtree(copy)
         raise RefusedError("Could not move the skill", f"{source} was changed by another program")
     copy.rename(target)
-    _sync(target.parent)
+    _sync_to_disk(target.parent)
 
 
-def _content(folder: Path) -> list[tuple[str, int, str]]:
-    """Return every file, folder and link below a folder: name, mode, and the digest of what it holds."""
+def _folder_content(folder: Path) -> list[tuple[str, int, str]]:
+    """Return every file, folder and link below a folder: name, mode, and digest or link target."""
     return sorted(
-        (str(path.relative_to(folder)), path.lstat().st_mode, _held(path))
+        (str(path.relative_to(folder)), path.lstat().st_mode, _file_content(path))
         for here, folders, files in os.walk(folder)
         for path in (Path(here) / name for name in (*folders, *files))
     )
 
 
-def _held(path: Path) -> str:
+def _file_content(path: Path) -> str:
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
         return str(path.readlink())
@@ -115,7 +116,7 @@ def _held(path: Path) -> str:
     return ""
 
 
-def _sync(path: Path) -> None:
+def _sync_to_disk(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -123,35 +124,35 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-# Whether a skill's folder may be moved away: not where that would lose work, leave a dead link, or was forbidden.
+# Whether a skill's folder may be moved: not if that would lose work, leave a dead link, or is forbidden.
 
 
-def check(skill: Skill, folders: Iterable[Path], removed: Mapping[str, str], title: str) -> None:
-    """Raise RefusedError with `title` where the skill's folder must stay where it is.
+def check_movable(skill: Skill, folders: Iterable[Path], removed: Mapping[str, str], title: str) -> None:
+    """Raise RefusedError with `title` if the skill's folder must not be moved.
 
-    `folders` are those in which agents look for skills, `removed` what `scrub_environment` took out of the process.
+    `folders` are those in which agents look for skills, `removed` what `scrub_environment` removed from the process.
     """
     folder = skill.path.parent
     try:
-        why = _refusal(skill, folder, folders) or _uncommitted(folder, removed)
+        why = _refusal_reason(skill, folder, folders) or _uncommitted_reason(folder, removed)
     except SkilldError as error:
         raise RefusedError(title, str(error), error.remedy) from error
     if why:
         raise RefusedError(title, why)
 
 
-def _refusal(skill: Skill, folder: Path, folders: Iterable[Path]) -> str | None:
+def _refusal_reason(skill: Skill, folder: Path, folders: Iterable[Path]) -> str | None:
     if skill.source is Source.PLUGIN:
         return "it belongs to a plugin"
     if reason := opt_out(skill.path, skill.name):
         return reason
     if os.path.lexists(folder / ".git"):
         return f"{folder} is a separate repository"
-    seen = _seen_as(folders, skill)
+    seen = _paths_to_skill(folders, skill)
     return next((f"{one} is a symlink to it" for one in seen if one.is_symlink() or (one / FILE).is_symlink()), None)
 
 
-def _seen_as(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
+def _paths_to_skill(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
     """Yield the paths below `folders` at which agents find the skill."""
     for folder in folders:
         try:
@@ -161,8 +162,8 @@ def _seen_as(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
         yield from found
 
 
-def _uncommitted(folder: Path, removed: Mapping[str, str]) -> str | None:
-    """Return what git would lose: changes of a folder that it holds. One it holds nothing of is not its affair."""
+def _uncommitted_reason(folder: Path, removed: Mapping[str, str]) -> str | None:
+    """Return that a folder with tracked files has uncommitted changes, None otherwise."""
     try:
         place = locate(folder)
     except NotTrackedError:
@@ -175,19 +176,19 @@ def _uncommitted(folder: Path, removed: Mapping[str, str]) -> str | None:
     return None
 
 
-# Deleting a skill: its folder moves to the person's trash, from where their desktop puts it back.
+# Deleting a skill: its folder moves to the person's trash, from which the desktop can restore it.
 
 
-def trash_of(home: Path, data_home: Path, platform: str) -> Path:
-    """Return the person's trash: macOS's, or that of the freedesktop.org Trash specification 1.0."""
+def trash_folder(home: Path, data_home: Path, platform: str) -> Path:
+    """Return the person's trash folder on macOS, or that of the freedesktop.org Trash specification 1.0."""
     return home / ".Trash" if platform == "darwin" else data_home / "Trash"
 
 
-def put_aside(skill: Skill, trash: Path) -> Path:
-    """Move a skill's folder to the trash and return where it is now.
+def move_to_trash(skill: Skill, trash: Path) -> Path:
+    """Move a skill's folder to the trash and return its new path.
 
-    Raises SkilldError if it cannot be moved, RefusedError if it is more than a skill: people link whole
-    repositories into their skills folders.
+    Raises SkilldError if it cannot be moved, RefusedError if it is more than a skill: people link whole repositories
+    into their skills folders.
     """
     folder = skill.path.parent
     if (folder / ".git").exists():
@@ -199,25 +200,25 @@ def put_aside(skill: Skill, trash: Path) -> Path:
     files = trash / "files" if trash.name == "Trash" else trash
     try:
         files.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if files != trash:  # what desktops need to put it back
+        if files != trash:  # desktops need this to restore it
             info = trash / "info" / f"{name}.trashinfo"
             info.parent.mkdir(mode=0o700, exist_ok=True)
             said = f"Path={quote(str(folder))}\nDeletionDate={time.strftime('%Y-%m-%dT%H:%M:%S')}"
             info.write_text(f"[Trash Info]\n{said}\n", encoding="utf-8")
-        move(folder, files / name)
+        move_folder(folder, files / name)
     except OSError as error:
         (trash / "info" / f"{name}.trashinfo").unlink(missing_ok=True)
         raise SkilldError("The skill was not deleted", error.strerror or str(error)) from error
     return files / name
 
 
-NOTE = "origin.json"
-_ABANDONED = 86400.0  # seconds
+NOTE_FILE = "origin.json"
+_ABANDONED_SECONDS = 86400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedSkill:
-    """A skill in the archive. `entry` is its folder there, `origin` the folder it was, `at` when it came (RFC 3339)."""
+    """A skill in the archive. `entry` is its folder there, `origin` its former folder, `at` the time (RFC 3339)."""
 
     entry: Path
     name: str
@@ -226,74 +227,76 @@ class ArchivedSkill:
 
     @property
     def folder(self) -> Path:
-        """Where the skill's own folder is now."""
+        """The skill's own folder in the archive."""
         return self.entry / self.name
 
 
-def archived(where: Path) -> list[ArchivedSkill]:
-    """Return what is in the archive `where`, the newest first."""
+def archived_skills(where: Path) -> list[ArchivedSkill]:
+    """Return the skills in the archive `where`, the newest first."""
     return sorted(_entries(where), key=lambda one: (one.at, one.entry.name), reverse=True)
 
 
-def sweep(where: Path, now: float) -> None:
-    """Remove what a move that was killed has left: copies that are whole elsewhere. Entries may be in the making."""
-    for one in archived(where):
-        shutil.rmtree(going(one.origin), ignore_errors=True)
-    whole = {one.entry for one in archived(where)}
+def remove_leftovers(where: Path, now: float) -> None:
+    """Remove leftovers of interrupted moves, which are complete elsewhere. Recent entries may be in progress."""
+    for one in archived_skills(where):
+        shutil.rmtree(hidden_path(one.origin), ignore_errors=True)
+    whole = {one.entry for one in archived_skills(where)}
     for entry in where.iterdir():
-        if entry not in whole and entry.is_dir() and now - entry.lstat().st_mtime > _ABANDONED:
+        if entry not in whole and entry.is_dir() and now - entry.lstat().st_mtime > _ABANDONED_SECONDS:
             shutil.rmtree(entry, ignore_errors=True)
 
 
-def archive(folder: Path, where: Path, now: float) -> ArchivedSkill:
-    """Move a skill's folder into the archive `where`, a private folder that exists; `now` is a Unix time.
+def archive_skill(folder: Path, where: Path, now: float) -> ArchivedSkill:
+    """Move a skill's folder into the archive `where`, an existing private folder; `now` is a Unix time.
 
-    What an earlier call that was killed had copied whole is finished. Raises SkilldError if it cannot be moved, with
-    the folder as it was.
+    Completes an earlier call that was killed after copying. Raises SkilldError if the folder cannot be moved; it is
+    then unchanged.
     """
     try:
-        for one in archived(where):
-            if one.origin == folder and same(one.folder, folder):
-                remove(folder)
+        for one in archived_skills(where):
+            if one.origin == folder and is_same_folder(one.folder, folder):
+                remove_folder(folder)
                 return one
         made = ArchivedSkill(_new_entry(where, folder.name, now), folder.name, folder, rfc3339(now))
         note = {"name": made.name, "origin": str(folder), "at": made.at}
-        write_whole(made.entry / NOTE, (json.dumps(note) + "\n").encode(), 0o600)
+        write_whole(made.entry / NOTE_FILE, (json.dumps(note) + "\n").encode(), 0o600)
         try:
-            move(folder, made.folder)
+            move_folder(folder, made.folder)
         except (OSError, RefusedError):
-            if os.path.lexists(folder):  # else what is in the archive is all there is
-                _drop(made.entry)
+            if os.path.lexists(folder):  # otherwise the archive has the only copy
+                _remove_entry(made.entry)
             raise
     except OSError as error:
         raise SkilldError("The skill was not archived", f"{folder}: {error.strerror or error}") from error
     return made
 
 
-def restore(one: ArchivedSkill) -> Path:
+def restore_skill(one: ArchivedSkill) -> Path:
     """Move an archived skill back and return its folder.
 
-    Raises RefusedError if something is there by now, or its project is gone; SkilldError if it cannot be moved.
+    Raises RefusedError if the path is taken or the project is gone, SkilldError if it cannot be moved.
     """
     title = "The skill was not restored"
     try:
         if os.path.lexists(one.origin):
-            if one.origin.is_symlink() or not one.origin.is_dir() or not same(one.folder, one.origin):
+            if one.origin.is_symlink() or not one.origin.is_dir() or not is_same_folder(one.folder, one.origin):
                 raise RefusedError(title, f"{one.origin} already exists", "Move it out of the way first.")
-            remove(one.folder)  # an earlier call was killed when it had copied everything
+            remove_folder(one.folder)  # an earlier call was killed after copying everything
         else:
-            if not _project(one.origin).is_dir():
-                raise RefusedError(title, f"{_project(one.origin)} is gone", f"The skill is still in {one.folder}")
+            if not _project_folder(one.origin).is_dir():
+                raise RefusedError(
+                    title, f"{_project_folder(one.origin)} is gone", f"The skill is still in {one.folder}"
+                )
             one.origin.parent.mkdir(parents=True, exist_ok=True)
-            move(one.folder, one.origin)
-        _drop(one.entry)
+            move_folder(one.folder, one.origin)
+        _remove_entry(one.entry)
     except OSError as error:
         raise SkilldError(title, f"{one.origin}: {error.strerror or error}") from error
     return one.origin
 
 
-def _project(origin: Path) -> Path:
-    """Return what has to be there still: the folder that holds the agent's one, as `P` in `P/.claude/skills/NAME`."""
+def _project_folder(origin: Path) -> Path:
+    """Return the folder that must still exist: the one with the agent's folder, as `P` in `P/.claude/skills/NAME`."""
     return next((folder.parent for folder in origin.parents if folder.name.startswith(".")), origin.parent)
 
 
@@ -310,7 +313,7 @@ def _new_entry(where: Path, name: str, now: float) -> Path:
 
 
 def _entries(where: Path) -> Iterator[ArchivedSkill]:
-    for note in where.glob(f"*/{NOTE}"):
+    for note in where.glob(f"*/{NOTE_FILE}"):
         try:
             said = json.loads(note.read_text(encoding="utf-8"))
             one = ArchivedSkill(note.parent, Path(said["name"]).name, Path(said["origin"]), str(said["at"]))
@@ -320,7 +323,7 @@ def _entries(where: Path) -> Iterator[ArchivedSkill]:
             yield one
 
 
-def _drop(entry: Path) -> None:
-    """Remove an entry of a skill that is whole elsewhere."""
-    (entry / NOTE).unlink(missing_ok=True)
+def _remove_entry(entry: Path) -> None:
+    """Remove an entry whose skill is complete elsewhere."""
+    (entry / NOTE_FILE).unlink(missing_ok=True)
     shutil.rmtree(entry, ignore_errors=True)

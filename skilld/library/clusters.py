@@ -1,4 +1,4 @@
-"""Groups repeated statements of one thing into an ask, from the store's rows."""
+"""Groups repeated statements of the same thing into an ask, and computes the confidence in it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from skilld.store.learnings import Learning
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind
 from skilld.words import content_stems, same
 
-# How much a thing that was said is to be relied on is the product of three factors:
-# - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the surest piece, `n` the distinct sessions that said it, of which
-#   at most two count for each distinct day. One long evening is not three weeks.
+# The confidence in an ask is the product of three factors:
+# - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the highest confidence of a mention, `n` the number of distinct
+#   sessions, at most two for each distinct day: one long evening is not three weeks.
 # - acceptance = (yes + 2) / (yes + no + 2): accepted or called helpful, against rejected, reverted or called unhelpful.
-# - age = 0.5 ** (days / 180) since it was last said: what nobody needs fades, and comes back when it is said again.
+# - age = 0.5 ** (days / 180) since the last mention: what nobody needs fades, and a new mention restores it.
 
-HALF_LIFE = 180.0  # days
-_A_DAY = 86400.0
-_PER_DAY = 2
+HALF_LIFE_DAYS = 180.0
+_DAY_SECONDS = 86400.0
+_MAX_SESSIONS_PER_DAY = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One time that something was said: by which session, when (Unix seconds), how surely (0 to 1)."""
+    """One piece of evidence: the session, the time (Unix seconds) and the confidence (0 to 1)."""
 
     session: str
     at: float
@@ -35,19 +35,19 @@ class Piece:
 
 
 def confidence(pieces: Sequence[Piece], yes: int = 0, no: int = 0, *, now: float) -> float:
-    """Return the confidence in what the pieces say, 0 to 1; 0 if there are none."""
+    """Return the confidence that the pieces justify, 0 to 1; 0 if there are none."""
     if not pieces:
         return 0.0
-    days = len({int(piece.at // _A_DAY) for piece in pieces})
-    counted = min(len({piece.session for piece in pieces}), _PER_DAY * days)
+    days = len({int(piece.at // _DAY_SECONDS) for piece in pieces})
+    counted = min(len({piece.session for piece in pieces}), _MAX_SESSIONS_PER_DAY * days)
     surest = max(piece.confidence for piece in pieces)
     evidence = 1 - (1 - surest) * math.pow(0.5, counted - 1)
-    age = max(0.0, now - max(piece.at for piece in pieces)) / _A_DAY
-    return evidence * acceptance(yes, no) * math.pow(0.5, age / HALF_LIFE)
+    age = max(0.0, now - max(piece.at for piece in pieces)) / _DAY_SECONDS
+    return evidence * acceptance(yes, no) * math.pow(0.5, age / HALF_LIFE_DAYS)
 
 
 def acceptance(yes: int, no: int) -> float:
-    """Return the factor that decisions and feedback make, 0 to 1."""
+    """Return the factor for decisions and feedback, 0 to 1."""
     return (yes + 2) / (yes + no + 2)
 
 
@@ -55,8 +55,8 @@ def acceptance(yes: int, no: int) -> float:
 class Mention:
     """One time that somebody said something lasting.
 
-    `kind` is learning or proposal and `id` the row's; `skill` and `path` name the skill it is about, if any; `accepted`
-    is None if nobody decided.
+    `kind` and `id` name the row, mostly a learning or proposal; `skill` and `path` the skill it is about, if any;
+    `accepted` is None without a decision.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What was said once or several times; the newest stands first."""
+    """One thing that was said once or several times, the newest mention first."""
 
     said: tuple[Mention, ...]
 
@@ -83,12 +83,12 @@ class Ask:
 
     @property
     def pieces(self) -> list[Piece]:
-        """When, and by which session, it was said."""
+        """The evidence of all mentions."""
         return [one.piece for one in self.said]
 
 
-def asks(said: Iterable[Mention]) -> list[Ask]:
-    """Return what was said as asks, the newest first."""
+def group_asks(said: Iterable[Mention]) -> list[Ask]:
+    """Group mentions of the same thing into asks, the newest first."""
     groups: list[tuple[frozenset[str], list[Mention]]] = []
     by_stem: dict[str, list[int]] = {}
     for one in sorted(said, key=lambda each: -each.piece.at):
@@ -104,31 +104,29 @@ def asks(said: Iterable[Mention]) -> list[Ask]:
     return [Ask(tuple(group)) for _, group in groups]
 
 
-# Rows of the store as things said: what a search found, or all there is.
-
-# What these say of whether the person wanted it; an open one says nothing yet.
-_DECIDED = {State.ACCEPTED: True, State.REJECTED: False, State.REVERTED: False}
+# Mentions from rows of the store.
+_DECISIONS = {State.ACCEPTED: True, State.REJECTED: False, State.REVERTED: False}
 _MAX_HITS = 50
 
 
-def about(store: Store, text: str) -> list[Mention]:
-    """Return what people said that shares words with `text`, or what they mean: the best matches only."""
+def find_mentions(store: Store, text: str) -> list[Mention]:
+    """Return the mentions that best match `text` by words or meaning."""
     found: list[Mention] = []
     for hit in store.search.find(text, _MAX_HITS, kin(text)):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):
-            found.append(of_learning(learning))
+            found.append(learning_mention(learning))
         elif hit.kind == "proposal" and (proposal := store.proposals.get(hit.id)) and proposal.evidence:
-            found.append(of_proposal(proposal))
+            found.append(proposal_mention(proposal))
     return found
 
 
-def of_learnings(learnings: Iterable[Learning]) -> list[Mention]:
-    """Return learnings as things said."""
-    return [of_learning(learning) for learning in learnings]
+def learning_mentions(learnings: Iterable[Learning]) -> list[Mention]:
+    """Return learnings as mentions."""
+    return [learning_mention(learning) for learning in learnings]
 
 
-def of_learning(learning: Learning) -> Mention:
-    """Return a learning as a thing said."""
+def learning_mention(learning: Learning) -> Mention:
+    """Return a learning as a mention."""
     return Mention(
         kind="learning",
         id=learning.id,
@@ -141,8 +139,8 @@ def of_learning(learning: Learning) -> Mention:
     )
 
 
-def of_proposal(proposal: Proposal) -> Mention:
-    """Return a proposal as a thing said; of a new skill it is what was asked for, as nobody said its description."""
+def proposal_mention(proposal: Proposal) -> Mention:
+    """Return a proposal as a mention; for a new skill it has the request, because nobody said its description."""
     return Mention(
         kind="proposal",
         id=proposal.id,
@@ -152,13 +150,13 @@ def of_proposal(proposal: Proposal) -> Mention:
         path=proposal.path,
         project=proposal.repo,
         piece=Piece(proposal.session_id, seconds(proposal.created_at) or 0.0, proposal.confidence),
-        accepted=_DECIDED.get(proposal.state),
+        accepted=_DECISIONS.get(proposal.state),
     )
 
 
-def instructions_of(proposal: Proposal) -> list[Mention]:
-    """Return the lasting things said that a proposal has: none if nobody said it, of a task's skill not the request."""
-    whole = of_proposal(proposal)
+def proposal_instructions(proposal: Proposal) -> list[Mention]:
+    """Return the lasting instructions in a proposal, without the request of a task; none if nobody said them."""
+    whole = proposal_mention(proposal)
     if not (proposal.creates and proposal.evidence):
         return [whole] if proposal.evidence else []
     said = [(one.change, one.quote) for one in proposal.updates if one.turn != OBSERVED_TURN]
@@ -167,14 +165,13 @@ def instructions_of(proposal: Proposal) -> list[Mention]:
     return [replace(whole, text=text, quote=quote) for text, quote in said]
 
 
-# Words of a fact that says how a project is laid out.
-_LAYOUT = re.compile(
+_LAYOUT_PATTERN = re.compile(
     r"\b(?:modules?|layers?|packages?|services?|schemas?|interfaces?|dependenc(?:y|ies)|architectures?|components?"
     r"|boundar(?:y|ies)|adapters?|database tables?|lives? (?:in|under)|belongs? (?:in|to))\b",
     re.IGNORECASE,
 )
 
 
-def says_layout(fact: str) -> bool:
-    """Whether a fact says what a project is made of and where that is, by its words."""
-    return bool(_LAYOUT.search(fact))
+def is_about_layout(fact: str) -> bool:
+    """Whether a fact describes the layout of a project."""
+    return bool(_LAYOUT_PATTERN.search(fact))

@@ -14,7 +14,7 @@ from skilld.git.repo import TrackedFile
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A commit that changed a skill: by whom, when (Unix time), and which proposals its message names."""
+    """A commit that changed a skill: its author, its Unix time, and the proposals that its message names."""
 
     commit: str
     at: int
@@ -24,9 +24,9 @@ class Version:
 
 
 class History:
-    """The history of the skill at `path` (a real one). Raises NotTrackedError if no repository holds it.
+    """The history of the skill at `path` (a real path). Raises NotTrackedError if it is in no repository.
 
-    `private` is the folder of skilld's own repositories. The environment is scrubbed already.
+    `private` is the folder of skilld's own repositories. The environment must have been scrubbed.
     """
 
     def __init__(self, path: Path, private: Path) -> None:
@@ -34,7 +34,7 @@ class History:
         self._tracked: TrackedFile = look(path, private)
 
     def versions(self, limit: int) -> list[Version]:
-        """Return at most `limit` commits of the branch that is checked out, the newest first."""
+        """Return at most `limit` commits of the current branch, the newest first."""
         repo = self._tracked.repo
         out = repo.git.run("rev-list", f"--max-count={limit}", repo.head, "--", self._tracked.relpath)
         commits = objects.read_commits(repo.git, out.decode().split())
@@ -45,7 +45,7 @@ class History:
         ]
 
     def diff(self, revision: str = "") -> list[str]:
-        """Return what changed from a revision (else the newest commit) to the file as it stands, as a unified diff."""
+        """Return the unified diff from a revision (the newest commit by default) to the current file."""
         git, relpath = self._tracked.repo.git, self._tracked.relpath
         commit = self._commit(revision) if revision else self._tracked.repo.head
         before = objects.read_blob(git, commit, relpath) or b""

@@ -1,8 +1,8 @@
-"""What merging two skills would add to the one that is kept, and what would be lost. Pure.
+"""Merges one skill into another that is kept. Pure.
 
-Two SKILL.md files in, operations on the one that stays out, with every line that does not come along and why. Nothing
-is reworded: what is carried over are lines of the other file, one operation each, so that a person can take some of
-them. A merge that would pass the bounds of one edit is split; each part fits the file without the others.
+Two SKILL.md files in, operations on the one to keep out, and every line that is left out with the reason. Nothing is
+reworded: each operation carries over lines of the other file, so that a person can accept some of them. A merge that
+would exceed the limits of one edit is split; each part fits the file without the others.
 """
 
 from __future__ import annotations
@@ -20,23 +20,20 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import anchored, apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.merge_places import among_steps, indent_of, over, says_less, whole_blocks
+from skilld.library.merge_places import find_shorter_item, indent_of, insert_step, replace_item, whole_blocks
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front, front_lines, scalar
 from skilld.text import fold, folded
 from skilld.types import Op, Operation
 
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
-_NO_WORDS = re.compile(r"[\W_]*")
+_SENTENCE_PATTERN = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
+_NO_WORDS_PATTERN = re.compile(r"[\W_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """`lines` as they stand, less the indentation and marker of the first; `whole` keeps them together as a block.
-
-    `text` is what is compared: the words on one line. A `step` is numbered.
-    """
+    """Lines of a skill without the indentation and marker of the first. `whole`: a block; `step`: a numbered item."""
 
     section: str
     lines: tuple[str, ...]
@@ -45,47 +42,49 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """The words of the passage on one line."""
+        """The passage on one line, for comparison."""
         return fold(" ".join(self.lines))
 
 
-def passages(text: str) -> list[Passage]:
-    """Return the list items, sentences, code and tables of a SKILL.md in order; none if it cannot be taken apart."""
+def find_passages(text: str) -> list[Passage]:
+    """Return the list items, sentences, code and tables of a SKILL.md in order; none if it cannot be parsed."""
     body = body_of(text)
-    return [passage for section in sections(text) for passage in _of_section(section.heading, section.blocks, body)]
+    return [
+        passage for section in sections(text) for passage in _section_passages(section.heading, section.blocks, body)
+    ]
 
 
-def _of_section(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Passage]:
+def _section_passages(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Passage]:
     for block, last in whole_blocks(blocks, body):
         lines = body[block.first : last + 1]
         if block.kind is Block.ITEM:
-            yield Passage(title, _item(block, lines), step=block.marker[:1].isdigit())
+            yield Passage(title, _item_lines(block, lines), step=block.marker[:1].isdigit())
         elif block.kind is Block.PARAGRAPH:
-            yield from (Passage(title, (part,)) for part in _SENTENCE.split(fold(block.text)))
-        elif block.kind is Block.OTHER and not _NO_WORDS.fullmatch(block.text) and "<!--" not in block.text:
+            yield from (Passage(title, (part,)) for part in _SENTENCE_PATTERN.split(fold(block.text)))
+        elif block.kind is Block.OTHER and not _NO_WORDS_PATTERN.fullmatch(block.text) and "<!--" not in block.text:
             yield Passage(title, tuple(lines), whole=True)
 
 
-def _item(item: Lines, lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the lines of a list item and of what belongs to it, less its marker and their indentation."""
+def _item_lines(item: Lines, lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines of a list item and its nested blocks, without its marker and their indentation."""
     first = lines[0][len(item.indent + item.marker + item.gap) :].strip()
     depth = min((indent_of(line) for line in lines[1:] if line.strip()), default=0)
     return first, *(line[depth:].rstrip() for line in lines[1:])
 
 
 MERGED_FROM = "skilld-merged-from"
-NO_MARK = "the front matter cannot record where these lines come from"
+NO_MARK_FLAG = "the front matter cannot record where these lines come from"
 MAX_PARTS = 5
 Redact = Callable[[str], str]
 
 
 class TooMuchError(SkilldError):
-    """The two are alike, and yet one says so much besides that nobody could review the merge."""
+    """The skills are similar, but one says so much more that nobody could review the merge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """One thing of the merged skill that does not come along, and why."""
+    """One thing of the merged skill that is left out, and why."""
 
     what: str
     why: str
@@ -93,7 +92,7 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """One proposal: its operations, the file as it would be, what it carries over, what a person should look at."""
+    """One proposal: the new file, the operations, what is carried over, and what a person should look at."""
 
     data: bytes
     operations: tuple[Operation, ...] = ()
@@ -103,16 +102,16 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What one skill would take from another, in one part or several; none if it says all of it already."""
+    """What one skill takes from another, in one or several parts; no parts if it already says everything."""
 
     parts: tuple[Portion, ...]
     left: tuple[Omission, ...]
 
 
-def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
-    """Return what the skill `keep` would take from `away`, called `name`. `redact` takes secrets out of a text.
+def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
+    """Return what the skill `keep` takes from `away`, called `name`. `redact` removes secrets from a text.
 
-    Raises SkilldError if one of them cannot be taken apart, TooMuchError if it would take more than MAX_PARTS.
+    Raises SkilldError if one of them cannot be parsed, TooMuchError if more than MAX_PARTS would be needed.
     """
     for data in (keep, away):
         parse(data)
@@ -120,16 +119,16 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     ground = own = keep.decode("utf-8-sig")
     parts = [Portion(keep)]
     left: list[Omission] = []
-    mine, theirs, told = titled(own), titled(said), passages(said)
-    if mine and theirs:  # what is right below the title of the one stands below that of the other
+    mine, theirs, told = title_of(own), title_of(said), find_passages(said)
+    if mine and theirs:  # text directly below one title belongs below the other
         told = [replace(one, section=mine) if one.section == theirs else one for one in told]
     for number, passage in enumerate(told):
-        if _stands_in(passage, ground):
+        if _is_said_in(passage, ground):
             continue
-        why = _omission(passage, own, redact)
+        why = _omission_reason(passage, own, redact)
         if not why:
             try:
-                parts = _with(_Placed(passage, told[:number], told[number + 1 :]), parts, keep, said)
+                parts = _add_passage(_PassageInContext(passage, told[:number], told[number + 1 :]), parts, keep, said)
             except TooMuchError:
                 raise
             except SkilldError as error:
@@ -139,33 +138,35 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
         else:
             ground += "\n\n" + "\n".join(passage.lines)
     made = tuple(part for part in parts if part.operations)
-    return Merge(_marked(made, keep, name), (*left, *_front(keep, away)))
+    return Merge(_with_origin_mark(made, keep, name), (*left, *_front_matter_omissions(keep, away)))
 
 
-def titled(text: str) -> str:
-    """Return the title of a skill's text: its first heading, where that is of the first level; else ""."""
+def title_of(text: str) -> str:
+    """Return a skill's title: its first heading if that is of level 1, or ""."""
     first = next((section for section in sections(text) if section.level), None)
     return first.heading if first and first.level == 1 else ""
 
 
-def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Omission]:
-    """Return what is lost with the folder: its other files, and the agents that see only that one."""
+def folder_omissions(
+    files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]
+) -> list[Omission]:
+    """Return what is lost with the merged folder: its other files, and agents that see only that skill."""
     only = [agent for agent in agents_of_away if agent not in agents_of_keep]
     unseen = [Omission(agent, "this agent sees only the other skill, not the one that is kept") for agent in only]
     return [*(Omission(name, "a file in the other skill's folder; files are not copied") for name in files), *unseen]
 
 
-def _stands_in(passage: Passage, ground: str) -> bool:
-    """Whether the text says it: a block by its lines as they are, all else also in nearly the same words."""
+def _is_said_in(passage: Passage, ground: str) -> bool:
+    """Whether the text contains a passage: a block literally, anything else in similar words."""
     stands = {fold(line) for line in ground.splitlines()}
     if all(fold(line) in stands for line in passage.lines if line.strip()):
         return True
     if passage.whole or not all(token.casefold() in ground.casefold() for token in exact_tokens(passage.text)):
-        return False  # the same in nearly all words, but for a flag or a number, says less
+        return False  # similar words without a flag or a number say less
     return says_already(passage.text, ground)
 
 
-def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
+def _omission_reason(passage: Passage, own: str, redact: Redact) -> str | None:
     if any(redact(line) != line for line in passage.lines):
         return "it contains a secret"
     block = None if passage.whole else contradicted_block(passage.text, own)
@@ -177,33 +178,33 @@ def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """A passage with those that came before and after it in the skill that is merged."""
+class _PassageInContext:
+    """A passage with those before and after it in its skill."""
 
     passage: Passage
     before: Sequence[Passage]
     behind: Sequence[Passage]
 
 
-def _operation(one: _Placed, data: bytes) -> Operation:
-    """Return the operation that brings a passage in: over an item that says less, a step in its order, else added."""
+def _insert_operation(one: _PassageInContext, data: bytes) -> Operation:
+    """Return the operation for a passage: it replaces a shorter item, joins the steps in order, or is appended."""
     passage = one.passage
     if passage.whole:
-        return _block(passage, data)
-    if (less := says_less(data, passage.text)) is not None:
-        return over(data, less, passage.lines)
+        return _insert_block(passage, data)
+    if (less := find_shorter_item(data, passage.text)) is not None:
+        return replace_item(data, less, passage.lines)
     if passage.step:
         before = [other.text for other in reversed(one.before) if other.step]
         behind = [other.text for other in one.behind if other.step]
-        if (placed := among_steps(data, passage.lines, before, behind)) is not None:
+        if (placed := insert_step(data, passage.lines, before, behind)) is not None:
             return placed
     return insert_bullet(data, passage.section, "\n".join(passage.lines))
 
 
-def _with(one: _Placed, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:
-    """Return the parts with the passage in the last one, or in a new one where that is full."""
+def _add_passage(one: _PassageInContext, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:
+    """Add the passage to the last part, or to a new one if that is full."""
     try:
-        return [*parts[:-1], _inserted(one, parts[-1], keep, evidence)]
+        return [*parts[:-1], _insert_into_part(one, parts[-1], keep, evidence)]
     except RefusedError:
         if not parts[-1].operations:
             raise
@@ -212,11 +213,11 @@ def _with(one: _Placed, parts: list[Portion], keep: bytes, evidence: str) -> lis
                 "The merge was not proposed",
                 f"it would take more than {MAX_PARTS} proposals, which is too many to review",
             ) from None
-        return [*parts, _inserted(one, Portion(keep), keep, evidence)]
+        return [*parts, _insert_into_part(one, Portion(keep), keep, evidence)]
 
 
-def _inserted(one: _Placed, part: Portion, keep: bytes, evidence: str) -> Portion:
-    operations = (*part.operations, _operation(one, part.data))
+def _insert_into_part(one: _PassageInContext, part: Portion, keep: bytes, evidence: str) -> Portion:
+    operations = (*part.operations, _insert_operation(one, part.data))
     after = apply(keep, operations)
     findings = lint(part.data, after, evidence)
     if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
@@ -225,8 +226,8 @@ def _inserted(one: _Placed, part: Portion, keep: bytes, evidence: str) -> Portio
     return Portion(after, operations, (*part.carried, one.passage.text), tuple(dict.fromkeys(flags)))
 
 
-def _marked(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion, ...]:
-    """Have the last part write down whose content it is; front matter that has no place for it goes without."""
+def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion, ...]:
+    """Record the merged skill in the front matter with the last part, if the front matter permits."""
     if not parts:
         return parts
     said = front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
@@ -235,12 +236,12 @@ def _marked(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion
     try:
         after = apply(keep, operations)
     except SkilldError:
-        return (*others, replace(last, flags=(*last.flags, NO_MARK)))
+        return (*others, replace(last, flags=(*last.flags, NO_MARK_FLAG)))
     return (*others, replace(last, data=after, operations=operations))
 
 
-def _block(passage: Passage, data: bytes) -> Operation:
-    """Return the operation that puts code or a table at the end of the section of its name, else of the file."""
+def _insert_block(passage: Passage, data: bytes) -> Operation:
+    """Return the operation that adds code or a table at the end of its section, or of the file."""
     body = parse(data).body
     named = [part for part in structure.sections(body) if folded(part.title) == folded(passage.section)]
     end = named[0].own_end if named else len(body)
@@ -251,8 +252,8 @@ def _block(passage: Passage, data: bytes) -> Operation:
     return anchored(body, end, end, lines)
 
 
-def _front(keep: bytes, away: bytes) -> Iterator[Omission]:
-    """Yield the fields of the front matter that the one that stays does not have in the same words."""
+def _front_matter_omissions(keep: bytes, away: bytes) -> Iterator[Omission]:
+    """Yield the front matter fields that the kept skill has not or has with another value."""
     mine, theirs = _fields(keep), _fields(away)
     for key, value in theirs.items():
         if key != "name" and value and mine.get(key) != value:

@@ -1,6 +1,6 @@
-"""What past tasks have in common: success rate, duration, tools, places. Pure.
+"""Statistics of past work: success rate, duration, tools, projects. Pure.
 
-Tasks are what a person or a tool recorded, and the sessions that the daemon has read.
+They cover the tasks that a person or a tool recorded, and the sessions that the daemon has surveyed.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from skilld.past import PastSession
 from skilld.store.tasks import Task
 
 COMPLETED = "completed"
-# Commands that say whether work is right.
-CHECKS = re.compile(
+# Commands that check work.
+CHECK_PATTERN = re.compile(
     r"(?:^|[\s/:_-])(?:tests?|pytest|jest|vitest|rspec|checks?|lint|verify|validate|smoke|typecheck|tsc|mypy|ruff"
     r"|eslint|clippy|vet|tox|nox|e2e|doctor|healthz?|build|compile)(?:$|[\s/:._-])",
     re.IGNORECASE,
 )
-_TOOLS = 10
-# What sort of work a task is, by the words it was asked for with.
-_WORK: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+_MAX_TOOLS = 10
+# Kinds of work, by words of the request.
+_WORK_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(rf"\b(?:{words})", re.IGNORECASE))
     for name, words in (
         ("debugging", "bugs?\\b|debug|fix|crash|error|fail|broken|regress"),
@@ -37,7 +37,7 @@ _WORK: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Shares are 0 to 1 and None if there is nothing to share; durations are seconds."""
+    """Rates are 0 to 1, and None without data; durations are in seconds."""
 
     tasks: int
     success_rate: float | None
@@ -48,8 +48,8 @@ class Patterns:
     work: dict[str, int]
 
 
-def patterns(tasks: Sequence[Task], sessions: Iterable[PastSession] = ()) -> Patterns:
-    """Return what tasks and sessions have in common. A session counts as a success where its last check passed."""
+def find_patterns(tasks: Sequence[Task], sessions: Iterable[PastSession] = ()) -> Patterns:
+    """Return the statistics of tasks and sessions. A session counts as a success if its last check passed."""
     done = [(one.cwd, one.done) for one in sessions if one.done is not None and one.done.calls]
     checked = [task.qa for task in tasks if task.qa is not None]
     checked += [one.passed for _, one in done if one.passed is not None]
@@ -59,25 +59,25 @@ def patterns(tasks: Sequence[Task], sessions: Iterable[PastSession] = ()) -> Pat
     ]
     tools = [name for used in (*(task.tools for task in tasks), *(one.tools for _, one in done)) for name in used]
     places = [*(task.project for task in tasks), *(cwd for cwd, _ in done)]
-    work = [*(work_of(task.prompt) for task in tasks), *(one.work for _, one in done)]
+    work = [*(kind_of_work(task.prompt) for task in tasks), *(one.work for _, one in done)]
     return Patterns(
         tasks=len(tasks) + len(done),
         success_rate=_share(sum(ended), len(ended)),
         qa_rate=_share(sum(checked), len(checked)),
         average_seconds=round(sum(timed) / len(timed), 1) if timed else None,
-        tools=dict(Counter(tools).most_common(_TOOLS)),
+        tools=dict(Counter(tools).most_common(_MAX_TOOLS)),
         projects=dict(Counter(filter(None, places)).most_common()),
         work=dict(Counter(work).most_common()),
     )
 
 
-def work_of(prompt: str) -> str:
-    """Return what sort of work a prompt asks for; `other` where its words do not tell."""
-    return next((name for name, words in _WORK if words.search(prompt)), "other")
+def kind_of_work(prompt: str) -> str:
+    """Return the kind of work that a prompt asks for; "other" if its words do not tell."""
+    return next((name for name, words in _WORK_PATTERNS if words.search(prompt)), "other")
 
 
 def learned_confidence(skill: float, qa_rate: float) -> float:
-    """Return the confidence in what a checked task taught: its skill's and the checks' pass rate, weighed alike."""
+    """Return the confidence in what a checked task taught: the mean of its skill's confidence and the pass rate."""
     return round((skill + qa_rate) / 2, 3)
 
 

@@ -1,8 +1,8 @@
-"""Which skills fit a task, because of what people said about such work or what skills say of themselves. Pure.
+"""Recommends skills for a task, by what people said about such work and what the skills say. Pure.
 
-Each term of the task counts by where a skill has it, or one of its meaning: in its name, its description, its text, or
-what was said of it. A term that only says what is done ("change", "check") counts less and never alone; one that no
-place has counts a little where the skill is of that field of work. So a task that no skill is for mostly gets none.
+Each term of the task is weighted by where a skill has it, or a term of the same meaning: in its name, its description,
+its text, or in something said about it. Action words ("change", "check") count less and never alone; a missing term
+counts a little if the skill is in the same field of work. So most tasks without a matching skill get none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from skilld.classify.backends import OFFLINE, Backend
 from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
-from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
+from skilld.library.clusters import Ask, Mention, acceptance, confidence, group_asks
 from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common, field_of, terms, words
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge, Redact, same_words
@@ -29,42 +29,43 @@ from skilld.text import cut, fold
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import other_tongue
 
-TOP = 10
-_MAX = 0.5  # share of a change's words that the line has which a model takes to cover it
-_ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
-# What a word counts by the place where a skill has it; anyone can claim anything in a description.
-_NAMED, _DESCRIBED, _SAID, _WRITTEN = 0.9, 0.7, 0.5, 0.2
-_DONE = 0.4  # what a word counts that only says what is done
-_COMMONEST = 0.6  # what is left of a word that all skills have
-_ALL = 1.2  # what all words count more where none of the task is missing
-_PHRASE = 2.0  # what a phrase counts that is there word for word: as two words
-_FREQUENT = 0.7  # what is left of a word that this trade uses all the time
-_UNKNOWN = 0.8  # what is left of a word that no meaning is known of
-_NEAR = 0.3  # what a word counts at most that a skill has only the field of
-_FOREIGN = 0.5  # what is left of all words where the task names a thing of daily life that the skill has not
-# Chosen on four sets of labelled tasks (docs/mining.md): below, a skill is no answer.
-_MIN = 0.71  # of all words together: one in the description alone is too little
-_ALSO = 0.5  # of what the best has, from which on others are named beside it
-_FEW, _LEAST, _SHARE = 2, 0.275, 0.15  # things of the task, and of their weight, that what no skill says must have
+MAX_RECOMMENDATIONS = 10
+_MAX_COVERED_SHARE = 0.5  # of a change's words, in the line that a model considers to cover it
+_OTHER_PROJECT_FACTOR = 0.6  # for what was said in another project, if one is named
+# Weights of a word by the place where a skill has it; a description may claim anything.
+_NAME_WEIGHT, _DESCRIPTION_WEIGHT, _SAID_WEIGHT, _TEXT_WEIGHT = 0.9, 0.7, 0.5, 0.2
+_ACTION_WEIGHT = 0.4  # for an action word
+_MIN_RARITY = 0.6  # for a word that all skills have
+_COMPLETE_FACTOR = 1.2  # if no word of the task is missing
+_PHRASE_WEIGHT = 2.0  # for a phrase that occurs word for word: it counts as two words
+_FREQUENT_WEIGHT = 0.7  # for a word that is common in software development
+_UNKNOWN_WEIGHT = 0.8  # for a word without a known meaning
+_MAX_FIELD_WEIGHT = 0.3  # for a word of which a skill only has the field
+_FOREIGN_FACTOR = 0.5  # if the task names a thing of daily life that the skill does not have
+# Chosen on four sets of labelled tasks (docs/mining.md).
+_MIN_WEIGHT = 0.71  # of all words of a skill: one in the description alone is not enough
+_MIN_SHARE_OF_BEST = 0.5  # of the best skill's weight, for others to be recommended too
+# What a reminder that is in no skill must have: things of the task, their weight, and its share of the possible weight.
+_MIN_THINGS, _MIN_REMINDER_WEIGHT, _MIN_REMINDER_SHARE = 2, 0.275, 0.15
 
 
-# What people read in place of a number from 0 to 1, which would claim more than is known.
-_HIGH, _MEDIUM = 0.65, 0.45
+# People read a word instead of a number from 0 to 1, which would suggest too much precision.
+_HIGH_CONFIDENCE, _MEDIUM_CONFIDENCE = 0.65, 0.45
 
 
-def in_words(confidence: float) -> str:
-    """Return a confidence as people read it."""
-    return "high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low"
+def confidence_word(confidence: float) -> str:
+    """Return a confidence as a word for people."""
+    return "high" if confidence >= _HIGH_CONFIDENCE else "medium" if confidence >= _MEDIUM_CONFIDENCE else "low"
 
 
-# How often a skill, by its name and its path ("" where only the name was known), was called helpful, and unhelpful.
+# How often a skill was called helpful and unhelpful, by its name and path ("" if only the name was known).
 Feedback = Mapping[tuple[str, str], tuple[int, int]]
 NO_FEEDBACK: Feedback = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """One reason: what was said, where it is kept, in which session, and how much it is relied on."""
+    """One reason: something said, its row in the store, its session, and the confidence in it."""
 
     kind: str
     id: str
@@ -75,7 +76,7 @@ class Because:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A skill, or with an empty `skill` a thing to mind that no skill says; `confidence` is 0 to 1."""
+    """A skill, or (with an empty `skill`) a reminder that is in no skill; `confidence` is 0 to 1."""
 
     skill: str
     path: str
@@ -93,7 +94,7 @@ def recommend(
     feedback: Feedback = NO_FEEDBACK,
     texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[Recommendation]:
-    """Return at most TOP recommendations for the work in `text`, the surest first; `texts` are SKILL.md's by path."""
+    """Return recommendations for the work in `text`, the most confident first; `texts` are SKILL.md files by path."""
     wanted = terms(text)
     paths: dict[str, set[str]] = {}
     candidates: dict[tuple[str, str], _Candidate] = {}
@@ -101,46 +102,46 @@ def recommend(
         key = (skill.name, str(skill.path))
         paths.setdefault(skill.name, set()).add(key[1])
         candidates[key] = _Candidate(key, f"{skill.name}. {skill.front.description}")
-        candidates[key].add(_NAMED, words(skill.name.replace("-", " ")))
-        candidates[key].add(_DESCRIBED, words(skill.front.description))
-        candidates[key].add(_WRITTEN, words(texts.get(skill.path, "")))
-    for ask in asks(said):
+        candidates[key].add(_NAME_WEIGHT, words(skill.name.replace("-", " ")))
+        candidates[key].add(_DESCRIPTION_WEIGHT, words(skill.front.description))
+        candidates[key].add(_TEXT_WEIGHT, words(texts.get(skill.path, "")))
+    for ask in group_asks(said):
         newest = ask.said[0]
-        sure = sure_of(ask, told_of(feedback, newest.skill, newest.path), now)
+        sure = ask_confidence(ask, feedback_for(feedback, newest.skill, newest.path), now)
         near = not project or project in {one.project for one in ask.said}
-        weight = sure * (1.0 if near else _ELSEWHERE)
-        # What is known by its name alone is the one skill of that name.
+        weight = sure * (1.0 if near else _OTHER_PROJECT_FACTOR)
+        # Without a path, a mention belongs to the skill of that name if there is only one.
         (path, *others) = {newest.path} if newest.path else paths.get(newest.skill, {""})
         key = (newest.skill, "" if others else path) if newest.skill else ("", newest.id)
         found = words(f"{newest.text} {newest.quote}")
         candidate = candidates.setdefault(key, _Candidate(key))
-        candidate.add((_SAID if newest.skill else _NAMED) * weight, found, because(ask, sure))
-    shelf = _Shelf(wanted, [one for one in candidates.values() if one.key[0]])
+        candidate.add((_SAID_WEIGHT if newest.skill else _NAME_WEIGHT) * weight, found, as_reason(ask, sure))
+    shelf = _Rarity(wanted, [one for one in candidates.values() if one.key[0]])
     weighed = [(one, one.weighed(wanted, shelf)) for one in candidates.values()]
     best = max((weight for one, weight in weighed if one.key[0]), default=0.0)
-    least = max(_ALSO * best, _LEAST) if best >= _MIN else math.inf
+    least = max(_MIN_SHARE_OF_BEST * best, _MIN_REMINDER_WEIGHT) if best >= _MIN_WEIGHT else math.inf
     fitting = [
-        one.recommended(weight, wanted, told_of(feedback, *one.key))
+        one.recommended(weight, wanted, feedback_for(feedback, *one.key))
         for one, weight in weighed
-        if weight >= (least if one.key[0] else _LEAST)
+        if weight >= (least if one.key[0] else _MIN_REMINDER_WEIGHT)
     ]
-    return sorted(fitting, key=lambda one: (-one.confidence, one.skill))[:TOP]
+    return sorted(fitting, key=lambda one: (-one.confidence, one.skill))[:MAX_RECOMMENDATIONS]
 
 
-class _Shelf:
-    """How much each term, and each field of work, tells one skill from others: less the more have it."""
+class _Rarity:
+    """The rarity of each term and field of work among the skills."""
 
     def __init__(self, wanted: Sequence[Term], skills: Sequence[_Candidate]) -> None:
         most = math.log(len(skills) + 1) or 1.0
         held = {term: sum(bool(one.place(term)) for one in skills) for term in wanted}
-        self.rarity = {term: max(_COMMONEST, 1 - math.log(max(1, held[term])) / most) for term in wanted}
+        self.rarity = {term: max(_MIN_RARITY, 1 - math.log(max(1, held[term])) / most) for term in wanted}
         self._fields: dict[str, float] = {}
         for skill in skills:
             for field, share in skill.fields.items():
                 self._fields[field] = self._fields.get(field, 0.0) + share
 
     def near(self, term: Term, skill: _Candidate) -> float:
-        """Return how much of all that is of a term's field of work is this skill's, 0 to 1."""
+        """Return this skill's share of everything in a term's field of work, 0 to 1."""
         if term.is_action:
             return 0.0
         fields = {field_of(meaning) for meaning in term.meanings}
@@ -150,23 +151,23 @@ class _Shelf:
 
 
 class _Candidate:
-    """A skill, or a thing to mind, with what it is known by; `key` is its name and path, or no name and the id."""
+    """A skill or a reminder with its words; `key` is its name and path, or "" and the mention's id."""
 
     def __init__(self, key: tuple[str, str], about: str = "") -> None:
         self.key = key
-        self.fields = _fields(about)
+        self.fields = _field_shares(about)
         self._places: list[tuple[float, Words, Because | None]] = []
 
     def add(self, weight: float, found: Words, reason: Because | None = None) -> None:
-        """Let words speak for it with a weight, 0 to 1."""
+        """Add words with a weight, 0 to 1."""
         self._places.append((weight, found, reason))
 
     def place(self, term: Term) -> float:
-        """Return what a word of a task counts here: each place that has it leaves less of the doubt."""
+        """Return the combined weight of the places that have a term."""
         return 1 - math.prod(1 - weight for weight, found, _ in self._places if term in found)
 
     def tells(self, term: Term) -> bool:
-        """Whether it has a word of a task as more than what is only done."""
+        """Whether it has a term of the task as more than an action word."""
         things = {meaning for meaning in term.meanings if field_of(meaning) != ANYTHING}
         return not term.is_action and any(
             not (found.stems.isdisjoint(term.stems) and found.meanings.isdisjoint(things))
@@ -175,34 +176,38 @@ class _Candidate:
         )
 
     def kind(self, term: Term) -> float:
-        """Return what is left of a word that counts here, by what sort of word it is."""
+        """Return the weight of a term by the kind of word it is."""
         if not self.tells(term):
-            return _DONE
+            return _ACTION_WEIGHT
         shared = {meaning for _, found, _ in self._places for meaning in term.meanings & found.meanings}
         if not term.stem and term.stems and any(term.stems <= found.stems for _, found, _ in self._places):
-            return _PHRASE
-        return (_FREQUENT if shared <= common() else 1.0) if term.meanings else _UNKNOWN
+            return _PHRASE_WEIGHT
+        return (_FREQUENT_WEIGHT if shared <= common() else 1.0) if term.meanings else _UNKNOWN_WEIGHT
 
-    def weighed(self, wanted: Sequence[Term], shelf: _Shelf) -> float:
-        """Return how much speaks for it; 0 where no thing does, or too few do for what no skill says."""
+    def weighed(self, wanted: Sequence[Term], shelf: _Rarity) -> float:
+        """Return its total weight; 0 without a matching thing, or with too few for a reminder."""
         whole = possible = 0.0
         for term in {term.meanings or term.stem: term for term in wanted}.values():
-            most = _DONE if term.is_action else 1.0
+            most = _ACTION_WEIGHT if term.is_action else 1.0
             possible += most
             if place := self.place(term):
                 whole += shelf.rarity[term] * place * self.kind(term)
             elif self.fields:
-                whole += _NEAR * shelf.near(term, self)
+                whole += _MAX_FIELD_WEIGHT * shelf.near(term, self)
         things = sum(self.tells(term) for term in wanted)
         if all(map(self.place, wanted)):
-            whole *= _ALL
+            whole *= _COMPLETE_FACTOR
         if any(self._is_foreign(term) for term in wanted):
-            whole *= _FOREIGN
+            whole *= _FOREIGN_FACTOR
         is_skill = bool(self.key[0])
-        return whole if things >= (1 if is_skill else _FEW) and (is_skill or whole >= _SHARE * possible) else 0.0
+        return (
+            whole
+            if things >= (1 if is_skill else _MIN_THINGS) and (is_skill or whole >= _MIN_REMINDER_SHARE * possible)
+            else 0.0
+        )
 
     def recommended(self, weight: float, wanted: Sequence[Term], told: tuple[int, int]) -> Recommendation:
-        """Return it as a recommendation for which so much speaks."""
+        """Return it as a recommendation with this weight."""
         name, path = self.key
         sure = (1 - math.pow(0.5, weight)) * acceptance(*told)
         return Recommendation(name, path if name else "", round(sure, 3), self._reasons(wanted))
@@ -212,7 +217,7 @@ class _Candidate:
         return bool(daily) and all(found.meanings.isdisjoint(daily) for _, found, _ in self._places)
 
     def _reasons(self, wanted: Sequence[Term]) -> tuple[Because, ...]:
-        """Return what was said that has to do with the task, the weightiest first."""
+        """Return the reasons that are related to the task, those with the most weight first."""
         things = [term for term in wanted if not term.is_action]
         found = [
             (weight * shared, reason)
@@ -223,8 +228,8 @@ class _Candidate:
 
 
 @lru_cache(maxsize=512)
-def _fields(text: str) -> Mapping[str, float]:
-    """Return which share of what a text is about is of each field of work."""
+def _field_shares(text: str) -> Mapping[str, float]:
+    """Return the share of each field of work in a text."""
     found: dict[str, float] = {}
     for term in terms(text):
         fields = {field_of(meaning) for meaning in term.meanings} - {ANYTHING}
@@ -234,93 +239,93 @@ def _fields(text: str) -> Mapping[str, float]:
     return {field: count / whole for field, count in found.items()}
 
 
-def told_of(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:
-    """Return how often a skill was called helpful, and unhelpful.
+def feedback_for(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:
+    """Return how often a skill was called helpful and unhelpful.
 
-    What was told of its name alone counts for every skill of that name; where its `path` is not known (""), so does all
-    that was told of one of them.
+    Feedback on a name alone counts for every skill of that name; without a `path` (""), all feedback on the name does.
     """
     told = [counts for (name, file), counts in feedback.items() if name == skill and (not path or file in {"", path})]
     return sum(yes for yes, _ in told), sum(no for _, no in told)
 
 
-def because(ask: Ask, sure: float) -> Because:
-    """Return an ask as a reason, relied on as much as `sure` says."""
+def as_reason(ask: Ask, sure: float) -> Because:
+    """Return an ask as a reason with this confidence."""
     newest = ask.said[0]
     return Because(newest.kind, newest.id, newest.text, newest.piece.session, round(sure, 3))
 
 
-def sure_of(ask: Ask, told: tuple[int, int], now: float) -> float:
-    """Return how much an ask is relied on, by what was said, decided, and told of its skill (helpful, unhelpful)."""
+def ask_confidence(ask: Ask, told: tuple[int, int], now: float) -> float:
+    """Return the confidence in an ask by its mentions, decisions and its skill's feedback (helpful, unhelpful)."""
     decided = [one.accepted for one in ask.said if one.accepted is not None]
     yes = sum(decided)
     return confidence(ask.pieces, yes + told[0], len(decided) - yes + told[1], now=now)
 
 
-# What a model is asked where there is one: which of numbered skills the work is for. It answers with numbers alone.
+# Asking a model which of numbered skills the work is for. It answers with numbers only.
 
-_MAX_ASKED = 60  # skills in one question
-_MAX_WORDS, _MAX_OF_SAID = 300, 100  # characters of a skill, and of a thing said of it
-_SAID_OF_ONE = 3
-_RANKS = (0.8, 0.6, 0.5)  # the confidence in what a model names first, second and third
+_MAX_ASKED_SKILLS = 60  # in one question
+_MAX_DESCRIPTION_LENGTH, _MAX_REASON_LENGTH = 300, 100  # characters
+_MAX_REASONS = 3
+_RANK_CONFIDENCE = (0.8, 0.6, 0.5)  # in the model's first, second and third choice
 
 
-def candidates(skills: Sequence[Skill], found: Sequence[Recommendation]) -> list[Skill]:
-    """Return the skills to ask about; of too many those that words alone find, first."""
-    if len(skills) <= _MAX_ASKED:
+def skills_to_ask(skills: Sequence[Skill], found: Sequence[Recommendation]) -> list[Skill]:
+    """Return the skills to ask about; if there are too many, those found by words come first."""
+    if len(skills) <= _MAX_ASKED_SKILLS:
         return [*skills]
     place = {one.path: number for number, one in enumerate(found)}
-    return sorted(skills, key=lambda skill: place.get(str(skill.path), len(place)))[:_MAX_ASKED]
+    return sorted(skills, key=lambda skill: place.get(str(skill.path), len(place)))[:_MAX_ASKED_SKILLS]
 
 
-def described(skill: Skill, found: Sequence[Recommendation]) -> str:
-    """Return a skill in a few words: its name, what it says it is for, and what was said of it about such work."""
+def skill_summary(skill: Skill, found: Sequence[Recommendation]) -> str:
+    """Return a skill in a few words: its name, its description, and what was said about it and such work."""
     reasons = [reason for one in found if one.path == str(skill.path) for reason in one.because]
-    said = [cut(reason.text, _MAX_OF_SAID) for reason in reasons[:_SAID_OF_ONE]]
-    about = cut(fold(skill.front.description), _MAX_WORDS)
+    said = [cut(reason.text, _MAX_REASON_LENGTH) for reason in reasons[:_MAX_REASONS]]
+    about = cut(fold(skill.front.description), _MAX_DESCRIPTION_LENGTH)
     return " ".join([f"{skill.name}: {about}", *(f"Said of it: {one}" for one in said)])
 
 
-def chosen(numbers: Sequence[int], asked: Sequence[Skill], found: Sequence[Recommendation]) -> list[Recommendation]:
-    """Return what a model named, in its order, then what no skill says; `numbers` count `asked` from 1."""
+def model_recommendations(
+    numbers: Sequence[int], asked: Sequence[Skill], found: Sequence[Recommendation]
+) -> list[Recommendation]:
+    """Return the skills that a model chose, in its order, then the reminders; `numbers` count `asked` from 1."""
     known = {one.path: one for one in found if one.skill}
     named = []
-    for rank, number in zip(_RANKS, numbers, strict=False):
+    for rank, number in zip(_RANK_CONFIDENCE, numbers, strict=False):
         skill = asked[number - 1]
         before = known.get(str(skill.path))
         named.append(Recommendation(skill.name, str(skill.path), rank, before.because if before else ()))
-    return [*named, *(one for one in found if not one.skill)][:TOP]
+    return [*named, *(one for one in found if not one.skill)][:MAX_RECOMMENDATIONS]
 
 
-# Whether a skill would have covered what a person said in a session: the closed-loop question on past turns, twice for
-# each batch. Of the skill without its rules it gives all lasting things that were said, of the skill as it is those
-# that it does not say. Messages come redacted.
+# Whether a skill would have covered what a person said in a session. Each batch of redacted messages is judged twice:
+# without the skill's instructions it yields all lasting feedback, with them what the skill does not say.
 
 
-class Word(StrEnum):
-    """What a skill says of a lasting thing."""
+class Coverage(StrEnum):
+    """Whether a skill says what the person said."""
 
     COVERED = "covered"
     NOT_COVERED = "not_covered"
     CONTRADICTS = "contradicts"
-    CANNOT_TELL = "cannot_tell"  # by rules alone: it was said in another language than the skill's
+    CANNOT_TELL = "cannot_tell"  # with the offline back-end: it was said in another language than the skill's
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One lasting thing that was said: `turn` is its key, `line` what the skill says of it, if one line does."""
+class CoverageAnswer:
+    """One piece of lasting feedback: `turn` is its key, `line` the skill's line about it, if there is one."""
 
-    word: Word
+    word: Coverage
     change: str
     quote: str
     turn: str
     line: str = ""
 
 
-def batches(messages: Sequence[Message], size: int) -> Iterator[list[Message]]:
-    """Yield the messages of a session in batches of `size` human turns, numbered from 1; none that is mere chatter.
+def message_batches(messages: Sequence[Message], size: int) -> Iterator[list[Message]]:
+    """Yield the messages of a session in batches of `size` human turns, numbered from 1, without mere chatter.
 
-    What the agent wrote stands before the turn that follows it.
+    The agent's replies come before the turn that follows them.
     """
     batch: list[Message] = []
     number = 0
@@ -334,8 +339,8 @@ def batches(messages: Sequence[Message], size: int) -> Iterator[list[Message]]:
             batch, number = [], 0
 
 
-class Examination:
-    """One skill, called `name`, before one back-end. `elsewhere` counts lasting things that are not about it."""
+class CoverageExam:
+    """Tests whether one skill covers feedback, with one back-end. `elsewhere` counts feedback that is not about it."""
 
     def __init__(self, backend: Backend, name: str, path: Path, text: str, redact: Redact) -> None:
         self.name = name
@@ -344,11 +349,11 @@ class Examination:
         self._text = redact(text)
         doc = SkillDoc(1, name, str(path), text)
         self._whole = TargetDocument(SkillRef(name, str(path)), text.encode("utf-8", "replace"), doc)
-        self._bare = replace(self._whole, doc=replace(doc, text=_without_rules(text)))
+        self._bare = replace(self._whole, doc=replace(doc, text=_without_instructions(text)))
         self.elsewhere = 0
 
-    def answers(self, messages: Sequence[Message]) -> list[Answer]:
-        """Return what the skill says of each lasting thing in a batch. Raises as the back-end does."""
+    def answers(self, messages: Sequence[Message]) -> list[CoverageAnswer]:
+        """Return whether the skill covers each piece of feedback in a batch. Raises what the back-end raises."""
         asked, left = self._ask(messages, self._bare), self._ask(messages, self._whole)
         missing = [item.update for item in left.proposed]
         others = [update for update, _ in left.learned]
@@ -359,8 +364,8 @@ class Examination:
                 continue
             named_elsewhere = any(same_words(update, other) for other in others)
             if says_already(update.change, self._text) or (update in sure and not named_elsewhere):
-                line = _line_on(update.change, self._text)
-                found.append(Answer(Word.COVERED, update.change, update.quote, str(update.turn), line))
+                line = _find_line(update.change, self._text)
+                found.append(CoverageAnswer(Coverage.COVERED, update.change, update.quote, str(update.turn), line))
             else:
                 self.elsewhere += 1
         keys = {str(message.turn): message.turn_key or "" for message in messages if message.by_person}
@@ -373,21 +378,23 @@ class Examination:
 
         return Judge(self._backend, messages, [loaded], "", self._redact, own=own).verdict()
 
-    def _missing(self, update: Update) -> Answer:
+    def _missing(self, update: Update) -> CoverageAnswer:
         against = contradicted_block(update.change, self._text)
         changes = against is not None or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
         foreign = self._backend.name == OFFLINE and other_tongue(f"{update.quote}\n{update.change}", self._text)
-        word = Word.CONTRADICTS if changes else Word.CANNOT_TELL if foreign else Word.NOT_COVERED
-        return Answer(word, update.change, update.quote, str(update.turn), against.text if against else "")
+        word = Coverage.CONTRADICTS if changes else Coverage.CANNOT_TELL if foreign else Coverage.NOT_COVERED
+        return CoverageAnswer(word, update.change, update.quote, str(update.turn), against.text if against else "")
 
 
-def _line_on(change: str, text: str) -> str:
-    """Return the line that says a change, else one that has most of its words; empty if none has."""
-    return said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MAX) or ""
+def _find_line(change: str, text: str) -> str:
+    """Return the line that says a change, or one that has most of its words, or ""."""
+    return (
+        said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MAX_COVERED_SHARE) or ""
+    )
 
 
-def _without_rules(text: str) -> str:
-    """Return the front matter and headings of a SKILL.md: what it is about, and nothing of what it says."""
+def _without_instructions(text: str) -> str:
+    """Return only the front matter and the headings of a SKILL.md."""
     lines = text.splitlines()
     fences = [number for number, line in enumerate(lines) if line.rstrip() == "---"]
     end = fences[1] + 1 if fences[:1] == [0] and len(fences) > 1 else 0

@@ -1,4 +1,4 @@
-"""The person's skills as rows: their source, usage and order, and what a list shows of them."""
+"""The person's skills as rows of a list, with their source, usage, order and marks."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
 from skilld.words import content_stems, likeness
 
-# Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that the person left enabled.
-# What agents load by themselves is theirs.
+# Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that are enabled. What agents
+# load on their own is not affected.
 
 
-def disabled(store: Store) -> frozenset[Path]:
+def disabled_skills(store: Store) -> frozenset[Path]:
     """Return the skills that are not offered."""
     return frozenset(map(Path, store.meta.get(meta.DISABLED_SKILLS, [])))
 
 
-def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
-    """Return those of `skills` that are offered: not those that are disabled, or merged into another one of them."""
+def offered_skills(store: Store, skills: Iterable[Skill]) -> list[Skill]:
+    """Return the skills that are offered: those neither disabled nor merged into another one of them."""
     found = list(skills)
-    off = disabled(store) | merged_away(found).keys()
+    off = disabled_skills(store) | merged_skills(found).keys()
     return [skill for skill in found if skill.path not in off]
 
 
-def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
-    """Enable or disable skills; return for how many that changed something."""
-    return _list(store, meta.DISABLED_SKILLS, paths, listed=not on)
+def set_enabled(store: Store, paths: Iterable[Path], *, on: bool) -> int:
+    """Enable or disable skills; return how many changed."""
+    return _set_listed(store, meta.DISABLED_SKILLS, paths, listed=not on)
 
 
-def _list(store: Store, name: str, paths: Iterable[Path], *, listed: bool) -> int:
+def _set_listed(store: Store, name: str, paths: Iterable[Path], *, listed: bool) -> int:
     with store.transaction():
         before = frozenset(map(Path, store.meta.get(name, [])))
         after = before | set(paths) if listed else before - set(paths)
@@ -51,38 +51,38 @@ def _list(store: Store, name: str, paths: Iterable[Path], *, listed: bool) -> in
     return len(before ^ after)
 
 
-def offered(skills: Iterable[Skill], most: int, rank: Callable[[Skill], float]) -> list[Skill]:
+def limit_evolving(skills: Iterable[Skill], most: int, rank: Callable[[Skill], float]) -> list[Skill]:
     """Return the person's own skills in their order, then at most `most` evolving ones, the highest rank first.
 
-    Skills that write themselves pile up, and each one offered costs every session some attention.
+    Generated skills accumulate, and each one offered costs every session some attention.
     """
     found = list(skills)
     evolving = sorted((one for one in found if one.evolving), key=lambda one: (-rank(one), one.name))
     return [one for one in found if not one.evolving] + evolving[:most]
 
 
-def pinned(store: Store) -> frozenset[Path]:
-    """Return the skills that are never archived nor called stale, and stay in a merge: the person pinned them."""
+def pinned_skills(store: Store) -> frozenset[Path]:
+    """Return the pinned skills, which are never archived or called stale, and are kept in a merge."""
     return frozenset(map(Path, store.meta.get(meta.PINNED_SKILLS, [])))
 
 
-def pin(store: Store, path: Path, *, on: bool) -> bool:
-    """Pin a skill or take that back; whether that changed something."""
-    return bool(_list(store, meta.PINNED_SKILLS, [path], listed=on))
+def set_pinned(store: Store, path: Path, *, on: bool) -> bool:
+    """Pin or unpin a skill; return whether that changed anything."""
+    return bool(_set_listed(store, meta.PINNED_SKILLS, [path], listed=on))
 
 
-# A use is judged where its session was read for what had to be said again (docs/decisions/0049-effect.md): the skill
-# was kept where nothing of it was, and no correction of it was proposed. What the person told of a session counts more.
-# A recorded task with the skill counts as a use of its own, and was kept where it was completed and no check of it
-# failed. Of all other uses nothing is known.
+# A use is judged if its session was surveyed for repeats (docs/decisions/0049-effect.md): the skill was followed if
+# none of its rules had to be repeated and no correction of it was proposed. The person's feedback on a session
+# overrides this. A recorded task with the skill counts as a use of its own, followed if it was completed and no check
+# failed. Nothing is known about other uses.
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
-    """The uses of one skill: sessions, the Unix time of the newest (0: not known), and in how many it was kept.
+class SkillUses:
+    """The uses of one skill: sessions, the Unix time of the newest (0: unknown), and in how many it was followed.
 
-    `judged` is of how many that is known: none if no session was read, more than there are sessions where tasks were
-    recorded, or a person told of one not followed.
+    `judged` counts the uses for which that is known: 0 if no session was surveyed, and more than the sessions if tasks
+    were recorded or the person gave feedback on other sessions.
     """
 
     sessions: frozenset[str] = frozenset()
@@ -92,24 +92,24 @@ class Uses:
 
     @property
     def number(self) -> int:
-        """In how many sessions it was used."""
+        """The number of sessions that used it."""
         return len(self.sessions)
 
     @property
     def success(self) -> float | None:
-        """The share in which it was kept, 0 to 1; None if there is nothing to judge by."""
+        """The share of judged uses in which it was followed, 0 to 1; None without judged uses."""
         return self.kept / self.judged if self.judged else None
 
 
-NEVER = Uses()
+NO_USES = SkillUses()
 
 
 def sessions_by_path(
     skills: Sequence[Skill], used: Iterable[SkillUsage], find: Callable[[SkillUsage], str]
 ) -> dict[Path, dict[str, float]]:
-    """Return the sessions that used each skill, with their times. `find` gives the path behind a log's claim, or "".
+    """Return the sessions that used each skill, with their times. `find` returns the path of a logged use, or "".
 
-    A plugin's skill is not found by its path, which changes with every update, but by its name.
+    A plugin's skill is found by its name, because its path changes with every update.
     """
     plugins = {skill.name: str(skill.path) for skill in skills if skill.source is Source.PLUGIN}
     found: dict[Path, dict[str, float]] = {}
@@ -124,11 +124,11 @@ def sessions_by_path(
 def used_by_path(
     store: Store, skills: Sequence[Skill], home: Path, environment: Mapping[str, str]
 ) -> dict[Path, dict[str, float]]:
-    """Return the sessions that used each of `skills`, with their times; of two with one name each has its own."""
-    return sessions_by_path(skills, store.overview.used(), _finder(home, environment))
+    """Return the sessions that used each of `skills`, with their times; skills of the same name are kept apart."""
+    return sessions_by_path(skills, store.overview.used(), _path_finder(home, environment))
 
 
-def judged(
+def count_uses(
     name: str,
     sessions: Mapping[str, float],
     told: Mapping[str, bool],
@@ -136,16 +136,16 @@ def judged(
     *,
     read: Iterable[str],
     corrected: Iterable[str],
-) -> Uses:
+) -> SkillUses:
     """Return the uses of the skill `name`.
 
-    `sessions` are those that used it, `read` those that were read for what had to be said again, `corrected` those in
-    which something was, or which led to a proposal; `told` is what a person said of a session (whether it helped).
+    `sessions` are those that used it, `read` those that were surveyed for repeats, `corrected` those with a repeat or
+    a proposal; `told` is the person's feedback on sessions (whether the skill helped).
     """
     outcomes = dict.fromkeys(set(read) & set(sessions), True)
     outcomes |= dict.fromkeys(set(corrected) & set(sessions), False) | dict(told)
     done = [task.status == COMPLETED and task.qa is not False for task in tasks if name in task.skills]
-    return Uses(
+    return SkillUses(
         sessions=frozenset(sessions),
         last=max(sessions.values(), default=0.0),
         kept=sum(outcomes.values()) + sum(done),
@@ -153,34 +153,34 @@ def judged(
     )
 
 
-# A skill as a row: where it comes from, how often it is used and corrected, when it last changed.
+# A skill as a row.
 
 EVOLVING = "evolving"
 GROUPS = (EVOLVING, *Source)
-PLAIN = "skill"  # the kind of a skill that names none
+PLAIN_KIND = "skill"  # the kind of a skill that names none
 _RECENT_SECONDS = 30 * 86400.0
-_CORRECTIONS = frozenset({State.OPEN, State.DROPPED, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
-_ELSEWHERE = ("codex",)  # agents whose skills are called by a dollar sign
+_CORRECTION_STATES = frozenset({State.OPEN, State.DROPPED, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
+_DOLLAR_AGENTS = ("codex",)  # agents whose skills are called by a dollar sign
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryRow:
-    """One skill. `group` is its source, or `evolving` where skilld wrote it or has changed it lately.
+    """One skill. `group` is its source, or `evolving` if skilld wrote it or changed it recently.
 
-    `corrections` counts the proposals that its use has led to, whatever became of them; `edited_at` is a Unix time,
-    0 if no proposal was ever accepted. `marks` are single words that a list shows next to it.
+    `corrections` counts the proposals that its use led to, in any state; `edited_at` is a Unix time, 0 if no proposal
+    was ever accepted. `marks` are single words that a list shows next to it.
     """
 
     skill: Skill
     group: str
-    uses: Uses = NEVER
+    uses: SkillUses = NO_USES
     corrections: int = 0
     edited_at: float = 0.0
     marks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What agents call it."""
+        """Its name for agents."""
         return self.skill.name
 
     @property
@@ -190,17 +190,17 @@ class LibraryRow:
 
     @property
     def kind(self) -> str:
-        """What kind of skill it says it is."""
-        return self.skill.front.metadata.get("skilld-kind") or PLAIN
+        """The kind of skill, from its metadata."""
+        return self.skill.front.metadata.get("skilld-kind") or PLAIN_KIND
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Its tags: names with commas or blanks between, as it writes them."""
+        """Its tags, separated by commas or blanks in its metadata."""
         return tuple(self.skill.front.metadata.get("skilld-tags", "").replace(",", " ").split())
 
     @property
     def origins(self) -> int:
-        """From how many sessions it was generated; 0 if it was not."""
+        """The number of sessions it was generated from; 0 if it was not generated."""
         return len(self.skill.front.metadata.get("skilld-sessions", "").replace(",", " ").split())
 
     @property
@@ -211,19 +211,19 @@ class LibraryRow:
     @property
     def invocation(self) -> str:
         """What a person types to use it."""
-        only_elsewhere = all(agent in _ELSEWHERE for agent in self.skill.agents)
+        only_elsewhere = all(agent in _DOLLAR_AGENTS for agent in self.skill.agents)
         return f"{'$' if only_elsewhere else '/'}{self.name}"
 
 
-def shelf(
+def build_rows(
     skills: Sequence[Skill],
-    uses: Mapping[Path, Uses],
+    uses: Mapping[Path, SkillUses],
     proposals: Sequence[Proposal],
     now: float,
     marks: Mapping[Path, tuple[str, ...]] | None = None,
 ) -> list[LibraryRow]:
     """Return the skills as rows, by group and name. `uses` and `marks` are by path, `now` is a Unix time."""
-    corrections = Counter(proposal.path for proposal in proposals if corrects(proposal))
+    corrections = Counter(proposal.path for proposal in proposals if is_correction(proposal))
     landed = [proposal for proposal in proposals if proposal.state is State.ACCEPTED]
     edited = {item.path: seconds(item.decided_at) or 0.0 for item in sorted(landed, key=lambda one: one.decided_at)}
     waiting = {proposal.path for proposal in proposals if proposal.state is State.OPEN}
@@ -235,7 +235,7 @@ def shelf(
             LibraryRow(
                 skill,
                 group=EVOLVING if changes and skill.source is not Source.PLUGIN else skill.source.value,
-                uses=uses.get(skill.path, NEVER),
+                uses=uses.get(skill.path, NO_USES),
                 corrections=corrections[path],
                 edited_at=edited.get(path, 0.0),
                 marks=(marks or {}).get(skill.path, ()),
@@ -244,48 +244,48 @@ def shelf(
     return sorted(rows, key=lambda row: (GROUPS.index(row.group), row.name, row.path))
 
 
-def corrects(proposal: Proposal) -> bool:
-    """Whether a proposal comes of what somebody said of a skill that was there, whatever became of it."""
-    return proposal.state in _CORRECTIONS and bool(proposal.evidence) and not proposal.creates
+def is_correction(proposal: Proposal) -> bool:
+    """Whether a proposal, in any state, corrects an existing skill because of something said."""
+    return proposal.state in _CORRECTION_STATES and bool(proposal.evidence) and not proposal.creates
 
 
-_SEARCHED = 40  # words of a search
+_MAX_SEARCH_WORDS = 40  # words of a search
 
 
-def matches(row: LibraryRow, words: str) -> bool:
+def matches_search(row: LibraryRow, words: str) -> bool:
     """Whether every word of a search is in the skill's name, description, group, tags or path."""
     said = (row.name, row.skill.front.description, row.group, row.kind, *row.tags, str(row.path))
     text = " ".join(said).casefold()
-    return all(word in text for word in words.casefold().split()[:_SEARCHED])
+    return all(word in text for word in words.casefold().split()[:_MAX_SEARCH_WORDS])
 
 
-# Which skills are not used any more. A stale skill is named as such in lists, and nothing else happens to it.
+# Stale skills are marked in lists; nothing else happens to them.
 
-DAYS = 90
-_DAY = 86400.0
+STALE_DAYS = 90
+_DAY_SECONDS = 86400.0
 
 
 def is_stale(*, used: float, changed: float, watched: float, now: float) -> bool:
-    """Whether a skill was neither used nor changed for DAYS days.
+    """Whether a skill was neither used nor changed for STALE_DAYS days.
 
-    All are Unix times: of the last use (0: none known), of the last change of its file, and since when uses were
-    counted. Before uses were counted for as long as that, nothing is called stale.
+    All are Unix times: the last use (0: none known), the last change of its file, and the start of counting uses.
+    Nothing is stale before uses have been counted for that long.
     """
-    return now - max(used, changed) > DAYS * _DAY and now - watched > DAYS * _DAY
+    return now - max(used, changed) > STALE_DAYS * _DAY_SECONDS and now - watched > STALE_DAYS * _DAY_SECONDS
 
 
-# By what skills are put in order where skilld offers them: how lately they were in use, or how near to the work.
+# Ranks of offered skills: by recent use, or by relevance to the work.
 
-_MAX_MENTIONS = 200  # of the newest things said that tell what the work is
+_MAX_MENTIONS = 200  # the newest ones describe the current work
 
 
-def by_recency(used: Mapping[Path, Mapping[str, float]]) -> Callable[[Skill], float]:
-    """Return the Unix time of a skill's last use or change as its rank; `used` is as `used_by_path` gives it."""
+def recency_rank(used: Mapping[Path, Mapping[str, float]]) -> Callable[[Skill], float]:
+    """Rank skills by the Unix time of their last use or change; `used` is the result of `used_by_path`."""
     return lambda skill: max([changed_at(skill.path), *used.get(skill.path, {}).values()])
 
 
-def by_relevance(store: Store, project: Path) -> Callable[[Skill], float]:
-    """Return how much a skill has to do with what was said and done in a project lately as its rank, 0 to 1."""
+def relevance_rank(store: Store, project: Path) -> Callable[[Skill], float]:
+    """Rank skills by their similarity, 0 to 1, to what was recently said and done in a project."""
     said = [one.change for one in store.learnings.all() if one.project and Path(one.project) == project]
     done = [task.prompt for task in store.records.tasks(str(project))]
     wanted = content_stems("\n".join(islice([*said, *done], _MAX_MENTIONS)))
@@ -300,17 +300,19 @@ def changed_at(path: Path) -> float:
         return 0.0
 
 
-# What a list says of a skill in a word: pinned, disabled, stale, or merged into another one and not needed now.
+# Marks that a list shows. A merged skill is no longer needed.
 
 DISABLED, PINNED, STALE, MERGED = "disabled", "pinned", "stale", "merged"
 
 
-def marks(store: Store, skills: Iterable[Skill], uses: Mapping[Path, Uses], now: float) -> dict[Path, tuple[str, ...]]:
+def skill_marks(
+    store: Store, skills: Iterable[Skill], uses: Mapping[Path, SkillUses], now: float
+) -> dict[Path, tuple[str, ...]]:
     """Return the marks of each skill by its path; `now` is a Unix time."""
     found = list(skills)
-    off, kept = disabled(store), pinned(store)
+    off, kept = disabled_skills(store), pinned_skills(store)
     watched = min(store.meta.get(meta.INSTALLED_AT, now), store.overview.first_activity() or now)
-    merged = merged_away(found)
+    merged = merged_skills(found)
 
     def of(skill: Skill) -> tuple[str, ...]:
         aged = is_stale(used=uses[skill.path].last, changed=changed_at(skill.path), watched=watched, now=now)
@@ -325,8 +327,8 @@ def marks(store: Store, skills: Iterable[Skill], uses: Mapping[Path, Uses], now:
     return {skill.path: of(skill) for skill in found}
 
 
-def merged_away(skills: Iterable[Skill]) -> dict[Path, Skill]:
-    """Return the skills whose content another one says it took over, with that one: of one project, or the person's."""
+def merged_skills(skills: Iterable[Skill]) -> dict[Path, Skill]:
+    """Return the skills that were merged into another one of the same project (or the person's own), with that one."""
     found = list(skills)
     takers = {
         (one.source, one.project, name.strip()): one
@@ -340,10 +342,10 @@ def merged_away(skills: Iterable[Skill]) -> dict[Path, Skill]:
     }
 
 
-# The shelf as it is now: skills from the disk, what became of them from the store.
+# Loading the rows: skills from the disk, their history from the store.
 
 
-def collect(
+def load_rows(
     store: Store,
     find_skills: Callable[[Sequence[Path]], list[Skill]],
     home: Path,
@@ -352,48 +354,49 @@ def collect(
     now: float,
     around: Iterable[Path] = (),
 ) -> list[LibraryRow]:
-    """Return every skill of the person, of plugins, and of the projects that sessions worked in or `around` names.
-
-    A project that something was proposed for is one of them, also where no session of it was ever followed.
-    """
+    """Return the skills of the person, of plugins, and of the projects of sessions, proposals and `around`."""
     proposals = store.proposals.all()
     proposed = (Path(one.path).parent for one in proposals if one.state in {State.OPEN, State.ACCEPTED})
     folders = [*around, *map(Path, store.overview.projects()), *proposed]
-    projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in up_to_root(folder))
+    projects = dict.fromkeys(
+        project for folder in folders if folder.is_absolute() for project in folders_to_root(folder)
+    )
     skills = find_skills([project for project in projects if project != home])
     sessions = used_by_path(store, skills, home, environment)
     tasks, past = store.records.tasks(), store.past.sessions()
     uses = {
-        skill.path: judged(
+        skill.path: count_uses(
             skill.name,
             sessions.get(skill.path, {}),
             store.records.feedback_by_session(skill.name, str(skill.path)),
             tasks,
             read=[one.session_id for one in past if str(skill.path) in one.loaded],
-            corrected=_corrected(store, str(skill.path), proposals, past),
+            corrected=_corrected_sessions(store, str(skill.path), proposals, past),
         )
         for skill in skills
     }
-    return shelf(skills, uses, proposals, now, marks(store, skills, uses, now))
+    return build_rows(skills, uses, proposals, now, skill_marks(store, skills, uses, now))
 
 
-def up_to_root(folder: Path) -> Iterator[Path]:
-    """Yield a folder and those around it, up to the root of its repository; without one, the folder alone."""
+def folders_to_root(folder: Path) -> Iterator[Path]:
+    """Yield a folder and its parents up to the root of its repository; without one, only the folder."""
     above = [folder, *folder.parents]
-    # os.path: Path.exists raises for a folder that is closed to us, or whose name no disk takes. It is a log's claim.
+    # The path comes from a log. Path.exists raises for an unreadable folder or an impossible name; os.path does not.
     root = next((number for number, one in enumerate(above) if os.path.exists(one / ".git")), 0)  # noqa: PTH110
     yield from above[: root + 1]
 
 
-def _corrected(store: Store, path: str, proposals: Iterable[Proposal], past: Iterable[PastSession]) -> set[str]:
-    """Return the sessions in which a skill was corrected, or what it says had to be said again."""
-    corrections = [one for one in proposals if one.path == path and (corrects(one) or one.state is State.SAID)]
+def _corrected_sessions(
+    store: Store, path: str, proposals: Iterable[Proposal], past: Iterable[PastSession]
+) -> set[str]:
+    """Return the sessions in which a skill was corrected or one of its rules was repeated."""
+    corrections = [one for one in proposals if one.path == path and (is_correction(one) or one.state is State.SAID)]
     said = store.overview.sessions_of(piece.turn for one in corrections for piece in one.evidence)
     again = {one.session_id for one in past for rule in one.repeats if rule.path == path and rule.since <= one.at}
     return said | again | {one.session_id for one in corrections}
 
 
-def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[SkillUsage], str]:
+def _path_finder(home: Path, environment: Mapping[str, str]) -> Callable[[SkillUsage], str]:
     places = cache(lambda agent: skill_places(agent, home, environment))
 
     def path_of(use: SkillUsage) -> str:

@@ -12,7 +12,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.talk import OF_PROJECT, without_project
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
-from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
+from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
 from skilld.mining.session_summary import Row, task_text, typed_text
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, PartKind, Proof, RejectedCandidate
@@ -73,7 +73,7 @@ def find_leads(
         for one in _mentions(rows)
         if (one.id, one.quote) in refuted
     ]
-    standing = asks(one for one in _mentions(rows) if (one.id, one.quote) not in refuted)
+    standing = group_asks(one for one in _mentions(rows) if (one.id, one.quote) not in refuted)
     for number, ask in enumerate(standing):
         lead = _build_lead(ask, rows, skills)
         why, before = _rejection_reason(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")

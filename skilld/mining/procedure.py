@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from skilld.library.patterns import CHECKS
+from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
 from skilld.mining.similarity import (
     TEXT_NAMES,
@@ -109,7 +109,7 @@ def _last_actions(episode: Episode) -> Collection[ActionRun]:
     done = [
         ActionRun(episode.session, turn, one.text, edits=one.edits)
         for one, turn in episode.actions
-        if one.ran and not one.read_only and (not is_generic(one.text) or CHECKS.search(one.text))
+        if one.ran and not one.read_only and (not is_generic(one.text) or CHECK_PATTERN.search(one.text))
     ]
     return {one.turn: one for one in done}.values()
 
@@ -291,7 +291,7 @@ def _column_step(column: _Column, names: _Variables) -> Step | None:
         text = " ".join(word for word in tokens(column_text) if all(word in one.words for one in seen))
     if text is None:
         return None
-    return Step(text, tuple(seen), seen[0].edits, bool(CHECKS.search(text)) and not seen[0].edits)
+    return Step(text, tuple(seen), seen[0].edits, bool(CHECK_PATTERN.search(text)) and not seen[0].edits)
 
 
 def _common_text(seen: Sequence[ActionRun], names: _Variables) -> str | None:

@@ -15,7 +15,7 @@ from itertools import chain
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
-from skilld.library.clusters import Ask, Mention, asks
+from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, has_machine_path, is_generic
 from skilld.mining.evidence import session_piece
 from skilld.mining.new_skill import join_name, part_problem, project_name, topic_words, without_politeness
@@ -357,7 +357,7 @@ def feedback_mention(row: Row, said: Feedback) -> Mention:
 def _correction_parts(said: Sequence[tuple[Row, Feedback]]) -> list[Part]:
     """Return what the person said in these sessions, each thing once, without what they contradicted later."""
     parts: list[Part] = []
-    for ask in asks(feedback_mention(row, one) for row, one in said):
+    for ask in group_asks(feedback_mention(row, one) for row, one in said):
         if any(contradicts(part.text, ask.text) for part in parts):
             continue
         kind = Kind(ask.said[0].kind)

@@ -20,7 +20,7 @@ from skilld.classify.offline.product import spoken
 from skilld.classify.offline.provenance import FILLER
 from skilld.classify.said_already import is_same, says_already
 from skilld.clock import seconds
-from skilld.library.clusters import Mention, Piece, asks
+from skilld.library.clusters import Mention, Piece, group_asks
 from skilld.text import fold
 from skilld.words import content_stems, denies
 
@@ -171,7 +171,7 @@ def recurring_requests(asked: Iterable[StoredRequest]) -> list[RecurringRequest]
         for one in sorted(known.values(), key=lambda one: (one.at, one.comment, one.change))
     ]
     groups = [
-        part for ask in asks(said) for part in _split_by_identifier([known[one.id, one.text] for one in ask.said])
+        part for ask in group_asks(said) for part in _split_by_identifier([known[one.id, one.text] for one in ask.said])
     ]
     found = [_build_request(group) for group in groups if _is_recurring(group)]
     found.sort(key=lambda one: (-one.pulls, -len(one.asked), one.change))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.library.clusters import Ask
-from skilld.library.consolidate import best, described
+from skilld.library.consolidate import best_match, describe_skill
 from skilld.mining.dedup import is_declined
 from skilld.mining.evidence import MIN_REPEATS, DuplicateReason, Lead, Refutations, find_leads
 from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name, shorten
@@ -68,8 +68,8 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
     """Return the skill for the same task that is visible in a candidate's project, if there is one."""
     here = Path(one.target)
     near = {str(skill.path): skill for skill in skills if skill.project is None or here.is_relative_to(skill.project)}
-    new = described("", one.name, build_skill(one, day=_PLACEHOLDER_DAY, with_sessions=False).text)
-    match = best(new, [described(key, skill.name, texts.get(skill.path, "")) for key, skill in near.items()])
+    new = describe_skill("", one.name, build_skill(one, day=_PLACEHOLDER_DAY, with_sessions=False).text)
+    match = best_match(new, [describe_skill(key, skill.name, texts.get(skill.path, "")) for key, skill in near.items()])
     return near[match.other.key] if match else None
 
 

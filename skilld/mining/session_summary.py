@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import verify
-from skilld.library.patterns import work_of
+from skilld.library.patterns import kind_of_work
 from skilld.mining.actions import Action
 from skilld.mining.sessions import Session
 from skilld.text import cut, fold
@@ -103,7 +103,7 @@ def summarize(session: Session, feedback: Sequence[Feedback]) -> Row:
         path=str(session.path),
         main_dir=session.main_dir,
         datetime=session.at,
-        topics=tuple(dict.fromkeys(work_of(task.text) for task in tasks)),
+        topics=tuple(dict.fromkeys(kind_of_work(task.text) for task in tasks)),
         tasks=tuple(tasks),
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
         user_feedback=tuple(feedback),

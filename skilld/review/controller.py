@@ -21,8 +21,8 @@ from skilld.errors import SkilldError
 from skilld.evals.results import told
 from skilld.ingest.discover import Host
 from skilld.jobs import waiting
-from skilld.library.archive import put_aside
-from skilld.library.rows import LibraryRow, collect, disabled, switch
+from skilld.library.archive import move_to_trash
+from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
@@ -436,13 +436,13 @@ class ReviewSession:
         """Return the person's skills. Reads the disk."""
         around = self._around
         with self._store() as store:
-            return collect(store, around.find_skills, around.home, around.environment, now=time.time())
+            return load_rows(store, around.find_skills, around.home, around.environment, now=time.time())
 
     def switch_skill(self, skill: LibraryRow) -> bool:
         """Have skilld offer a skill to agents, or no more; return whether it does now."""
         with self._store() as store:
-            on = skill.path in disabled(store)
-            switch(store, [skill.path], on=on)
+            on = skill.path in disabled_skills(store)
+            set_enabled(store, [skill.path], on=on)
         return on
 
     def edit_skill(self, skill: LibraryRow, editor: Callable[[str], str]) -> bool:
@@ -458,7 +458,7 @@ class ReviewSession:
 
     def delete_skill(self, skill: LibraryRow) -> Path:
         """Move a skill's folder to the trash and return where it is now."""
-        return put_aside(skill.skill, self._around.trash)
+        return move_to_trash(skill.skill, self._around.trash)
 
     def sessions(self) -> list[LiveSession]:
         """Return the sessions of the last day, newest first."""

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from skilld.errors import SkilldError
-from skilld.library.rows import LibraryRow, matches
+from skilld.library.rows import LibraryRow, matches_search
 from skilld.mining.proposing import CandidateResult
 from skilld.report.lines import lines
 from skilld.report.values import Report
@@ -136,7 +136,7 @@ class SkillsPane(ListPane[LibraryRow]):
 
     def wanted(self) -> list[LibraryRow]:
         words = self.query_one(Input).value
-        return [skill for skill in self._all if matches(skill, words)]
+        return [skill for skill in self._all if matches_search(skill, words)]
 
     @on(Input.Changed)
     def _searched(self) -> None:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from skilld.clock import ago
 from skilld.errors import SkilldError
-from skilld.library.rows import LibraryRow, matches
+from skilld.library.rows import LibraryRow, matches_search
 from skilld.report.lines import lines
 from skilld.review.controller import ReviewSession, forgetting, no_skill
 from skilld.text import counted, often, safe_text
@@ -121,7 +121,7 @@ class PlainTabs:
     def _skills(self) -> None:
         words = ""
         while True:
-            shown = [one for one in self._sitting.skills() if matches(one, words)]
+            shown = [one for one in self._sitting.skills() if matches_search(one, words)]
             self._list(shown, has_any=bool(shown or self._sitting.skills()))
             given = self._talk.asked(_WHICH)
             if given.startswith("/"):

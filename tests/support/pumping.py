@@ -31,7 +31,7 @@ BOUNDED = {
     "skilld.edit.lint": 4000,
     "skilld.edit.insertion_point": 4000,
     "skilld.effect.rules.rules": 4000,
-    "skilld.library.merge.merge": 1000,
+    "skilld.library.merge.merge_skills": 1000,
     "skilld.library.merge_places": 4000,
     "skilld.proposals.branch": 4000,
     "skilld.jobs.placing.is_persons": 4000,

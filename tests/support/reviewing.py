@@ -19,7 +19,7 @@ from skilld.cli import common
 from skilld.cli.inventory import all_skills
 from skilld.cli.review import _generating
 from skilld.cli.terminal import edit
-from skilld.library.archive import trash_of
+from skilld.library.archive import trash_folder
 from skilld.paths import places
 from skilld.review.app import ReviewApp
 from skilld.review.controller import ReviewContext, ReviewSession
@@ -107,7 +107,7 @@ def sitting(home: Path) -> ReviewSession:
             removed={},
             home=home,
             environment=dict(os.environ),
-            trash=trash_of(home, where.data.parent, sys.platform),
+            trash=trash_folder(home, where.data.parent, sys.platform),
             redaction_key=where.redaction_key,
         )
     )

@@ -14,7 +14,7 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.library import archive as archiving
-from skilld.library.archive import archive, archived, restore, sweep
+from skilld.library.archive import archive_skill, archived_skills, remove_leftovers, restore_skill
 
 NOW = 1_780_000_000.0
 FILES = {"SKILL.md": b"---\nname: tidy\n---\n\n- Tidy.\r\n", "scripts/run.sh": b"#!/bin/sh\n", "a/b/c.bin": bytes(256)}
@@ -62,30 +62,30 @@ def elsewhere(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_skill_goes_and_comes_back_byte_for_byte(skill: Path, where: Path) -> None:
-    one = archive(skill, where, NOW)
+    one = archive_skill(skill, where, NOW)
     assert not skill.exists()
     assert is_whole(one.folder)
     assert (one.name, one.origin, one.at) == ("tidy", skill, "2026-05-28T20:26:40Z")
-    assert archived(where) == [one]
-    assert restore(one) == skill
+    assert archived_skills(where) == [one]
+    assert restore_skill(one) == skill
     assert is_whole(skill)
     assert list(where.iterdir()) == []
 
 
 def test_it_comes_back_though_git_took_the_empty_folders_away(skill: Path, where: Path) -> None:
-    one = archive(skill, where, NOW)
+    one = archive_skill(skill, where, NOW)
     shutil.rmtree(skill.parents[1])
-    assert is_whole(restore(one))
-    again = archive(skill, where, NOW)
+    assert is_whole(restore_skill(one))
+    again = archive_skill(skill, where, NOW)
     shutil.rmtree(skill.parents[2])
     with pytest.raises(RefusedError, match="is gone"):
-        restore(again)
+        restore_skill(again)
     assert is_whole(again.folder)
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])
 def test_nothing_that_is_there_by_now_is_overwritten(skill: Path, where: Path, kind: str) -> None:
-    one = archive(skill, where, NOW)
+    one = archive_skill(skill, where, NOW)
     if kind == "folder":
         skill.mkdir()
     elif kind == "file":
@@ -93,10 +93,10 @@ def test_nothing_that_is_there_by_now_is_overwritten(skill: Path, where: Path, k
     else:
         skill.symlink_to(one.folder)
     with pytest.raises(RefusedError, match="already exists"):
-        restore(one)
+        restore_skill(one)
     assert is_whole(one.folder)
     assert os.path.lexists(skill)
-    assert archived(where) == [one]
+    assert archived_skills(where) == [one]
 
 
 def test_a_file_that_changes_during_a_copy_stays_with_all_others_where_it_was(
@@ -110,9 +110,9 @@ def test_a_file_that_changes_during_a_copy_stays_with_all_others_where_it_was(
 
     monkeypatch.setattr(shutil, "copytree", copy)
     with pytest.raises(RefusedError, match="changed by another program"):
-        archive(skill, elsewhere, NOW)
+        archive_skill(skill, elsewhere, NOW)
     assert (skill / "SKILL.md").read_bytes() == b"new"
-    assert archived(elsewhere) == []
+    assert archived_skills(elsewhere) == []
     assert list(elsewhere.iterdir()) == []
 
 
@@ -126,7 +126,7 @@ def test_a_full_disk_is_told_as_such_and_leaves_nothing(
 
     monkeypatch.setattr(shutil, "copytree", full)
     with pytest.raises(SkilldError, match=r"No space left on device$"):
-        archive(skill, elsewhere, NOW)
+        archive_skill(skill, elsewhere, NOW)
     assert is_whole(skill)
     assert [*elsewhere.iterdir()] == []
 
@@ -136,11 +136,11 @@ def test_what_cannot_be_removed_after_a_copy_costs_no_byte_of_it(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", _stuck)
-        archive(skill, elsewhere, NOW)
-    (one,) = archived(elsewhere)
+        archive_skill(skill, elsewhere, NOW)
+    (one,) = archived_skills(elsewhere)
     assert is_whole(one.folder)
-    sweep(elsewhere, NOW + 10 * 86400)
-    assert restore(one) == skill
+    remove_leftovers(elsewhere, NOW + 10 * 86400)
+    assert restore_skill(one) == skill
     assert is_whole(skill)
 
 
@@ -166,9 +166,9 @@ def _killed_at(step: int, skill: Path, where: Path, what: str) -> bool:
         sys.addaudithook(count)
         try:
             if what == "archive":
-                archive(skill, where, NOW)
+                archive_skill(skill, where, NOW)
             else:
-                restore(archived(where)[0])
+                restore_skill(archived_skills(where)[0])
         except BaseException:  # noqa: BLE001 - the child must end here, whatever happens
             os._exit(1)
         os._exit(0)
@@ -178,7 +178,7 @@ def _killed_at(step: int, skill: Path, where: Path, what: str) -> bool:
 
 
 def _copies(skill: Path, where: Path) -> list[Path]:
-    return [folder for folder in (skill, *(one.folder for one in archived(where))) if folder.is_dir()]
+    return [folder for folder in (skill, *(one.folder for one in archived_skills(where))) if folder.is_dir()]
 
 
 @pytest.mark.parametrize("device", ["same", "other"])
@@ -194,18 +194,18 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_call_ends_it(
         where = base / f"archive-{step}"
         where.mkdir()
         if what == "restore":
-            archive(skill, where, NOW)
+            archive_skill(skill, where, NOW)
         killed = _killed_at(step, skill, where, what)
         whole = _copies(skill, where)
         assert whole, f"killed at step {step}"
         assert all(map(is_whole, whole)), f"killed at step {step}"
-        sweep(where, NOW)
+        remove_leftovers(where, NOW)
         if what == "archive" and skill.exists():
-            archive(skill, where, NOW)
-        elif what == "restore" and archived(where):
-            restore(archived(where)[0])
-        sweep(where, sys.maxsize)
-        ended = [archived(where)[0].folder] if what == "archive" else [skill]
+            archive_skill(skill, where, NOW)
+        elif what == "restore" and archived_skills(where):
+            restore_skill(archived_skills(where)[0])
+        remove_leftovers(where, sys.maxsize)
+        ended = [archived_skills(where)[0].folder] if what == "archive" else [skill]
         assert _copies(skill, where) == ended
         assert is_whole(ended[0])
         left = {path.name for path in skill.parent.iterdir()} - {"tidy"}
@@ -217,5 +217,5 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_call_ends_it(
 def test_an_entry_that_says_nothing_of_use_is_no_skill(where: Path) -> None:
     for name, note in {"a": "", "b": "[]", "c": '{"name": "x"}', "d": '{"name": "x", "origin": "y", "at": ""}'}.items():
         (where / name / "x").mkdir(parents=True)
-        (where / name / archiving.NOTE).write_text(note)
-    assert archived(where) == []
+        (where / name / archiving.NOTE_FILE).write_text(note)
+    assert archived_skills(where) == []

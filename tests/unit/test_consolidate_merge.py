@@ -8,8 +8,17 @@ import pytest
 
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import SkilldError
-from skilld.library.consolidate import Facts, Fate, Match, Pair, SkillDescription, pair_key, pair_of, proposals
-from skilld.library.merge import NO_MARK, Merge, merge, passages
+from skilld.library.consolidate import (
+    Match,
+    MergeFacts,
+    Pair,
+    PairStatus,
+    SkillDescription,
+    merge_proposals,
+    pair_key,
+    pair_key_of_batch,
+)
+from skilld.library.merge import NO_MARK_FLAG, Merge, find_passages, merge_skills
 from skilld.types import Op
 
 KEEP = """\
@@ -31,7 +40,7 @@ HEAD = "---\nname: other\ndescription: Test things.\n---\n\n"
 
 
 def merged(body: str, *, keep: str = KEEP, head: str = HEAD, hidden: str = "\0") -> Merge:
-    return merge(keep.encode(), (head + body).encode(), "other", lambda text: text.replace(hidden, "***"))
+    return merge_skills(keep.encode(), (head + body).encode(), "other", lambda text: text.replace(hidden, "***"))
 
 
 def after(found: Merge, keep: str = KEEP) -> str:
@@ -146,21 +155,21 @@ def test_names_taken_over_before_stay_in_the_mark() -> None:
 def test_front_matter_that_cannot_be_marked_is_told() -> None:
     keep = KEEP.replace("Write tests.\n", "Write tests.\nmetadata: {a: b}\n")
     found = merged("# Other\n\n- Paint it.\n", keep=keep)
-    assert NO_MARK in found.parts[-1].flags
+    assert NO_MARK_FLAG in found.parts[-1].flags
     assert "- Paint it.\n" in after(found, keep)
 
 
 @pytest.mark.parametrize("data", [b"---\nname: x\n", b"\xff", b"a\0b"])
 def test_what_is_no_skill_is_not_merged(data: bytes) -> None:
     with pytest.raises(SkilldError):
-        merge(KEEP.encode(), data, "other", str)
+        merge_skills(KEEP.encode(), data, "other", str)
     with pytest.raises(SkilldError):
-        merge(data, (HEAD + "- Paint it.\n").encode(), "other", str)
+        merge_skills(data, (HEAD + "- Paint it.\n").encode(), "other", str)
 
 
 def test_passages_are_items_sentences_and_blocks_without_headings() -> None:
     text = "# T\nOne `x`. Two e.g. here.\n\nSetext\n------\n- a\n  b\n\n---\n\n> quoted words\n"
-    assert [(one.section, one.lines, one.whole) for one in passages(text)] == [
+    assert [(one.section, one.lines, one.whole) for one in find_passages(text)] == [
         ("T", ("One `x`.",), False),
         ("T", ("Two e.g. here.",), False),
         ("Setext", ("a", "b"), False),
@@ -172,14 +181,17 @@ def test_a_proposal_of_a_merge_quotes_nobody_and_flags_what_is_lost() -> None:
     found = merged("# Other\n\n- Paint it.\n- Coverage must not fall below 90 %.\n")
     one, two = (SkillDescription(name, name, "", frozenset()) for name in ("/p/testing/SKILL.md", "/p/other/SKILL.md"))
     pair = Pair(
-        Facts(one.key, "testing", "/p"), Facts(two.key, "other", "/p"), Match(one, two, 0.456, ("test",)), Fate.MERGE
+        MergeFacts(one.key, "testing", "/p"),
+        MergeFacts(two.key, "other", "/p"),
+        Match(one, two, 0.456, ("test",)),
+        PairStatus.MERGE,
     )
-    (proposal,) = proposals(pair, found, "2026-03-02T09:00:00Z", 0)
+    (proposal,) = merge_proposals(pair, found, "2026-03-02T09:00:00Z", 0)
     assert (proposal.skill, proposal.path, proposal.evidence) == ("testing", one.key, ())
     assert proposal.summary == "merge 1 item from other"
     assert proposal.flags[0].startswith("merged from other: ")
     assert any("90 %" in flag for flag in proposal.flags)
-    (again,) = proposals(pair, found, "2026-03-02T09:00:00Z", 1)
+    (again,) = merge_proposals(pair, found, "2026-03-02T09:00:00Z", 1)
     assert again.id != proposal.id
-    assert pair_of(again.batch_id) == pair_of(proposal.batch_id) == pair_key(one.key, two.key)
+    assert pair_key_of_batch(again.batch_id) == pair_key_of_batch(proposal.batch_id) == pair_key(one.key, two.key)
     assert again.batch_id != proposal.batch_id

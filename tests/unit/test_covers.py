@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skilld.classify.backends import Spec, make
-from skilld.library.recommend import Answer, Examination, Word, batches
+from skilld.library.recommend import Coverage, CoverageAnswer, CoverageExam, message_batches
 from skilld.types import Message
 
 TEXT = "---\nname: notes\ndescription: Writes release notes.\n---\n\n# Release notes\n\n- Write at most 5 entries.\n"
@@ -20,20 +20,20 @@ def test_a_session_is_cut_into_batches_without_those_of_mere_chatter() -> None:
     one, two = Message("Done."), Message("Done, too.")
     turns = _said("thanks", "ok", ALWAYS, "thanks", "ok")
     session = [turns[0], one, turns[1], two, turns[2], turns[3], turns[4], Message("Bye.")]
-    (found,) = batches(session, 2)
+    (found,) = message_batches(session, 2)
     assert [(message.text, message.turn, message.turn_key) for message in found] == [
         ("Done, too.", None, None),
         (ALWAYS, 1, "t3"),
         ("thanks", 2, "t4"),
     ]
-    assert list(batches([Message("Bye.")], 2)) == []
+    assert list(message_batches([Message("Bye.")], 2)) == []
 
 
 def test_of_words_in_another_language_rules_cannot_tell() -> None:
     said = _said("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
     text = TEXT + "- Always put the ticket number at the start of each entry.\n"
-    examination = Examination(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
-    assert [one.word for one in examination.answers(said)] == [Word.CANNOT_TELL]
+    examination = CoverageExam(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
+    assert [one.word for one in examination.answers(said)] == [Coverage.CANNOT_TELL]
 
 
 def test_each_lasting_thing_is_answered_in_the_order_it_was_said() -> None:
@@ -44,14 +44,14 @@ def test_each_lasting_thing_is_answered_in_the_order_it_was_said() -> None:
         "Always water the plants in the office kitchen on Fridays.",
     )
     text = TEXT + "- Never put marketing words into the release notes.\n"
-    examination = Examination(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
+    examination = CoverageExam(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
     found = examination.answers(messages)
     assert [(one.word, one.turn) for one in found] == [
-        (Word.NOT_COVERED, "t1"),
-        (Word.CONTRADICTS, "t2"),
-        (Word.COVERED, "t3"),
+        (Coverage.NOT_COVERED, "t1"),
+        (Coverage.CONTRADICTS, "t2"),
+        (Coverage.COVERED, "t3"),
     ]
-    assert isinstance(found[1], Answer)
+    assert isinstance(found[1], CoverageAnswer)
     assert [one.line for one in found[1:]] == [
         "Write at most 5 entries.",
         "Never put marketing words into the release notes.",

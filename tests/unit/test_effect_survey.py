@@ -22,7 +22,7 @@ from skilld.clock import seconds
 from skilld.effect import survey as module
 from skilld.effect.model_questions import rule_key
 from skilld.effect.survey import survey
-from skilld.library.patterns import patterns
+from skilld.library.patterns import find_patterns
 from skilld.past import PastSession
 from skilld.protocol import FromWorker, Job, JobEnd, Survey, SurveyResult, Surveys
 from skilld.types import Usage
@@ -116,7 +116,7 @@ def test_what_was_done_is_known_without_a_word_of_it(talk: Talk, home: Path) -> 
     assert codec.decode(PastSession, codec.encode(session), strict=False) == session
     assert not {"form", "pnpm", "commit"} & set(repr(session.done).split())
 
-    found = patterns([], [session, failing, replace(session, done=None)])
+    found = find_patterns([], [session, failing, replace(session, done=None)])
     assert (found.tasks, found.success_rate, found.qa_rate) == (2, 0.5, 0.5)
     assert (found.tools, found.work) == ({"Edit": 2, "Bash": 2}, {"other": 2})
     assert found.projects == {session.cwd: 2}

@@ -11,8 +11,16 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.archive import put_aside
-from skilld.library.rows import LibraryRow, Uses, collect, judged, matches, sessions_by_path, shelf
+from skilld.library.archive import move_to_trash
+from skilld.library.rows import (
+    LibraryRow,
+    SkillUses,
+    build_rows,
+    count_uses,
+    load_rows,
+    matches_search,
+    sessions_by_path,
+)
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front, front
 from skilld.store import Store
@@ -54,7 +62,7 @@ def test_skills_are_grouped_and_counted() -> None:
         Path("/user/notes/SKILL.md"): {"a": 3.0, "b": 9.0, "c": 0.0, "d": 5.0},
         Path("/plugin/pdf/SKILL.md"): {"a": 1.0, "e": 2.0},
     }
-    uses = {path: Uses(frozenset(found)) for path, found in sessions.items()}
+    uses = {path: SkillUses(frozenset(found)) for path, found in sessions.items()}
     proposals = [
         _proposal("/user/notes/SKILL.md", State.ACCEPTED, "2026-02-20T00:00:00Z"),
         _proposal("/user/notes/SKILL.md", State.REJECTED, "2026-02-21T00:00:00Z"),
@@ -65,7 +73,7 @@ def test_skills_are_grouped_and_counted() -> None:
     ]
     rows = [
         (row.name, row.group, row.uses.number, row.corrections, row.rate, row.invocation)
-        for row in shelf(skills, uses, proposals, NOW)
+        for row in build_rows(skills, uses, proposals, NOW)
     ]
     assert rows == [
         ("notes", "evolving", 4, 2, 0.5, "/notes"),
@@ -78,13 +86,15 @@ def test_skills_are_grouped_and_counted() -> None:
 def test_a_skill_is_called_kept_only_where_somebody_listened_and_nothing_was_said() -> None:
     """Y8: a session that nobody read says nothing, and one in which it was said again is no success."""
     sessions = {"a": 1.0, "b": 5.0, "c": 2.0}
-    assert judged("notes", sessions, {}, [], read=[], corrected=[]) == Uses(frozenset("abc"), 5.0, 0, 0)
-    assert judged("notes", sessions, {}, [], read=[], corrected=[]).success is None
-    assert judged("notes", sessions, {}, [], read=["a", "b", "other"], corrected=["a", "elsewhere"]) == Uses(
+    assert count_uses("notes", sessions, {}, [], read=[], corrected=[]) == SkillUses(frozenset("abc"), 5.0, 0, 0)
+    assert count_uses("notes", sessions, {}, [], read=[], corrected=[]).success is None
+    assert count_uses("notes", sessions, {}, [], read=["a", "b", "other"], corrected=["a", "elsewhere"]) == SkillUses(
         frozenset("abc"), 5.0, 1, 2
     )
     told = {"a": True, "b": False, "": False}  # the last: of no session in particular
-    assert judged("notes", sessions, told, [], read="abc", corrected=["a"]) == Uses(frozenset("abc"), 5.0, 2, 4)
+    assert count_uses("notes", sessions, told, [], read="abc", corrected=["a"]) == SkillUses(
+        frozenset("abc"), 5.0, 2, 4
+    )
 
 
 def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
@@ -95,9 +105,9 @@ def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
         _task("failed", "notes"),
         _task("completed", "other"),
     ]
-    found = judged("notes", {}, {}, tasks, read=[], corrected=[])
+    found = count_uses("notes", {}, {}, tasks, read=[], corrected=[])
     assert (found.kept, found.judged, found.success, found.number) == (2, 4, 0.5, 0)
-    assert judged("unused", {}, {}, tasks, read=[], corrected=[]).success is None
+    assert count_uses("unused", {}, {}, tasks, read=[], corrected=[]).success is None
 
 
 def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
@@ -113,7 +123,7 @@ def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
 )
 def test_a_search_finds_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case
     row = LibraryRow(_skill("notes", Source.USER, said=front("---\ndescription: Brief and tidy.\n---\n")), "user")
-    assert matches(row, words) is found
+    assert matches_search(row, words) is found
 
 
 def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
@@ -122,7 +132,7 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     (folder / "SKILL.md").write_text("text")
     (folder / "script.sh").write_text("run")
     skill = Skill("notes", folder / "SKILL.md", Source.USER, None, (), front(""))
-    place = put_aside(skill, tmp_path / "Trash")
+    place = move_to_trash(skill, tmp_path / "Trash")
     assert sorted(path.name for path in place.iterdir()) == ["SKILL.md", "script.sh"]
     assert not folder.exists()
     (info,) = (tmp_path / "Trash/info").iterdir()
@@ -130,10 +140,10 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     assert info.read_text().splitlines()[:2] == ["[Trash Info]", f"Path={folder}"]
     shutil.copytree(place, folder)
     with pytest.raises(SkilldError, match="not in one of your own folders"):
-        put_aside(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), front("")), tmp_path / "Trash")
+        move_to_trash(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), front("")), tmp_path / "Trash")
     (folder / ".git").mkdir()
     with pytest.raises(RefusedError, match="a separate repository"):
-        put_aside(skill, tmp_path / "Trash")
+        move_to_trash(skill, tmp_path / "Trash")
     assert folder.exists()
 
 
@@ -149,6 +159,6 @@ def test_skills_are_looked_for_from_where_sessions_worked_up_to_the_root_of_the_
     with closing(Store.open(tmp_path / "skilld.db")) as store:
         for name, folder in (("s1", root / "src/api"), ("s2", root), ("s3", tmp_path / "home"), ("s4", Path())):
             store.transcripts.record_activity("claude-code", name, cwd=str(folder), activity=1.0)
-        assert collect(store, find_skills, tmp_path / "home", {}, now=NOW, around=[tmp_path / "loose"]) == []
+        assert load_rows(store, find_skills, tmp_path / "home", {}, now=NOW, around=[tmp_path / "loose"]) == []
     assert set(asked) == {tmp_path / "loose", root / "src/api", root / "src", root}
     assert len(asked) == 4

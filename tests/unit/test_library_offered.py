@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from skilld.library.rows import (
-    DAYS,
-    NEVER,
-    Uses,
-    by_recency,
-    by_relevance,
+    NO_USES,
+    STALE_DAYS,
+    SkillUses,
     is_stale,
-    marks,
-    offered,
-    pin,
-    pinned,
-    served,
+    limit_evolving,
+    offered_skills,
+    pinned_skills,
+    recency_rank,
+    relevance_rank,
+    set_pinned,
+    skill_marks,
     used_by_path,
 )
 from skilld.skills import Skill, Source
@@ -50,11 +50,11 @@ def age(one: Skill, days: float) -> None:
 @pytest.mark.parametrize(
     ("used", "changed", "watched", "stale"),
     [
-        (0.0, DAYS + 1, DAYS + 1, True),
-        (DAYS + 1, DAYS + 1, 400, True),
-        (DAYS - 1, DAYS + 1, 400, False),
-        (DAYS + 1, DAYS - 1, 400, False),
-        (0.0, 400, DAYS - 1, False),
+        (0.0, STALE_DAYS + 1, STALE_DAYS + 1, True),
+        (STALE_DAYS + 1, STALE_DAYS + 1, 400, True),
+        (STALE_DAYS - 1, STALE_DAYS + 1, 400, False),
+        (STALE_DAYS + 1, STALE_DAYS - 1, 400, False),
+        (0.0, 400, STALE_DAYS - 1, False),
     ],
 )
 def test_stale_is_what_was_long_neither_used_nor_changed_while_uses_were_counted(
@@ -72,11 +72,11 @@ def test_a_list_names_the_stale_the_pinned_and_the_merged_and_moves_none(store: 
     for one in (old, kept, plugin, taken, taker):
         age(one, 100)
     age(fresh, 10)
-    pin(store, kept.path, on=True)
+    set_pinned(store, kept.path, on=True)
     store.meta.set(INSTALLED_AT, NOW - 200 * DAY)
     every = [old, kept, fresh, plugin, taken, taker]
-    uses = dict.fromkeys((one.path for one in every), NEVER) | {taker.path: Uses(last=NOW - DAY)}
-    found = marks(store, every, uses, NOW)
+    uses = dict.fromkeys((one.path for one in every), NO_USES) | {taker.path: SkillUses(last=NOW - DAY)}
+    found = skill_marks(store, every, uses, NOW)
     assert {one.name: found[one.path] for one in every} == {
         "old": ("stale",),
         "kept": ("pinned",),
@@ -87,43 +87,43 @@ def test_a_list_names_the_stale_the_pinned_and_the_merged_and_moves_none(store: 
     }
     assert all(one.path.exists() for one in every)
     store.meta.set(INSTALLED_AT, NOW - 10 * DAY)
-    assert found != marks(store, every, uses, NOW), "before uses were counted for so long, nothing is stale"
+    assert found != skill_marks(store, every, uses, NOW), "before uses were counted for so long, nothing is stale"
 
 
 def test_a_skill_that_took_over_itself_is_not_merged_away(store: Store, tmp_path: Path) -> None:
     one = skill(tmp_path / "one", merged="one")
-    assert marks(store, [one], {one.path: NEVER}, NOW)[one.path] == ()
+    assert skill_marks(store, [one], {one.path: NO_USES}, NOW)[one.path] == ()
 
 
 def test_m4_a_skill_that_was_merged_away_is_not_offered_beside_the_one_that_has_it(
     store: Store, tmp_path: Path
 ) -> None:
     taken, taker = skill(tmp_path / "taken"), skill(tmp_path / "taker", merged="taken")
-    assert served(store, [taken, taker]) == [taker]
-    assert served(store, [taken]) == [taken]
+    assert offered_skills(store, [taken, taker]) == [taker]
+    assert offered_skills(store, [taken]) == [taken]
 
 
 def test_a_pin_is_set_and_taken_back_once(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "SKILL.md"
-    assert [pin(store, path, on=True), pin(store, path, on=True)] == [True, False]
-    assert pinned(store) == {path}
-    assert [pin(store, path, on=False), pin(store, path, on=False)] == [True, False]
-    assert pinned(store) == frozenset()
+    assert [set_pinned(store, path, on=True), set_pinned(store, path, on=True)] == [True, False]
+    assert pinned_skills(store) == {path}
+    assert [set_pinned(store, path, on=False), set_pinned(store, path, on=False)] == [True, False]
+    assert pinned_skills(store) == frozenset()
 
 
 def test_all_of_a_persons_skills_are_offered_and_the_first_few_evolving_ones(tmp_path: Path) -> None:
     mine = [skill(tmp_path / name) for name in ("b", "a")]
     evolving = [skill(tmp_path / f"e{number}", evolving=True) for number in range(4)]
-    found = offered([evolving[0], *mine, *evolving[1:]], 2, lambda one: float(one.name[-1]))
+    found = limit_evolving([evolving[0], *mine, *evolving[1:]], 2, lambda one: float(one.name[-1]))
     assert [one.name for one in found] == ["b", "a", "e3", "e2"]
-    assert offered([*mine, *evolving], 0, lambda _: 0.0) == mine
+    assert limit_evolving([*mine, *evolving], 0, lambda _: 0.0) == mine
 
 
 def test_recency_is_the_last_use_or_change(tmp_path: Path) -> None:
     used, changed, neither = (skill(tmp_path / name) for name in ("used", "changed", "neither"))
     for one, days in ((used, 50), (changed, 5), (neither, 60)):
         age(one, days)
-    rank = by_recency({used.path: {"s": datetime(2026, 5, 27, tzinfo=UTC).timestamp()}})
+    rank = recency_rank({used.path: {"s": datetime(2026, 5, 27, tzinfo=UTC).timestamp()}})
     assert sorted((used, changed, neither), key=rank, reverse=True) == [used, changed, neither]
 
 
@@ -135,7 +135,7 @@ def test_relevance_is_nearness_to_what_was_said_in_the_project(store: Store, tmp
     ):
         said = (change, "preference", "codex", "s", str(project), None, "", 0.9, "2026-05-27T00:00:00Z")
         store.learnings.add(Learning(str(number), "t", "q", *said))
-    rank = by_relevance(store, tmp_path)
+    rank = relevance_rank(store, tmp_path)
     assert rank(near) > rank(far) == 0.0
 
 

@@ -13,8 +13,8 @@ from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_fits
 from skilld.errors import SkilldError
 from skilld.evaluate.finding import judge, load
-from skilld.library.clusters import about
-from skilld.library.recommend import candidates, chosen, in_words, recommend
+from skilld.library.clusters import find_mentions
+from skilld.library.recommend import confidence_word, model_recommendations, recommend, skills_to_ask
 from skilld.meanings import kin, terms, words
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front
@@ -88,13 +88,13 @@ def test_what_a_skill_says_in_its_text_counts_beside_its_description() -> None:
 def test_what_was_said_is_found_by_other_words(store: Store) -> None:
     text, at = "Put the VAT on facturas.", "2026-01-05T10:00:00Z"
     store.learnings.add(Learning("l1", "t", text, text, "preference", "codex", "s1", "/p", None, "", 0.8, at))
-    assert [one.id for one in about(store, "write an invoice")] == ["l1"]
-    assert about(store, "paint the shed") == []
+    assert [one.id for one in find_mentions(store, "write an invoice")] == ["l1"]
+    assert find_mentions(store, "paint the shed") == []
 
 
 @pytest.mark.parametrize("text", ["le cours de l'euro", "what's new", "don't", "a\u2019b c'd", '"a" OR b*', "k8s"])
 def test_no_text_of_a_search_is_a_query_of_the_index(store: Store, text: str) -> None:
-    assert about(store, text) == []
+    assert find_mentions(store, text) == []
 
 
 def test_kin_are_words_that_the_index_has_as_one() -> None:
@@ -107,14 +107,14 @@ def test_a_model_answers_with_numbers_in_its_order() -> None:
     for reply in ('<fits>[{"skill": 3}]</fits>', '<fits>[{"skill": 1, "why": "x"}]</fits>', "<fits>[1]</fits>"):
         with pytest.raises(BadReplyError):
             parse_fits(reply, 2)
-    named = chosen([2, 1], [HIRING, BILLS], [])
-    assert [(one.skill, in_words(one.confidence)) for one in named] == [("bills", "high"), ("hiring", "medium")]
+    named = model_recommendations([2, 1], [HIRING, BILLS], [])
+    assert [(one.skill, confidence_word(one.confidence)) for one in named] == [("bills", "high"), ("hiring", "medium")]
 
 
 def test_of_too_many_skills_those_that_words_find_are_asked_about() -> None:
     many = [skill(f"s{number}", "Something else.") for number in range(80)] + [BILLS]
     found = recommend("write the invoice", [], many, now=0.0)
-    asked = candidates(many, found)
+    asked = skills_to_ask(many, found)
     assert (asked[0], len(asked)) == (BILLS, 60)
 
 

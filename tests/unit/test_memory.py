@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skilld.library.clusters import Mention, Piece, about, asks, confidence
-from skilld.library.profile import profile
-from skilld.library.recommend import TOP, recommend
+from skilld.library.clusters import Mention, Piece, confidence, find_mentions, group_asks
+from skilld.library.profile import build_profile
+from skilld.library.recommend import MAX_RECOMMENDATIONS, recommend
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front
 from skilld.store import Store
@@ -55,7 +55,7 @@ def test_confidence_follows_the_formula(pieces: list[tuple[str, int]], yes: int,
 )
 def test_the_same_in_other_words_is_one_ask(other: str, *, same: bool) -> None:
     later = replace(SAID, id="l2", text=other, piece=Piece("s2", NOW + DAY, 0.8))
-    found = asks([SAID, later])
+    found = group_asks([SAID, later])
     assert len(found) == (1 if same else 2)
     assert found[0].text == other
 
@@ -123,13 +123,13 @@ def test_what_no_skill_says_is_a_recommendation_of_its_own_and_its_project_count
 
 
 def test_no_more_than_ten_and_nothing_for_what_has_nothing_to_do_with_it() -> None:
-    assert len(recommend("paint the bike shed", [], OTHERS, now=NOW)) == TOP
+    assert len(recommend("paint the bike shed", [], OTHERS, now=NOW)) == MAX_RECOMMENDATIONS
     assert recommend("compile the kernel", [SAID], [NOTES, *OTHERS], now=NOW) == []
 
 
 def test_a_search_gives_things_said(store: Store) -> None:
     store.learnings.add(LEARNING)
-    (said,) = about(store, "ticket numbers")
+    (said,) = find_mentions(store, "ticket numbers")
     assert (said.kind, said.id, said.project, said.accepted) == ("learning", "l1", "/shop", None)
 
 
@@ -140,9 +140,9 @@ def test_a_profile_counts_asks_and_names_the_surest() -> None:
 
     texts = ["Run `pnpm test`.", "Use tabs instead of blanks.", "Modules live in src.", "Be kind.", "Say it.", "Rest."]
     said = [one(number, text, 0.2) for number, text in enumerate(texts)]
-    found = profile([*said, one(9, texts[0], 0.9, accepted=True)], now=NOW)
+    found = build_profile([*said, one(9, texts[0], 0.9, accepted=True)], now=NOW)
     assert (found.total, found.in_skills, found.sessions, found.projects, found.newest) == (6, 1, 7, 1, NOW)
     assert len(found.top) == 5
     surest = found.top[0]
     assert (surest.text, surest.confidence) == (texts[0], 0.95)
-    assert profile([], now=NOW).total == 0
+    assert build_profile([], now=NOW).total == 0

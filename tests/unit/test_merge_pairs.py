@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.edit.operations import apply
-from skilld.library.merge import merge
+from skilld.library.merge import merge_skills
 
 PAIRS = json.loads((Path(__file__).parents[1] / "data/merges.json").read_text(encoding="utf-8"))
 
@@ -16,7 +16,7 @@ PAIRS = json.loads((Path(__file__).parents[1] / "data/merges.json").read_text(en
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair["name"] for pair in PAIRS])
 def test_a_merge_comes_out_as_a_person_would_have_it(pair: dict[str, str]) -> None:
     keep, away = (f"---\nname: {name}\ndescription: Some work.\n---\n\n{pair[name]}" for name in ("keep", "away"))
-    found = merge(keep.encode(), away.encode(), "away", lambda text: text)
+    found = merge_skills(keep.encode(), away.encode(), "away", lambda text: text)
     data = keep.encode()
     for part in found.parts:
         data = apply(data, part.operations)

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 def _to_move(name: str, title: str) -> tuple[Store, LibraryRow]:
     """Return the store and the skill of this name; RefusedError with `title` where it is pinned or must stay there."""
     from skilld.library import archive
-    from skilld.library.rows import pinned
+    from skilld.library.rows import pinned_skills
 
     removed = scrub_environment()
     store = common.store()
     row = inventory.the_skill(store, name)
-    if row.path in pinned(store):
+    if row.path in pinned_skills(store):
         raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
-    archive.check(row.skill, _folders(row.skill.project), removed, title)
+    archive.check_movable(row.skill, _folders(row.skill.project), removed, title)
     return store, row
 
 
@@ -61,13 +61,12 @@ def add(verbs: common.Verbs) -> None:
 
 def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder out of every agent's sight; open proposals for it are named."""
-    from skilld.library.archive import archive as put_aside
-    from skilld.library.archive import sweep
+    from skilld.library.archive import archive_skill, remove_leftovers
 
     store, row = _to_move(arguments.name, _TITLE)
     where = _archive()
-    sweep(where, time.time())
-    put_aside(row.path.parent, where, time.time())
+    remove_leftovers(where, time.time())
+    archive_skill(row.path.parent, where, time.time())
     console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
     if waiting := [one for one in store.proposals.open() if one.path == str(row.path)]:
@@ -77,15 +76,14 @@ def archive(arguments: argparse.Namespace) -> int:
 
 def restore(arguments: argparse.Namespace) -> int:
     """Put an archived skill back where it was; without a name list those that are archived."""
-    from skilld.library.archive import archived, sweep
-    from skilld.library.archive import restore as put_back
+    from skilld.library.archive import archived_skills, remove_leftovers, restore_skill
 
-    there = archived(common.places().archive)
+    there = archived_skills(common.places().archive)
     if arguments.name is None:
         return _list(there, as_json=arguments.json)
-    sweep(_archive(), time.time())
+    remove_leftovers(_archive(), time.time())
     one = _chosen(there, common.as_text(arguments.name))
-    folder = put_back(one)
+    folder = restore_skill(one)
     if arguments.json:
         return common.write_json(_row(one) | {"folder": str(folder)})
     console.line(f"Restored {console.plain(one.name)}: {console.plain(str(folder))}")
@@ -143,7 +141,7 @@ def add_delete(verbs: common.Verbs) -> None:
 
 def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.archive import put_aside, trash_of
+    from skilld.library.archive import move_to_trash, trash_folder
 
     store, row = _to_move(arguments.name, _DELETE_TITLE)
     folder = row.path.parent
@@ -153,7 +151,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
     if not arguments.yes and not terminal.confirmed(question, _DELETE_TITLE):
         console.line("Nothing was deleted.")
         return Exit.FAILURE
-    place = put_aside(row.skill, trash_of(common.home(), common.places().data.parent, sys.platform))
+    place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))
     console.line(f"Moved to {console.plain(str(place))}.")
     console.line(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
     return Exit.OK

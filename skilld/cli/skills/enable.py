@@ -28,7 +28,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.library.rows import switch
+    from skilld.library.rows import set_enabled
     from skilld.skills import Source
 
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
     else:
         rows = inventory.shelved(store)
         paths = [row.path for row in rows if arguments.all or row.skill.source is not Source.PLUGIN]
-    changed = switch(store, paths, on=on)
+    changed = set_enabled(store, paths, on=on)
     word = "enabled" if on else "disabled"
     console.line(f"{counted(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
     return 0
@@ -61,11 +61,11 @@ def add_pin(verbs: common.Verbs) -> None:
 
 def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.library.rows import pin
+    from skilld.library.rows import set_pinned
 
     store = common.store()
     row = inventory.the_skill(store, arguments.name)
-    changed = pin(store, row.path, on=on)
+    changed = set_pinned(store, row.path, on=on)
     state = "pinned" if on else "not pinned"
     console.line(
         f"{console.plain(row.name)} is now {state}." if changed else f"{console.plain(row.name)} was already {state}."

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
-    from skilld.library.rows import matches
+    from skilld.library.rows import matches_search
 
     project = common.folder(arguments.project) if arguments.project else None
     return [
@@ -68,7 +68,7 @@ def _chosen(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[L
         and set(arguments.tag) <= set(row.tags)
         and arguments.source in {None, row.group, row.skill.source.value}
         and project in {None, row.skill.project}
-        and (arguments.sort == "relevance" or matches(row, common.as_text(arguments.search)))
+        and (arguments.sort == "relevance" or matches_search(row, common.as_text(arguments.search)))
     ]
 
 
@@ -118,7 +118,7 @@ def add_profile(verbs: common.Verbs) -> None:
 
 def run_profile(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.recommend import in_words
+    from skilld.library.recommend import confidence_word
 
     found = _profile(arguments.project.resolve() if arguments.project else None)
     newest = rfc3339(found.newest) if found.newest else None
@@ -131,18 +131,21 @@ def run_profile(arguments: argparse.Namespace) -> int:
         console.line(f"Most recent: {newest[:10]}. Highest confidence:")
     for source in found.top:
         said = f"{console.plain(source.text)}  {source.kind} {source.id}"
-        console.line(f"{in_words(source.confidence):6}  {said}")
+        console.line(f"{confidence_word(source.confidence):6}  {said}")
     return 0
 
 
 def _profile(project: Path | None) -> Profile:
-    from skilld.library.clusters import instructions_of, of_learning
-    from skilld.library.profile import profile
+    from skilld.library.clusters import learning_mention, proposal_instructions
+    from skilld.library.profile import build_profile
     from skilld.types import State
 
     store = common.stored()
     states = [state for state in State if state is not State.SUPERSEDED]
     proposed = store.proposals.in_states(states)
-    said = [*map(of_learning, store.learnings.all()), *(one for each in proposed for one in instructions_of(each))]
+    said = [
+        *map(learning_mention, store.learnings.all()),
+        *(one for each in proposed for one in proposal_instructions(each)),
+    ]
     here = [one for one in said if project is None or one.project == str(project)]
-    return profile(here, now=time.time(), feedback=store.records.feedback())
+    return build_profile(here, now=time.time(), feedback=store.records.feedback())

@@ -16,7 +16,7 @@ from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
-    from skilld.library.recommend import Answer, Examination
+    from skilld.library.recommend import CoverageAnswer, CoverageExam
     from skilld.library.rows import LibraryRow
     from skilld.mining.sessions import Session
     from skilld.settings import Settings
@@ -37,7 +37,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.classify.backends import OFFLINE, make
-    from skilld.library.recommend import Examination, Word
+    from skilld.library.recommend import Coverage, CoverageExam
     from skilld.pipeline.documents import session_opt_out
     from skilld.settings import choice_of
     from skilld.skills import opt_out
@@ -49,15 +49,15 @@ def run(arguments: argparse.Namespace) -> int:
     if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
         raise RefusedError("The skill was not tested", why)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
-    examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
+    examination = CoverageExam(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
     # What was said while the skill was in use may be about it, though it does not say so.
     unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
     unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
     words = {answer.word for answer in answers}
-    foreign = words <= {Word.COVERED, Word.CANNOT_TELL} and Word.CANNOT_TELL in words
+    foreign = words <= {Coverage.COVERED, Coverage.CANNOT_TELL} and Coverage.CANNOT_TELL in words
     unheard = unheard or (_FOREIGN if foreign else "")
-    covered = None if unheard else words <= {Word.COVERED}
+    covered = None if unheard else words <= {Coverage.COVERED}
     if arguments.json:
         common.write_json(
             {
@@ -101,13 +101,13 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
 
 
 def _answers(
-    examination: Examination, session: Session, backend: Backend, store: Store, settings: Settings
-) -> list[Answer]:
+    examination: CoverageExam, session: Session, backend: Backend, store: Store, settings: Settings
+) -> list[CoverageAnswer]:
     """Return the answers for all of the session; every batch is within the budget, and booked however it ends."""
-    from skilld.library.recommend import batches
+    from skilld.library.recommend import message_batches
 
-    answers: list[Answer] = []
-    for messages in batches(session.messages, settings.batch.turns):
+    answers: list[CoverageAnswer] = []
+    for messages in message_batches(session.messages, settings.batch.turns):
         _check_budget(store, settings, backend)
         before = backend.usage
         try:
@@ -148,7 +148,7 @@ def past_session(wanted: str) -> Session:
     )
 
 
-def _print(row: LibraryRow, answers: list[Answer], elsewhere: int, unheard: str) -> None:
+def _print(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: int, unheard: str) -> None:
     for answer in answers:
         word = answer.word.value.replace("_", " ")
         console.line(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")
