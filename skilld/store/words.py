@@ -37,9 +37,14 @@ class Words:
     def save(self, said: Iterable[StoredWords], now: float) -> None:
         """Save the words of turns, except overlong ones, until `forget` or two days from `now` (Unix time)."""
         rows = [(one.key, one.how, one.text, now) for one in said if len(one.text) <= MAX_TEXT]
-        if rows:
-            self._run(lambda db: db.executemany("INSERT OR IGNORE INTO words VALUES (?, ?, ?, ?)", rows).rowcount, 0)
-            self._run(lambda db: db.execute(_DELETE_OLDEST, (_MAX_TURNS,)).rowcount, 0)
+        if not rows:
+            return
+
+        def insert(db: sqlite3.Connection) -> None:
+            db.executemany("INSERT OR IGNORE INTO words VALUES (?, ?, ?, ?)", rows)
+            db.execute(_DELETE_OLDEST, (_MAX_TURNS,))
+
+        self._run(insert, None)
 
     def get(self, keys: Iterable[str]) -> list[StoredWords]:
         """Return the saved words of turns."""
@@ -94,9 +99,10 @@ class Words:
             self._db = sqlite3.connect(self._path, timeout=1)
             self._db.execute("PRAGMA secure_delete = ON")
             self._db.execute("PRAGMA synchronous = OFF")  # kill -9 loses nothing, a power cut little
+            self._db.execute("PRAGMA journal_mode = TRUNCATE")  # one file made and deleted less for each turn
             self._db.execute("PRAGMA cache_size = -64")
             self._db.execute(_SCHEMA)
         return self._db
 
 
-_DELETE_OLDEST = "DELETE FROM words WHERE rowid NOT IN (SELECT rowid FROM words ORDER BY rowid DESC LIMIT ?)"
+_DELETE_OLDEST = "DELETE FROM words WHERE rowid <= (SELECT max(rowid) FROM words) - ?"
