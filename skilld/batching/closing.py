@@ -11,7 +11,7 @@ from skilld.types import ClosedBy
 
 
 class PendingTurn(Protocol):
-    """What the window needs to know of a turn that waits."""
+    """What closing needs to know of a waiting turn."""
 
     @property
     def key(self) -> str:
@@ -19,7 +19,7 @@ class PendingTurn(Protocol):
 
     @property
     def lasting(self) -> bool:
-        """What the gate said of it."""
+        """The gate's decision."""
 
 
 T = TypeVar("T", bound=PendingTurn)
@@ -27,7 +27,7 @@ T = TypeVar("T", bound=PendingTurn)
 
 @dataclass(frozen=True, slots=True)
 class ClosedBatch(Generic[T]):
-    """Turns that make a batch now. `chatter` says that none of them is worth a question."""
+    """Turns that form a batch. `chatter`: none of them is worth a question to a back-end."""
 
     turns: tuple[T, ...]
     closed_by: ClosedBy
@@ -35,7 +35,7 @@ class ClosedBatch(Generic[T]):
 
     @property
     def batch_id(self) -> str:
-        """The same turns give the same id, however often they are closed."""
+        """The same turns always have the same id."""
         return batch_id([turn.key for turn in self.turns])
 
 
@@ -44,53 +44,51 @@ def batch_id(keys: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:16]
 
 
-def close(
+def close_batches(
     waiting: Sequence[T], *, size: int, idle_seconds: float, idle_limit: float, ended: bool
 ) -> list[ClosedBatch[T]]:
-    """Return the batches that are due among the turns of one session that wait, in order.
+    """Return the batches that are due among the waiting turns of one session, in order.
 
-    Every `size` turns make one. What is left over is closed when the session ended or was idle for `idle_limit`
-    seconds, unless it is nothing but chatter: that goes on waiting for company and costs nothing.
+    Every `size` turns form one. The rest is closed when the session has ended or was idle for `idle_limit` seconds,
+    unless it is only chatter, which waits for further turns.
     """
     whole = len(waiting) - len(waiting) % size
-    closings = [_closing(waiting[i : i + size], ClosedBy.FULL) for i in range(0, whole, size)]
+    closings = [_make_batch(waiting[i : i + size], ClosedBy.FULL) for i in range(0, whole, size)]
     rest = waiting[whole:]
     over = ended or idle_seconds >= idle_limit
     if over and any(turn.lasting for turn in rest):
-        closings.append(_closing(rest, ClosedBy.ENDED if ended else ClosedBy.IDLE))
+        closings.append(_make_batch(rest, ClosedBy.ENDED if ended else ClosedBy.IDLE))
     return closings
 
 
-def _closing(turns: Sequence[T], closed_by: ClosedBy) -> ClosedBatch[T]:
+def _make_batch(turns: Sequence[T], closed_by: ClosedBy) -> ClosedBatch[T]:
     return ClosedBatch(tuple(turns), closed_by, chatter=not any(turn.lasting for turn in turns))
 
 
-# When a session that waits for company will have been idle for long enough: only the sessions due are ever looked at.
-
-Session = tuple[str, str]  # agent, session id
+SessionKey = tuple[str, str]  # agent, session id
 
 
 class Deadlines:
-    """The Unix time at which each waiting session is to be looked at again."""
+    """The Unix time at which each waiting session is due, so that only due sessions are checked."""
 
     def __init__(self) -> None:
-        self._times: dict[Session, float] = {}
+        self._times: dict[SessionKey, float] = {}
 
-    def set(self, session: Session, at: float) -> None:
-        """Have a session come up at a time, whatever was said before."""
+    def set(self, session: SessionKey, at: float) -> None:
+        """Set the time of a session, replacing any earlier one."""
         self._times[session] = at
 
-    def drop(self, session: Session) -> None:
-        """Let a session not come up any more."""
+    def drop(self, session: SessionKey) -> None:
+        """Forget a session."""
         self._times.pop(session, None)
 
     @property
-    def sessions(self) -> list[Session]:
-        """Those that wait."""
+    def sessions(self) -> list[SessionKey]:
+        """The waiting sessions."""
         return list(self._times)
 
-    def take(self, now: float) -> list[Session]:
-        """Return the sessions whose time has come, each once; they come up no more."""
+    def take(self, now: float) -> list[SessionKey]:
+        """Remove and return the due sessions."""
         due = sorted((at, session) for session, at in self._times.items() if at <= now)
         for _, session in due:
             del self._times[session]

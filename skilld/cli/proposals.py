@@ -82,7 +82,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Applicability]:
 
 
 def _print(store: Store, proposal: Proposal, here: Applicability | None) -> None:
-    from skilld.evals.results import told as evaluated
+    from skilld.evals.results import result_lines as evaluated
     from skilld.proposals.remarks import describe_decision, describe_standing, list_contradictions
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
@@ -105,7 +105,7 @@ def _print(store: Store, proposal: Proposal, here: Applicability | None) -> None
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
-    from skilld.evals.results import of_proposal
+    from skilld.evals.results import outcomes_of
     from skilld.proposals.remarks import base_warning, current_conflicts
     from skilld.types import TargetKind
 
@@ -122,7 +122,7 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "rests_on": base_warning(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),
         "rejected_for": store.proposals.decision_reason(proposal.id) if proposal.state.value == "rejected" else "",
-        "evals": [one.as_json() for one in of_proposal(store, proposal)],
+        "evals": [one.as_json() for one in outcomes_of(store, proposal)],
     }
 
 
@@ -164,7 +164,7 @@ def look(store: Store) -> None:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.evals.results import told
+    from skilld.evals.results import result_lines
     from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Applicability, ProposalReader, diff, list_parts
     from skilld.proposals.remarks import (
@@ -194,7 +194,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     around = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (*describe_decision(store, proposal), remark, here.unfit, *around, *list_contradictions(store, proposal))
     ways = not arguments.without_commands
-    present(proposal, lines, (*remarks, *told(store, proposal)), here, parts if ways else (), ways=ways)
+    present(proposal, lines, (*remarks, *result_lines(store, proposal)), here, parts if ways else (), ways=ways)
     return 0
 
 

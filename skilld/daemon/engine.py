@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents import ADAPTERS
-from skilld.batching.closing import ClosedBatch, Deadlines, close
+from skilld.batching.closing import ClosedBatch, Deadlines, close_batches
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
 from skilld.daemon import jobs, judges, obstacles, old_learnings, recovery
@@ -102,7 +102,7 @@ class Engine:
             rows.clamp_activity(now + _SKEW, now)
             active = now
         waiting = rows.waiting(agent, session_id)
-        closings = close(
+        closings = close_batches(
             waiting,
             size=self.settings.batch.turns,
             idle_seconds=now - active,

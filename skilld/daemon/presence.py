@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import PROGRAMS
-from skilld.batching.closing import Session
+from skilld.batching.closing import SessionKey
 from skilld.caller.clients import Client, clients, is_alive
 from skilld.caller.judge import Agents
 from skilld.store.transcripts import Transcripts
@@ -31,15 +31,15 @@ class Presence:
         self._rows = rows
         self._find = find or _find
         self._clients: list[Client] = []
-        self._spoke: set[Session] = set()
-        self._seen: set[Session] = set()  # those at which a client was seen
-        self._alone: dict[Session, float] = {}  # those at which none was when it was last looked for, and when
+        self._spoke: set[SessionKey] = set()
+        self._seen: set[SessionKey] = set()  # those at which a client was seen
+        self._alone: dict[SessionKey, float] = {}  # those at which none was when it was last looked for, and when
 
-    def note(self, session: Session) -> None:
+    def note(self, session: SessionKey) -> None:
         """Somebody spoke in a session that waits: whoever did is at work now."""
         self._spoke.add(session)
 
-    def end(self, waiting: Collection[Session], now: float) -> list[Session]:
+    def end(self, waiting: Collection[SessionKey], now: float) -> list[SessionKey]:
         """Record which of the sessions that wait are over (Unix time), and return them."""
         self._seen.intersection_update(waiting)
         self._alone = {one: at for one, at in self._alone.items() if 0 <= now - at < _LOOK_AGAIN}
@@ -53,7 +53,7 @@ class Presence:
             self._rows.end_session(agent, session_id)
         return ended
 
-    def _is_over(self, session: Session, now: float) -> bool:
+    def _is_over(self, session: SessionKey, now: float) -> bool:
         agent, _ = session
         folder = self._rows.cwd(*session) or ""
         at_work = self._at_work(agent, folder)
@@ -67,7 +67,7 @@ class Presence:
             return False
         return sum(_related(other, folder) for other in self._rows.folders_after(*session)) >= at_work
 
-    def _is_unknown(self, session: Session) -> bool:
+    def _is_unknown(self, session: SessionKey) -> bool:
         """Whether to look for the client of a session in which somebody spoke.
 
         A look at all processes takes 4 ms for 70 of them, so not for each word to a client that is known, nor for each

@@ -1,7 +1,7 @@
 """Turns accepted corrections into cases: the request before the correction, and what a good answer does.
 
-Proposals and the sessions that they quote go in, redacted; cases come out, and why a correction makes none.
-Nothing is made up: a case asks what the person asked, in their words, and checks what they accepted.
+Takes proposals and the redacted sessions that they quote; returns cases, or why a correction has none. Nothing is made
+up: a case asks what the person asked, in their words, and checks what they accepted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skilld.batching.gate import ASSENTS, OPENERS
 from skilld.errors import SkilldError
-from skilld.evals.book import Case
+from skilld.evals.case_file import Case
 from skilld.evals.checks import statements_for
 from skilld.ingest.discover import Host
 from skilld.mining.session_summary import typed_text
@@ -24,28 +24,26 @@ from skilld.text import cut, fold, safe_text
 from skilld.types import Kind, Message, Proposal
 from skilld.words import stems
 
-# The words from past sessions that proposals quote, reread from the transcripts and redacted.
-
-_GONE = "the transcript of its session is gone"
+_TRANSCRIPT_GONE = "the transcript of its session is gone"
 
 
-class Sessions:
-    """Finds the session of a turn; each transcript is read once."""
+class SessionMessages:
+    """Rereads the sessions that proposals quote, redacted; each transcript is read once."""
 
     def __init__(self, store: Store, host: Host, redact: Callable[[str], str]) -> None:
         self._store, self._host, self._redact = store, host, redact
         self._read: dict[Path, list[Session]] = {}
         self._past: list[Transcript] | None = None
 
-    def words(self, proposal: Proposal, turn: str) -> Sequence[Message]:
-        """Return the messages of the session in which a turn was said. Raises LookupError with the reason why not."""
+    def messages(self, proposal: Proposal, turn: str) -> Sequence[Message]:
+        """Return the messages of a turn's session. Raises LookupError with a reason."""
         for transcript in self._transcripts(proposal, turn):
             for session in self._sessions(transcript):
                 if any(message.turn_key == turn for message in session.messages):
-                    if why := _left_alone(session):
+                    if why := _opt_out_reason(session):
                         raise LookupError(why)
                     return session.messages
-        raise LookupError(_GONE)
+        raise LookupError(_TRANSCRIPT_GONE)
 
     def _transcripts(self, proposal: Proposal, turn: str) -> Iterator[Transcript]:
         known = self._store.transcripts.path_of(turn)
@@ -58,36 +56,36 @@ class Sessions:
 
     def _sessions(self, transcript: Transcript) -> list[Session]:
         if transcript.path not in self._read:
-            # A reader of its own: a turn that a copy of the file has, too, is to be found in each.
+            # With a reader of its own, so that a turn that a copy of the file repeats is found in both.
             self._read[transcript.path] = Reader(self._redact).sessions(transcript)
         return self._read[transcript.path]
 
 
-def _left_alone(session: Session) -> str:
+def _opt_out_reason(session: Session) -> str:
     try:
         return session_opt_out(session.cwd or None) or ""
     except SkilldError as error:
         return str(error)
 
 
-_MIN_STEMS = 2  # of a request: with fewer it is "go on", which asks for nothing by itself
+_MIN_STEMS = 2  # of a request: a shorter one, such as "go on", asks for nothing by itself
 _MAX_REQUEST = 4000  # characters
 _MAX_CHANGE = 600
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
-Words = Callable[[Proposal, str], Sequence[Message]]
-"""A proposal and the key of one of its turns to the session's messages; raises LookupError where they are gone."""
+FindMessages = Callable[[Proposal, str], Sequence[Message]]
+"""Returns the session's messages for a proposal and the key of one of its turns; raises LookupError if gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrownCases:
-    """The cases of corrections, each with the proposal that it comes from; and by proposal why there is none."""
+    """The cases of corrections, each with the id of its proposal, and the reasons of proposals without a case."""
 
     cases: tuple[tuple[str, Case], ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
 
 
-def grow(proposals: Iterable[Proposal], words: Words) -> GrownCases:
-    """Return the cases of proposals that rest on the person's words; others are none's correction."""
+def grow(proposals: Iterable[Proposal], words: FindMessages) -> GrownCases:
+    """Return the cases of the proposals that quote the person; others are not corrections."""
     cases: dict[tuple[str, ...], tuple[str, Case]] = {}  # by content: the same case twice is one
     left_out: list[tuple[str, str]] = []
     for proposal in proposals:
@@ -101,7 +99,7 @@ def grow(proposals: Iterable[Proposal], words: Words) -> GrownCases:
     return GrownCases(tuple(cases.values()), tuple(left_out))
 
 
-def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
+def _cases(proposal: Proposal, words: FindMessages) -> tuple[list[Case], str]:
     cases, why = [], ""
     keys = {one.turn for one in proposal.evidence}
     for change, kind, quote, turn in _corrections(proposal):
@@ -122,7 +120,7 @@ def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
 
 
 def _corrections(proposal: Proposal) -> Iterator[tuple[str, Kind, str, str]]:
-    """Yield what was corrected: the change, its kind, the quote and the turn that it rests on."""
+    """Yield each correction: the change, its kind, its quote and the key of its turn."""
     by_quote = {fold(one.quote): one for one in proposal.evidence}
     told = [(update, by_quote[fold(update.quote)]) for update in proposal.updates if fold(update.quote) in by_quote]
     for update, said in told:
@@ -133,9 +131,9 @@ def _corrections(proposal: Proposal) -> Iterator[tuple[str, Kind, str, str]]:
 
 
 def request_before(messages: Sequence[Message], turn: str, quote: str, corrections: set[str]) -> str:
-    """Return what the person had asked for when they corrected it: the last request before, else what else they said.
+    """Return the request that a correction refers to: the last one before it, or the rest of the same turn.
 
-    A turn that is itself a correction (`corrections` are their keys), and one that says next to nothing, is none.
+    Turns that are corrections themselves (`corrections` has their keys) or say next to nothing are no requests.
     """
     at = next((place for place, one in enumerate(messages) if one.turn_key == turn), None)
     if at is None:

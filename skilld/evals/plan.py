@@ -1,8 +1,7 @@
-"""Plans an evaluation: its identity, its pairs, and what they will cost. Pure.
+"""Plans an evaluation: its id, its pairs, and their cost. Pure.
 
-The identity is that of everything that decides the outcome: both texts, the cases, the models, the wording of the
-questions and the number of pairs. The same evaluation is thus never paid for twice, and one that was broken off goes on
-where it stopped.
+The id covers everything that decides the outcome: both texts, the cases, the models, the wording of the questions and
+the number of pairs. So no evaluation is paid for twice, and an interrupted one continues where it stopped.
 """
 
 from __future__ import annotations
@@ -14,22 +13,22 @@ from dataclasses import dataclass
 
 from skilld.classify import trial_prompt
 from skilld.classify.trial import TrialCase, TrialPair
-from skilld.evals.checks import questions
-from skilld.evals.shelf import Kept
+from skilld.evals.checks import judged_statements
+from skilld.evals.stored_cases import CaseToRun
 from skilld.store.evals import StoredCase, StoredEval, StoredRun
 from skilld.text import counted
 
-_CHARACTERS = 4  # of a token, roughly, in whatever language
-_ANSWER = 600  # tokens of an answer
-_VERDICT = 40  # tokens of a judge's word on one answer and one statement
+_CHARACTERS_PER_TOKEN = 4  # roughly, in any language
+_ANSWER_TOKENS = 600
+_VERDICT_TOKENS = 40  # for one answer and one statement
 Runs = Mapping[tuple[int, bool], StoredRun]
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """The two texts of a skill: with the edit of a proposal, and without it.
+class ComparedTexts:
+    """The two texts of a skill that are compared: with the edit of a proposal, and without it.
 
-    `proposal` is empty if it is the whole skill against none, `without` says that the edit was taken out.
+    `proposal` is empty if the whole skill is compared with none; `without` says that the edit was taken out.
     """
 
     ours: str
@@ -40,39 +39,39 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be run: of which skill, with which cases, by which models."""
+    """What to run: the skill, its cases and the models."""
 
     skill: str
     path: str
-    sides: Sides
-    cases: tuple[Kept, ...]
+    sides: ComparedTexts
+    cases: tuple[CaseToRun, ...]
     pairs: int
     model: str
     judge: str
 
     @property
     def id(self) -> str:
-        """Its identity."""
+        """A hash of everything that decides the outcome."""
         texts = [self.path, self.sides.ours, self.sides.theirs, self.sides.proposal, self.model, self.judge]
         contents = [one.case.content for one in self.cases]
         whole = json.dumps([trial_prompt.VERSION, self.pairs, texts, contents])
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
     def stored(self, at: str) -> StoredEval:
-        """Return what the store keeps of it, begun at a time (RFC 3339)."""
+        """Return the row for the store, begun at a time (RFC 3339)."""
         cases = tuple(StoredCase(one.file, one.case.id) for one in self.cases)
         named = (self.skill, self.path, self.sides.proposal, self.sides.without, self.model, self.judge)
         return StoredEval(self.id, *named, self.pairs, cases, at)
 
     def trial_cases(self) -> tuple[TrialCase, ...]:
-        """Return the cases as a worker is told of them."""
-        return tuple(TrialCase(one.case.prompt, tuple(questions(one.case.statements))) for one in self.cases)
+        """Return the cases as a worker receives them."""
+        return tuple(TrialCase(one.case.prompt, tuple(judged_statements(one.case.statements))) for one in self.cases)
 
 
-def left(plan: Plan, runs: Runs) -> list[TrialPair]:
-    """Return the pairs that lack an answer or a verdict, with the answers that are there.
+def pending_pairs(plan: Plan, runs: Runs) -> list[TrialPair]:
+    """Return the pairs that lack an answer or a verdict, with the answers they have.
 
-    Which side of a pair comes first is dealt by the identity: at random, and the same when it is gone on with.
+    The plan's id decides which side of a pair comes first: random, but the same after an interruption.
     """
     found = []
     for number in range(plan.pairs):
@@ -86,7 +85,7 @@ def left(plan: Plan, runs: Runs) -> list[TrialPair]:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What pairs will take, about."""
+    """The approximate cost of running pairs."""
 
     pairs: int
     runs: int
@@ -101,11 +100,11 @@ class Estimate:
 
     @property
     def tokens(self) -> int:
-        """Both ways."""
+        """Tokens in both directions."""
         return self.tokens_in + self.tokens_out
 
-    def told(self, model: str) -> str:
-        """Return it in words."""
+    def describe(self, model: str) -> str:
+        """Return the estimate as a text."""
         judge = f" and {counted(self.judged, 'question')} to the judge" if self.judged else ""
         return (
             f"{counted(self.runs, 'run')}{judge}, {counted(self.calls, 'call')} to {model}, about {self.tokens} tokens"
@@ -113,7 +112,7 @@ class Estimate:
 
 
 def estimate(plan: Plan, pairs: Sequence[TrialPair]) -> Estimate:
-    """Return what it will take to run these pairs, by the length of the questions."""
+    """Estimate the cost of running these pairs, from the length of the questions."""
     cases = plan.trial_cases()
     runs = judged = read = written = 0
     for pair in pairs:
@@ -121,20 +120,20 @@ def estimate(plan: Plan, pairs: Sequence[TrialPair]) -> Estimate:
         for answer, skill in ((pair.ours, plan.sides.ours), (pair.theirs, plan.sides.theirs)):
             if answer is None:
                 runs += 1
-                read += len(case.request) + len(skill) + _FRAME[0]
-                written += _ANSWER
+                read += len(case.request) + len(skill) + _PROMPT_SIZES[0]
+                written += _ANSWER_TOKENS
         if case.statements:
             judged += 1
-            asked = len(case.request) + sum(map(len, case.statements)) + _FRAME[1]
-            read += asked + 2 * _ANSWER * _CHARACTERS
-            written += 2 * _VERDICT * len(case.statements)
-    return Estimate(len(pairs), runs, judged, read // _CHARACTERS, written)
+            asked = len(case.request) + sum(map(len, case.statements)) + _PROMPT_SIZES[1]
+            read += asked + 2 * _ANSWER_TOKENS * _CHARACTERS_PER_TOKEN
+            written += 2 * _VERDICT_TOKENS * len(case.statements)
+    return Estimate(len(pairs), runs, judged, read // _CHARACTERS_PER_TOKEN, written)
 
 
-def _frame() -> tuple[int, int]:
-    """Return the characters of both questions without what they are about."""
+def _prompt_sizes() -> tuple[int, int]:
+    """Return the number of characters of both questions without their content."""
     asked, judged = trial_prompt.attempt("", ""), trial_prompt.held("", [""], ["", ""])
     return len(asked.system) + len(asked.user), len(judged.system) + len(judged.user)
 
 
-_FRAME = _frame()
+_PROMPT_SIZES = _prompt_sizes()

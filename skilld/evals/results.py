@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skilld.evals.sureness import Tally, Word, chance, interval, tally, word
+from skilld.evals.significance import Comparison, Tally, compare, interval, p_value, tally
 from skilld.store import Store
 from skilld.store.evals import StoredEval, StoredRun
 from skilld.types import Proposal
 
-FLAG = "did worse in an evaluation: "  # what the flag of a proposal begins with
-_TINY = 0.001
+FLAG_PREFIX = "did worse in an evaluation: "
+_MIN_SHOWN_P = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """How one case came out. `failed` is the beginning of an answer with the edit that failed, if one did."""
+    """The outcome of one case. `failed` is the beginning of a failed answer with the edit, if there is one."""
 
     file: str
     id: str
@@ -26,8 +26,8 @@ class CaseOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How an evaluation came out so far. Nothing is claimed before all pairs are in: `word` is None until then."""
+class EvalOutcome:
+    """The outcome of an evaluation so far. `verdict` is None until all pairs are in."""
 
     id: str
     proposal: str
@@ -41,28 +41,28 @@ class Outcome:
 
     @property
     def tested(self) -> str:
-        """What one side has and the other lacks, for a person."""
+        """What only one side has, in words for people."""
         return "the edit" if self.proposal else "the skill"
 
     @property
-    def word(self) -> Word | None:
-        """What may be said."""
-        return word(self.tally) if self.tally.pairs >= self.planned else None
+    def verdict(self) -> Comparison | None:
+        """The verdict, once all pairs are in."""
+        return compare(self.tally) if self.tally.pairs >= self.planned else None
 
     @property
     def sentence(self) -> str:
-        """It in words."""
+        """The outcome in words."""
         counts = self.tally
-        if self.word is None:
+        if self.verdict is None:
             return f"{counts.pairs} of {self.planned} pairs run; no result until all have run"
-        p = chance(counts.gained, counts.lost)
-        shown = "p < 0.001" if p < _TINY else f"p = {p:.2g}"
+        p = p_value(counts.gained, counts.lost)
+        shown = "p < 0.001" if p < _MIN_SHOWN_P else f"p = {p:.2g}"
         sides = f"{counts.with_it} of {counts.pairs} with {self.tested}, {counts.without} of {counts.pairs} without"
-        return f"passed {sides}; {self.word.value}, {shown}"
+        return f"passed {sides}; {self.verdict.value}, {shown}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON shows it; the verdict's fields are null while pairs are missing."""
-        counts, done = self.tally, self.word is not None
+        """Return the outcome for JSON; the verdict's fields are null while pairs are missing."""
+        counts, done = self.tally, self.verdict is not None
         low, high = interval(counts)
         return {
             "id": self.id,
@@ -77,8 +77,8 @@ class Outcome:
             "without": counts.without,
             "only_with": counts.gained,
             "only_without": counts.lost,
-            "verdict": self.word.value if self.word is not None else None,
-            "p": round(chance(counts.gained, counts.lost), 6) if done else None,
+            "verdict": self.verdict.value if self.verdict is not None else None,
+            "p": round(p_value(counts.gained, counts.lost), 6) if done else None,
             "difference": round((counts.with_it - counts.without) / counts.pairs, 4) if done else None,
             "interval": [round(low, 4), round(high, 4)] if done else None,
             "cases": [
@@ -95,8 +95,8 @@ class Outcome:
         }
 
 
-def outcome(evaluation: StoredEval, runs: Mapping[tuple[int, bool], StoredRun]) -> Outcome:
-    """Return how an evaluation came out, by its runs."""
+def eval_outcome(evaluation: StoredEval, runs: Mapping[tuple[int, bool], StoredRun]) -> EvalOutcome:
+    """Return the outcome of an evaluation, from its runs."""
     pairs: dict[int, tuple[bool, bool]] = {}
     for number in range(evaluation.pairs):
         ours, theirs = (runs.get((number, side)) for side in (True, False))
@@ -107,7 +107,7 @@ def outcome(evaluation: StoredEval, runs: Mapping[tuple[int, bool], StoredRun]) 
         mine = [number for number in pairs if number % len(evaluation.cases) == place]
         failed = next((runs[number, True].answer for number in mine if not pairs[number][0]), "")
         cases.append(CaseOutcome(case.file, case.id, tally(pairs[number] for number in mine), failed))
-    return Outcome(
+    return EvalOutcome(
         id=evaluation.id,
         proposal=evaluation.proposal,
         without=evaluation.without,
@@ -120,20 +120,20 @@ def outcome(evaluation: StoredEval, runs: Mapping[tuple[int, bool], StoredRun]) 
     )
 
 
-def of_proposal(store: Store, proposal: Proposal) -> list[Outcome]:
+def outcomes_of(store: Store, proposal: Proposal) -> list[EvalOutcome]:
     """Return the evaluations of a proposal, the newest first."""
-    return [outcome(one, store.evals.runs(one.id)) for one in store.evals.of_proposal(proposal.id)]
+    return [eval_outcome(one, store.evals.runs(one.id)) for one in store.evals.of_proposal(proposal.id)]
 
 
-def told(store: Store, proposal: Proposal) -> list[str]:
-    """Return what the newest evaluation of a proposal says, as a line; nothing if a flag says it already."""
-    found = of_proposal(store, proposal)[:1]
-    return [f"evals: {one.sentence}" for one in found if FLAG + one.sentence not in proposal.flags]
+def result_lines(store: Store, proposal: Proposal) -> list[str]:
+    """Return the newest evaluation of a proposal as a line; nothing if a flag already says it."""
+    found = outcomes_of(store, proposal)[:1]
+    return [f"evals: {one.sentence}" for one in found if FLAG_PREFIX + one.sentence not in proposal.flags]
 
 
-def flagged(proposal: Proposal, found: Outcome) -> Proposal:
-    """Return a proposal with the flag that its newest evaluation calls for, and without that of an earlier one."""
-    flags = tuple(one for one in proposal.flags if not one.startswith(FLAG))
-    if found.word is Word.WORSE:
-        flags = (*flags, FLAG + found.sentence)
+def with_flag(proposal: Proposal, found: EvalOutcome) -> Proposal:
+    """Return a proposal with the flag of its newest evaluation, if it did worse, instead of any earlier flag."""
+    flags = tuple(one for one in proposal.flags if not one.startswith(FLAG_PREFIX))
+    if found.verdict is Comparison.WORSE:
+        flags = (*flags, FLAG_PREFIX + found.sentence)
     return replace(proposal, flags=flags)

@@ -11,9 +11,9 @@ from skilld.classify.trial import Trial, TrialAnswer, TrialPair, TrialVerdict
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.evals.checks import passes_code
-from skilld.evals.plan import Plan, left
-from skilld.evals.results import Outcome as Found
-from skilld.evals.results import flagged, outcome
+from skilld.evals.plan import Plan, pending_pairs
+from skilld.evals.results import EvalOutcome as Found
+from skilld.evals.results import eval_outcome, with_flag
 from skilld.mining.questions import Terms
 from skilld.protocol import PROCESSOR_SECONDS, Job, PartialResult, Result
 from skilld.store import Store
@@ -22,16 +22,16 @@ from skilld.text import counted
 from skilld.types import Outcome, Usage
 from skilld.worker.spawn import Worker
 
-_AT_ONCE = 40  # pairs handed to one worker: its start takes seconds
-_CALLS = 3  # of a pair
-_WAITS = 4  # times in a row that a model may ask us to come back later
-_WAIT = 20.0  # seconds, doubled with every time, where it does not say how long
+_MAX_PAIRS_PER_JOB = 40  # many, since starting a worker takes seconds
+_CALLS_PER_PAIR = 3
+_MAX_WAITS = 4  # in a row, when a model asks to retry later
+_WAIT_SECONDS = 20.0  # doubled each time, if the model does not say how long
 _MAX_WAIT_SECONDS = 300.0
 
 
 @dataclass
 class RunSummary:
-    """What came of it: what it cost, why it stopped early, and how many pairs the judge told nothing of."""
+    """What a run used, why it stopped early, and the pairs for which the judge gave no usable answer."""
 
     usage: Usage = field(default_factory=Usage)
     stopped: str = ""
@@ -39,73 +39,73 @@ class RunSummary:
 
 
 class EvalRun:
-    """One evaluation, gone on with where it stopped. `progress` is told how many pairs are in."""
+    """Runs one evaluation, continuing where it stopped. `progress` receives the number of finished pairs."""
 
     def __init__(self, store: Store, plan: Plan, terms: Terms, judge: Spec, progress: Callable[[int], None]) -> None:
         self._store, self._plan, self._terms, self._judge = store, plan, terms, judge
         self._progress = progress
         self._id = plan.id
-        self.ran = RunSummary()
+        self.summary = RunSummary()
 
     def run(self) -> Found:
-        """Run what is missing until all is in, the budget is spent or the model gives up; returns what it came to.
+        """Run the missing pairs until all are in, the budget is spent or the model gives up; return the outcome.
 
-        Raises SkilldError if the model cannot be asked at all. An interruption loses nothing that was answered.
+        Raises SkilldError if the model cannot be asked at all. An interruption loses no answer.
         """
         with self._store.transaction():
             self._store.evals.add(self._plan.stored(rfc3339(time.time())))
         waits = 0
-        while self._left() and not self._spent():
-            before = len(self._left())
-            result = self._work()
-            if self.ran.stopped:
+        while self._pending() and not self._is_budget_spent():
+            before = len(self._pending())
+            result = self._run_job()
+            if self.summary.stopped:
                 break
             if result.outcome is Outcome.NOTHING:
                 continue
             if result.outcome is Outcome.FAILED:
                 raise SkilldError("Could not ask the model", result.detail, result.remedy)
-            waits = 1 if len(self._left()) < before else waits + 1
-            if waits > _WAITS:
-                self.ran.stopped = f"the model did not answer: {result.detail}"
+            waits = 1 if len(self._pending()) < before else waits + 1
+            if waits > _MAX_WAITS:
+                self.summary.stopped = f"the model did not answer: {result.detail}"
                 break
-            self._terms.wait(min(result.retry_after or _WAIT * 2 ** (waits - 1), _MAX_WAIT_SECONDS))
-        if self.ran.unjudged and not self.ran.stopped:
-            self.ran.stopped = f"the judge gave no usable answer for {counted(len(self.ran.unjudged), 'pair')}"
-        return self._found()
+            self._terms.wait(min(result.retry_after or _WAIT_SECONDS * 2 ** (waits - 1), _MAX_WAIT_SECONDS))
+        if self.summary.unjudged and not self.summary.stopped:
+            self.summary.stopped = f"the judge gave no usable answer for {counted(len(self.summary.unjudged), 'pair')}"
+        return self._finish()
 
-    def _left(self) -> list[TrialPair]:
+    def _pending(self) -> list[TrialPair]:
         runs = self._store.evals.runs(self._id)
-        return [one for one in left(self._plan, runs) if one.number not in self.ran.unjudged]
+        return [one for one in pending_pairs(self._plan, runs) if one.number not in self.summary.unjudged]
 
-    def _work(self) -> Result:
-        pairs = self._left()[:_AT_ONCE]
+    def _run_job(self) -> Result:
+        pairs = self._pending()[:_MAX_PAIRS_PER_JOB]
         sides = self._plan.sides
         work = Trial(self._terms.spec, self._judge, sides.ours, sides.theirs, self._plan.trial_cases(), tuple(pairs))
         job = Job(work, self._terms.umask, processor_seconds=PROCESSOR_SECONDS * len(pairs))
 
         def keep(told: PartialResult) -> None:
             if isinstance(told, TrialAnswer | TrialVerdict):
-                self._keep(told)
-                self._progress(self._plan.pairs - len(self._left()))
-                if self._left() and self._spent():
+                self._store_answer(told)
+                self._progress(self._plan.pairs - len(self._pending()))
+                if self._pending() and self._is_budget_spent():
                     worker.kill()
 
         with Worker(self._terms.environment) as worker:
-            result = worker.do(job, self._terms.seconds * _CALLS * len(pairs), keep)
-        self._book(self._terms.spec.model, result.usage)
+            result = worker.do(job, self._terms.seconds * _CALLS_PER_PAIR * len(pairs), keep)
+        self._charge(self._terms.spec.model, result.usage)
         return result
 
-    def _keep(self, told: TrialAnswer | TrialVerdict) -> None:
+    def _store_answer(self, told: TrialAnswer | TrialVerdict) -> None:
         place = told.pair % len(self._plan.cases)
         statements, judged = self._plan.cases[place].case.statements, self._plan.trial_cases()[place].statements
         with self._store.transaction():
-            self._book(told.model, told.usage)
+            self._charge(told.model, told.usage)
             if isinstance(told, TrialAnswer):
                 passed = None if judged else passes_code(statements, told.answer)
                 self._store.evals.save_run(self._id, told.pair, StoredRun(told.answer, passed), ours=told.ours)
                 return
             if told.unusable:
-                self.ran.unjudged.add(told.pair)
+                self.summary.unjudged.add(told.pair)
                 return
             runs = self._store.evals.runs(self._id)
             for ours, holds in ((True, told.ours), (False, told.theirs)):
@@ -113,21 +113,21 @@ class EvalRun:
                 run = StoredRun(answer, holds and passes_code(statements, answer))
                 self._store.evals.save_run(self._id, told.pair, run, ours=ours)
 
-    def _found(self) -> Found:
-        """Return what it came to; a proposal that did worse carries that from now on."""
+    def _finish(self) -> Found:
+        """Return the outcome, and flag a proposal that did worse."""
         stored = self._store.evals.get(self._id) or self._plan.stored("")
-        found = outcome(stored, self._store.evals.runs(self._id))
+        found = eval_outcome(stored, self._store.evals.runs(self._id))
         with self._store.transaction():
             proposal = self._store.proposals.get(found.proposal) if found.proposal else None
-            if proposal is not None and found.word is not None:
-                self._store.proposals.save_edit(flagged(proposal, found))
+            if proposal is not None and found.verdict is not None:
+                self._store.proposals.save_edit(with_flag(proposal, found))
         return found
 
-    def _book(self, model: str, usage: Usage) -> None:
-        self.ran.usage += usage
+    def _charge(self, model: str, usage: Usage) -> None:
+        self.summary.usage += usage
         self._store.usage.add(day(time.time()), model, self._plan.skill, usage)
 
-    def _spent(self) -> bool:
+    def _is_budget_spent(self) -> bool:
         why = self._terms.spent_reason(self._store)
-        self.ran.stopped = why or self.ran.stopped
+        self.summary.stopped = why or self.summary.stopped
         return bool(why)

@@ -18,7 +18,7 @@ from skilld.clock import ago, seconds
 from skilld.daemon.jobs import where_they_are
 from skilld.edit.from_file import compare
 from skilld.errors import SkilldError
-from skilld.evals.results import told
+from skilld.evals.results import result_lines
 from skilld.ingest.discover import Host
 from skilld.jobs import waiting
 from skilld.library.archive import move_to_trash
@@ -312,7 +312,7 @@ class ReviewSession:
                 describe_standing(store, proposal, time.time()),
                 proposal.note,
                 *describe_borrowed_lines(store, proposal, [one.text for one in shown if one.kind == " "]),
-                *told(store, proposal),
+                *result_lines(store, proposal),
                 gone,
             )
             remarks = [*list_contradictions(store, proposal)]

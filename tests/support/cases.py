@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from skilld.evals.book import Case
-from skilld.evals.shelf import Kept
+from skilld.evals.case_file import Case
+from skilld.evals.stored_cases import CaseToRun
 
 
-def kept(number: int, *statements: str) -> Kept:
+def kept(number: int, *statements: str) -> CaseToRun:
     """Return a case with a prompt of its own."""
-    return Kept(
+    return CaseToRun(
         Case(str(number), f"Write the notes of version {number}", "", statements or ("It is short",)), "/e.json"
     )

@@ -55,7 +55,7 @@ LITERAL = frozenset(
         "skilld.classify.offline.choices.swapped",
         "skilld.classify.support.holds_token",
         "skilld.edit.operations._entry",
-        "skilld.evals.checks._stands",
+        "skilld.evals.checks._contains",
         "skilld.edit.rules.references.check_evidence",
         "skilld.edit.rules.references.known",
         "skilld.git.attributes._letter",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.batching.closing import Deadlines, batch_id, close
+from skilld.batching.closing import Deadlines, batch_id, close_batches
 from skilld.types import ClosedBy
 
 
@@ -22,7 +22,7 @@ def _said(*marks: str) -> list[Said]:
 
 
 def _close(waiting: list[Said], *, idle: float = 0, ended: bool = False) -> list[tuple[int, ClosedBy, bool]]:
-    closings = close(waiting, size=5, idle_seconds=idle, idle_limit=600, ended=ended)
+    closings = close_batches(waiting, size=5, idle_seconds=idle, idle_limit=600, ended=ended)
     return [(len(c.turns), c.closed_by, c.chatter) for c in closings]
 
 
@@ -65,7 +65,7 @@ def test_every_turn_is_in_one_batch_at_most_and_in_order(
     over: bool,  # noqa: FBT001 - hypothesis gives it by position
 ) -> None:
     waiting = [Said(str(i), mark) for i, mark in enumerate(marks)]
-    closings = close(waiting, size=size, idle_seconds=0, idle_limit=1, ended=over)
+    closings = close_batches(waiting, size=size, idle_seconds=0, idle_limit=1, ended=over)
     taken = [turn for closing in closings for turn in closing.turns]
     assert taken == waiting[: len(taken)]
     assert len(waiting) - len(taken) < size

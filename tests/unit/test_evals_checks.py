@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from skilld.evals.checks import Literal, literal, passes_code, questions, statements_for
+from skilld.evals.checks import Literal, judged_statements, parse_literal, passes_code, statements_for
 from skilld.evals.grow import grow
 from skilld.types import Evidence, Kind, Message, Proposal, Update
 from support.proposals import a_proposal
@@ -30,7 +30,7 @@ from support.proposals import a_proposal
 def test_a_change_becomes_checks_by_code_or_a_question(change: str, statements: list[str] | None) -> None:
     found = statements_for(change)
     assert found == (statements or [f"The output follows this instruction: {change}"])
-    assert questions(found) == ([] if statements else found)
+    assert judged_statements(found) == ([] if statements else found)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_change_becomes_checks_by_code_or_a_question(change: str, statements: 
     ],
 )
 def test_a_plain_sentence_is_looked_up_by_code(statement: str, check: Literal | None) -> None:
-    assert literal(statement) == check
+    assert parse_literal(statement) == check
 
 
 @pytest.mark.parametrize(

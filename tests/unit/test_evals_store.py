@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skilld.daemon.recovery import open_store
-from skilld.evals.results import FLAG, flagged, of_proposal, told
+from skilld.evals.results import FLAG_PREFIX, outcomes_of, result_lines, with_flag
 from skilld.store import Store
 from skilld.store.evals import StoredCase, StoredEval, StoredRun
 from support.proposals import a_proposal
@@ -51,10 +51,10 @@ def test_a_proposal_carries_its_newest_evaluation_and_says_each_thing_once(tmp_p
     proposal = store.proposals.get("p1")
     assert proposal
     line = "passed 0 of 6 with the edit, 6 of 6 without; worse, p = 0.031"
-    assert told(store, proposal) == [f"evals: {line}"]
-    (found,) = of_proposal(store, proposal)
-    worse = flagged(proposal, found)
-    assert worse.flags == (FLAG + line,)
-    assert told(store, worse) == []
-    assert flagged(worse, found).flags == worse.flags, "and not twice"
+    assert result_lines(store, proposal) == [f"evals: {line}"]
+    (found,) = outcomes_of(store, proposal)
+    worse = with_flag(proposal, found)
+    assert worse.flags == (FLAG_PREFIX + line,)
+    assert result_lines(store, worse) == []
+    assert with_flag(worse, found).flags == worse.flags, "and not twice"
     store.close()

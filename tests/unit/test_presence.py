@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.batching.closing import Session
+from skilld.batching.closing import SessionKey
 from skilld.caller.clients import Client, from_lsof
 from skilld.daemon.engine import Engine
 from skilld.daemon.presence import Presence, _find
@@ -39,7 +39,7 @@ class World:
         self.looks += 1
         return list(self.clients)
 
-    def says(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> Session:
+    def says(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> SessionKey:
         self.store.transcripts.record_activity(agent, name, cwd=cwd, activity=at)
         self.presence.note((agent, name))
         return agent, name
@@ -47,7 +47,7 @@ class World:
     def works(self, pid: int, title: str = CLAUDE, folder: str = "/w/shop") -> None:
         self.clients.append(Client(pid, title, folder))
 
-    def over(self, *waiting: Session) -> list[str]:
+    def over(self, *waiting: SessionKey) -> list[str]:
         return [name for _, name in self.presence.end(waiting, NOW)]
 
 

@@ -19,7 +19,7 @@ from skilld.classify.prompt import Prompt
 from skilld.classify.trial import Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
 from skilld.classify.trial_prompt import attempt, held, parse_held
 from skilld.errors import RetryError
-from skilld.evals.plan import Plan, Sides, estimate, left
+from skilld.evals.plan import ComparedTexts, Plan, estimate, pending_pairs
 from skilld.jobs import trial as jobs
 from skilld.protocol import Job
 from skilld.store.evals import StoredRun
@@ -174,7 +174,9 @@ def test_offline_writes_nothing() -> None:
 
 def a_plan(pairs: int = 6, **more: str) -> Plan:
     given = (kept(0), kept(1, 'The output contains "x"'))
-    return Plan("notes", "/p", Sides(more.get("ours", "a"), "b", "p1"), given, pairs, more.get("model", "m"), "j")
+    return Plan(
+        "notes", "/p", ComparedTexts(more.get("ours", "a"), "b", "p1"), given, pairs, more.get("model", "m"), "j"
+    )
 
 
 def test_the_same_evaluation_has_the_same_identity_and_another_one_not() -> None:
@@ -185,17 +187,17 @@ def test_the_same_evaluation_has_the_same_identity_and_another_one_not() -> None
 
 def test_what_is_left_and_what_it_costs() -> None:
     plan = a_plan()
-    pairs = left(plan, {})
+    pairs = pending_pairs(plan, {})
     assert [(one.number, one.case) for one in pairs] == [(0, 0), (1, 1), (2, 0), (3, 1), (4, 0), (5, 1)]
     whole = estimate(plan, pairs)
     assert (whole.runs, whole.judged, whole.calls) == (12, 3, 15)
     runs = {(0, True): StoredRun("mine", None), **{(1, side): StoredRun("", True) for side in (True, False)}}  # noqa: FBT003
-    rest = left(plan, runs)
+    rest = pending_pairs(plan, runs)
     assert [(one.number, one.ours, one.theirs) for one in rest][:2] == [(0, "mine", None), (2, None, None)]
     assert estimate(plan, rest).calls == 15 - 1 - 2
     assert {one.number: one.with_first for one in rest}.items() <= {one.number: one.with_first for one in pairs}.items()
 
 
 def test_which_side_is_first_is_dealt_about_evenly() -> None:
-    first = [one.with_first for one in left(a_plan(200), {})]
+    first = [one.with_first for one in pending_pairs(a_plan(200), {})]
     assert 70 <= sum(first) <= 130

@@ -12,11 +12,11 @@ from skilld.cli import common
 from skilld.text import counted, cut, fold
 
 if TYPE_CHECKING:
-    from skilld.evals.book import Case
+    from skilld.evals.case_file import Case
     from skilld.evals.grow import GrownCases
     from skilld.evals.plan import Estimate, Plan
-    from skilld.evals.results import Outcome
-    from skilld.evals.shelf import Kept, Place
+    from skilld.evals.results import EvalOutcome
+    from skilld.evals.stored_cases import CaseFiles, CaseToRun
     from skilld.mining.questions import Terms
     from skilld.settings import Settings
     from skilld.types import Proposal, Usage
@@ -28,8 +28,8 @@ _SHOWN = 100  # characters of a prompt or of an answer
 class CaseCollection:
     """The cases of a skill, what became of the new ones, and why they could not be written down, if so."""
 
-    place: Place
-    cases: list[Kept]
+    place: CaseFiles
+    cases: list[CaseToRun]
     new: list[tuple[str, Case]]
     grown: GrownCases
     proposal: Proposal | None = None
@@ -37,9 +37,9 @@ class CaseCollection:
     trouble: str = ""
 
 
-def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
+def cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool) -> None:
     """Print the cases, which of them are run, and where new ones went."""
-    from skilld.evals.checks import literal
+    from skilld.evals.checks import parse_literal
 
     ours = {id(one) for one in chosen}
     for one in found.cases:
@@ -47,7 +47,7 @@ def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
         head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_short(one.case.prompt))}"
         console.line(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
         for statement in one.case.statements:
-            by = "a judge" if literal(statement) is None else "code"
+            by = "a judge" if parse_literal(statement) is None else "code"
             console.line(f"    {console.plain(statement)}{console.paint(f'  ({by})', 'dim')}")
     for line in _about_new(found, dry=dry):
         console.line(console.plain(line))
@@ -76,12 +76,12 @@ def _about_new(found: CaseCollection, *, dry: bool) -> list[str]:
 
 def shows(pairs: int) -> str:
     """Return in words what so many pairs can tell apart."""
-    from skilld.evals.sureness import GOOD, POWER, seen_with
+    from skilld.evals.significance import GOOD_SHARE, POWER, detectable_share
 
-    seen = seen_with(pairs)
+    seen = detectable_share(pairs)
     if seen is None:
         return f"{counted(pairs, 'run')} per side: too few to detect any drop."
-    drop = f"a drop in the pass rate from {GOOD:.0%} to {seen:.0%}, or a larger one"
+    drop = f"a drop in the pass rate from {GOOD_SHARE:.0%} to {seen:.0%}, or a larger one"
     return f"{counted(pairs, 'run')} per side: enough to detect {drop}, {POWER:.0%} of the time."
 
 
@@ -109,12 +109,12 @@ def beyond_today(expected: Estimate, usd: float | None, today: Usage, settings: 
     return ""
 
 
-def outcome(found: Outcome, stopped: str) -> None:
+def outcome(found: EvalOutcome, stopped: str) -> None:
     """Print what an evaluation came to."""
-    from skilld.evals.sureness import Word, interval
+    from skilld.evals.significance import Comparison, interval
 
-    word = found.word
-    colour = {Word.WORSE: "red", Word.BETTER: "green"}.get(word, "yellow") if word is not None else "yellow"
+    word = found.verdict
+    colour = {Comparison.WORSE: "red", Comparison.BETTER: "green"}.get(word, "yellow") if word is not None else "yellow"
     console.line(found.sentence, style=colour)
     if word is not None:
         low, high = interval(found.tally)
@@ -129,16 +129,16 @@ def outcome(found: Outcome, stopped: str) -> None:
             console.line(f"    failed with {found.tested}: {console.plain(_short(one.failed))}", style="dim")
     if stopped:
         console.line(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", style="yellow")
-    if word is Word.WORSE and found.proposal:
+    if word is Comparison.WORSE and found.proposal:
         undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
         console.line(f"To remove the edit: {undo}")
 
 
 def as_json(
-    name: str, path: Path, found: CaseCollection, chosen: Sequence[Kept], *, dry: bool, more: Mapping[str, Any]
+    name: str, path: Path, found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool, more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return all of it as JSON shows it."""
-    from skilld.evals.checks import literal
+    from skilld.evals.checks import parse_literal
 
     ours = {id(one) for one in chosen}
     return {
@@ -151,7 +151,8 @@ def as_json(
                 "proposal": one.proposal or None,
                 "prompt": one.case.prompt,
                 "expectations": [
-                    {"text": text, "by": "judge" if literal(text) is None else "code"} for text in one.case.statements
+                    {"text": text, "by": "judge" if parse_literal(text) is None else "code"}
+                    for text in one.case.statements
                 ],
                 "run": id(one) in ours,
                 "why_not": one.case.obstacle or "",
@@ -174,7 +175,7 @@ def as_json(
 
 def planned(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
     """Return as JSON what is to be run and what it takes."""
-    from skilld.evals.sureness import GOOD, POWER, seen_with
+    from skilld.evals.significance import GOOD_SHARE, POWER, detectable_share
 
     if plan is None or expected is None:
         return {"plan": None}
@@ -188,7 +189,7 @@ def planned(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
             "left": expected.pairs,
             "calls": expected.calls,
             "tokens": expected.tokens,
-            "shows": {"from": GOOD, "to": seen_with(plan.pairs), "power": POWER},
+            "shows": {"from": GOOD_SHARE, "to": detectable_share(plan.pairs), "power": POWER},
         }
     }
 

@@ -19,10 +19,10 @@ from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
-    from skilld.evals.plan import Estimate, Plan, Sides
-    from skilld.evals.results import Outcome
+    from skilld.evals.plan import ComparedTexts, Estimate, Plan
+    from skilld.evals.results import EvalOutcome
     from skilld.evals.run import RunSummary
-    from skilld.evals.shelf import Kept
+    from skilld.evals.stored_cases import CaseToRun
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
     from skilld.types import Proposal
@@ -91,7 +91,7 @@ class _Verb:
     def run(self) -> int:
         """Gather, say, ask, run, tell; returns the exit code."""
         from skilld.classify.backends import OFFLINE
-        from skilld.evals.plan import estimate, left
+        from skilld.evals.plan import estimate, pending_pairs
         from skilld.skills import opt_out
 
         if why := opt_out(self._row.path, self._row.name):
@@ -106,13 +106,13 @@ class _Verb:
         if not self._cases or OFFLINE in {spec.model, judge.model}:
             return self._not_run(_NEEDED if self._cases else "there are no cases to run")
         plan = self._plan(sides, spec, judge)
-        expected = estimate(plan, left(plan, self._store.evals.runs(plan.id)))
+        expected = estimate(plan, pending_pairs(plan, self._store.evals.runs(plan.id)))
         self._planned = plan, expected
         if not expected.pairs:
             return self._tell(self._known(plan), "")
         if self._given.dry_run:
             if not self._given.json:
-                told = expected.told(console.plain(plan.model))
+                told = expected.describe(console.plain(plan.model))
                 console.line(f"The evaluation would take {told}. {evaluated.shows(plan.pairs)}")
             return self._tell(self._known(plan), "")
         if not self._agreed(plan, expected, spec):
@@ -132,34 +132,34 @@ class _Verb:
 
     def _gather(self, edit: Proposal | None) -> CaseCollection:
         """Grow cases, write new ones down, and return all that may be run, with those of the edit itself."""
-        from skilld.evals import shelf
-        from skilld.evals.grow import Sessions, grow
+        from skilld.evals import stored_cases
+        from skilld.evals.grow import SessionMessages, grow
         from skilld.types import State
 
         settings = self._settings
-        place = shelf.place_of(self._row.skill, settings.targets, into_repository=self._given.into_repository)
+        place = stored_cases.case_files(self._row.skill, settings.targets, into_repository=self._given.into_repository)
         accepted = [one for one in self._store.proposals.accepted() if one.path == str(self._row.path)]
-        sessions = Sessions(self._store, common.host(roots=settings.roots), common.redactor())
-        grown = grow(accepted, sessions.words)
-        known = shelf.kept(self._store, place)
-        found = CaseCollection(place, known, shelf.fresh(self._store, place, grown, known), grown)
+        sessions = SessionMessages(self._store, common.host(roots=settings.roots), common.redactor())
+        grown = grow(accepted, sessions.messages)
+        known = stored_cases.load_cases(self._store, place)
+        found = CaseCollection(place, known, stored_cases.new_cases(self._store, place, grown, known), grown)
         if found.new and not self._given.dry_run:
             try:
-                found.proposal, found.offered = shelf.offer(self._store, place, found.new)
+                found.proposal, found.offered = stored_cases.offer_cases(self._store, place, found.new)
             except SkilldError as error:
                 found.trouble = str(error)
         if not found.trouble and not self._given.dry_run:
-            found.cases = shelf.kept(self._store, place)
+            found.cases = stored_cases.load_cases(self._store, place)
         else:
-            found.cases = [*known, *(shelf.Kept(replace(case, id=name), "") for name, case in found.new)]
+            found.cases = [*known, *(stored_cases.CaseToRun(replace(case, id=name), "") for name, case in found.new)]
         if edit is not None and edit.state is not State.ACCEPTED:
-            of_edit = grow([edit], sessions.words)
+            of_edit = grow([edit], sessions.messages)
             contents = {one.case.content for one in found.cases}
             fresh = [case for _, case in of_edit.cases if case.content not in contents]
-            found.cases += [shelf.Kept(replace(case, id=edit.id), "") for case in fresh]
+            found.cases += [stored_cases.CaseToRun(replace(case, id=edit.id), "") for case in fresh]
         return found
 
-    def _chosen(self) -> list[Kept]:
+    def _chosen(self) -> list[CaseToRun]:
         """Return the cases to run: those that can be, or of these the named ones."""
         wanted = self._given.cases
         cases = [one for one in self._found.cases if wanted is None or one.case.id in wanted]
@@ -187,29 +187,29 @@ class _Verb:
         found = [one for one in made if one.path == str(self._row.path) and one.agent]
         return found[-1].agent if found else next(iter(self._row.skill.agents), "")
 
-    def _plan(self, sides: Sides, spec: Spec, judge: Spec) -> Plan:
+    def _plan(self, sides: ComparedTexts, spec: Spec, judge: Spec) -> Plan:
         from skilld.evals.plan import Plan
-        from skilld.evals.sureness import pairs_needed
+        from skilld.evals.significance import pairs_needed
 
         cases = self._cases
         pairs = self._given.runs or pairs_needed(len(cases))
         pairs = -(-pairs // len(cases)) * len(cases)  # as many for each
         return Plan(self._row.name, str(self._row.path), sides, tuple(cases), pairs, spec.model, judge.model)
 
-    def _sides(self, edit: Proposal | None) -> Sides:
+    def _sides(self, edit: Proposal | None) -> ComparedTexts:
         """Return the two texts. Raises SkilldError where the edit cannot be put in or taken out of today's text."""
-        from skilld.evals.plan import Sides
+        from skilld.evals.plan import ComparedTexts
 
         current = inventory.skill_text(self._row.skill)
         if edit is None:
-            return Sides(current, "")
+            return ComparedTexts(current, "")
         return _edited(edit, current, without=bool(self._given.taken_out))
 
-    def _known(self, plan: Plan) -> Outcome | None:
-        from skilld.evals.results import outcome
+    def _known(self, plan: Plan) -> EvalOutcome | None:
+        from skilld.evals.results import eval_outcome
 
         stored = self._store.evals.get(plan.id)
-        return outcome(stored, self._store.evals.runs(plan.id)) if stored is not None else None
+        return eval_outcome(stored, self._store.evals.runs(plan.id)) if stored is not None else None
 
     def _agreed(self, plan: Plan, expected: Estimate, spec: Spec) -> bool:
         """Say what it will take, and whether the person wants it; the day's budget is looked at before."""
@@ -222,7 +222,7 @@ class _Verb:
         usd = None if self._given.yes else evaluated.price(expected, plan, common.terms(spec, self._settings))
         money = ", price unknown" if usd is None else f", about ${usd:.2f}"
         money = "" if self._given.yes else money
-        sys.stderr.write(f"Questions for the model: {expected.told(console.plain(plan.model))}{money}.\n")
+        sys.stderr.write(f"Questions for the model: {expected.describe(console.plain(plan.model))}{money}.\n")
         sys.stderr.write(f"{evaluated.shows(plan.pairs)}\n")
         if beyond := evaluated.beyond_today(expected, usd, today, self._settings):
             sys.stderr.write(f"{beyond} To continue tomorrow, run the same command again.\n")
@@ -232,7 +232,7 @@ class _Verb:
             raise RefusedError(_TITLE, "confirmation needs a terminal", "If you are sure: --yes")
         return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
-    def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[Outcome, RunSummary]:
+    def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[EvalOutcome, RunSummary]:
         from skilld.evals.run import EvalRun
 
         progress = common.Progress()
@@ -242,7 +242,7 @@ class _Verb:
 
         going = EvalRun(self._store, plan, common.terms(spec, self._settings), judge, show)
         try:
-            return going.run(), going.ran
+            return going.run(), going.summary
         finally:
             progress.clear()
 
@@ -254,8 +254,8 @@ class _Verb:
             console.line(f"Not run: {why}.", style="yellow")
         return Exit.OK if self._given.dry_run else Exit.FAILURE
 
-    def _tell(self, outcome: Outcome | None, stopped: str) -> int:
-        from skilld.evals.sureness import Word
+    def _tell(self, outcome: EvalOutcome | None, stopped: str) -> int:
+        from skilld.evals.significance import Comparison
 
         if self._given.json:
             self._write(outcome, stopped)
@@ -263,19 +263,19 @@ class _Verb:
             evaluated.outcome(outcome, stopped)
         if self._given.dry_run:
             return Exit.OK
-        done = outcome is not None and outcome.word not in {None, Word.WORSE}
+        done = outcome is not None and outcome.verdict not in {None, Comparison.WORSE}
         return Exit.OK if done else Exit.FAILURE
 
-    def _write(self, outcome: Outcome | None, stopped: str) -> None:
+    def _write(self, outcome: EvalOutcome | None, stopped: str) -> None:
         more = evaluated.planned(*(self._planned or (None, None)))
         more |= {"result": outcome.as_json() if outcome is not None else None, "stopped": stopped}
         found, dry = self._found, self._given.dry_run
         common.write_json(evaluated.as_json(self._row.name, self._row.path, found, self._cases, dry=dry, more=more))
 
 
-def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
+def _edited(edit: Proposal, current: str, *, without: bool) -> ComparedTexts:
     """Return today's text with and without the edit of a proposal."""
-    from skilld.evals.plan import Sides
+    from skilld.evals.plan import ComparedTexts
     from skilld.git.line_diff import undo
     from skilld.proposals.explain import read_versions
     from skilld.proposals.refit import Edit
@@ -297,4 +297,4 @@ def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
     text = changed.decode("utf-8", "replace")
     if text == current:
         raise SkilldError(_TITLE, f"{edit.id} makes no difference to the skill as it is now")
-    return Sides(current, text, edit.id, without=True) if without else Sides(text, current, edit.id)
+    return ComparedTexts(current, text, edit.id, without=True) if without else ComparedTexts(text, current, edit.id)

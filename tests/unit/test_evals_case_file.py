@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.evals.book import Case, added, read
+from skilld.evals.case_file import Case, add_cases, parse_cases
 
 NEW = Case("", "Write the notes of 2.4", "Tickets first.", ('The output contains "pnpm"', "It is short"))
 # As the schema of skill-creator has it, letter for letter.
@@ -33,7 +33,7 @@ THEIRS = """{
 
 
 def test_a_new_file_has_the_shape_of_skill_creator() -> None:
-    made = json.loads(added("", "notes", [NEW]))
+    made = json.loads(add_cases("", "notes", [NEW]))
     assert list(made) == ["skill_name", "evals"]
     (case,) = made["evals"]
     assert list(case) == list(json.loads(THEIRS)["evals"][0])
@@ -41,15 +41,15 @@ def test_a_new_file_has_the_shape_of_skill_creator() -> None:
 
 
 def test_a_file_of_skill_creator_is_read_and_added_to() -> None:
-    (case,) = read(THEIRS)
+    (case,) = parse_cases(THEIRS)
     assert (case.id, case.statements[0], case.obstacle) == (
         "1",
         "The output includes X",
         "it needs files, which skilld does not provide",
     )
-    text = added(THEIRS, "other", [NEW, NEW])
+    text = add_cases(THEIRS, "other", [NEW, NEW])
     assert text.startswith(THEIRS[: THEIRS.rindex("}\n  ]")])
-    assert [one.id for one in read(text)] == ["1", "2", "3"]
+    assert [one.id for one in parse_cases(text)] == ["1", "2", "3"]
     assert json.loads(text)["skill_name"] == "example-skill"
 
 
@@ -65,7 +65,7 @@ def test_a_file_of_skill_creator_is_read_and_added_to() -> None:
     ids=["empty", "blank", "tight", "mark", "tabs"],
 )
 def test_whatever_a_person_wrote_stays_letter_by_letter(text: str) -> None:
-    changed = added(text, "notes", [NEW])
+    changed = add_cases(text, "notes", [NEW])
     before, after = (json.loads(one.removeprefix("\ufeff")) for one in (text, changed))
     new = after["evals"].pop()
     assert after == before
@@ -73,7 +73,7 @@ def test_whatever_a_person_wrote_stays_letter_by_letter(text: str) -> None:
     end = text.rindex("]") if "more" not in text else text.index("]")
     assert changed.startswith(text[:end].rstrip())
     assert changed.endswith(text[end:])
-    assert len({one.id for one in read(changed)}) == len(after["evals"]) + 1
+    assert len({one.id for one in parse_cases(changed)}) == len(after["evals"]) + 1
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_whatever_a_person_wrote_stays_letter_by_letter(text: str) -> None:
 )  # fmt: skip
 def test_what_is_no_file_of_cases_is_told(text: str, why: str) -> None:
     with pytest.raises(SkilldError) as told:
-        read(text)
+        parse_cases(text)
     assert why in str(told.value) or (text == "" and "not valid JSON" in str(told.value))
 
 
@@ -110,7 +110,7 @@ def test_checks_that_other_tools_write_as_objects_are_read() -> None:
         {"type": "not_contains", "value": "npm"},
         {"description": "It is short"},
     ]
-    (case,) = read(json.dumps({"evals": [{"prompt": "p", "assertions": checks}]}))
+    (case,) = parse_cases(json.dumps({"evals": [{"prompt": "p", "assertions": checks}]}))
     assert case.statements == ('The output contains "pnpm"', 'The output does not contain "npm"', "It is short")
 
 
@@ -127,7 +127,7 @@ cases = st.builds(
 
 @given(first=st.lists(cases, min_size=1, max_size=3), then=st.lists(cases, min_size=1, max_size=3))
 def test_what_is_written_is_read_again(first: list[Case], then: list[Case]) -> None:
-    text = added(added("", "notes", first), "notes", then)
-    found = [(one.prompt, one.expected, one.statements) for one in read(text)]
+    text = add_cases(add_cases("", "notes", first), "notes", then)
+    found = [(one.prompt, one.expected, one.statements) for one in parse_cases(text)]
     assert found == [(one.prompt, one.expected, tuple(dict.fromkeys(one.statements))) for one in (*first, *then)]
     assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"

@@ -7,22 +7,22 @@ from math import comb
 
 import pytest
 
-from skilld.evals.plan import Plan, Sides, left
-from skilld.evals.results import outcome
-from skilld.evals.sureness import (
+from skilld.evals.plan import ComparedTexts, Plan, pending_pairs
+from skilld.evals.results import eval_outcome
+from skilld.evals.significance import (
     ALPHA,
-    BAD,
-    GOOD,
+    BAD_SHARE,
+    GOOD_SHARE,
     POWER,
+    Comparison,
     Tally,
-    Word,
-    chance,
+    compare,
+    detectable_share,
     interval,
+    p_value,
     pairs_needed,
     power,
-    seen_with,
     tally,
-    word,
 )
 from skilld.store.evals import StoredRun
 from support.cases import kept
@@ -30,21 +30,21 @@ from support.cases import kept
 TRIALS = 1000
 
 
-def evaluate(ours: float, theirs: float, seed: int, cases: int = 1) -> dict[Word | None, int]:
+def evaluate(ours: float, theirs: float, seed: int, cases: int = 1) -> dict[Comparison | None, int]:
     """Run evaluations as they are planned, with a model that passes these shares; returns how often each word came."""
     chance_of = random.Random(seed)
     given = tuple(kept(number) for number in range(cases))
-    plan = Plan("notes", "/p", Sides("a", "b", "p1"), given, pairs_needed(cases), "m", "m")
-    pairs, stored = [one.number for one in left(plan, {})], plan.stored("")
+    plan = Plan("notes", "/p", ComparedTexts("a", "b", "p1"), given, pairs_needed(cases), "m", "m")
+    pairs, stored = [one.number for one in pending_pairs(plan, {})], plan.stored("")
     passed, failed = StoredRun("", passed=True), StoredRun("", passed=False)
-    found: dict[Word | None, int] = {}
+    found: dict[Comparison | None, int] = {}
     for _ in range(TRIALS):
         runs = {
             (number, side): passed if chance_of.random() < share else failed
             for number in pairs
             for side, share in ((True, ours), (False, theirs))
         }
-        said = outcome(stored, runs).word
+        said = eval_outcome(stored, runs).verdict
         found[said] = found.get(said, 0) + 1
     return found
 
@@ -53,8 +53,8 @@ def evaluate(ours: float, theirs: float, seed: int, cases: int = 1) -> dict[Word
 def test_issue_17_part_5_a_bad_edit_is_called_worse(cases: int, seed: int) -> None:
     """1,000 trials, 0.8 without the edit and 0.5 with it: power of at least 0.8, with the pairs that are planned."""
     found = evaluate(0.5, 0.8, seed, cases)
-    assert found[Word.WORSE] >= 0.8 * TRIALS
-    assert found.get(Word.BETTER, 0) == 0
+    assert found[Comparison.WORSE] >= 0.8 * TRIALS
+    assert found.get(Comparison.BETTER, 0) == 0
 
 
 @pytest.mark.parametrize("share", [0.8, 0.5, 0.95, 0.2])
@@ -62,14 +62,14 @@ def test_issue_17_part_5_a_bad_edit_is_called_worse(cases: int, seed: int) -> No
 def test_issue_17_part_5_no_difference_is_seldom_called_worse(share: float, seed: int) -> None:
     """1,000 trials without any difference: at most 5 % say worse; better and worse together stay below that, too."""
     found = evaluate(share, share, seed)
-    assert found.get(Word.WORSE, 0) <= 0.05 * TRIALS
-    assert TRIALS - found[Word.OPEN] <= 0.05 * TRIALS
+    assert found.get(Comparison.WORSE, 0) <= 0.05 * TRIALS
+    assert TRIALS - found[Comparison.OPEN] <= 0.05 * TRIALS
 
 
 def test_issue_17_part_5_a_good_edit_is_called_better() -> None:
     found = evaluate(0.8, 0.5, 7)
-    assert found[Word.BETTER] >= 0.8 * TRIALS
-    assert found.get(Word.WORSE, 0) == 0
+    assert found[Comparison.BETTER] >= 0.8 * TRIALS
+    assert found.get(Comparison.WORSE, 0) == 0
 
 
 def test_hard_and_easy_cases_together_change_nothing_of_it() -> None:
@@ -78,7 +78,7 @@ def test_hard_and_easy_cases_together_change_nothing_of_it() -> None:
     false = 0
     for _ in range(TRIALS):
         pairs = [tuple(dice.random() < (0.95 if number % 2 else 0.1) for _ in range(2)) for number in range(52)]
-        false += word(tally((ours, theirs) for ours, theirs in pairs)) is not Word.OPEN
+        false += compare(tally((ours, theirs) for ours, theirs in pairs)) is not Comparison.OPEN
     assert false <= 0.05 * TRIALS
 
 
@@ -87,7 +87,7 @@ def test_the_pairs_that_are_planned() -> None:
     assert [pairs_needed(cases) for cases in (1, 2, 3, 5, 10)] == [52, 52, 54, 55, 60]
     assert power(52) >= POWER
     assert all(power(pairs) < POWER for pairs in range(1, 52))
-    assert (ALPHA, GOOD, BAD) == (0.05, 0.8, 0.5)
+    assert (ALPHA, GOOD_SHARE, BAD_SHARE) == (0.05, 0.8, 0.5)
 
 
 def test_power_is_what_trials_say() -> None:
@@ -100,7 +100,7 @@ def test_power_is_what_trials_say() -> None:
 
 
 def test_what_a_number_of_runs_can_show() -> None:
-    assert [seen_with(pairs) for pairs in (1, 5, 10, 20, 52, 100)] == [None, None, 0.06, 0.28, 0.5, 0.59]
+    assert [detectable_share(pairs) for pairs in (1, 5, 10, 20, 52, 100)] == [None, None, 0.06, 0.28, 0.5, 0.59]
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_what_a_number_of_runs_can_show() -> None:
     [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (3, 3, 1.0), (0, 10, 2 / 1024)],
 )
 def test_the_exact_test(gained: int, lost: int, p: float) -> None:
-    assert chance(gained, lost) == pytest.approx(p)
-    assert chance(lost, gained) == chance(gained, lost)
+    assert p_value(gained, lost) == pytest.approx(p)
+    assert p_value(lost, gained) == p_value(gained, lost)
 
 
 def test_the_exact_test_of_many_pairs() -> None:
-    assert chance(60, 40) == pytest.approx(2 * sum(comb(100, k) for k in range(41)) / 2**100)
+    assert p_value(60, 40) == pytest.approx(2 * sum(comb(100, k) for k in range(41)) / 2**100)
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
@@ -141,14 +141,15 @@ def test_the_interval_at_its_ends(counted: Tally, low: float, high: float) -> No
 
 
 def test_nothing_is_said_before_the_last_pair() -> None:
-    plan = Plan("notes", "/p", Sides("a", "b"), (kept(0),), 10, "m", "m")
+    plan = Plan("notes", "/p", ComparedTexts("a", "b"), (kept(0),), 10, "m", "m")
     runs = {(number, side): StoredRun("", not side) for number in range(9) for side in (True, False)}
-    found = outcome(plan.stored(""), runs)
-    assert (found.word, found.as_json()["p"], found.tally.lost) == (None, None, 9)
+    found = eval_outcome(plan.stored(""), runs)
+    assert (found.verdict, found.as_json()["p"], found.tally.lost) == (None, None, 9)
     assert found.sentence == "9 of 10 pairs run; no result until all have run"
     runs |= {(9, side): StoredRun("", not side) for side in (True, False)}
     assert (
-        outcome(plan.stored(""), runs).sentence == "passed 0 of 10 with the skill, 10 of 10 without; worse, p = 0.002"
+        eval_outcome(plan.stored(""), runs).sentence
+        == "passed 0 of 10 with the skill, 10 of 10 without; worse, p = 0.002"
     )
     half = runs | {(9, True): StoredRun("x", None)}
-    assert outcome(plan.stored(""), half).word is None
+    assert eval_outcome(plan.stored(""), half).verdict is None

@@ -1,8 +1,8 @@
-"""Where a skill's cases are kept: next to it, or in skilld's own data if others could read them there.
+"""The files with a skill's cases: next to the skill, or in skilld's own data if others could read them there.
 
-What a person asked is theirs. A repository that has a remote is pushed sooner or later, so its cases stay on this
-machine unless the person says otherwise. A file beside the skill is a proposal like any other; one in skilld's own data
-is the person's to edit, and what they take out of it does not come back.
+Requests are private. A repository with a remote is pushed sooner or later, so its cases stay on this machine unless the
+person says otherwise. Changes to the file next to the skill are ordinary proposals. The file in skilld's own data is
+the person's to edit; cases that they remove from it are not added again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import rfc3339
 from skilld.edit.from_file import operations_from
 from skilld.errors import SkilldError
-from skilld.evals.book import MOST_BYTES, PLACE, Case, added, read
+from skilld.evals.case_file import CASES_FILE, MAX_BYTES, Case, add_cases, parse_cases
 from skilld.evals.grow import GrownCases
 from skilld.files import read_plain, write_whole
 from skilld.git.errors import NotTrackedError
@@ -32,14 +32,14 @@ from skilld.store import Store
 from skilld.text import counted
 from skilld.types import Kind, Op, Operation, Proposal, TargetKind
 
-_OFFERED = "evals_offered"  # in the store's meta: which cases were written down or proposed before, by skill
+_OFFERED_KEY = "evals_offered"  # in the store's meta: the cases already written or proposed, by skill
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The two files that may hold the cases of a skill, and which of them new ones go to.
+class CaseFiles:
+    """The two files that may hold the cases of a skill.
 
-    `why_own` says why that is the one in skilld's own data; empty if it is the one next to the skill.
+    `why_own` says why new cases go to the one in skilld's own data; empty if they go next to the skill.
     """
 
     skill: Skill
@@ -54,19 +54,19 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A case that is to be run, and the file that it is in; `proposal` is that of the file, while it is open."""
+class CaseToRun:
+    """A case to run and its file; `proposal` is the id of the file's open proposal, if there is one."""
 
     case: Case
     file: str
     proposal: str = ""
 
 
-def place_of(skill: Skill, allowed: Collection[TargetKind], *, into_repository: bool) -> Place:
-    """Return where the cases of a skill are; `allowed` are the kinds of files that the person wants edited."""
-    beside = skill.path.parent / PLACE
+def case_files(skill: Skill, allowed: Collection[TargetKind], *, into_repository: bool) -> CaseFiles:
+    """Return the case files of a skill; `allowed` are the kinds of files that may be edited."""
+    beside = skill.path.parent / CASES_FILE
     own = places().evals / hashlib.sha256(os.fsencode(skill.path)).hexdigest()[:16] / "evals.json"
-    return Place(skill, beside, own, _own_data_reason(skill, beside, allowed, into_repository=into_repository))
+    return CaseFiles(skill, beside, own, _own_data_reason(skill, beside, allowed, into_repository=into_repository))
 
 
 def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool) -> str:
@@ -79,7 +79,7 @@ def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind]
     try:
         remote = open_repo(skill.path.parent).remote
     except NotTrackedError:
-        return ""  # skilld's own repository takes it, which is pushed nowhere
+        return ""  # it goes to skilld's own repository, which is never pushed
     except SkilldError:
         return "the skill's repository cannot be read"
     return (
@@ -89,65 +89,65 @@ def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind]
     )
 
 
-def kept(store: Store, place: Place) -> list[Kept]:
-    """Return the cases next to the skill, as proposed, and in skilld's own data. SkilldError for a damaged file."""
+def load_cases(store: Store, place: CaseFiles) -> list[CaseToRun]:
+    """Return the cases next to the skill, as proposed, and in skilld's own data. Raises SkilldError if damaged."""
     waiting = open_proposal(store, place)
-    found: dict[tuple[str, ...], Kept] = {}
+    found: dict[tuple[str, ...], CaseToRun] = {}
     for path in (place.beside, place.own):
         proposal = waiting if waiting is not None and path == place.beside else None
-        text = _proposed(proposal) if proposal is not None else text_of(path)
-        for one in _read(text, path) if text.strip() else ():
-            found.setdefault(one.content, Kept(one, str(path), proposal.id if proposal else ""))
+        text = _proposed_text(proposal) if proposal is not None else read_text(path)
+        for one in _parse(text, path) if text.strip() else ():
+            found.setdefault(one.content, CaseToRun(one, str(path), proposal.id if proposal else ""))
     return list(found.values())
 
 
-def open_proposal(store: Store, place: Place) -> Proposal | None:
-    """Return the open proposal that is about the cases of a skill, the newest if several are."""
+def open_proposal(store: Store, place: CaseFiles) -> Proposal | None:
+    """Return the newest open proposal for the cases of a skill."""
     found = [one for one in store.proposals.open() if one.path == str(place.beside)]
     return found[-1] if found else None
 
 
-def fresh(store: Store, place: Place, grown: GrownCases, known: Sequence[Kept]) -> list[tuple[str, Case]]:
-    """Return the grown cases that were never offered before, each with the proposal that it comes from."""
-    seen = {*store.meta.get(_OFFERED, {}).get(str(place.skill.path), ()), *(_mark(one.case) for one in known)}
-    return [(name, case) for name, case in grown.cases if _mark(case) not in seen]
+def new_cases(store: Store, place: CaseFiles, grown: GrownCases, known: Sequence[CaseToRun]) -> list[tuple[str, Case]]:
+    """Return the grown cases that were never offered before, each with the id of its proposal."""
+    seen = {*store.meta.get(_OFFERED_KEY, {}).get(str(place.skill.path), ()), *(_case_hash(one.case) for one in known)}
+    return [(name, case) for name, case in grown.cases if _case_hash(case) not in seen]
 
 
-def offer(store: Store, place: Place, new: Sequence[tuple[str, Case]]) -> tuple[Proposal | None, int]:
-    """Write new cases down: as a proposal, which is returned, or into skilld's own data; and how many that were.
+def offer_cases(store: Store, place: CaseFiles, new: Sequence[tuple[str, Case]]) -> tuple[Proposal | None, int]:
+    """Propose new cases, or write them to skilld's own data; return the proposal, if any, and the number of cases.
 
-    One proposal takes no more than an edit may change. Raises SkilldError if none can be written down; they are
-    offered again the next time.
+    One proposal has no more cases than an edit may add. Raises SkilldError if none can be written; they are offered
+    again the next time.
     """
     made = None
     if place.why_own:
-        _write(place.own, added(text_of(place.own), place.skill.name, [case for _, case in new]))
+        _write_private(place.own, add_cases(read_text(place.own), place.skill.name, [case for _, case in new]))
     elif (waiting := open_proposal(store, place)) is not None:
         raise SkilldError("Not proposed", f"proposal {waiting.id} is still open", "Decide on that proposal first.")
     else:
-        new = new[: _fitting(place, new)]
-        made = stage_and_store(store, _proposal(place, new))
-    offered = dict(store.meta.get(_OFFERED, {}))
-    offered[str(place.skill.path)] = [*offered.get(str(place.skill.path), ()), *(_mark(case) for _, case in new)]
-    store.meta.set(_OFFERED, offered)
+        new = new[: _count_fitting(place, new)]
+        made = stage_and_store(store, _draft(place, new))
+    offered = dict(store.meta.get(_OFFERED_KEY, {}))
+    offered[str(place.skill.path)] = [*offered.get(str(place.skill.path), ()), *(_case_hash(case) for _, case in new)]
+    store.meta.set(_OFFERED_KEY, offered)
     return made, len(new)
 
 
-def _fitting(place: Place, new: Sequence[tuple[str, Case]]) -> int:
-    """Return how many of the new cases one edit may add; at least one is tried."""
+def _count_fitting(place: CaseFiles, new: Sequence[tuple[str, Case]]) -> int:
+    """Return how many of the new cases fit one edit; at least one is tried."""
     for number in range(len(new), 1, -1):
         try:
-            _proposal(place, new[:number])
+            _draft(place, new[:number])
         except SkilldError:
             continue
         return number
     return 1
 
 
-def text_of(path: Path) -> str:
-    """Return what a file of cases says; empty if there is none. Raises SkilldError if it cannot be read."""
+def read_text(path: Path) -> str:
+    """Return the text of a file of cases; empty if there is none. Raises SkilldError if it cannot be read."""
     try:
-        return read_plain(path, MOST_BYTES)[0].decode("utf-8")
+        return read_plain(path, MAX_BYTES)[0].decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except UnicodeDecodeError:
@@ -158,19 +158,19 @@ def text_of(path: Path) -> str:
         raise SkilldError("The cases cannot be read", f"{path}: {error}") from None
 
 
-def _read(text: str, path: Path) -> list[Case]:
+def _parse(text: str, path: Path) -> list[Case]:
     try:
-        return read(text)
+        return parse_cases(text)
     except SkilldError as error:
         raise SkilldError(error.title, f"{path}: {error.cause}", "Fix the file or delete it.") from None
 
 
-def _proposed(proposal: Proposal) -> str:
+def _proposed_text(proposal: Proposal) -> str:
     found = read_versions(proposal)
     return found[1].decode("utf-8", "replace") if found is not None else ""
 
 
-def _write(path: Path, text: str) -> None:
+def _write_private(path: Path, text: str) -> None:
     private_dir(places().data)
     private_dir(places().evals)
     private_dir(path.parent)
@@ -180,16 +180,16 @@ def _write(path: Path, text: str) -> None:
         raise SkilldError("The cases were not written", f"{path}: {error.strerror}") from error
 
 
-def _proposal(place: Place, new: Sequence[tuple[str, Case]]) -> Proposal:
+def _draft(place: CaseFiles, new: Sequence[tuple[str, Case]]) -> Proposal:
     cases = [case for _, case in new]
-    before = text_of(place.beside)
-    text = added(before, place.skill.name, cases)
+    before = read_text(place.beside)
+    text = add_cases(before, place.skill.name, cases)
     operations = (
         tuple(operations_from(before.encode("utf-8"), text))
         if before.strip()
         else (Operation(Op.CREATE, TargetKind.EVALS.value, text),)
     )
-    marks = "\n".join((str(place.beside), *sorted(map(_mark, cases))))
+    marks = "\n".join((str(place.beside), *sorted(map(_case_hash, cases))))
     batch = EVALS_PREFIX + hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     sources = ", ".join(dict.fromkeys(name for name, _ in new))
     return Proposal(
@@ -209,5 +209,5 @@ def _proposal(place: Place, new: Sequence[tuple[str, Case]]) -> Proposal:
     )
 
 
-def _mark(case: Case) -> str:
+def _case_hash(case: Case) -> str:
     return hashlib.sha256("\n\n".join(case.content).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,8 +1,8 @@
-"""A skill's `evals/evals.json`, in the format of Anthropic's skill-creator: read, and extended without loss.
+"""Reads and extends a skill's `evals/evals.json`, in the format of Anthropic's skill-creator. Pure.
 
 A case is a `prompt`, an `expected_output` in words, `files`, and `expectations`: statements that are true of a good
-answer. The guide of agentskills.io calls them `assertions`, and some write them as objects; both are read. Whatever
-else is in the file stays as it is, letter by letter: cases are only ever put behind the last one. Pure.
+answer. The guide of agentskills.io calls them `assertions`, and some files have objects; both are read. New cases are
+only appended; the rest of the file stays as it is, byte for byte.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any
 from skilld.errors import SkilldError
 from skilld.text import cut, safe_text
 
-PLACE = "evals/evals.json"  # below the skill's folder
-MOST_BYTES = 1 << 20
+CASES_FILE = "evals/evals.json"  # below the skill's folder
+MAX_BYTES = 1 << 20
 _MAX_CASES = 500
 _MAX_STATEMENTS = 30
 _MAX_TEXT = 20_000  # characters of a prompt or a statement
-_SHORT = 60
-_LISTS = ("expectations", "assertions")
-_TYPES = {"contains": 'The output contains "{}"', "not_contains": 'The output does not contain "{}"'}
+_MAX_ID = 60
+_STATEMENT_FIELDS = ("expectations", "assertions")
+_CHECK_TEMPLATES = {"contains": 'The output contains "{}"', "not_contains": 'The output does not contain "{}"'}
 _TITLE = "The cases cannot be read"
-_OUTSIDE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case: what is asked, what is true of a good answer, and the `obstacle` to running it, if there is one."""
+    """One case: the request and the statements that are true of a good answer."""
 
     id: str
     prompt: str
@@ -47,12 +47,12 @@ class Case:
 
     @property
     def content(self) -> tuple[str, ...]:
-        """What it asks and checks: the same of two that differ by name alone."""
+        """What it asks and checks; equal for two cases that differ only by id."""
         return (self.prompt, *self.statements)
 
 
-def read(text: str) -> list[Case]:
-    """Return the cases of a file. Raises SkilldError that names the case where one is of another form."""
+def parse_cases(text: str) -> list[Case]:
+    """Return the cases of a file. Raises SkilldError that names the first invalid case."""
     cases = [_case(item, number) for number, item in enumerate(_items(text), 1)]
     seen: set[str] = set()
     for one in cases:
@@ -62,18 +62,18 @@ def read(text: str) -> list[Case]:
     return cases
 
 
-def added(text: str, skill: str, new: Sequence[Case]) -> str:
-    """Return the file with new cases behind those it has; an empty text is a file that is not there.
+def add_cases(text: str, skill: str, new: Sequence[Case]) -> str:
+    """Return the file with new cases after the existing ones; an empty text stands for a missing file.
 
-    Raises as `read`, and where the file has its cases in a way that code cannot add to.
+    Raises as `parse_cases`, and if the list is written in a way that code cannot extend.
     """
     if not text.strip():
-        return json.dumps({"skill_name": skill, "evals": _numbered(new, 1)}, indent=2, ensure_ascii=False) + "\n"
-    last = max((int(one.id) for one in read(text) if one.id.isdecimal()), default=0)
-    start, end = _array(text)
+        return json.dumps({"skill_name": skill, "evals": _numbered_rows(new, 1)}, indent=2, ensure_ascii=False) + "\n"
+    last = max((int(one.id) for one in parse_cases(text) if one.id.isdecimal()), default=0)
+    start, end = _find_array(text)
     inside = text[start + 1 : end - 1]
-    margin = _margin(inside)
-    made = json.dumps(_numbered(new, last + 1), indent=2, ensure_ascii=False)
+    margin = _indent(inside)
+    made = json.dumps(_numbered_rows(new, last + 1), indent=2, ensure_ascii=False)
     lines = [margin + line[2:] for line in made.split("\n")[1:-1]]
     head = text[: start + 1] + inside.rstrip()
     comma = "," if inside.strip() else ""
@@ -102,14 +102,14 @@ def _case(item: Any, number: int) -> Case:  # noqa: ANN401 - JSON is Any
     given = item.get("id", number)
     if isinstance(given, bool) or not isinstance(given, int | str):
         raise SkilldError(_TITLE, f"{where} has an ID that is neither a number nor a string")
-    statements = [one for name in _LISTS for one in _list(item, name, where)]
+    statements = [one for name in _STATEMENT_FIELDS for one in _list(item, name, where)]
     if len(statements) > _MAX_STATEMENTS:
         raise SkilldError(_TITLE, f"{where} has more than {_MAX_STATEMENTS} expectations")
     prompt = _text(item.get("prompt"), f"{where}: prompt")
     if not prompt.strip():
         raise SkilldError(_TITLE, f"{where} has no prompt")
     return Case(
-        id=cut(safe_text(str(given)), _SHORT),
+        id=cut(safe_text(str(given)), _MAX_ID),
         prompt=prompt,
         expected=_text(item.get("expected_output", ""), f"{where}: expected_output"),
         statements=tuple(dict.fromkeys(_statement(one, where) for one in statements)),
@@ -127,10 +127,10 @@ def _list(item: Mapping[str, Any], name: str, where: str) -> list[Any]:
 
 
 def _statement(item: Any, where: str) -> str:  # noqa: ANN401 - JSON is Any
-    """Return an expectation as a statement: a text, or an object with one, or a check that some tools know."""
+    """Return an expectation as a statement; it may be a text, an object with one, or a check known to some tools."""
     what = f"{where}: an expectation"
-    if isinstance(item, dict) and item.get("type") in _TYPES and isinstance(item.get("value"), str):
-        return _text(_TYPES[item["type"]].format(item["value"]), what)
+    if isinstance(item, dict) and item.get("type") in _CHECK_TEMPLATES and isinstance(item.get("value"), str):
+        return _text(_CHECK_TEMPLATES[item["type"]].format(item["value"]), what)
     if isinstance(item, dict):
         item = next((item[name] for name in ("text", "description", "assertion") if name in item), None)
     text = _text(item, what).strip()
@@ -144,10 +144,10 @@ def _text(value: Any, what: str) -> str:  # noqa: ANN401 - JSON is Any
         raise SkilldError(_TITLE, f"{what} is not a string")
     if len(value) > _MAX_TEXT:
         raise SkilldError(_TITLE, f"{what} has more than {_MAX_TEXT} characters")
-    return _OUTSIDE.sub("\ufffd", value)
+    return _SURROGATE.sub("\ufffd", value)
 
 
-def _numbered(cases: Sequence[Case], first: int) -> list[dict[str, Any]]:
+def _numbered_rows(cases: Sequence[Case], first: int) -> list[dict[str, Any]]:
     return [
         {
             "id": number,
@@ -160,20 +160,20 @@ def _numbered(cases: Sequence[Case], first: int) -> list[dict[str, Any]]:
     ]
 
 
-def _array(text: str) -> tuple[int, int]:
-    """Return where the list of cases begins and ends in the text."""
+def _find_array(text: str) -> tuple[int, int]:
+    """Return the start and end of the list of cases in the text."""
     wanted, decoder = _items(text), json.JSONDecoder()
     for found in re.finditer(r'"evals"[ \t\r\n]{0,99}:[ \t\r\n]{0,99}(?=\[)', text):
         try:
             value, end = decoder.raw_decode(text, found.end())
         except (ValueError, RecursionError):
-            continue  # it stands in a text
+            continue  # it is inside a string
         if value == wanted:
             return found.end(), end
     raise SkilldError("The cases were not added", 'the "evals" list is written in a way that skilld cannot extend')
 
 
-def _margin(inside: str) -> str:
-    """Return the blanks in front of the cases that are there, four where none is on a line of its own."""
+def _indent(inside: str) -> str:
+    """Return the indentation of the existing cases, or four spaces."""
     found = re.search(r"\n([ \t]{1,40})\{", inside)
     return found[1] if found else "    "
