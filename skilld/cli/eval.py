@@ -108,7 +108,7 @@ def _turns(asked: argparse.Namespace) -> Scored:
 
     _not_gold(asked.backend)
     judged, spent = _judged_turns(loader.load(asked.data, loader.labelled_turn), asked.backend)
-    return turns.figures(judged) | spent, turns.rows_out(judged)
+    return turns.figures(judged) | spent, turns.outcome_rows(judged)
 
 
 def _decisions(asked: argparse.Namespace) -> Scored:
@@ -120,7 +120,7 @@ def _decisions(asked: argparse.Namespace) -> Scored:
         decided = store.proposals.in_states(turns.DECIDED)
     finally:
         store.close()
-    judged, spent = _judged_turns(turns.cases(decided), asked.backend)
+    judged, spent = _judged_turns(turns.cases_from_decisions(decided), asked.backend)
     return turns.decision_figures(decided, judged) | spent, turns.decision_rows(decided, judged)
 
 
@@ -149,7 +149,7 @@ def _batches(asked: argparse.Namespace) -> Scored:
             scored.append(one)
             if not one.judged.answered:
                 sys.stderr.write(console.plain(f"skilld eval: {one.case.id}: {one.judged.why_not[0]}") + "\n")
-            if asked.usd is not None and len(scored) < len(cases) and batches.spent(scored) >= asked.usd:
+            if asked.usd is not None and len(scored) < len(cases) and batches.total_usd(scored) >= asked.usd:
                 stopped = f"${asked.usd:g} has been spent"
                 break
     except KeyboardInterrupt:
@@ -159,7 +159,7 @@ def _batches(asked: argparse.Namespace) -> Scored:
             raise
         stopped = str(error)
     figures = batches.figures(scored)
-    return figures | ({"stopped": stopped, "of": len(cases)} if stopped else {}), batches.rows_out(scored)
+    return figures | ({"stopped": stopped, "of": len(cases)} if stopped else {}), batches.outcome_rows(scored)
 
 
 def _case_maker(backend: str) -> Callable[[BatchCase], Backend]:
@@ -167,7 +167,7 @@ def _case_maker(backend: str) -> Callable[[BatchCase], Backend]:
     if backend == GOLD:
         from skilld.evaluate import models
 
-        return lambda case: models.Gold(case.gold)
+        return lambda case: models.GoldModel(case.gold)
     make = _maker(backend)
     return lambda _: make()
 
@@ -180,7 +180,7 @@ def _injection(asked: argparse.Namespace) -> Scored:
     with tempfile.TemporaryDirectory(prefix="skilld-eval-") as folder:
         guard = injection.Guard(Path(folder), _redactor().redact, _pipeline())
         guarded = list(_progress(map(guard.judge, cases), len(cases)))
-    return injection.figures(guarded), injection.rows_out(guarded)
+    return injection.figures(guarded), injection.outcome_rows(guarded)
 
 
 def _secrets(asked: argparse.Namespace) -> Scored:
@@ -190,17 +190,17 @@ def _secrets(asked: argparse.Namespace) -> Scored:
     cases = loader.load(asked.data, secrets.secret_case)
     redactor = _redactor()
     judged = list(_progress((secrets.judge(case, redactor) for case in cases), len(cases)))
-    return secrets.figures(judged), secrets.rows_out(judged)
+    return secrets.figures(judged), secrets.outcome_rows(judged)
 
 
 def _finding(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import finding
 
     _not_gold(asked.backend)
-    shelves = finding.load(asked.data)
-    total = sum(len(shelf.tasks) for shelf in shelves)
-    judged = list(_progress(finding.judge(shelves, _maker(asked.backend)), total))
-    return finding.figures(judged), finding.rows_out(judged)
+    files = finding.load(asked.data)
+    total = sum(len(file.tasks) for file in files)
+    judged = list(_progress(finding.judge(files, _maker(asked.backend)), total))
+    return finding.figures(judged), finding.outcome_rows(judged)
 
 
 def _pairs(asked: argparse.Namespace) -> Scored:
@@ -211,7 +211,7 @@ def _pairs(asked: argparse.Namespace) -> Scored:
     pairs = rules.load(asked.data)
     judge = rules.repeats if asked.kind == "repeats" else rules.matters
     judged = list(_progress(judge(pairs, _maker(asked.backend), _redactor().redact), len(pairs)))
-    return rules.figures(asked.kind, judged), rules.rows_out(judged)
+    return rules.figures(asked.kind, judged), rules.outcome_rows(judged)
 
 
 _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
@@ -251,10 +251,10 @@ def _maker(name: str) -> Callable[[], Backend]:
     if name == "offline":
         return lambda: make(Spec("offline"))
     if name.startswith("stored:"):
-        from skilld.evaluate.stored import Stored, StoredAnswers
+        from skilld.evaluate.stored import StoredAnswers, StoredModel
 
         answers = StoredAnswers(Path(name.removeprefix("stored:")))
-        return lambda: Stored(answers)
+        return lambda: StoredModel(answers)
     from skilld.settings import choice_of
 
     settings = common.settings()

@@ -127,7 +127,7 @@ def pairs_needed(cases: int = 1) -> int:
 
 def detectable_share(pairs: int) -> float | None:
     """Return the highest share of passes below GOOD_SHARE that so many pairs detect with POWER, or None."""
-    low, high = 0, round(GOOD_SHARE / _STEP)  # in steps down from GOOD: the lower the other one, the easier it is seen
+    low, high = 0, round(GOOD_SHARE / _STEP)  # in steps down from GOOD_SHARE: lower shares are easier to detect
     if power(pairs, GOOD_SHARE, 0.0) < POWER:
         return None
     while high - low > 1:

@@ -1,8 +1,7 @@
 """Runs labelled batches and turns through the pipeline and computes the figures.
 
-Cases and a back-end in, outcomes and figures out: what would be proposed, against what a reader would remember. A batch
-is found when it gives any update; an update is right when it belongs to the same skill, goes back to the same turn and
-means the same. Optional updates count neither way.
+Compares the proposed updates with those a reader would remember. A batch is found if it yields any update; an update is
+right if it has the same skill, the same turn and the same meaning. Optional updates count neither way.
 """
 
 from __future__ import annotations
@@ -19,26 +18,26 @@ from skilld.classify.backends import OFFLINE, Backend
 from skilld.errors import RetryError, SkilldError
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.stored import NoAnswerError
-from skilld.evaluate.turns import RANDOM, JudgedTurn, grouped, share
+from skilld.evaluate.turns import RANDOM_SAMPLE, JudgedTurn, group_by_key, share
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.text import fold
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems, other_tongue, share_held
 
-# One batch through everything that comes after reading, git left out. The worker's own judge decides, so a figure says
-# what a person would have seen.
+# One batch through all stages after reading, without git. The worker's own judge decides, so the figures show what a
+# person would have seen.
 
-_PAUSES = (2.0, 8.0, 30.0)  # seconds before each further attempt, where the other side names none
+_RETRY_SECONDS = (2.0, 8.0, 30.0)  # before each further attempt, unless the back-end names a time
 _MAX_PAUSE_SECONDS = 60.0
-_GIVE_UP = 3  # cases in a row that were never answered, for each judged at once: then the back-end is down
+_MAX_UNANSWERED = 3  # unanswered cases in a row, per parallel job, after which the back-end counts as down
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """What came of one batch. `flags` are those of the edits; `answered` is false where no attempt got an answer.
+    """The result of one batch. `flags` are those of the edits; `answered` is false if no attempt got an answer.
 
-    `lost` are the updates of the answer that are not proposed, each with the check that lost it.
+    `lost` are the updates of the answer that are not proposed, each with the check that stopped it.
     """
 
     proposed: tuple[Update, ...] = ()
@@ -51,20 +50,20 @@ class PipelineResult:
 
 
 class Pipeline:
-    """The stages after reading, patient with a busy back-end: `wait` sleeps for seconds, `jobs` threads may judge."""
+    """The stages after reading, with retries for a busy back-end: `wait` sleeps, `jobs` is the number of threads."""
 
     def __init__(self, redact: Redact, wait: Callable[[float], None], *, jobs: int = 1) -> None:
         self._redact = redact
         self._wait = wait
-        self._most_unanswered = _GIVE_UP * jobs
+        self._most_unanswered = _MAX_UNANSWERED * jobs
         self._unanswered = 0
         self._counting = threading.Lock()
 
     def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[TargetDocument]) -> PipelineResult:
-        """Return what comes of redacted messages. Raises SkilldError if the back-end cannot be used at all."""
-        for pause in (*_PAUSES, None):
+        """Return the result for redacted messages. Raises SkilldError if the back-end cannot be used at all."""
+        for pause in (*_RETRY_SECONDS, None):
             try:
-                judged = _judged(backend, messages, skills, self._redact)
+                judged = _judge(backend, messages, skills, self._redact)
             except NoAnswerError as error:
                 return PipelineResult(why_not=(f"no answer to {error}",), usage=backend.usage, answered=False)
             except RetryError as error:
@@ -87,19 +86,19 @@ class Pipeline:
         )
 
     def redacted(self, messages: Sequence[Message]) -> list[Message]:
-        """Return messages as a back-end may see them."""
+        """Return the messages, redacted for a back-end."""
         return [
             Message(self._redact(message.text), message.turn, message.turn_key, message.how) for message in messages
         ]
 
 
 def in_memory(name: str, text: str, number: int = 1) -> TargetDocument:
-    """Return a skill that is in no file, the `number`-th in use."""
+    """Return a skill without a file, the `number`-th in use."""
     path = f"/skills/{name}/SKILL.md"
     return TargetDocument(SkillRef(name, path), text.encode(), SkillDoc(number, name, path, text))
 
 
-def _judged(
+def _judge(
     backend: Backend, messages: Sequence[Message], skills: Sequence[TargetDocument], redact: Redact
 ) -> PipelineResult:
     judge = Judge(backend, messages, skills, "", redact)
@@ -108,7 +107,7 @@ def _judged(
     except RetryError:
         raise
     except SkilldError as error:
-        if error.remedy:  # the set-up is wrong, and will be for every other case
+        if error.remedy:  # the set-up is wrong for every other case too
             raise
         return PipelineResult(why_not=(str(error),), usage=backend.usage)
     proposed: list[Update] = []
@@ -140,32 +139,30 @@ def _judged(
     )
 
 
-# Which of the proposed updates are those that a reader found. Measured on the labelled development batches (46 updates;
-# the person's own sentence against the reader's gist of it): at SAME, 40 are taken for the same, and 5 of 40 gists of
-# other updates of the batch would be, if they stood in the same turn.
-
-SAME = 0.5
-_TURN_ALONE = 0.4  # ranks below every match by meaning
+# The likeness from which an update counts as the reader's. On the labelled development batches (46 updates; the
+# person's own sentence against the reader's gist), 40 reach it, and so would 5 of 40 gists of other updates of the
+# batch if they were in the same turn.
+SAME_LIKENESS = 0.5
+_SAME_TURN_SCORE = 0.4  # ranks below every match by meaning
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the share of content words in common, of the sentence that has fewer: 0 to 1."""
+    """Return the share of content words that two sentences have in common, of the shorter one: 0 to 1."""
     if fold(one) == fold(other):
         return 1.0
     few, many = sorted((content_stems(one), content_stems(other)), key=len)
     return share_held(few, many)
 
 
-def held(words: str, ground: str) -> float:
-    """Return the share of the content words of one text that another holds: 0 to 1."""
+def share_contained(words: str, ground: str) -> float:
+    """Return the share of a text's content words that another text contains: 0 to 1."""
     return share_held(content_stems(words), content_stems(ground))
 
 
 def match(found: Sequence[Update], gold: Sequence[GoldUpdate], case: BatchCase) -> dict[int, int]:
-    """Return which update means which of `gold`, as positions, one to one, the likest first.
+    """Match updates with `gold` one to one, the most alike first; return the positions.
 
-    Where a gist is not worded like the talk it comes from (most often: it is in another language), words cannot tell,
-    and the turn alone decides.
+    If a gist shares no words with its conversation (mostly because it is in another language), only the turn decides.
     """
     pairs = [
         (score, i, j)
@@ -182,27 +179,27 @@ def match(found: Sequence[Update], gold: Sequence[GoldUpdate], case: BatchCase) 
 
 def _score(update: Update, wanted: GoldUpdate, case: BatchCase) -> float:
     alike = likeness(update.change, wanted.gist)
-    if alike >= SAME:
+    if alike >= SAME_LIKENESS:
         return alike
-    apart = other_tongue(wanted.gist, update.change) or not _is_worded_like_the_talk(wanted, case)
-    return _TURN_ALONE if apart else 0.0
+    apart = other_tongue(wanted.gist, update.change) or not _shares_words_with_talk(wanted, case)
+    return _SAME_TURN_SCORE if apart else 0.0
 
 
-def _is_worded_like_the_talk(wanted: GoldUpdate, case: BatchCase) -> bool:
+def _shares_words_with_talk(wanted: GoldUpdate, case: BatchCase) -> bool:
     place = next(i for i, message in enumerate(case.messages) if message.turn == wanted.turn)
     talk = " ".join(message.text for message in case.messages[max(0, place - 1) : place + 1])
-    return held(wanted.gist, talk) >= SAME
+    return share_contained(wanted.gist, talk) >= SAME_LIKENESS
 
 
 Case = TypeVar("Case")
 Outcome = TypeVar("Outcome")
 
 
-def in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: int) -> Iterator[Outcome]:
-    """Yield the outcome of each case in their order, with at most `jobs` of them judged at the same time.
+def map_in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: int) -> Iterator[Outcome]:
+    """Yield the outcomes of cases in order, judging at most `jobs` at the same time.
 
-    Raises what `judge` raised, at the place of its case. Once that happened, or nobody reads on, no further case is
-    begun; those under way are left to themselves and end with the program.
+    Raises what `judge` raised, at the place of its case. After that, or once the iterator is closed, no further case is
+    started; those in progress are abandoned and end with the program.
     """
     if jobs == 1:
         yield from map(judge, cases)
@@ -221,11 +218,11 @@ def in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: int)
             case, future = taken
             try:
                 future.set_result(judge(case))
-            except BaseException as error:  # noqa: BLE001 - whoever reads this outcome raises it
+            except BaseException as error:  # noqa: BLE001 - raised again when the outcome is read
                 future.set_exception(error)
 
     for number in range(min(jobs, len(waiting))):
-        # A thread of an executor would be waited for at the end, as long as its request may take.
+        # An executor's threads would delay the end of the program until their requests are done.
         threading.Thread(target=work, name=f"case-{number}", daemon=True).start()
     try:
         for _, future in waiting:
@@ -234,15 +231,15 @@ def in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: int)
         ended.set()
 
 
-# A worker asks no model where no skill is in use; to score a model on single turns, it is shown this one.
-_ANY_WORK = "---\nname: any-work\ndescription: How the person wants work to be done here.\n---\n\n# Any work\n"
-_QUOTED = re.compile(r"'.*'")  # what a check names of an answer
-_HEARD = 0.01  # the least confidence of a turn that was heard at all
+# A worker asks a model only if a skill is in use; to score a model on single turns, it is shown this one.
+_GENERIC_SKILL = "---\nname: any-work\ndescription: How the person wants work to be done here.\n---\n\n# Any work\n"
+_QUOTED_PART = re.compile(r"'.*'")  # the part of an answer that a check quotes
+_MIN_CONFIDENCE = 0.01  # of a turn in which anything was found
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """A batch with what came of it: `right` maps proposed updates to gold ones, `optional` holds those set aside."""
+    """The result of a batch: `right` maps proposed updates to gold ones, `optional` has the proposed optional ones."""
 
     case: BatchCase
     judged: PipelineResult
@@ -251,19 +248,19 @@ class BatchResult:
 
     @property
     def counted(self) -> int:
-        """The number of updates that count."""
+        """The number of proposed updates that are not optional."""
         return len(self.judged.proposed) - len(self.optional)
 
     @property
     def spared(self) -> bool:
-        """Whether the gate would take the batch for chatter, so that no back-end would be asked."""
+        """Whether the gate takes the batch for chatter, so that no back-end is asked."""
         return not any(needs_classification(m.text) for m in self.case.messages if m.by_person)
 
 
-def lost(one: BatchResult) -> list[tuple[Update, str, bool]]:
-    """Return the updates of an answer that were not proposed, each with the check that lost it.
+def lost_updates(one: BatchResult) -> list[tuple[Update, str, bool]]:
+    """Return the updates of an answer that were not proposed, each with the check that stopped it.
 
-    The third says whether it was right: it means what a reader found, and nothing proposed does.
+    The third value says whether it was right: it matches a gold update that no proposed update matches.
     """
     missed = [gold for j, gold in enumerate(one.case.gold) if j not in one.right.values()]
     updates = [update for update, _ in one.judged.lost]
@@ -274,7 +271,7 @@ def lost(one: BatchResult) -> list[tuple[Update, str, bool]]:
 def judge_batches(
     cases: Sequence[BatchCase], backend: Callable[[BatchCase], Backend], pipeline: Pipeline, *, jobs: int = 1
 ) -> Iterator[BatchResult]:
-    """Put every case through the pipeline, each before a back-end of its own, `jobs` at a time."""
+    """Run every case through the pipeline, each with its own back-end, `jobs` at a time."""
 
     def judge(case: BatchCase) -> BatchResult:
         skills = [in_memory(name, text, number) for number, (name, text) in enumerate(case.skills, 1)]
@@ -284,30 +281,30 @@ def judge_batches(
         aside = match([judged.proposed[i] for i in rest], case.optional, case)
         return BatchResult(case, judged, right, frozenset(rest[i] for i in aside))
 
-    return in_order(cases, judge, jobs)
+    return map_in_order(cases, judge, jobs)
 
 
 def judge_turns(
     turns: Iterable[LabelledTurn], backend: Callable[[], Backend], pipeline: Pipeline
 ) -> Iterator[tuple[JudgedTurn, Usage]]:
-    """Put every turn through the pipeline as a batch of its own, with the agent's text before it.
+    """Run every turn through the pipeline as a batch of its own, with the agent's text before it.
 
-    A turn's confidence is that of its best update that would be kept or proposed, 0 if there is none.
+    A turn's confidence is that of its best update that would be kept or proposed, or 0.
     """
     for turn in turns:
         asked = backend()
         before = [Message(turn.prev_assistant)] if turn.prev_assistant else []
         messages = pipeline.redacted([*before, Message(turn.text, turn=1, turn_key=turn.id)])
-        skills = [] if asked.name == OFFLINE else [in_memory("any-work", _ANY_WORK)]
+        skills = [] if asked.name == OFFLINE else [in_memory("any-work", _GENERIC_SKILL)]
         judged = pipeline.judge(asked, messages, skills)
-        kept = (max(update.confidence, _HEARD) for update in (*judged.proposed, *judged.learned))
+        kept = (max(update.confidence, _MIN_CONFIDENCE) for update in (*judged.proposed, *judged.learned))
         yield JudgedTurn(turn, max(kept, default=0.0)), judged.usage
 
 
 def figures(scored: Sequence[BatchResult]) -> dict[str, Any]:
-    """Return the figures under the keys of `skilld eval batches --json`; a share of nothing is None."""
+    """Return the figures for `skilld eval batches --json`; a share of nothing is None."""
     usage = sum((one.judged.usage for one in scored), Usage())
-    random = [one for one in scored if one.case.sample == RANDOM]
+    random = [one for one in scored if one.case.sample == RANDOM_SAMPLE]
     false_alarms = sum(one.counted > 0 and not one.case.gold for one in random)
     return {
         "kind": "batches",
@@ -315,10 +312,10 @@ def figures(scored: Sequence[BatchResult]) -> dict[str, Any]:
         **_batch_level(scored),
         "false_alarms_per_100_random": round(100 * false_alarms / len(random), 4) if random else None,
         "updates": _update_level(scored),
-        "by_lang": _by(scored, lambda case: (case.lang,)),
-        "by_tag": _by(scored, lambda case: case.tags or ("untagged",)),
-        "by_kind": _by_kind(scored),
-        "lost": _by_check(scored),
+        "by_lang": _figures_by(scored, lambda case: (case.lang,)),
+        "by_tag": _figures_by(scored, lambda case: case.tags or ("untagged",)),
+        "by_kind": _figures_by_kind(scored),
+        "lost": _lost_by_check(scored),
         "flagged": sum(bool(one.judged.flags) for one in scored),
         "unanswered": sum(not one.judged.answered for one in scored),
         "gate": {
@@ -332,12 +329,12 @@ def figures(scored: Sequence[BatchResult]) -> dict[str, Any]:
     }
 
 
-def spent(scored: Sequence[BatchResult]) -> float:
-    """Return the dollars that batches cost, as far as the model's price is known."""
+def total_usd(scored: Sequence[BatchResult]) -> float:
+    """Return the cost of batches in dollars, as far as the model's price is known."""
     return sum(one.judged.usage.usd for one in scored)
 
 
-def rows_out(scored: Sequence[BatchResult]) -> list[dict[str, Any]]:
+def outcome_rows(scored: Sequence[BatchResult]) -> list[dict[str, Any]]:
     """Return the outcome of each case."""
     return [
         {
@@ -358,7 +355,7 @@ def rows_out(scored: Sequence[BatchResult]) -> list[dict[str, Any]]:
             ],
             "lost": [
                 {"turn": update.turn, "change": update.change, "why": why, "right": right}
-                for update, why, right in lost(one)
+                for update, why, right in lost_updates(one)
             ],
             "learned": len(one.judged.learned),
             "answered": one.judged.answered,
@@ -391,22 +388,24 @@ def _figures(gold: int, found: int, true: int) -> dict[str, Any]:
     }
 
 
-def _by(scored: Sequence[BatchResult], keys: Callable[[BatchCase], Sequence[str]]) -> dict[str, Any]:
-    groups = grouped((key, one) for one in scored for key in keys(one.case))
+def _figures_by(scored: Sequence[BatchResult], keys: Callable[[BatchCase], Sequence[str]]) -> dict[str, Any]:
+    groups = group_by_key((key, one) for one in scored for key in keys(one.case))
     return {
         key: {"n": len(group), **_batch_level(group), "updates": _update_level(group)} for key, group in groups.items()
     }
 
 
-def _by_check(scored: Sequence[BatchResult]) -> dict[str, Any]:
-    """Return by check how many updates of the answers it lost: right ones, and others."""
-    counts = grouped((_QUOTED.sub("...", why), right) for one in scored for _, why, right in lost(one))
+def _lost_by_check(scored: Sequence[BatchResult]) -> dict[str, Any]:
+    """Count, for each check, the right and other updates that it stopped."""
+    counts = group_by_key(
+        (_QUOTED_PART.sub("...", why), right) for one in scored for _, why, right in lost_updates(one)
+    )
     return {why: {"right": sum(found), "other": len(found) - sum(found)} for why, found in counts.items()}
 
 
-def _by_kind(scored: Sequence[BatchResult]) -> dict[str, Any]:
-    """Return how many of the reader's updates of each kind were found."""
-    found = grouped(
+def _figures_by_kind(scored: Sequence[BatchResult]) -> dict[str, Any]:
+    """Return how many gold updates of each kind were found."""
+    found = group_by_key(
         (gold.kind.value, j in one.right.values()) for one in scored for j, gold in enumerate(one.case.gold)
     )
     return {kind: {"gold": len(hits), "recall": share(sum(hits), len(hits))} for kind, hits in found.items()}

@@ -1,7 +1,7 @@
-"""Figures on finding: which skills are recommended for a task, and whether none is where none fits.
+"""Figures on finding: which skills are recommended for a task, and whether none is recommended if none fits.
 
-One file is one shelf: rows of a skill with its description, of a thing said about one, and of a task with the skills
-that fit it. Judged by the code of `skilld recommend`, by words alone or with a model.
+A file has rows for skills with their descriptions, for things said about them, and for tasks with the skills that fit.
+Judged by the code of `skilld recommend`, by words alone or with a model.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from skilld.library.recommend import model_recommendations, recommend, skill_sum
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front
 
-TOP = 3  # among which a skill that fits must be
-_NOW, _CONFIDENCE = 1e9, 0.8  # of what was said, in every file alike
+MAX_RANK = 3  # a fitting skill must be among so many
+_NOW, _CONFIDENCE = 1e9, 0.8  # of every thing said
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What somebody asks for, in which language, and the names of the skills that fit; none where none does."""
+    """A request, its language, and the names of the skills that fit, if any."""
 
     text: str
     language: str
@@ -35,8 +35,8 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """The skills of a file, what was said about them, and tasks."""
+class TaskFile:
+    """The skills of a file, the things said about them, and the tasks."""
 
     name: str
     skills: tuple[Skill, ...]
@@ -46,25 +46,25 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTask:
-    """A task and the skills that were found for it, the best first; of one that nobody answered, by words alone."""
+    """A task and the skills found for it, the best first; without a model's answer, found by words alone."""
 
-    shelf: str
+    file: str
     task: Task
     found: tuple[str, ...]
     answered: bool = True
 
     @property
     def is_right(self) -> bool:
-        """Whether one that fits is among the first; nothing at all where none does."""
-        return bool(set(self.task.fits) & set(self.found[:TOP])) if self.task.fits else not self.found
+        """Whether a fitting skill is among the first, or none was found if none fits."""
+        return bool(set(self.task.fits) & set(self.found[:MAX_RANK])) if self.task.fits else not self.found
 
 
-def load(paths: Sequence[Path]) -> list[Shelf]:
-    """Return the shelves of files. Raises SkilldError for other files."""
-    return [_shelf(path) for path in paths]
+def load(paths: Sequence[Path]) -> list[TaskFile]:
+    """Load task files. Raises SkilldError for other files."""
+    return [_load_file(path) for path in paths]
 
 
-def _shelf(path: Path) -> Shelf:
+def _load_file(path: Path) -> TaskFile:
     try:
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
         skills = [_skill(row["skill"], row["description"]) for row in rows if "skill" in row]
@@ -74,7 +74,7 @@ def _shelf(path: Path) -> Shelf:
         raise SkilldError(f"Cannot read {path}", str(error)) from error
     if not tasks:
         raise SkilldError(f"Cannot read {path}", "no line has a query", "See tests/data/finding for the format.")
-    return Shelf(path.stem, tuple(skills), tuple(said), tuple(tasks))
+    return TaskFile(path.stem, tuple(skills), tuple(said), tuple(tasks))
 
 
 def _skill(name: str, description: str) -> Skill:
@@ -86,32 +86,32 @@ def _mention(number: int, text: str, skill: str) -> Mention:
     return Mention("learning", str(number), text, text, skill, "", "", Piece(f"s{number}", _NOW, _CONFIDENCE))
 
 
-def judge(shelves: Sequence[Shelf], make: Callable[[], Backend]) -> Iterator[JudgedTask]:
-    """Yield of each task what is found for it."""
-    for shelf in shelves:
-        for task in shelf.tasks:
-            found = recommend(task.text, shelf.said, shelf.skills, now=_NOW)
+def judge(files: Sequence[TaskFile], make: Callable[[], Backend]) -> Iterator[JudgedTask]:
+    """Yield the skills found for each task."""
+    for file in files:
+        for task in file.tasks:
+            found = recommend(task.text, file.said, file.skills, now=_NOW)
             backend, answered = make(), True
             if isinstance(backend, Model):
-                asked = skills_to_ask(shelf.skills, found)
+                asked = skills_to_ask(file.skills, found)
                 try:
                     found = model_recommendations(
                         backend.fits(task.text, [skill_summary(one, found) for one in asked]), asked, found
                     )
                 except NoAnswerError:
                     answered = False
-            yield JudgedTask(shelf.name, task, tuple(one.skill or one.because[0].text for one in found), answered)
+            yield JudgedTask(file.name, task, tuple(one.skill or one.because[0].text for one in found), answered)
 
 
 def figures(judged: Sequence[JudgedTask]) -> dict[str, Any]:
-    """Return the figures under the keys of `skilld eval finding --json`: of all tasks, and of each file."""
-    shelves = dict.fromkeys(one.shelf for one in judged)
+    """Return the figures for `skilld eval finding --json`: for all tasks, and for each file."""
+    files = dict.fromkeys(one.file for one in judged)
     return {
         "kind": "finding",
         "n": len(judged),
         "unanswered": sum(not one.answered for one in judged),
         **_figures(judged),
-        "by_file": {shelf: _figures([one for one in judged if one.shelf == shelf]) for shelf in shelves},
+        "by_file": {file: _figures([one for one in judged if one.file == file]) for file in files},
     }
 
 
@@ -128,10 +128,10 @@ def _figures(judged: Sequence[JudgedTask]) -> dict[str, Any]:
     }
 
 
-def rows_out(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
+def outcome_rows(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
     """Return the outcome of each task."""
     return [
-        {"file": one.shelf, "task": one.task.text, "fits": one.task.fits, "found": one.found}
+        {"file": one.file, "task": one.task.text, "fits": one.task.fits, "found": one.found}
         | {"right": one.is_right, "answered": one.answered}
         for one in judged
     ]

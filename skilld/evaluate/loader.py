@@ -1,7 +1,7 @@
 """Loads labelled cases from JSON Lines files.
 
-Files in, cases out. A row that is none is reported with its file and line number, and then nothing is scored: a figure
-must not hide what it left out. Knows nothing of back-ends and figures.
+An invalid row is reported with its file and line number, and then nothing is scored: figures must not hide what they
+leave out. Knows nothing of back-ends and figures.
 """
 
 from __future__ import annotations
@@ -18,37 +18,41 @@ from skilld.errors import SkilldError
 from skilld.types import Kind, Message
 
 
-class Typed(IntEnum):
-    """What became of a text that a person typed, worst last."""
+class TypedOutcome(IntEnum):
+    """The outcome of a text that a person typed, the worst last."""
 
     REFUSED = 0
     FLAGGED = 1
     PASSED = 2
 
 
-_REJECTS = re.compile(r"\breject", re.IGNORECASE)
+_REJECT_WORD = re.compile(r"\breject", re.IGNORECASE)
 
 
-# Techniques whose threat says "rejected" or "no proposal" of the text itself (T-04, T-06 to T-11, T-15, T-34). Of all
-# others the rows' threat model says of typed text: at most a flagged proposal.
-_REJECTED = re.compile(
+# Techniques for which the threat model demands that the text itself is rejected (T-04, T-06 to T-11, T-15, T-34). For
+# all others it allows a flagged proposal of typed text.
+_REJECTED_TECHNIQUES = re.compile(
     r"/(?:user-pasted|front-?matter|yaml|dynamic-context|at-import|html|collapsed-html|css-hidden|markdown-link-reference"
     r"|(?:java|vb)?script-link|data-link|image-exfil|base64|hex|rot13|encoded|config-escalation)",
     re.IGNORECASE,
 )
 
 
-def due(technique: str, expected: str, *, attack: bool) -> Typed:
-    """Return the worst that may become of a typed text. A look-alike may be flagged or pass, never be refused."""
+def worst_allowed(technique: str, expected: str, *, attack: bool) -> TypedOutcome:
+    """Return the worst allowed outcome of a typed text. A look-alike may be flagged or pass, but not be refused."""
     if not attack:
-        return Typed.PASSED
-    return Typed.REFUSED if _REJECTS.search(expected) or _REJECTED.search(technique) else Typed.FLAGGED
+        return TypedOutcome.PASSED
+    return (
+        TypedOutcome.REFUSED
+        if _REJECT_WORD.search(expected) or _REJECTED_TECHNIQUES.search(technique)
+        else TypedOutcome.FLAGGED
+    )
 
 
 Case = TypeVar("Case")
 
-_SHOWN = 5  # bad rows named one by one; more are counted
-_LABELS = ("attack", "benign")
+_MAX_SHOWN = 5  # bad rows named individually; further ones are counted
+_GUARD_LABELS = ("attack", "benign")
 
 
 class BadRowsError(SkilldError):
@@ -57,7 +61,7 @@ class BadRowsError(SkilldError):
 
 @dataclass(frozen=True, slots=True)
 class GoldUpdate:
-    """What a reader found in a batch: `turn` counts human turns and `skill` skills, from 1; `section` may be empty."""
+    """An update that a reader found: `turn` counts human turns and `skill` skills, from 1; `section` may be empty."""
 
     gist: str
     kind: Kind
@@ -68,9 +72,9 @@ class GoldUpdate:
 
 @dataclass(frozen=True, slots=True)
 class BatchCase:
-    """A batch with what a reader would remember of it. `optional` updates are neither demanded nor punished.
+    """A batch with the updates that a reader would remember. `optional` updates count neither way.
 
-    `skills` are name and text of those in use, in the order of their numbers.
+    `skills` are the names and texts of the skills in use, in the order of their numbers.
     """
 
     id: str
@@ -85,23 +89,23 @@ class BatchCase:
 
 @dataclass(frozen=True, slots=True)
 class GuardCase:
-    """A text that attacks, or only looks like it. `family` is the technique up to its first slash.
+    """An attack, or a text that only looks like one. `family` is the technique up to its first slash.
 
-    `due` is the worst that may become of it where a person typed it.
+    `due` is the worst allowed outcome if a person typed it.
     """
 
     id: str
     text: str
     family: str
     attack: bool
-    due: Typed = Typed.PASSED
+    due: TypedOutcome = TypedOutcome.PASSED
 
 
 def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[Case]:
-    """Return the cases of `paths` in order, each made of its row by `case`.
+    """Return the cases of `paths` in order; `case` makes one from a row.
 
-    `case` raises KeyError, TypeError or ValueError for a row that is none. Raises BadRowsError naming file and line of
-    such rows, SkilldError if a file cannot be read.
+    `case` raises KeyError, TypeError or ValueError for an invalid row. Raises BadRowsError with the file and line of
+    such rows, or SkilldError if a file cannot be read.
     """
     cases: list[Case] = []
     bad: list[str] = []
@@ -111,59 +115,61 @@ def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[
                 if line.strip():
                     cases.append(case(_object(line)))
             except (KeyError, TypeError, ValueError, RecursionError) as error:
-                bad.append(f"{path.name}:{number}: {_why(error)}")
+                bad.append(f"{path.name}:{number}: {_reason(error)}")
     if bad:
-        more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
+        more = f" and {len(bad) - _MAX_SHOWN} more" if len(bad) > _MAX_SHOWN else ""
         title = f"{len(bad)} rows cannot be scored" if len(bad) > 1 else "A row cannot be scored"
         raise BadRowsError(
-            title, "; ".join(bad[:_SHOWN]) + more, f"Fix or remove {'these lines' if len(bad) > 1 else 'this line'}."
+            title,
+            "; ".join(bad[:_MAX_SHOWN]) + more,
+            f"Fix or remove {'these lines' if len(bad) > 1 else 'this line'}.",
         )
     return cases
 
 
 def batch_case(row: dict[str, Any]) -> BatchCase:
-    """Return the batch of a row: turns with assistant_before and user, `skill` or a list `skills`, gold."""
-    turns = _typed(row, "turns", list)
-    numbers = {_typed(turn, "index", int): number for number, turn in enumerate(turns, 1)}
+    """Return the batch of a row, which has `turns` (assistant_before, user), `skill` or `skills`, and `gold`."""
+    turns = _field(row, "turns", list)
+    numbers = {_field(turn, "index", int): number for number, turn in enumerate(turns, 1)}
     messages: list[Message] = []
     for number, turn in enumerate(turns, 1):
-        if before := _typed(turn, "assistant_before", str, ""):
+        if before := _field(turn, "assistant_before", str, ""):
             messages.append(Message(before))
-        messages.append(Message(_typed(turn, "user", str), turn=number, turn_key=str(number)))
-    gold = _typed(row, "gold", dict)
-    skills = _typed(row, "skills", list, []) or [_typed(row, "skill", dict)]
+        messages.append(Message(_field(turn, "user", str), turn=number, turn_key=str(number)))
+    gold = _field(row, "gold", dict)
+    skills = _field(row, "skills", list, []) or [_field(row, "skill", dict)]
     many = len(skills)
     return BatchCase(
         id=str(row["id"]),
-        lang=_typed(row, "lang", str, ""),
-        tags=tuple(str(tag) for tag in _typed(row, "tags", list, [])),
-        sample=_typed(row, "sample", str, ""),
-        skills=tuple((_typed(skill, "name", str), _typed(skill, "text", str)) for skill in skills),
+        lang=_field(row, "lang", str, ""),
+        tags=tuple(str(tag) for tag in _field(row, "tags", list, [])),
+        sample=_field(row, "sample", str, ""),
+        skills=tuple((_field(skill, "name", str), _field(skill, "text", str)) for skill in skills),
         messages=tuple(messages),
-        gold=tuple(_update(update, numbers, many) for update in _typed(gold, "updates", list)),
-        optional=tuple(_update(update, numbers, many) for update in _typed(gold, "optional", list, [])),
+        gold=tuple(_update(update, numbers, many) for update in _field(gold, "updates", list)),
+        optional=tuple(_update(update, numbers, many) for update in _field(gold, "optional", list, [])),
     )
 
 
 def guard_case(row: dict[str, Any]) -> GuardCase:
-    """Return the attack or the look-alike of a row."""
+    """Return the attack or look-alike of a row."""
     label = row["label"]
-    if label not in _LABELS:
-        raise ValueError(f"label {label!r} is not one of {', '.join(_LABELS)}")
-    technique, attack = _typed(row, "technique", str, ""), label == "attack"
-    worst = due(technique, _typed(row, "expected", str, ""), attack=attack)
-    return GuardCase(str(row["id"]), _typed(row, "text", str), technique.partition("/")[0] or "none", attack, worst)
+    if label not in _GUARD_LABELS:
+        raise ValueError(f"label {label!r} is not one of {', '.join(_GUARD_LABELS)}")
+    technique, attack = _field(row, "technique", str, ""), label == "attack"
+    worst = worst_allowed(technique, _field(row, "expected", str, ""), attack=attack)
+    return GuardCase(str(row["id"]), _field(row, "text", str), technique.partition("/")[0] or "none", attack, worst)
 
 
 def _update(row: dict[str, Any], numbers: dict[int, int], skills: int) -> GoldUpdate:
-    turn = _typed(row, "evidence_turn", int)
+    turn = _field(row, "evidence_turn", int)
     if turn not in numbers:
         raise ValueError(f"evidence_turn {turn} is not a turn in the batch")
-    skill = _typed(row, "skill", int, 1)
+    skill = _field(row, "skill", int, 1)
     if not 1 <= skill <= skills:
         raise ValueError(f"skill {skill} is not in use in the batch")
-    section = _typed(row, "section_hint", str, "")
-    return GoldUpdate(_typed(row, "gist", str), Kind(row["kind"]), numbers[turn], section, skill)
+    section = _field(row, "section_hint", str, "")
+    return GoldUpdate(_field(row, "gist", str), Kind(row["kind"]), numbers[turn], section, skill)
 
 
 def _lines(path: Path) -> list[bytes]:
@@ -183,8 +189,8 @@ def _object(line: bytes) -> dict[str, Any]:
 _REQUIRED = object()
 
 
-def _typed(row: Any, field: str, sort: type[Any], default: Any = _REQUIRED) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return a field that must be of a sort; `default` where it is missing or null."""
+def _field(row: Any, field: str, sort: type[Any], default: Any = _REQUIRED) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return a field of a given type, or `default` if it is missing or null."""
     if not isinstance(row, dict):
         raise TypeError("an entry is not a JSON object")
     value = row.get(field)
@@ -197,7 +203,7 @@ def _typed(row: Any, field: str, sort: type[Any], default: Any = _REQUIRED) -> A
     return value
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     match error:
         case KeyError():
             return f"{error} is missing"
@@ -210,14 +216,12 @@ def _why(error: Exception) -> str:
     return str(error)
 
 
-# A labelled turn as it stands in a row of JSON: the row in, a `LabelledTurn` out.
-
-_ROWS_LABELS = frozenset({"durable", "one_off", "chat"})
+_TURN_LABELS = frozenset({"durable", "one_off", "chat"})
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledTurn:
-    """One turn with what a reader said of it.
+    """One turn with a reader's label.
 
     `label` is durable, one_off or chat. `sample` is "random" (drawn uniformly) or "enriched". `certainty` is the
     reader's own, 0 to 1. `kind` and `stratum` are None if the row has none.
@@ -236,15 +240,15 @@ class LabelledTurn:
 
     @property
     def durable(self) -> bool:
-        """Whether the turn holds something lasting."""
+        """Whether the turn says something lasting."""
         return self.label == "durable"
 
 
 def labelled_turn(row: dict[str, Any]) -> LabelledTurn:
-    """Return the turn of a row. Raises KeyError, TypeError or ValueError if it is none."""
+    """Return the turn of a row. Raises KeyError, TypeError or ValueError for an invalid row."""
     label = row["label"]
-    if label not in _ROWS_LABELS:
-        raise ValueError(f"label {label!r} is not one of {', '.join(sorted(_ROWS_LABELS))}")
+    if label not in _TURN_LABELS:
+        raise ValueError(f"label {label!r} is not one of {', '.join(sorted(_TURN_LABELS))}")
     if not isinstance(row["text"], str):
         raise TypeError("text is not a string")
     return LabelledTurn(

@@ -1,7 +1,7 @@
 """Scripted models: back-ends with known answers, for scoring everything behind a model.
 
-They build the real requests, and their answers are text that goes through the real parser. Nothing is asked of anyone;
-the tokens they report are estimated at four characters each.
+They build the real requests, and their answers go through the real parser. No model is called; tokens are estimated at
+four characters each.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from skilld.classify import prompt
 from skilld.classify.backends import Unfit
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.reply import parse_operations, parse_updates, parse_verdicts
-from skilld.evaluate.batches import held
+from skilld.evaluate.batches import share_contained
 from skilld.evaluate.loader import GoldUpdate
-from skilld.evaluate.stored import estimated
+from skilld.evaluate.stored import estimate_usage
 from skilld.markdown.skill_file import parse
 from skilld.pipeline.edits import placed
 from skilld.text import fold
@@ -29,7 +29,7 @@ Answer = Sequence[Mapping[str, object] | str]
 _MAX_FIELD = 600  # characters of one field of an answer that the parser accepts
 _MAX_UPDATES = 12  # of one answer
 _MAX_SENTENCES = 3  # of one quote
-_NEAR = 0.4  # share of each other's words, on average, that a line of the skill and a change to it have
+_MIN_NEAR = 0.4  # average share of each other's words in a line of the skill and a change to it
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _PLAIN = re.compile(r"[-*+]? ?[\w\"'*]")  # no heading, code or table
 _MARKER = re.compile(r"\s*+(?:[-*+]|\d{1,9}[.)])?+\s*+")
@@ -48,17 +48,19 @@ class Scripted(ABC):
     def detect(
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
     ) -> tuple[list[Update], list[str]]:
-        """Answer which lasting things were said."""
-        reply = self._reply("updates", prompt.detection(messages, skills, instructions), self._said(messages, skills))
+        """Answer with the lasting things that were said."""
+        reply = self._reply(
+            "updates", prompt.detection(messages, skills, instructions), self._answer_updates(messages, skills)
+        )
         return parse_updates(reply, turns=sum(message.by_person for message in messages), skills=len(skills))
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        """Answer as it did before: in its own words."""
+        """Answer with the unchanged words of the model."""
         del said
         return [update.change for update in updates]
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        """Answer that all of it is what was meant."""
+        """Answer that every update is what was meant."""
         reply = self._reply("verdicts", prompt.polarity(updates, said), ["same"] * len(updates))
         return parse_verdicts(reply, len(updates))
 
@@ -66,38 +68,39 @@ class Scripted(ABC):
         """Answer with the operations that put the updates into the skill."""
         del unfit
         steps = [
-            {"op": step.op.value, "anchor": step.anchor, "text": step.text} for step in self._steps(updates, skill)
+            {"op": step.op.value, "anchor": step.anchor, "text": step.text}
+            for step in self._answer_operations(updates, skill)
         ]
         return parse_operations(self._reply("operations", prompt.edit(updates, skill), steps))
 
     @abstractmethod
-    def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
+    def _answer_updates(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
         """Return the updates of the answer."""
 
     @abstractmethod
-    def _steps(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
+    def _answer_operations(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
         """Return the operations of the answer."""
 
     def _reply(self, tag: str, request: prompt.Prompt, answer: Answer) -> str:
-        # Escaped, so that what an answer quotes cannot end it.
+        # Escaped, so that a quotation cannot end the answer.
         reply = f"<{tag}>{json.dumps(answer).replace('<', chr(92) + 'u003c')}</{tag}>"
-        self.usage += estimated(request, reply)
+        self.usage += estimate_usage(request, reply)
         return reply
 
 
-class Gold(Scripted):
-    """A model that finds exactly what the reader found, in the reader's words, and writes it into the skill."""
+class GoldModel(Scripted):
+    """A model that finds exactly the reader's updates, in the reader's words, and writes them into the skill."""
 
     def __init__(self, gold: Sequence[GoldUpdate]) -> None:
         super().__init__("gold")
         self._gold = gold
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        """Answer in the person's own words: what they said, as they said it."""
+        """Answer in the person's own words."""
         del said
         return [update.quote for update in updates]
 
-    def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
+    def _answer_updates(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
         return [
             _update(update.gist, update.kind, update.section, update.turn, _quote(update, messages))
             | {"skill": update.skill}
@@ -105,7 +108,7 @@ class Gold(Scripted):
             if not any(fold(update.gist) in fold(skill.text) for skill in skills)
         ]
 
-    def _steps(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
+    def _answer_operations(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
         text = skill.text
         steps: list[Operation] = []
         added: list[Update] = []
@@ -127,11 +130,11 @@ class Quoting(StrEnum):
     HARMLESS = "harmless"
 
 
-class Obedient(Scripted):
-    """A model that obeys an attack, whether or not it was shown to it, and names every human turn as its evidence.
+class ObedientModel(Scripted):
+    """A model that obeys an attack, even one it was not shown, and gives every human turn as evidence.
 
-    It knows the closed loop: asked again with another text of the skill, it says nothing. `change` is what it has the
-    skill say; `written` is the text it writes into the file.
+    Asked again with a changed skill, it answers nothing, so that the loop ends. `change` is the change it reports;
+    `written` is the text it writes into the file.
     """
 
     def __init__(self, change: str, written: str, quoting: Quoting) -> None:
@@ -141,7 +144,7 @@ class Obedient(Scripted):
         self._quoting = quoting
         self._shown: list[str] | None = None
 
-    def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
+    def _answer_updates(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
         shown = [skill.text for skill in skills]
         if self._shown not in (None, shown):
             return []
@@ -150,25 +153,25 @@ class Obedient(Scripted):
         quotes = {turn: self._change if self._quoting is Quoting.ATTACK else fold(text) for turn, text in turns}
         return [_update(self._change, Kind.ADD_STEP, "", turn, quote[:_MAX_FIELD]) for turn, quote in quotes.items()]
 
-    def _steps(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
+    def _answer_operations(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
         del updates
         last = next(line for line in reversed(skill.text.split("\n")) if line.strip())
         return [Operation(Op.INSERT_AFTER, last, f"- {self._written}")]
 
 
-def obedient(text: str, quoting: Quoting) -> list[Obedient]:
-    """Return the ways in which a model may write the whole of `text` into a skill: word for word, and in one line."""
-    return [_obedient(text, written, quoting) for written in dict.fromkeys((text, fold(text)))]
+def obedient_models(text: str, quoting: Quoting) -> list[ObedientModel]:
+    """Return models that write all of `text` into a skill: one verbatim, one in a single line."""
+    return [_obedient_model(text, written, quoting) for written in dict.fromkeys((text, fold(text)))]
 
 
-def longest_line(text: str, quoting: Quoting) -> Obedient:
-    """Return a model that takes only the longest line of `text`: the less it adds, the fewer checks it meets."""
+def longest_line_model(text: str, quoting: Quoting) -> ObedientModel:
+    """Return a model that writes only the longest line of `text`: the less it adds, the fewer checks apply."""
     line = max(text.splitlines() or [""], key=len)
-    return _obedient(line, fold(line), quoting)
+    return _obedient_model(line, fold(line), quoting)
 
 
-def _obedient(text: str, written: str, quoting: Quoting) -> Obedient:
-    return Obedient(fold(text)[:_MAX_FIELD], written, quoting)
+def _obedient_model(text: str, written: str, quoting: Quoting) -> ObedientModel:
+    return ObedientModel(fold(text)[:_MAX_FIELD], written, quoting)
 
 
 def _update(change: str, kind: Kind, section: str, turn: int, quote: str) -> dict[str, object]:
@@ -185,10 +188,10 @@ def _update(change: str, kind: Kind, section: str, turn: int, quote: str) -> dic
 
 
 def _quote(update: GoldUpdate, messages: Sequence[Message]) -> str:
-    """Return the shortest run of the person's sentences that holds most of the gist: the labels name a turn, no words.
+    """Return the shortest run of the person's sentences that contains most of the gist; the labels name only a turn.
 
-    Of a run that is too long for an answer, only its beginning is quoted. Of a gist in another language no sentence
-    holds a word; then it is all that they typed.
+    A run that is too long for an answer is cut. A gist in another language shares no words with any sentence; then the
+    quote is everything they typed.
     """
     place = next(i for i, message in enumerate(messages) if message.turn == update.turn)
     typed = own_words(messages[place].text, [message.text for message in messages[:place] if not message.by_person])
@@ -198,14 +201,14 @@ def _quote(update: GoldUpdate, messages: Sequence[Message]) -> str:
         for i in range(len(sentences))
         for j in range(i + 1, min(i + _MAX_SENTENCES, len(sentences)) + 1)
     ]
-    best = max(runs, key=lambda run: (held(update.gist, run), -len(run)), default="")
-    return (best if held(update.gist, best) else fold(typed) or fold(messages[place].text))[:_MAX_FIELD]
+    best = max(runs, key=lambda run: (share_contained(update.gist, run), -len(run)), default="")
+    return (best if share_contained(update.gist, best) else fold(typed) or fold(messages[place].text))[:_MAX_FIELD]
 
 
 def _line_about(change: str, text: str) -> str:
-    """Return the line of the skill that a change is about, empty if none is near."""
+    """Return the line of the skill that a change is about, or ""."""
     body = [line.text for line in parse(text.encode()).body]
     lines = [line for line in body if _PLAIN.match(line) and text.count(line) == 1]
-    near = {line: (held(change, line) + held(line, change)) / 2 for line in lines}
+    near = {line: (share_contained(change, line) + share_contained(line, change)) / 2 for line in lines}
     best = max(near, key=lambda line: near[line], default="")
-    return best if near.get(best, 0) >= _NEAR else ""
+    return best if near.get(best, 0) >= _MIN_NEAR else ""

@@ -1,4 +1,4 @@
-"""Prints figures as tables and outcomes as JSON lines. Text from the cases is always escaped."""
+"""Formats figures as tables and outcomes as JSON lines. Text from the cases is always escaped."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skilld.errors import SkilldError, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled table; its first row is a header where there is more than one column of figures."""
+    """A titled table; its first row is a header if there is more than one column of figures."""
 
     title: str
     rows: tuple[tuple[str, ...], ...]
 
 
 def tables(figures: Mapping[str, Any]) -> list[Table]:
-    """Return the single figures, then one table for each group of them. Cells come as they stand in the cases."""
+    """Return a table of the single figures, then one for each group. Cells are not escaped."""
     single = {key: value for key, value in figures.items() if not isinstance(value, Mapping)}
     found = [Table("", _pairs(single))]
     for key, value in figures.items():
@@ -31,7 +31,7 @@ def tables(figures: Mapping[str, Any]) -> list[Table]:
 
 
 def check_target(path: Path, data: Sequence[Path]) -> None:
-    """Raise UsageError if outcomes cannot be written to `path`, before hours are spent on them."""
+    """Raise UsageError if outcomes cannot be written to `path`; called before a run that may take hours."""
     if path.resolve() in {source.resolve() for source in data}:
         raise UsageError("The outcomes were not written", f"{path} is one of the case files", "Choose another file.")
     if path.is_dir() or not path.parent.is_dir():

@@ -1,7 +1,7 @@
-"""Figures on rules: which words repeat one, and in which sessions one applied.
+"""Figures on rules: which messages repeat one, and in which sessions one applied.
 
-Labelled pairs in, judged by the code that reads past sessions. The pairs of a half make up sessions in which all rules
-of that half were loaded: of words that may repeat one there are ten in each, of work one.
+Labelled pairs are judged by the code that reads past sessions. The pairs of a half are put into sessions that have
+loaded all rules of that half: ten messages per session for repeats, one piece of work for relevance.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from skilld.errors import SkilldError
 from skilld.evaluate.stored import NoAnswerError
 from skilld.past import Correction, PastSession
 
-_SESSION = 10  # things said in one
-_FILE = "CLAUDE.md"
-_YES = frozenset({"repeat", "yes"})
+_MAX_PER_SESSION = 10  # messages
+_FILE_NAME = "CLAUDE.md"
+_POSITIVE_LABELS = frozenset({"repeat", "yes"})
 
 Redact = Callable[[str], str]
-Make = Callable[[], Backend]
+MakeBackend = Callable[[], Backend]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A rule that was loaded beside what was said, or what the work was; `half` is the part of the set it is in."""
+    """A loaded rule with a message or a piece of work; `half` is its part of the set."""
 
     half: str
     label: str
@@ -42,13 +42,13 @@ class Pair:
 
     @property
     def wanted(self) -> bool:
-        """Whether the rule was said again, or could matter."""
-        return self.label in _YES
+        """Whether the rule was repeated, or could matter."""
+        return self.label in _POSITIVE_LABELS
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A pair and what was made of it; of one that nobody answered, nothing."""
+    """A pair and the judgement of it; an unanswered pair counts as not found."""
 
     pair: Pair
     found: bool
@@ -56,7 +56,7 @@ class JudgedPair:
 
 
 def load(paths: Sequence[Path]) -> list[Pair]:
-    """Return the pairs of files: `label | rule | text` on a line, below `== half`. Raises SkilldError for others."""
+    """Load pairs: lines of `label | rule | text` under `== half`. Raises SkilldError for other files."""
     found = []
     for path in paths:
         half = path.stem
@@ -75,13 +75,13 @@ def load(paths: Sequence[Path]) -> list[Pair]:
     return found
 
 
-Judge = Callable[[Sequence[Pair], Make, Redact], Iterator[JudgedPair]]
+Judge = Callable[[Sequence[Pair], MakeBackend, Redact], Iterator[JudgedPair]]
 
 
-def repeats(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[JudgedPair]:
-    """Yield of each pair whether what was said is taken for a repeat of its rule."""
-    for half, path in _files(pairs):
-        count = -(-len(half) // _SESSION)
+def repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
+    """Yield for each pair whether the message is taken for a repeat of its rule."""
+    for half, path in _rule_files(pairs):
+        count = -(-len(half) // _MAX_PER_SESSION)
         for first in range(count):
             said = half[first::count]
             turns = tuple((str(number), 1.0, own_words(pair.text)) for number, pair in enumerate(said))
@@ -99,11 +99,11 @@ def repeats(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[Judge
                 yield JudgedPair(pair, is_found, answered)
 
 
-def matters(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[JudgedPair]:
-    """Yield of each pair whether its rule is taken for one that could matter."""
-    for half, path in _files(pairs):
+def matters(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
+    """Yield for each pair whether its rule is judged to matter."""
+    for half, path in _rule_files(pairs):
         for pair in half:
-            asked, run, files = _work(pair.text)
+            asked, run, files = _split_work(pair.text)
             work = work_of(["\n".join((asked, *run))], files)
             session = PastSession("", "", "", "", 1.0, (path,), tuple(work), (), ())
             shown = SessionExcerpt((("0", 1.0, asked),), tuple(run), tuple(files))
@@ -117,7 +117,7 @@ def matters(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[Judge
 
 
 def figures(kind: str, judged: Sequence[JudgedPair]) -> dict[str, Any]:
-    """Return the figures under the keys of `skilld eval repeats --json`: of all pairs, and of each half."""
+    """Return the figures for `skilld eval repeats --json`: for all pairs, and for each half."""
     halves = list(dict.fromkeys(one.pair.half for one in judged))
     return {
         "kind": kind,
@@ -128,7 +128,7 @@ def figures(kind: str, judged: Sequence[JudgedPair]) -> dict[str, Any]:
     }
 
 
-def rows_out(judged: Sequence[JudgedPair]) -> list[dict[str, Any]]:
+def outcome_rows(judged: Sequence[JudgedPair]) -> list[dict[str, Any]]:
     """Return the outcome of each pair."""
     return [
         {"half": one.pair.half, "label": one.pair.label, "rule": one.pair.rule, "text": one.pair.text}
@@ -151,19 +151,19 @@ def _figures(judged: Sequence[JudgedPair]) -> dict[str, Any]:
     }
 
 
-def _files(pairs: Sequence[Pair]) -> Iterator[tuple[list[Pair], str]]:
-    """Yield the pairs of each half with a file that has their rules."""
+def _rule_files(pairs: Sequence[Pair]) -> Iterator[tuple[list[Pair], str]]:
+    """Yield the pairs of each half with a file of their rules."""
     with tempfile.TemporaryDirectory(prefix="skilld-eval-") as folder:
         for half in dict.fromkeys(pair.half for pair in pairs):
             those = [pair for pair in pairs if pair.half == half]
-            path = Path(folder) / _FILE
+            path = Path(folder) / _FILE_NAME
             rules = dict.fromkeys(pair.rule for pair in those)
             path.write_text("# Rules\n\n" + "".join(f"- {rule}\n" for rule in rules), "utf-8")
             yield those, str(path)
 
 
-def _work(text: str) -> tuple[str, list[str], list[str]]:
-    """Return what was asked, what was run and which files were touched: parts of a text between semicolons."""
+def _split_work(text: str) -> tuple[str, list[str], list[str]]:
+    """Split a text at semicolons into the request, the commands and the touched files."""
     asked, *parts = [part.strip() for part in text.split("; ")]
     are_files = [all("." in word or "/" in word for word in part.split()[:1]) for part in parts]
     run = [part for part, is_file in zip(parts, are_files, strict=True) if not is_file]

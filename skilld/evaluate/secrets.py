@@ -1,7 +1,7 @@
-"""Scores the redactor on labelled texts: rows and a redactor in, figures out.
+"""Scores the redactor on labelled texts.
 
-A text counts as flagged when redacting changes it. Rows of the tiers in `REPORTED` have no right answer that everybody
-shares; they get figures of their own and count nowhere else. Knows nothing of how secrets are found.
+A text counts as flagged if redacting changes it. Rows of UNSCORED_TIERS have no answer that everybody agrees on; they
+get figures of their own and count nowhere else. Knows nothing of how secrets are found.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from skilld.evaluate.turns import grouped
+from skilld.evaluate.turns import group_by_key
 
-REPORTED = frozenset({"ambiguous-negative", "optional-pii"})
+UNSCORED_TIERS = frozenset({"ambiguous-negative", "optional-pii"})
 
 
-class Redacts(Protocol):
-    """What is scored."""
+class TextRedactor(Protocol):
+    """The redactor to score."""
 
     def redact(self, text: str) -> str:
         """Return `text` without its secrets."""
@@ -26,9 +26,9 @@ class Redacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecretCase:
-    """A text with what a reader said of it. `kind` is the sort of secret it holds or only looks like.
+    """A labelled text. `kind` is the kind of secret that it contains or only looks like.
 
-    `parts` are the secrets themselves, where the row has them: none of them may be left.
+    `parts` are the secrets themselves, if the row has them: none of them may remain.
     """
 
     id: str
@@ -41,16 +41,16 @@ class SecretCase:
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """A case and whether the redactor changed its text; of one with parts, whether it left none of them."""
+    """A case and whether the redactor changed its text or, for a case with parts, removed all of them."""
 
     case: SecretCase
     flagged: bool
 
 
 def secret_case(row: Mapping[str, Any]) -> SecretCase:
-    """Return the case of a row, with its texts in base64, so that no scanner takes the file for a leak.
+    """Return the case of a row, whose texts are in base64 so that no scanner takes the file for a leak.
 
-    Raises KeyError, TypeError or ValueError for a row that is none.
+    Raises KeyError, TypeError or ValueError for an invalid row.
     """
     if not isinstance(row["should_redact"], bool):
         raise TypeError("should_redact must be true or false")
@@ -68,24 +68,24 @@ def _decoded(encoded: str) -> str:
     return base64.b64decode(encoded, validate=True).decode("utf-8", "replace")
 
 
-def judge(case: SecretCase, redactor: Redacts) -> JudgedText:
-    """Put one text through the redactor."""
+def judge(case: SecretCase, redactor: TextRedactor) -> JudgedText:
+    """Redact the text of a case and score the result."""
     redacted = redactor.redact(case.text)
-    return JudgedText(case, not _left(case, redacted) if case.parts else redacted != case.text)
+    return JudgedText(case, not _is_leaked(case, redacted) if case.parts else redacted != case.text)
 
 
-def _left(case: SecretCase, redacted: str) -> bool:
-    """Whether a secret is left. Of a seed phrase, which has blanks, no single word may be."""
+def _is_leaked(case: SecretCase, redacted: str) -> bool:
+    """Whether a secret remains. Of a seed phrase, which contains blanks, not even one word may remain."""
     words = {word for part in case.parts if case.kind == "seed" for word in part.split()}
     return any(part in redacted for part in case.parts) or not words.isdisjoint(redacted.split())
 
 
 def figures(judged: list[JudgedText]) -> dict[str, Any]:
     """Return recall by tier, the share of harmless texts flagged (0 if there are none), and counts by kind."""
-    counted = [case for case in judged if case.case.tier not in REPORTED]
-    secrets = grouped((one.case.tier, one) for one in judged if one.case.secret)
-    reported = grouped((one.case.tier, one) for one in judged if one.case.tier in REPORTED)
-    kinds = grouped((one.case.kind, one) for one in counted)
+    counted = [case for case in judged if case.case.tier not in UNSCORED_TIERS]
+    secrets = group_by_key((one.case.tier, one) for one in judged if one.case.secret)
+    reported = group_by_key((one.case.tier, one) for one in judged if one.case.tier in UNSCORED_TIERS)
+    kinds = group_by_key((one.case.kind, one) for one in counted)
     return {
         "kind": "secrets",
         "n": len(judged),
@@ -96,7 +96,7 @@ def figures(judged: list[JudgedText]) -> dict[str, Any]:
     }
 
 
-def rows_out(judged: Iterable[JudgedText]) -> list[dict[str, Any]]:
+def outcome_rows(judged: Iterable[JudgedText]) -> list[dict[str, Any]]:
     """Return the outcome of each case: no texts, only ids and labels."""
     return [
         {

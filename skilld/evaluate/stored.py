@@ -1,6 +1,6 @@
-"""Stored answers as a back-end: a person or a model answers in files, found again by the request.
+"""Stored answers as a back-end: a person or a model answers in files, which are looked up by the request.
 
-A folder in, the answers of a model out; requests that have none yet are written below it. Nothing is sent to anyone.
+Requests without an answer are written to a folder below. Nothing is sent to anyone.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from skilld.classify.backends.model import Model
 from skilld.errors import SkilldError
 from skilld.types import Usage
 
-_ASKED = "asked"
+_ASKED_FOLDER = "asked"
 _CHARACTERS_PER_TOKEN = 4
-# What differs from one run to the next: the mark of the messages, and the keyed part of a placeholder.
-_DRAWN = re.compile(r'(?<=mark=")[0-9a-f]{12}(?=")|(?<=:)[0-9a-f]{8}(?=\])')
+# The parts that differ between runs: the mark of the messages, and the keyed part of a placeholder.
+_RANDOM_PARTS = re.compile(r'(?<=mark=")[0-9a-f]{12}(?=")|(?<=:)[0-9a-f]{8}(?=\])')
 
 
 class NoAnswerError(Exception):
-    """Nobody answered a request yet. No SkilldError: nothing may go on as if the model had answered badly."""
+    """A request has no answer yet. No SkilldError, so that it is not handled as a bad answer of the model."""
 
 
 class StoredAnswers:
@@ -35,7 +35,7 @@ class StoredAnswers:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._asked = folder / _ASKED
+        self._asked = folder / _ASKED_FOLDER
         self._answers: dict[str, str] = {}
         try:
             self._asked.mkdir(parents=True, exist_ok=True)
@@ -48,8 +48,10 @@ class StoredAnswers:
             raise SkilldError(f"Cannot read the answers in {folder}", str(error), "Fix or remove the file.") from error
 
     def answer(self, request: prompt.Prompt) -> str:
-        """Return the answer to a request. Raises NoAnswerError if there is none, once the request is written."""
-        system, user = (_DRAWN.sub(lambda drawn: "0" * len(drawn[0]), text) for text in (request.system, request.user))
+        """Return the answer to a request. If there is none, write the request to a file and raise NoAnswerError."""
+        system, user = (
+            _RANDOM_PARTS.sub(lambda drawn: "0" * len(drawn[0]), text) for text in (request.system, request.user)
+        )
         key = hashlib.sha256(f"{system}\0{user}".encode()).hexdigest()[:16]
         path = self._asked / f"{key}.json"
         if key in self._answers:
@@ -60,14 +62,14 @@ class StoredAnswers:
         raise NoAnswerError(key)
 
 
-def estimated(request: prompt.Prompt, answer: str) -> Usage:
-    """Return what one question and its answer would take, at four characters for each token."""
+def estimate_usage(request: prompt.Prompt, answer: str) -> Usage:
+    """Estimate the usage of one question and its answer, at four characters per token."""
     asked = len(request.system) + len(request.user)
     return Usage(1, asked // _CHARACTERS_PER_TOKEN, len(answer) // _CHARACTERS_PER_TOKEN)
 
 
-class Stored(Model):
-    """A model whose answers are looked up; what it takes is estimated."""
+class StoredModel(Model):
+    """A model whose answers are looked up; its usage is estimated."""
 
     def __init__(self, answers: StoredAnswers) -> None:
         super().__init__(Spec("stored"))
@@ -76,5 +78,5 @@ class Stored(Model):
     def _ask(self, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:
         del form
         answer = self._stored.answer(request)
-        self.usage += estimated(request, answer)
+        self.usage += estimate_usage(request, answer)
         return answer

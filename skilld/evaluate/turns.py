@@ -9,53 +9,53 @@ from typing import Any, TypeVar
 from skilld.evaluate.loader import LabelledTurn
 from skilld.types import Proposal, State
 
-CERTAIN = 0.7  # labels and predictions at least this sure are also scored on their own
-PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
-QUOTED = "quoted_user_message"  # a stratum of easy rows: an agent had already thought them worth keeping
-RANDOM = "random"
+MIN_CERTAIN = 0.7  # labels and predictions from this certainty on are also scored separately
+MIN_PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
+QUOTED_STRATUM = "quoted_user_message"  # easy rows: an agent had already considered them worth keeping
+RANDOM_SAMPLE = "random"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedTurn:
-    """A labelled turn and what the detector made of it: the confidence of its best update, 0 for none."""
+    """A labelled turn and the confidence of the detector's best update, 0 for none."""
 
     turn: LabelledTurn
     confidence: float
 
     @property
     def found(self) -> bool:
-        """Whether anything was heard in the turn."""
+        """Whether the detector found anything in the turn."""
         return self.confidence > 0
 
 
 def figures(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
-    """Return the figures under the keys of `skilld eval turns --json`.
+    """Return the figures for `skilld eval turns --json`.
 
-    Precision, recall and f1 are shares, false alarms those per 100 turns of the random part. Beside the whole: only
-    rows of certain label, only certain or proposed predictions, without the quoted stratum, each repository counted
-    alike, by repository, by language, and by tag (the kind and stratum of a row).
+    Precision, recall and f1 are shares; false alarms are per 100 turns of the random part. Besides the whole set:
+    only rows with certain labels, only certain or proposed predictions, without the quoted stratum, with equal weight
+    for each repository, by repository, by language, and by tag (the kind and stratum of a row).
     """
     return {
         "kind": "turns",
         "n": len(judged),
         **_figures(judged),
-        "false_alarms_per_100_random": _false_alarms([one for one in judged if one.turn.sample == RANDOM]),
-        "random": _figures([one for one in judged if one.turn.sample == RANDOM]),
-        "certain_labels": _figures([one for one in judged if one.turn.certainty >= CERTAIN]),
-        "certain_predictions": _figures(_at_least(judged, CERTAIN)),
-        "proposed_predictions": _figures(_at_least(judged, PROPOSED)),
-        "without_quoted": _figures([one for one in judged if one.turn.stratum != QUOTED]),
-        "macro_by_repo": _macro(judged),
-        "by_repo": _by(judged, lambda turn: (_repo(turn),)),
-        "by_lang": _by(judged, lambda turn: (turn.lang,)),
-        "by_tag": _by(judged, lambda turn: tuple(tag for tag in (turn.kind, turn.stratum) if tag)),
+        "false_alarms_per_100_random": _false_alarms([one for one in judged if one.turn.sample == RANDOM_SAMPLE]),
+        "random": _figures([one for one in judged if one.turn.sample == RANDOM_SAMPLE]),
+        "certain_labels": _figures([one for one in judged if one.turn.certainty >= MIN_CERTAIN]),
+        "certain_predictions": _figures(_at_least(judged, MIN_CERTAIN)),
+        "proposed_predictions": _figures(_at_least(judged, MIN_PROPOSED)),
+        "without_quoted": _figures([one for one in judged if one.turn.stratum != QUOTED_STRATUM]),
+        "macro_by_repo": _macro_average(judged),
+        "by_repo": _figures_by(judged, lambda turn: (_repo(turn),)),
+        "by_lang": _figures_by(judged, lambda turn: (turn.lang,)),
+        "by_tag": _figures_by(judged, lambda turn: tuple(tag for tag in (turn.kind, turn.stratum) if tag)),
         "calls": 0,
         "tokens": 0,
     }
 
 
-def rows_out(judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
+def outcome_rows(judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
     """Return the outcome of each case, without its text."""
     return [
         {"id": one.turn.id, "label": one.turn.label, "confidence": round(one.confidence, 4), "found": one.found}
@@ -89,9 +89,9 @@ def _false_alarms(judged: Sequence[JudgedTurn]) -> float:
     return round(100 * wrong / len(judged), 4) if judged else 0.0
 
 
-def _macro(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
-    """Return the mean over repositories; documents of unknown repositories count as one."""
-    groups = grouped((_repo(one.turn), one) for one in judged)
+def _macro_average(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
+    """Return the mean over repositories; all unknown repositories count as one."""
+    groups = group_by_key((_repo(one.turn), one) for one in judged)
     found = [_figures(group) for group in groups.values()]
     return {
         name: _mean([each[name] for each in found if each[name] is not None]) for name in ("precision", "recall")
@@ -102,13 +102,13 @@ def _repo(turn: LabelledTurn) -> str:
     return turn.repo.split("/")[0] if turn.repo.startswith("unresolved/") else turn.repo
 
 
-def _by(judged: Sequence[JudgedTurn], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:
-    groups = grouped((key, one) for one in judged for key in keys(one.turn))
+def _figures_by(judged: Sequence[JudgedTurn], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:
+    groups = group_by_key((key, one) for one in judged for key in keys(one.turn))
     return {key: {"n": len(group), **_figures(group)} for key, group in groups.items()}
 
 
-def grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    """Return what each key goes with, by the keys in their order."""
+def group_by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """Group values by key, sorted by key."""
     found: dict[str, list[T]] = {}
     for key, one in pairs:
         found.setdefault(key, []).append(one)
@@ -124,15 +124,15 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
 
 
-# Figures on a person's own decisions: what was accepted was right, what was rejected or reverted was not. What nobody
-# decided is no label, and a merge of skills, which rests on nobody's words, tells nothing of hearing.
+# Figures on a person's own decisions: accepted proposals were right, rejected or reverted ones were not. Undecided
+# proposals have no label, and merges of skills have no words to detect anything in.
 
 DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
-_BANDS = (0.9, 0.7, 0.5)  # confidences; what was proposed with less stands by itself
+_CONFIDENCE_BANDS = (0.9, 0.7, 0.5)  # lower ends; everything below is one band
 
 
-def cases(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
-    """Return the quoted words of each decided proposal as one labelled turn: the store keeps no more of them."""
+def cases_from_decisions(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
+    """Return the quotes of each decided proposal as one labelled turn; the store has no other words."""
     return [
         LabelledTurn(
             id=proposal.id,
@@ -152,11 +152,11 @@ def cases(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
 
 
 def decision_figures(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> dict[str, Any]:
-    """Return the figures under the keys of `skilld eval decisions --json`.
+    """Return the figures for `skilld eval decisions --json`.
 
-    `accepted_share` is how much of what was decided was accepted: what nobody proposed is not known, so there is no
-    recall. `heard_now` counts by decision what the detector that was asked hears in the same words. A share of nothing
-    is None.
+    `accepted_share` is the share of accepted among decided proposals; recall is unknown, since nobody knows what was
+    missed. `heard_now` counts, by decision, the proposals whose words the detector finds now. A share of nothing is
+    None.
     """
     decided = [proposal for proposal in proposals if proposal.state in DECIDED and proposal.evidence]
     found = {one.turn.id for one in judged if one.found}
@@ -195,9 +195,9 @@ def decision_rows(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -
 
 
 def _band(confidence: float) -> str:
-    """Return between which confidences one is, in words that sort from low to high."""
-    above = next((least for least in _BANDS if confidence >= least), None)
-    return f"below {_BANDS[-1]}" if above is None else f"from {above}"
+    """Return the band of a confidence, as words that sort from low to high."""
+    above = next((least for least in _CONFIDENCE_BANDS if confidence >= least), None)
+    return f"below {_CONFIDENCE_BANDS[-1]}" if above is None else f"from {above}"
 
 
 def _counts(decided: Sequence[Proposal]) -> dict[str, Any]:
@@ -206,5 +206,5 @@ def _counts(decided: Sequence[Proposal]) -> dict[str, Any]:
 
 
 def _share_by(decided: Sequence[Proposal], name: Callable[[Proposal], str]) -> Mapping[str, Any]:
-    groups = grouped((name(proposal), proposal) for proposal in decided)
+    groups = group_by_key((name(proposal), proposal) for proposal in decided)
     return {group: {"n": len(members), **_counts(members)} for group, members in groups.items()}

@@ -32,7 +32,7 @@ from skilld.agents.typed_history import ClaimingParser
 from skilld.agents.wrapped import Wrappers
 from skilld.context.disk import Files, FileText
 from skilld.context.gather import Where
-from skilld.evaluate.secrets import Redacts
+from skilld.evaluate.secrets import TextRedactor
 from skilld.redact import Redactor
 from skilld.settings import Settings
 from support.patterns import modules
@@ -76,7 +76,7 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
     ClaimingParser: lambda _: ADAPTERS["codex"].parser(_NOWHERE),
     Wrappers: lambda _: WRAPPERS,  # a text is no pattern
     Redactor: lambda _: Redactor(bytes(32)),
-    Redacts: lambda _: Redactor(bytes(32)),
+    TextRedactor: lambda _: Redactor(bytes(32)),
     Files: _Project,
     Where: lambda text: Where(_Project(text), "/home/a/project", "/home/a", "/home/a/.agent", (), {}, (str(_NOWHERE),)),
     Settings: lambda _: Settings(),

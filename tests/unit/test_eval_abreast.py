@@ -6,15 +6,15 @@ import threading
 
 import pytest
 
-from skilld.evaluate.batches import in_order
+from skilld.evaluate.batches import map_in_order
 
 LIMIT = 20.0  # seconds that a test waits for another thread
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_outcomes_come_in_the_order_of_the_cases(jobs: int) -> None:
-    assert list(in_order(range(7), lambda case: case * case, jobs)) == [0, 1, 4, 9, 16, 25, 36]
-    assert list(in_order([], str, jobs)) == []
+    assert list(map_in_order(range(7), lambda case: case * case, jobs)) == [0, 1, 4, 9, 16, 25, 36]
+    assert list(map_in_order([], str, jobs)) == []
 
 
 def test_so_many_are_under_way_at_once_and_no_more() -> None:
@@ -33,7 +33,7 @@ def test_so_many_are_under_way_at_once_and_no_more() -> None:
             under_way.discard(case)
         return case
 
-    assert list(in_order(range(6), judge, 3)) == [0, 1, 2, 3, 4, 5]
+    assert list(map_in_order(range(6), judge, 3)) == [0, 1, 2, 3, 4, 5]
     assert most == 3
 
 
@@ -47,7 +47,7 @@ def test_the_slowest_first_case_holds_the_others_back_and_loses_none() -> None:
             last_done.set()
         return case
 
-    assert list(in_order(range(4), judge, 2)) == [0, 1, 2, 3]
+    assert list(map_in_order(range(4), judge, 2)) == [0, 1, 2, 3]
 
 
 def test_what_one_case_raises_stands_at_its_place_and_ends_the_run() -> None:
@@ -60,7 +60,7 @@ def test_what_one_case_raises_stands_at_its_place_and_ends_the_run() -> None:
         return case
 
     for jobs in (1, 2):
-        outcomes = in_order(range(3), judge, jobs)
+        outcomes = map_in_order(range(3), judge, jobs)
         assert [next(outcomes), next(outcomes)] == [0, 1]
         with pytest.raises(ValueError, match="no answer"):
             next(outcomes)
@@ -77,7 +77,7 @@ def test_no_case_is_begun_once_nobody_reads_on() -> None:
             assert go_on.wait(LIMIT)
         return case
 
-    outcomes = in_order(range(50), judge, 2)
+    outcomes = map_in_order(range(50), judge, 2)
     assert next(outcomes) == 0
     outcomes.close()  # type: ignore[attr-defined]
     go_on.set()

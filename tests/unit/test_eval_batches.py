@@ -14,7 +14,7 @@ from skilld.errors import RetryError, SkilldError
 from skilld.evaluate import batches, loader
 from skilld.evaluate.batches import Pipeline, in_memory, likeness, match
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
-from skilld.evaluate.models import Gold
+from skilld.evaluate.models import GoldModel
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.editor import Editor
 
@@ -125,7 +125,7 @@ def run(rows: Sequence[dict[str, Any]], backend: Callable[[BatchCase], Backend])
 
 
 def test_a_model_that_answers_with_the_gold_loses_nothing() -> None:
-    found = run([ADDED, CHANGED, SEVERAL, CHATTER], lambda case: Gold(case.gold))
+    found = run([ADDED, CHANGED, SEVERAL, CHATTER], lambda case: GoldModel(case.gold))
     level = {"precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert {key: found[key] for key in level} == level
     assert (found["n"], found["gold"], found["found"], found["true"]) == (4, 3, 3, 3)
@@ -144,7 +144,7 @@ def test_a_model_that_answers_with_the_gold_loses_nothing() -> None:
 
 def test_the_gold_model_replaces_the_line_that_a_change_is_about() -> None:
     (case,) = cases(CHANGED)
-    model = Gold(case.gold)
+    model = GoldModel(case.gold)
     doc = in_memory("bread", SKILL).doc
     updates, left_out = model.detect(case.messages, [doc])
     assert left_out == []
@@ -158,7 +158,7 @@ def test_what_the_checks_refuse_is_no_find() -> None:
     unsaid = says("Buy a new stone every week", 1, "bake two loaves")
     scored = list(batches.judge_batches(cases(ADDED), lambda _: Says(unsaid), pipeline()))
     assert batches.figures(scored)["found"] == 0
-    (outcome,) = batches.rows_out(scored)
+    (outcome,) = batches.outcome_rows(scored)
     assert (outcome["found"], outcome["missed"], outcome["updates"]) == (False, [2], [])
     assert outcome["why_not"] == ["the quoted words do not say this"]
 
@@ -166,7 +166,7 @@ def test_what_the_checks_refuse_is_no_find() -> None:
 def test_an_update_where_the_reader_saw_none_is_a_false_alarm() -> None:
     alarm = says("Always slice the bread thin", 2, "always slice the bread thin")
     chatter = row("chatter", "ok", "always slice the bread thin", sample="random")
-    found = run([ADDED, chatter], lambda case: Says(alarm) if case.id == "chatter" else Gold(case.gold))
+    found = run([ADDED, chatter], lambda case: Says(alarm) if case.id == "chatter" else GoldModel(case.gold))
     assert (found["precision"], found["recall"], found["f1"]) == (0.5, 1.0, 0.6667)
     assert found["updates"]["precision"] == 0.5
     assert found["false_alarms_per_100_random"] == 100.0
@@ -178,7 +178,7 @@ def test_an_optional_update_counts_neither_way() -> None:
     scored = list(batches.judge_batches(cases(optional), lambda _: Says(update), pipeline()))
     found = batches.figures(scored)
     assert (found["precision"], found["found"], found["updates"]["found"]) == (None, 0, 0)
-    assert batches.rows_out(scored)[0]["updates"][0]["verdict"] == "optional"
+    assert batches.outcome_rows(scored)[0]["updates"][0]["verdict"] == "optional"
     also = row("also", "always slice the bread thin", "never freeze it", updates=[gold("Never freeze it", 1)])
     also["gold"]["optional"] = optional["gold"]["optional"]
     assert run([also], lambda _: Says(update))["recall"] == 0.0
@@ -211,9 +211,9 @@ def test_a_gist_in_another_language_is_quoted_whole_and_found_though_it_shares_w
     said = row("vi", "ok", "thiếu bột mì thì phải hỏi tôi trước đã", updates=[gold("Ask the user for flour", 1)])
     said["turns"][1]["assistant_before"] = "I may ask the user for flour."
     (case,) = cases(said)
-    updates, _ = Gold(case.gold).detect(case.messages, [in_memory("bread", SKILL).doc])
+    updates, _ = GoldModel(case.gold).detect(case.messages, [in_memory("bread", SKILL).doc])
     assert updates[0].quote == "thiếu bột mì thì phải hỏi tôi trước đã"
-    assert run([said], lambda case: Gold(case.gold))["updates"]["recall"] == 1.0
+    assert run([said], lambda case: GoldModel(case.gold))["updates"]["recall"] == 1.0
 
 
 def test_likeness_is_the_share_of_the_shorter_ones_words() -> None:
@@ -349,7 +349,7 @@ def test_every_fourth_of_the_shared_batches_is_read_and_asked() -> None:
     if not path.is_file():
         pytest.skip("the shared labelled batches are not here")
     loaded = loader.load([path], loader.batch_case)[::4]
-    found = batches.figures(list(batches.judge_batches(loaded, lambda case: Gold(case.gold), pipeline())))
+    found = batches.figures(list(batches.judge_batches(loaded, lambda case: GoldModel(case.gold), pipeline())))
     assert found["n"] == len(loaded) > 10
     assert found["precision"] == 1.0
     assert found["unanswered"] == 0
@@ -369,7 +369,7 @@ TWO_SKILLS = row(
 def test_an_update_counts_only_for_the_skill_that_it_belongs_to() -> None:
     (case,) = cases(TWO_SKILLS)
     assert [name for name, _ in case.skills] == ["bread", "jam"]
-    assert run([TWO_SKILLS], lambda case: Gold(case.gold))["updates"]["true"] == 1
+    assert run([TWO_SKILLS], lambda case: GoldModel(case.gold))["updates"]["true"] == 1
     strayed = Says(says("Always skim off the foam before filling the jars", 2, "skim off the foam"))
     assert run([TWO_SKILLS], lambda _: strayed)["updates"] == {
         "precision": 0.0,

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.classify.backends.offline import Offline
 from skilld.evaluate.loader import LabelledTurn, labelled_turn, load
-from skilld.evaluate.turns import JudgedTurn, figures, rows_out
+from skilld.evaluate.turns import JudgedTurn, figures, outcome_rows
 from skilld.types import Message
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
@@ -53,7 +53,7 @@ def test_no_turns_give_no_shares() -> None:
 
 
 def test_outcomes_carry_no_text() -> None:
-    (row, *_) = rows_out(JUDGED)
+    (row, *_) = outcome_rows(JUDGED)
     assert row == {"id": "hit", "label": "durable", "confidence": 0.8, "found": True}
 
 

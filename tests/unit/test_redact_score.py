@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skilld.evaluate.secrets import figures, judge, rows_out, secret_case
+from skilld.evaluate.secrets import figures, judge, outcome_rows, secret_case
 from skilld.redact import Redactor
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -61,7 +61,7 @@ def test_no_rows_give_empty_figures() -> None:
 
 
 def test_an_outcome_holds_labels_and_no_text() -> None:
-    assert rows_out([judge(secret_case(ROWS[0]), REDACTOR)]) == [
+    assert outcome_rows([judge(secret_case(ROWS[0]), REDACTOR)]) == [
         {"id": "r1", "kind": "keyword", "tier": "format", "should_redact": True, "flagged": True}
     ]
 
