@@ -20,9 +20,9 @@ from skilld.markdown.structure import (
     Role,
     Section,
     blank_code,
-    left_to_people,
     list_item,
-    managed,
+    managed_blocks,
+    manual_lines,
     roles,
     sections,
 )
@@ -127,7 +127,7 @@ def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], l
 
 def _open(body: Sequence[Line]) -> list[Section]:
     """Return the sections that say something; of a generated file what of them is in the lines for people."""
-    free = left_to_people(body)
+    free = manual_lines(body)
     if free is None:
         return [
             part for part in sections(body) if part.title or any(line.key for line in body[part.start : part.own_end])
@@ -259,7 +259,7 @@ def _into(
     body: Sequence[Line], kinds: Sequence[Role], section: Section, said: list[str], *, step: bool
 ) -> tuple[int, list[str]]:
     """Return the line before which the instruction goes into the section, and its lines."""
-    kept = managed(body)
+    kept = managed_blocks(body)
     found = [
         part
         for part in lists(body, kinds, section.start, section.own_end)
@@ -298,7 +298,7 @@ def _ends(body: Sequence[Line], part: BulletList) -> list[str]:
 
 def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:
     """Whether the first new line that says something would be plain text there: no code, comment or managed block."""
-    if any(block.start < at < block.stop for block in managed(body)):
+    if any(block.start < at < block.stop for block in managed_blocks(body)):
         return False
     first = next(i for i, line in enumerate(lines) if line.strip())
     new = [*body[:at], *(Line(line, "\n") for line in lines), *body[at:]]

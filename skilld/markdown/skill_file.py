@@ -1,8 +1,8 @@
 """Splits a SKILL.md without losing a byte: byte order mark, front matter, body lines with their endings.
 
-Bytes go in, a `SkillFile` comes out, and `SkillFile.data` gives the same bytes again. The front matter is one opaque
-string: nothing here or above it reads YAML. Line ends are those of CommonMark (LF, CR LF, CR); the separators U+2028,
-U+0085 and form feed are ordinary characters. Knows nothing of operations or rules.
+`SkillFile.data` returns the same bytes again. The front matter is one opaque string: nothing here reads YAML. Line
+endings are those of CommonMark (LF, CR LF, CR); the separators U+2028, U+0085 and form feed are ordinary characters.
+Knows nothing of operations or rules.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Line:
 
     @property
     def key(self) -> str:
-        """The text by which lines are compared: trailing blanks and tabs aside."""
+        """The text by which lines are compared: without trailing blanks and tabs."""
         return self.text.rstrip(" \t")
 
 
@@ -57,14 +57,14 @@ class SkillFile:
 
     @property
     def ending(self) -> str:
-        """The line ending the file uses most; LF where it has none."""
+        """The most frequent line ending; LF if there is none."""
         lines = [*split_lines(self.front), *self.body]
         counts = Counter(line.ending for line in lines if line.ending)
         return counts.most_common(1)[0][0] if counts else "\n"
 
 
 def is_blank(text: str) -> bool:
-    """Whether a line holds nothing but blanks and tabs."""
+    """Whether a line contains only blanks and tabs."""
     return not text.strip(" \t")
 
 
@@ -74,16 +74,16 @@ def split_lines(text: str) -> list[Line]:
 
 
 def join_lines(lines: Iterable[Line]) -> str:
-    """Return the lines joined by bare newlines, whatever their own endings are."""
+    """Join the lines with newlines, ignoring their own endings."""
     return "\n".join(line.text for line in lines)
 
 
 def parse(data: bytes) -> SkillFile:
-    """Take a SKILL.md apart.
+    """Parse a SKILL.md.
 
-    Front matter is a first line `---` up to the next line `---` (trailing blanks allowed), as Agent Skills has it.
-    Raises SkilldError when the bytes are no UTF-8, hold a NUL, are over 1 MiB or MAX_LINES lines, or the front matter
-    is not closed or over 64 KiB.
+    Front matter runs from a first line `---` to the next line `---` (trailing blanks allowed), as in Agent Skills.
+    Raises SkilldError if the bytes are not UTF-8, contain a NUL, or exceed 1 MiB or MAX_LINES lines, or if the front
+    matter is not closed or exceeds 64 KiB.
     """
     if len(data) > MAX_BYTES:
         raise _unreadable(f"it is {len(data)} bytes; the limit is {MAX_BYTES}")

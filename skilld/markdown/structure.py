@@ -1,7 +1,7 @@
 """The structure of a body's lines: headings and their sections, fenced code, HTML comments.
 
-Takes body lines, gives line numbers (from 0). A reader of Markdown's block structure for the purpose of editing, after
-CommonMark 0.31 chapters 4.2 to 4.6 and 5.2; it never fails, and an unclosed fence or comment runs to the end, as there.
+Line numbers start at 0. Reads Markdown's block structure for the purpose of editing, after CommonMark 0.31 chapters 4.2
+to 4.6 and 5.2; it never fails, and an unclosed fence or comment runs to the end.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from itertools import pairwise
 
 from skilld.markdown.skill_file import Line
 
-# Code spans of Markdown text: what stands in backticks, after CommonMark 0.31 chapter 6.1.
+# Code spans, after CommonMark 0.31 chapter 6.1.
 
-_RUN = re.compile(r"`+")
-_INK = re.compile(r"[^\n]")
+_BACKTICK_RUN = re.compile(r"`+")
+_NON_NEWLINE = re.compile(r"[^\n]")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeSpan:
-    """Characters [start, end) of the text, backticks included; `content` is what is between them."""
+    """Characters [start, end) of the text, including the backticks; `content` is the text between them."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class CodeSpan:
 
 def code_spans(text: str) -> list[CodeSpan]:
     """Return the code spans of one block of text. A backtick run without a partner of its length is plain text."""
-    runs = [(match.start(), match.end()) for match in _RUN.finditer(text)]
+    runs = [(match.start(), match.end()) for match in _BACKTICK_RUN.finditer(text)]
     by_length: dict[int, list[int]] = defaultdict(list)  # starts of the runs of each length, the nearest one last
     for start, end in reversed(runs):
         by_length[end - start].append(start)
@@ -60,11 +60,11 @@ def _escaped(text: str, at: int) -> bool:
 
 
 def blank_code(text: str) -> str:
-    """Return `text` with its code spans blanked out, each character but newlines by a blank, so that positions stay."""
+    """Replace every character of code spans except newlines with a blank, so that positions stay the same."""
     out: list[str] = []
     done = 0
     for span in code_spans(text):
-        out += [text[done : span.start], _INK.sub(" ", text[span.start : span.end])]
+        out += [text[done : span.start], _NON_NEWLINE.sub(" ", text[span.start : span.end])]
         done = span.end
     return "".join([*out, text[done:]])
 
@@ -73,16 +73,16 @@ _ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _SETEXT = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
 _NO_PARAGRAPH = re.compile(r"\s*(?:$|[-*+][ \t]|[>|]|\d{1,9}[.)][ \t])| {4}|\t")
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>.*)")
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+|$)(?P<box>\[[ xX]\][ \t]+)?")
-_RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
+_LIST_ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+|$)(?P<box>\[[ xX]\][ \t]+)?")
+_THEMATIC_BREAK = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _INDENTED_CODE = 4
-_MAX_MARKERS = 8  # list markers in one line that are read
-# What `skilld sync` writes (exchange/managed_block.py) is renewed whole and says what skills say: not the file's own.
+_MAX_MARKERS = 8  # list markers read in one line
+# The block that `skilld sync` writes (exchange/managed_block.py) repeats skills and is always rewritten as a whole.
 _MANAGED = re.compile(r"<!-- skilld:skills:(start|end)\b")
 
 
 class Role(Enum):
-    """What a line belongs to. FENCE is a line that opens or closes fenced code."""
+    """The kind of text a line belongs to. FENCE is a line that opens or closes fenced code."""
 
     TEXT = "text"
     FENCE = "fence"
@@ -92,7 +92,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The start of a list item: where its marker stands, the marker, the blanks behind it, a task's box."""
+    """The start of a list item: its indentation, the marker, the blanks after it, and a task's box."""
 
     indent: str
     marker: str
@@ -101,13 +101,13 @@ class Item:
 
     @property
     def width(self) -> int:
-        """Columns before the item's text: the least indentation of its further lines."""
+        """Columns before the item's text: the minimum indentation of its further lines."""
         return len(self.indent.expandtabs(4)) + len(self.marker) + max(1, len(self.gap.expandtabs(4)))
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what it holds: its own lines are [start, own_end), with its subsections [start, end).
+    """A heading and its text: its own lines are [start, own_end), with its subsections [start, end).
 
     Text before the first heading is a section of level 0 without a title.
     """
@@ -120,9 +120,9 @@ class Section:
 
 
 def list_item(text: str) -> Item | None:
-    """Return the list marker that a line starts with, or None. A thematic break (`* * *`) is no item."""
-    match = _ITEM.match(text)
-    if match is None or _RULE.fullmatch(text):
+    """Return the list marker at the start of a line, or None. A thematic break (`* * *`) is not an item."""
+    match = _LIST_ITEM.match(text)
+    if match is None or _THEMATIC_BREAK.fullmatch(text):
         return None
     return Item(match["indent"], match["marker"], match["gap"], match["box"] or "")
 
@@ -132,9 +132,9 @@ def roles(body: Sequence[Line]) -> list[Role]:
     out: list[Role] = []
     fence = ""
     comment = False
-    content = 0  # columns of the list item we are in
+    content = 0  # columns of the current list item
     for line in body:
-        rest, columns = (line.text, 0) if fence or comment else _behind_markers(line.text)
+        rest, columns = (line.text, 0) if fence or comment else _after_markers(line.text)
         match = _FENCE.fullmatch(rest)
         if comment:
             out.append(Role.COMMENT)
@@ -143,7 +143,7 @@ def roles(body: Sequence[Line]) -> list[Role]:
             closes = match is not None and match["marks"].startswith(fence) and not match["info"].strip()
             out.append(Role.FENCE if closes else Role.CODE)
             fence = "" if closes else fence
-        elif match is not None and _opens(match, content, in_item=columns > 0):
+        elif match is not None and _opens_fence(match, content, in_item=columns > 0):
             out.append(Role.FENCE)
             fence = match["marks"]
         else:
@@ -157,7 +157,7 @@ def roles(body: Sequence[Line]) -> list[Role]:
 
 
 def _without_managed(body: Sequence[Line], kinds: list[Role]) -> list[Role]:
-    """Return the roles with all lines between the markers of a managed block as those are: nobody's to edit."""
+    """Give all lines of a managed block the role of its markers, so that nobody edits them."""
     marks = [
         (at, found[1])
         for at, line in enumerate(body)
@@ -169,8 +169,8 @@ def _without_managed(body: Sequence[Line], kinds: list[Role]) -> list[Role]:
     return kinds
 
 
-def _behind_markers(text: str) -> tuple[str, int]:
-    """Return what is behind the list markers a line starts with, and the columns before it; 0 without a marker."""
+def _after_markers(text: str) -> tuple[str, int]:
+    """Return the text after the list markers at the start of a line, and its column; 0 without a marker."""
     columns = 0
     for _ in range(_MAX_MARKERS):
         item = list_item(text)
@@ -181,7 +181,7 @@ def _behind_markers(text: str) -> tuple[str, int]:
     return text, columns
 
 
-def _opens(match: re.Match[str], content: int, *, in_item: bool) -> bool:
+def _opens_fence(match: re.Match[str], content: int, *, in_item: bool) -> bool:
     if match["marks"][0] == "`" and "`" in match["info"]:
         return False
     return in_item or len(match["indent"].expandtabs(4)) < content + _INDENTED_CODE
@@ -195,7 +195,7 @@ def _comment_open(text: str) -> bool:
 
 
 def sections(body: Sequence[Line]) -> list[Section]:
-    """Return the sections in the order of their headings; headings in code or comments are none."""
+    """Return the sections in order; headings in code or comments do not count."""
     heads = _headings(body)
     if not heads or heads[0][0] > 0:
         heads.insert(0, (0, 0, 0, ""))
@@ -209,14 +209,14 @@ def sections(body: Sequence[Line]) -> list[Section]:
 
 
 def _title(text: str) -> str:
-    """Return a heading's text without the number signs that may close it."""
+    """Return a heading's text without closing number signs."""
     title = text.strip()
     shorter = title.rstrip("#")
     return shorter.rstrip() if not shorter or shorter[-1] in " \t" else title
 
 
 def _headings(body: Sequence[Line]) -> list[tuple[int, int, int, str]]:
-    """Return (first line, line behind, level, title) of each heading."""
+    """Return (first line, line after it, level, title) of each heading."""
     kinds = roles(body)
     out: list[tuple[int, int, int, str]] = []
     for index, line in enumerate(body):
@@ -235,15 +235,15 @@ def _headings(body: Sequence[Line]) -> list[tuple[int, int, int, str]]:
     return out
 
 
-# Lines of a file that a program keeps: between markers of its own, or all but those that it leaves to people.
+# Lines of a file that a program manages: between its markers, or everything outside the sections left to people.
 
-_STARTS = re.compile(r"\s*<!--[^>]{0,200}\b(?:start|begin)\b[^>]{0,200}-->\s*", re.IGNORECASE)
-_STOPS = re.compile(r"\s*<!--[^>]{0,200}\b(?:end|stop)\b[^>]{0,200}-->\s*", re.IGNORECASE)
-_FOR_PEOPLE = re.compile(
+_BLOCK_START = re.compile(r"\s*<!--[^>]{0,200}\b(?:start|begin)\b[^>]{0,200}-->\s*", re.IGNORECASE)
+_BLOCK_END = re.compile(r"\s*<!--[^>]{0,200}\b(?:end|stop)\b[^>]{0,200}-->\s*", re.IGNORECASE)
+_MANUAL_SECTION = re.compile(
     r"\b(?:manual(?:ly)?|custom(?:i[sz]ations?)?|hand-?written|human|user|your|preserved?)(?=[\s_:.-])", re.IGNORECASE
 )
-_HEAD = 600  # characters in which a generated file says that it is one
-# Said of the file itself, outside of lists: "do not edit src/gen" and "the client is generated" are rules like others.
+_HEAD_CHARACTERS = 600  # a generated file says so in its first characters
+# About the file itself, outside of lists: "do not edit src/gen" and "the client is generated" are ordinary rules.
 _GENERATED = re.compile(
     r"""^(?![ \t]*(?:[-*+]|\d+[.)])[ ]).*?(?:
         (?<![^\W_][ -])(?<![^\W_])(?:(?:auto(?:matically)?|machine)[- ]?)?generated
@@ -260,21 +260,21 @@ _GENERATED = re.compile(
 
 
 def is_generated(text: str) -> bool:
-    """Whether a file, by its first characters, says that a program makes it, or that nobody is to edit it."""
-    return bool(_GENERATED.search(text[:_HEAD]))
+    """Whether the beginning of a file says that it is generated or must not be edited."""
+    return bool(_GENERATED.search(text[:_HEAD_CHARACTERS]))
 
 
-def left_to_people(body: Sequence[Line]) -> range | None:
-    """Return the lines of a generated file that its program leaves to people, without the markers around them."""
-    if not is_generated("\n".join(line.text for line in body[:_HEAD])):
+def manual_lines(body: Sequence[Line]) -> range | None:
+    """Return the lines of a generated file that are left to people, without the markers around them."""
+    if not is_generated("\n".join(line.text for line in body[:_HEAD_CHARACTERS])):
         return None
-    blocks = (block for block in _blocks(body) if _FOR_PEOPLE.search(body[block.start].text))
+    blocks = (block for block in _blocks(body) if _MANUAL_SECTION.search(body[block.start].text))
     return next((range(block.start + 1, block.stop - 1) for block in blocks), None)
 
 
-def managed(body: Sequence[Line]) -> list[range]:
-    """Return the line numbers of each block that some program writes, from its first marker to its last."""
-    free = left_to_people(body)
+def managed_blocks(body: Sequence[Line]) -> list[range]:
+    """Return the line numbers of each block that a program writes, including its markers."""
+    free = manual_lines(body)
     return _blocks(body) if free is None else [range(free.start), range(free.stop, len(body) + 1)]
 
 
@@ -282,9 +282,9 @@ def _blocks(body: Sequence[Line]) -> list[range]:
     found: list[range] = []
     start: int | None = None
     for number, line in enumerate(body):
-        if start is None and "<!--" in line.text and _STARTS.fullmatch(line.text):
+        if start is None and "<!--" in line.text and _BLOCK_START.fullmatch(line.text):
             start = number
-        elif start is not None and "<!--" in line.text and _STOPS.fullmatch(line.text):
+        elif start is not None and "<!--" in line.text and _BLOCK_END.fullmatch(line.text):
             found.append(range(start, number + 1))
             start = None
     return found

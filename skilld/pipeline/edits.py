@@ -16,7 +16,7 @@ from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
 from skilld.edit.operations import anchored, apply, places
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import Role, list_item, managed, roles, sections
+from skilld.markdown.structure import Role, list_item, managed_blocks, roles, sections
 from skilld.pipeline.documents import TargetDocument
 from skilld.text import cut, fold, safe_text
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
@@ -263,7 +263,7 @@ def harms(
 
 def _managed(data: bytes) -> list[str]:
     body = parse(data).body
-    return [line.text for block in managed(body) for line in body[block.start : block.stop]]
+    return [line.text for block in managed_blocks(body) for line in body[block.start : block.stop]]
 
 
 def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:

@@ -23,7 +23,7 @@ from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.git.state import is_own
 from skilld.markdown.skill_file import parse
-from skilld.markdown.structure import is_generated, left_to_people
+from skilld.markdown.structure import is_generated, manual_lines
 from skilld.skills.find import file_problem, is_of_kernel
 from skilld.targets.route import is_called
 from skilld.targets.scopes import Scope, rule_files, takes
@@ -351,7 +351,7 @@ def file_refusal(path: str, name: str = "") -> str | None:
 def _has_room(text: str) -> bool:
     """Whether a generated file has lines for people: words anywhere else would be gone when it is made again."""
     try:
-        return left_to_people(parse(text.encode()).body) is not None
+        return manual_lines(parse(text.encode()).body) is not None
     except SkilldError:
         return False
 

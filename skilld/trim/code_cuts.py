@@ -119,7 +119,7 @@ def doubtful_lines(parsed: ParsedFile) -> list[DoubtfulLine]:
 
 def unmanaged_units(parsed: ParsedFile) -> set[int]:
     """Return the units outside of blocks that a program manages."""
-    kept = {number for block in structure.managed(parsed.body) for number in block}
+    kept = {number for block in structure.managed_blocks(parsed.body) for number in block}
     return {at for at, unit in enumerate(parsed.units) if kept.isdisjoint(range(unit.first, unit.last + 1))}
 
 
