@@ -39,12 +39,12 @@ def main(given: Sequence[str]) -> int:
 
 
 def _run(given: list[str]) -> int:
-    from skilld.cli.completion import answer, asked
+    from skilld.cli.completion import is_requested, print_completions
 
-    if asked():
-        answer()  # and ends
-    from skilld.cli.guarding import check
+    if is_requested():
+        print_completions()  # and ends
     from skilld.cli.parser import build_parser
+    from skilld.cli.permissions import check
 
     if given[:1] == ["help"]:
         given = [*given[1:], "--help"]

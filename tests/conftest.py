@@ -236,7 +236,7 @@ def home(
 @pytest.fixture(autouse=True)
 def typed_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have what is called in this process be called by a person: who runs the tests, an agent perhaps, is no part."""
-    monkeypatch.setattr("skilld.cli.guarding.tree", a_persons_tree)
+    monkeypatch.setattr("skilld.cli.permissions.process_tree", a_persons_tree)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from skilld import __version__
 from skilld.cli.examples import EXAMPLES
-from skilld.cli.parser import ABOUT, CODES, GROUPS
+from skilld.cli.parser import ABOUT, EXIT_CODES, GROUPS
 from tools.reference import commands, explained, synopsis
 
 _FILES = (
@@ -39,7 +39,7 @@ def manual(parser: argparse.ArgumentParser) -> str:
             for command, purpose in known:
                 if command.prog.split()[1] == verb:
                     lines += _command(command, purpose)
-    lines += [".SH EXIT STATUS", ".nf", *_text(CODES.partition("\n")[2]), ".fi"]
+    lines += [".SH EXIT STATUS", ".nf", *_text(EXIT_CODES.partition("\n")[2]), ".fi"]
     for title, pairs in (("FILES", _FILES), ("ENVIRONMENT", _VARIABLES), ("EXAMPLES", EXAMPLES["skilld"])):
         lines.append(f".SH {title}")
         for name, text in pairs:

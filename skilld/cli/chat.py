@@ -19,31 +19,32 @@ if TYPE_CHECKING:
     from skilld.classify.backends.model import Model
     from skilld.skills import Skill
 
-_SKILL = "Follow this skill where it applies.\n\n{text}"
+_SKILL_PROMPT = "Follow this skill where it applies.\n\n{text}"
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "chat", run, "chat with your configured model, using skills as instructions")
     parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="a skill to use; repeatable")
-    common.add_project(parser)
+    common.add_project_option(parser)
     parser.add_argument(
         "text", metavar="TEXT", nargs="*", help="send this message and exit (default: chat line by line)"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Talk until the input ends."""
+    """Chat until the input ends."""
     model = _model()
     redact = common.redactor()
-    chosen = [_named(name, common.folder(arguments.project)) for name in arguments.skill]
+    chosen = [_find_skill(name, common.resolve_folder(arguments.project)) for name in arguments.skill]
     messages = [
-        {"role": "system", "content": _SKILL.format(text=redact(inventory.skill_text(skill)))} for skill in chosen
+        {"role": "system", "content": _SKILL_PROMPT.format(text=redact(inventory.skill_text(skill)))}
+        for skill in chosen
     ]
     try:
-        for said in [" ".join(arguments.text)] if arguments.text else _lines():
+        for said in [" ".join(arguments.text)] if arguments.text else _read_lines():
             messages.append({"role": "user", "content": redact(common.as_text(said))})
-            messages.append({"role": "assistant", "content": _answer(model, messages)})
+            messages.append({"role": "assistant", "content": _print_answer(model, messages)})
     finally:
         booked = chosen[0].name if chosen else ""
         common.store().usage.add(day(time.time()), model.name, booked, model.usage)
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _model() -> Model:
-    """Return the configured model; a back-end that cannot hold a conversation is a usage error."""
+    """Return the configured model. Raises UsageError if it cannot hold a conversation."""
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.agent_cli.clients import PREFIX
     from skilld.classify.backends.model import Model
@@ -66,7 +67,7 @@ def _model() -> Model:
     return Model(choice.spec)
 
 
-def _named(name: str, project: Path) -> Skill:
+def _find_skill(name: str, project: Path) -> Skill:
     skills = inventory.offered_skills(inventory.all_skills([project]))
     found = next((skill for skill in skills if skill.name == name), None)
     if found is None:
@@ -76,7 +77,7 @@ def _named(name: str, project: Path) -> Skill:
     return found
 
 
-def _lines() -> Iterator[str]:
+def _read_lines() -> Iterator[str]:
     while True:
         try:
             said = input("> " if sys.stdin.isatty() else "").strip()
@@ -86,7 +87,7 @@ def _lines() -> Iterator[str]:
             yield said
 
 
-def _answer(model: Model, messages: list[dict[str, str]]) -> str:
+def _print_answer(model: Model, messages: list[dict[str, str]]) -> str:
     pieces = []
     for piece in model.talk(messages):
         pieces.append(piece)

@@ -1,4 +1,4 @@
-"""Shared by most verbs: parsers, settings, the store, the redactor, finding a proposal by ID, JSON."""
+"""What most verbs share: parsers, settings, the store, the redactor, finding a proposal by ID, JSON, progress."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 Verbs = Any  # argparse's own type for this is private
-AGAIN = "proposed again only if you say it in other words in a later session"
-_MAX_NAMED = 5  # proposals, where one has to be chosen
+REPROPOSAL_CONDITION = "proposed again only if you say it in other words in a later session"
+_MAX_LISTED = 5  # proposals listed if the person named none
 
 
 def verb(
     verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], text: str, *, listing: bool = False
 ) -> argparse.ArgumentParser:
-    """Add one verb; a listing one takes --json."""
+    """Add one verb; a `listing` verb takes --json."""
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.set_defaults(run=run)
     if listing:
@@ -45,8 +45,8 @@ def verb(
     return parser
 
 
-def in_one_command(verb: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Have a verb open each repository once, and read its objects from one process."""
+def with_git_session(verb: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Decorate a verb to open each repository once and to read its objects from one git process."""
 
     def run(arguments: argparse.Namespace) -> int:
         from skilld.git.run import one_command
@@ -70,14 +70,14 @@ def places() -> Places:
 
 
 def settings() -> Settings:
-    """Return the settings, or raise UsageError."""
+    """Return the settings. Raises UsageError if they are not valid."""
     from skilld.settings import load
 
     return load(places().settings_file)
 
 
 def store() -> Store:
-    """Open the store, creating its folder where this is the first command ever."""
+    """Open the store, creating it if necessary."""
     from skilld.paths import private_dir
     from skilld.store import Store
 
@@ -86,8 +86,8 @@ def store() -> Store:
     return Store.open(where.database)
 
 
-def stored() -> Store:
-    """Open the store to read; an empty one, which is kept nowhere, where there is none yet."""
+def store_or_empty() -> Store:
+    """Open the store for reading; if there is none yet, return an empty one in memory."""
     from skilld.store import Store
     from skilld.store.corruption import missing_reason
 
@@ -97,8 +97,8 @@ def stored() -> Store:
     return store()
 
 
-def number(text: str, most: float = math.inf, *, zero: bool = True) -> float:
-    """Return a number that an option is given as text. Raises ArgumentTypeError where it is none, or out of bounds."""
+def parse_number(text: str, most: float = math.inf, *, zero: bool = True) -> float:
+    """Parse the number given to an option. Raises ArgumentTypeError if it is not a number or out of bounds."""
     with suppress(ValueError):
         if 0 <= (found := float(text)) <= most and found != math.inf and (found or zero):
             return found
@@ -106,46 +106,46 @@ def number(text: str, most: float = math.inf, *, zero: bool = True) -> float:
     raise argparse.ArgumentTypeError(f"must be a number {least}" + (f" and at most {most:g}" * (most != math.inf)))
 
 
-_IN_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
+_DAYS_PER_UNIT = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 _MAX_DAYS = 36_500
 
 
-def days(text: str) -> float:
-    """Return how many days to look back, given as days or like 36h, 7d and 2w; at most a hundred years."""
-    unit = _IN_DAYS.get(text[-1:], 0.0)
-    return min(number(text[:-1] if unit else text, _MAX_DAYS, zero=False) * (unit or 1.0), _MAX_DAYS)
+def parse_days(text: str) -> float:
+    """Parse how many days to look back, given as 7, 7d, 36h or 2w; at most a hundred years."""
+    unit = _DAYS_PER_UNIT.get(text[-1:], 0.0)
+    return min(parse_number(text[:-1] if unit else text, _MAX_DAYS, zero=False) * (unit or 1.0), _MAX_DAYS)
 
 
-def count(text: str) -> int:
-    """Return a whole number of things, at least one."""
+def parse_count(text: str) -> int:
+    """Parse a whole number of at least 1."""
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not int(text):
         raise argparse.ArgumentTypeError("must be a whole number greater than 0")
     return int(text)
 
 
-def folder(given: Path) -> Path:
-    """Return a folder that the person named, without links. Raises SkilldError where there is none."""
+def resolve_folder(given: Path) -> Path:
+    """Return a folder that the person named, with symlinks resolved. Raises SkilldError if it does not exist."""
     found = given.expanduser().resolve()
     if not found.is_dir():
         raise SkilldError("No such folder", str(given))
     return found
 
 
-def add_project(parser: argparse.ArgumentParser) -> None:
-    """Add `--project`, by which the person says in which folder a verb works."""
+def add_project_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--project`, the folder that a verb works in."""
     about = "the project's folder (default: the current one)"
     parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help=about)
 
 
 def host(**more: Any) -> Host:  # noqa: ANN401 - what else a host has
-    """Return whose machine this is."""
+    """Return the person's home and environment, in which agents and transcripts are found."""
     from skilld.ingest.discover import Host
 
     return Host(home(), dict(os.environ), **more)
 
 
 def terms(spec: Spec, settings: Settings) -> Terms:
-    """Return on what terms a model is asked: within the budget, by workers with this process's umask and variables."""
+    """Return the terms for asking a model: the budget, and workers with this process's umask and environment."""
     from skilld.mining.questions import Terms
 
     umask = os.umask(0o077)
@@ -154,7 +154,7 @@ def terms(spec: Spec, settings: Settings) -> Terms:
 
 
 def current_folder() -> Path:
-    """Return the folder in which this runs; the home where that is gone."""
+    """Return the current folder, or the home if that has been removed."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -162,22 +162,22 @@ def current_folder() -> Path:
 
 
 def past_transcripts(since: float) -> list[Transcript]:
-    """Return the agents' transcripts that were written to since a Unix time."""
+    """Return the agents' transcripts that were modified after `since`, a Unix time."""
     from skilld.mining.sessions import recent_transcripts
 
     return recent_transcripts(host(roots=settings().roots), since)
 
 
-def daemon_process() -> str:
-    """Return the process of the daemon that runs; empty where none does."""
+def daemon_pid() -> str:
+    """Return the process ID of the running daemon, as text; empty if none is running."""
     from skilld.daemon.lock import holder, is_held
 
     lock = places().lock
     return str(holder(lock) or "unknown") if is_held(lock) else ""
 
 
-def first_step(store: Store) -> str:
-    """Return how to begin where skilld never ran: there is nothing to show; empty where it did."""
+def first_step_hint(store: Store) -> str:
+    """Return how to begin if skilld has never run here, so there is nothing to show; otherwise empty."""
     from skilld.store.meta import INSTALLED_AT
 
     if store.meta.get(INSTALLED_AT) is not None:
@@ -187,12 +187,12 @@ def first_step(store: Store) -> str:
 
 
 def redactor() -> Callable[[str], str]:
-    """Return what takes secrets out of a text before it is kept or sent."""
+    """Return the function that removes secrets from a text before it is stored or sent."""
     return _redactor().redact
 
 
-def secrets() -> Callable[[str], list[Finding]]:
-    """Return what finds the secrets in a text."""
+def secret_finder() -> Callable[[str], list[Finding]]:
+    """Return the function that finds the secrets in a text."""
     return _redactor().findings
 
 
@@ -203,7 +203,7 @@ def _redactor() -> Redactor:
 
 
 def redaction_key() -> bytes:
-    """Return this installation's key; where skilld never ran, and so has kept nothing, one for this process alone."""
+    """Return this installation's key; if skilld has never run, and so has stored nothing, a key for this process."""
     from skilld.paths import private_dir
     from skilld.redact import KEY_BYTES
     from skilld.redact.key import load_key
@@ -215,31 +215,31 @@ def redaction_key() -> bytes:
     return load_key(where.redaction_key)
 
 
-def program() -> str:
-    """Return what to type for skilld: its name, or its path where no folder of PATH holds it."""
+def command_name() -> str:
+    """Return the command that starts skilld: its name, or its path if it is not on PATH."""
     from shutil import which
 
-    path = own_program()
+    path = own_executable()
     return "skilld" if which("skilld") or not path.is_file() else in_shell(path)
 
 
-def own_program() -> Path:
-    """Return where the program lies that this installation has, if it has one."""
+def own_executable() -> Path:
+    """Return the path at which this installation has its executable, if it has one."""
     return Path(sys.executable).with_name("skilld")
 
 
-def path_link() -> Path:
-    """Return the place for a link to skilld that PATH holds on most systems."""
+def path_symlink() -> Path:
+    """Return where a symlink to skilld belongs: in a folder that is on PATH on most systems."""
     return home() / ".local/bin/skilld"
 
 
-def tell_of_path() -> None:
-    """Where skilld is not on PATH, say how to have the commands work that are told of, now and in every new shell."""
-    if (path := program()) == "skilld":
+def print_path_hint() -> None:
+    """If skilld is not on PATH, print how to make its commands work, now and in every new shell."""
+    if (path := command_name()) == "skilld":
         return
-    if str(path_link().parent) in os.environ.get("PATH", "").split(os.pathsep):
+    if str(path_symlink().parent) in os.environ.get("PATH", "").split(os.pathsep):
         console.say("skilld is not on your PATH. To put it there for good:")
-        console.line(f"  mkdir -p ~/.local/bin && ln -s {path} ~/.local/bin/")  # never broken: it is copied
+        console.line(f"  mkdir -p ~/.local/bin && ln -s {path} ~/.local/bin/")  # not wrapped: people copy it
         return
     shells = {"zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish", "bash": "~/.bashrc"}
     file = shells.get(Path(os.environ.get("SHELL", "")).name, "your shell's startup file")
@@ -249,18 +249,18 @@ def tell_of_path() -> None:
 
 def write_json(value: object) -> int:
     """Print one JSON document; returns the exit code."""
-    # ASCII, so that nothing from outside reaches a terminal raw and no locale can refuse it.
+    # ASCII, so that no foreign bytes reach a terminal and every locale can print it.
     sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
     return 0
 
 
 def as_text(given: str) -> str:
-    """Return an argument of the command line as text: bytes that are none become U+FFFD."""
+    """Return a command-line argument as text, with invalid bytes replaced by U+FFFD."""
     return given.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def the_proposal(store: Store, given: str) -> Proposal:
-    """Return the proposal a person means by an id, the start of one, or a commit."""
+def find_proposal(store: Store, given: str) -> Proposal:
+    """Return the proposal with this ID, prefix of an ID, or commit. Raises SkilldError unless there is exactly one."""
     given = as_text(given)
     found = store.proposals.find(given) if given else []
     if len(found) == 1:
@@ -270,7 +270,7 @@ def the_proposal(store: Store, given: str) -> Proposal:
     raise SkilldError("No such proposal", given, "List them: skilld proposals --state all")
 
 
-def which(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
+def fail_without_id(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
     """Say which proposals a verb that was given no ID could mean, the newest first."""
     from skilld.types import State
 
@@ -278,32 +278,32 @@ def which(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
     if not found:
         why = "there are no proposals yet" if verb == "show" else f"no proposals are {' or '.join(states)}"
         raise UsageError(f"Nothing to {verb}", why)
-    for one in found[:_MAX_NAMED]:
+    for one in found[:_MAX_LISTED]:
         state = "" if one.state is State.OPEN else f" [{one.state.value}]"
         console.warn(console.plain(f"{one.id}  {one.skill}{state}  {one.summary}"), 10)
-    if found[_MAX_NAMED:]:
-        console.warn(f"and {len(found) - _MAX_NAMED} more: skilld proposals --state all")
+    if found[_MAX_LISTED:]:
+        console.warn(f"and {len(found) - _MAX_LISTED} more: skilld proposals --state all")
     raise UsageError("Which proposal?", "no ID was given", f"skilld {verb} {found[0].id}")
 
 
-# How far long work has come: one line on a terminal, drawn again and again. Elsewhere nothing is shown.
+# Progress of long work: one line, redrawn in place on a terminal. Without a terminal nothing is shown.
 
-_EVERY = 0.2  # seconds between two drawings
-_WIDTH = 78
-_MIN_RATE_SECONDS = 3.0  # seconds after which a rate means something
+_REDRAW_SECONDS = 0.2  # seconds between two drawings
+_LINE_WIDTH = 78
+_MIN_RATE_SECONDS = 3.0  # before that a rate means little
 
 
-def account(what: str, done: int, total: int, passed: float) -> str:
-    """Return the line after `passed` seconds: how much is done, how fast it goes, how long it may still take."""
+def progress_line(what: str, done: int, total: int, passed: float) -> str:
+    """Return the progress line after `passed` seconds: what is done, at what rate, and the time left."""
     line = f"{what}: {done} of {total}"
     if not done or passed < _MIN_RATE_SECONDS:
         return line
     rate = done / passed
     shown = f"{rate:.0f} a second" if rate >= 1 else f"{rate * 60:.1f} a minute"
-    return f"{line}, {shown}, {_duration((total - done) / rate)} left"
+    return f"{line}, {shown}, {_format_duration((total - done) / rate)} left"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     for size, unit in ((3600, "h"), (60, "min")):
         if seconds >= size:
             return f"about {seconds / size:.0f} {unit}"
@@ -311,7 +311,7 @@ def _duration(seconds: float) -> str:
 
 
 class Progress:
-    """One piece of long work, or one after the other."""
+    """The progress line of one long task, or of several in turn."""
 
     def __init__(self, what: str = "") -> None:
         self._what = what
@@ -321,11 +321,11 @@ class Progress:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to draw: what it costs to count can be spared otherwise."""
-        return self._shown and time.monotonic() - self._drawn >= _EVERY
+        """Whether it is time to redraw; if not, callers need not count."""
+        return self._shown and time.monotonic() - self._drawn >= _REDRAW_SECONDS
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Draw the line of the piece that is at work now, if it is time to."""
+        """Redraw the line for task `what`, if it is time to."""
         if what != self._what:
             self.clear()
             self._what, self._start, self._drawn = what, time.monotonic(), 0.0
@@ -333,15 +333,15 @@ class Progress:
             self.show(done, total)
 
     def show(self, done: int, total: int) -> None:
-        """Draw the line."""
+        """Redraw the line now."""
         if self._shown:
             self._drawn = time.monotonic()
-            line = account(self._what, done, total, self._drawn - self._start)
-            sys.stderr.write(f"\r{line[:_WIDTH]:{_WIDTH}}")
+            line = progress_line(self._what, done, total, self._drawn - self._start)
+            sys.stderr.write(f"\r{line[:_LINE_WIDTH]:{_LINE_WIDTH}}")
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away, for other lines or for good."""
+        """Erase the line."""
         if self._shown and self._drawn:
-            sys.stderr.write("\r" + " " * _WIDTH + "\r")
+            sys.stderr.write("\r" + " " * _LINE_WIDTH + "\r")
             sys.stderr.flush()

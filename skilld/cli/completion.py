@@ -1,6 +1,6 @@
 """`skilld completion SHELL`, and the completions themselves: commands, options, IDs, names.
 
-The shell calls skilld itself, through argcomplete; which argument takes what is read off its metavar.
+The shell calls skilld itself, through argcomplete. What completes an argument follows from its metavar.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from skilld import console
 from skilld.cli import common, inventory
 
 SHELLS = ("bash", "zsh", "fish")
-_ASKED = "_ARGCOMPLETE"  # set by the shell's part of argcomplete
-_SAFE = re.compile(r"[\w.:@+/-]+")  # a name that needs no quoting in any shell
+_REQUEST_VARIABLE = "_ARGCOMPLETE"  # set by argcomplete's shell function
+_SHELL_SAFE_PATTERN = re.compile(r"[\w.:@+/-]+")  # a name that needs no quoting in any shell
 _MAX_SUMMARY = 60  # characters
 
-Found = Mapping[str, str] | Iterable[str]  # what completes, with what it is where that helps
+Candidates = Mapping[str, str] | Iterable[str]  # completions, with descriptions if they help
 
 
 def add(verbs: common.Verbs) -> None:
@@ -40,37 +40,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def asked() -> bool:
-    """Whether the shell asks what completes a line."""
-    return _ASKED in os.environ
+def is_requested() -> bool:
+    """Whether the shell is asking for completions."""
+    return _REQUEST_VARIABLE in os.environ
 
 
-def answer() -> None:
-    """Tell the shell what completes the line that it has, and end the process."""
+def print_completions() -> None:
+    """Print the completions of the shell's current line, and exit."""
     import argcomplete
 
     from skilld.cli.parser import build_parser
 
     words = os.environ.get("COMP_LINE", "")[: int(os.environ.get("COMP_POINT") or 0)].split(" ")
     parser = build_parser(words[1]) if len(words) > 2 else build_parser()  # noqa: PLR2004 - a verb and a space behind it
-    _complete(parser)
+    _attach_completers(parser)
     argcomplete.autocomplete(parser, always_complete_options=False)
 
 
-def _complete(parser: argparse.ArgumentParser) -> None:
-    """Say of each argument what completes it."""
+def _attach_completers(parser: argparse.ArgumentParser) -> None:
+    """Set the completer of each argument."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
             for below in action.choices.values():
-                _complete(below)
-        elif found := _BY_PLACE.get((parser.prog, str(action.metavar))) or _BY_METAVAR.get(str(action.metavar)):
-            setattr(action, "completer", _quiet(found))  # noqa: B010 - where argcomplete looks, which mypy does not know
+                _attach_completers(below)
+        elif found := _COMPLETERS_BY_ARGUMENT.get((parser.prog, str(action.metavar))) or _COMPLETERS_BY_METAVAR.get(
+            str(action.metavar)
+        ):
+            setattr(action, "completer", _never_raising(found))  # noqa: B010 - where argcomplete looks, which mypy does not know
 
 
-def _quiet(found: Callable[[argparse.Namespace], Found]) -> Callable[..., Found]:
+def _never_raising(found: Callable[[argparse.Namespace], Candidates]) -> Callable[..., Candidates]:
     """Return the completer; what it cannot find out completes nothing, and no message spoils the line."""
 
-    def completer(parsed_args: argparse.Namespace, **_: Any) -> Found:  # noqa: ANN401 - what argcomplete adds
+    def completer(parsed_args: argparse.Namespace, **_: Any) -> Candidates:  # noqa: ANN401 - what argcomplete adds
         try:
             return found(parsed_args)
         except Exception:  # noqa: BLE001 - whatever it is: the person has pressed Tab
@@ -79,51 +81,53 @@ def _quiet(found: Callable[[argparse.Namespace], Found]) -> Callable[..., Found]
     return completer
 
 
-def _proposals(*states: str) -> Callable[[argparse.Namespace], Found]:
-    def found(_: argparse.Namespace) -> Found:
+def _proposals(*states: str) -> Callable[[argparse.Namespace], Candidates]:
+    def found(_: argparse.Namespace) -> Candidates:
         from skilld.types import State
 
         among = [State(state) for state in states] if states else list(State)
-        listed = common.stored().proposals.in_states(among)
+        listed = common.store_or_empty().proposals.in_states(among)
         return {one.id: f"{one.skill}: {console.plain(one.summary)[:_MAX_SUMMARY]}" for one in listed}
 
     return found
 
 
-def _learnings(_: argparse.Namespace) -> Found:
-    return {one.id: console.plain(one.change)[:_MAX_SUMMARY] for one in common.stored().learnings.all()}
+def _learnings(_: argparse.Namespace) -> Candidates:
+    return {one.id: console.plain(one.change)[:_MAX_SUMMARY] for one in common.store_or_empty().learnings.all()}
 
 
-def _skills(_: argparse.Namespace) -> Found:
-    return sorted({skill.name for skill in inventory.all_skills([Path.cwd()]) if _SAFE.fullmatch(skill.name)})
+def _skills(_: argparse.Namespace) -> Candidates:
+    return sorted(
+        {skill.name for skill in inventory.all_skills([Path.cwd()]) if _SHELL_SAFE_PATTERN.fullmatch(skill.name)}
+    )
 
 
-def _agents(_: argparse.Namespace) -> Found:
+def _agents(_: argparse.Namespace) -> Candidates:
     from skilld.agents import ADAPTERS
 
     return list(ADAPTERS)
 
 
-def _models(_: argparse.Namespace) -> Found:
+def _models(_: argparse.Namespace) -> Candidates:
     from skilld.classify.backends.choose import PROVIDERS
     from skilld.settings import OWN_MODELS
 
     return [*OWN_MODELS, *PROVIDERS.values()]
 
 
-def _settings(_: argparse.Namespace) -> Found:
+def _settings(_: argparse.Namespace) -> Candidates:
     from skilld.settings import keys
 
     return keys()
 
 
-def _values(arguments: argparse.Namespace) -> Found:
+def _values(arguments: argparse.Namespace) -> Candidates:
     from skilld.settings import choices
 
     return _models(arguments) if arguments.key == "model" else choices(arguments.key)
 
 
-def _states(_: argparse.Namespace) -> Found:
+def _states(_: argparse.Namespace) -> Candidates:
     from skilld.types import State
 
     return [state.value for state in State]
@@ -133,8 +137,8 @@ _VERBS_OF_SKILLS = (
     *("show", "history", "diff", "test", "use", "enable", "disable"),
     *("pin", "unpin", "archive", "restore", "export", "share", "delete"),
 )
-_BY_METAVAR = {"AGENT": _agents, "KEY": _settings, "MODEL": _models, "SKILL": _skills, "STATE": _states}
-_BY_PLACE = {
+_COMPLETERS_BY_METAVAR = {"AGENT": _agents, "KEY": _settings, "MODEL": _models, "SKILL": _skills, "STATE": _states}
+_COMPLETERS_BY_ARGUMENT = {
     ("skilld accept", "ID"): _proposals("open"),
     ("skilld reject", "ID"): _proposals("open"),
     ("skilld review", "ID"): _proposals("open"),

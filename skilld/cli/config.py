@@ -14,12 +14,12 @@ from typing import Any
 
 from skilld import console
 from skilld.cli import common, terminal
-from skilld.cli.settings_text import explained, with_setting, without_setting
+from skilld.cli.settings_text import with_explanations, with_setting, without_setting
 from skilld.errors import SkilldError, UsageError
 from skilld.files import write_whole
 
-_ROOTS = "roots."  # settings of one agent each: those that are not set are shown as one
-_VALUE = 9  # columns of most values
+_ROOTS_PREFIX = "roots."  # one setting per agent; those that are not set are shown as one row
+_VALUE_WIDTH = 9  # fits most values
 
 
 def add(verbs: common.Verbs) -> None:
@@ -47,30 +47,37 @@ def show(arguments: argparse.Namespace) -> int:
     if getattr(arguments, "json", False):
         return common.write_json(values)
     known = keys()
-    flat = {key: value for key in known if (value := _value(values, key)) is not None or not key.startswith(_ROOTS)}
-    left = [key.removeprefix(_ROOTS) for key in known if key not in flat]
+    flat = {
+        key: value for key in known if (value := _look_up(values, key)) is not None or not key.startswith(_ROOTS_PREFIX)
+    }
+    left = [key.removeprefix(_ROOTS_PREFIX) for key in known if key not in flat]
     rows = [(key, json.dumps(value), known[key]) for key, value in flat.items()]
     if left:
-        rows.append((f"{_ROOTS}AGENT", "[]", f"{known[_ROOTS + left[0]]}; AGENT is one of {', '.join(left)}"))
-    rows = [(key, value, meaning + (_asked_at() if key == "model_base_url" else "")) for key, value, meaning in rows]
+        rows.append(
+            (f"{_ROOTS_PREFIX}AGENT", "[]", f"{known[_ROOTS_PREFIX + left[0]]}; AGENT is one of {', '.join(left)}")
+        )
+    rows = [
+        (key, value, meaning + (_model_address_note() if key == "model_base_url" else ""))
+        for key, value, meaning in rows
+    ]
     width = max(len(key) for key, _, _ in rows)
     with terminal.paged():
         for key, value, meaning in rows:
-            named = f"{key:{width}}  {console.plain(value):{_VALUE}}"
-            console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE + 4)
+            named = f"{key:{width}}  {console.plain(value):{_VALUE_WIDTH}}"
+            console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE_WIDTH + 4)
     return 0
 
 
 def _values() -> dict[str, Any]:
-    """Return every setting as JSON, without the key."""
+    """Return every setting as JSON, with the API key masked."""
     values = common.settings().model_dump(mode="json")
     return values | ({"model_api_key": "(set)"} if values.get("model_api_key") else {})
 
 
 def get(arguments: argparse.Namespace) -> int:
-    """Print one value as `set` takes it: a list with commas, nothing where none is set."""
-    _refuse_no_setting(arguments.key)
-    value = _value(_values(), arguments.key)
+    """Print one value in the form that `set` takes: lists with commas, an empty line if it is not set."""
+    _check_key(arguments.key)
+    value = _look_up(_values(), arguments.key)
     if arguments.json:
         return common.write_json(value)
     items = ["" if one is None else one for one in (value if isinstance(value, list) else [value])]
@@ -78,8 +85,8 @@ def get(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _asked_at() -> str:
-    """Return where the model is asked although no setting says so, as a clause; empty: at the provider's own."""
+def _model_address_note() -> str:
+    """Return the model's address as a clause, if it comes from the environment; empty for the provider's own."""
     from skilld.classify.backends.choose import address
 
     settings = common.settings()
@@ -87,7 +94,7 @@ def _asked_at() -> str:
     return f"; in use: {console.plain(at)}" if at else ""
 
 
-def _value(values: Any, key: str) -> Any:  # noqa: ANN401 - JSON
+def _look_up(values: Any, key: str) -> Any:  # noqa: ANN401 - JSON
     for part in key.split("."):
         values = values.get(part) if isinstance(values, dict) else None
     return values
@@ -104,14 +111,14 @@ def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
-    console.line(f"Set {arguments.key} in {console.plain(str(file))}. {_taken_up(arguments.key)}")
+    console.line(f"Set {arguments.key} in {console.plain(str(file))}. {_when_effective(arguments.key)}")
     if arguments.key == "model" and not arguments.no_check:
         try_model()
     return 0
 
 
 def try_model(*, asks_again: bool = False) -> bool:
-    """Send whoever judges a test question, and say how that went; whether it can answer. The setting stays anyway."""
+    """Send the judge a test question, print the outcome, and return whether it can answer."""
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.choose import AGENT
     from skilld.health.gather import model
@@ -121,9 +128,9 @@ def try_model(*, asks_again: bool = False) -> bool:
     if settings.model == OFFLINE:
         return True
     who = "agent" if settings.model == AGENT else "model"
-    if settings.model != "auto":  # which finds nobody, or an Ollama that answers at once
+    if settings.model != "auto":  # auto finds no model, or an Ollama that answers at once
         console.line(f"Asking the {who} a test question ...")
-    found = model(settings, os.environ, common.stored(), time.time(), ask=True)
+    found = model(settings, os.environ, common.store_or_empty(), time.time(), ask=True)
     trouble = found.lacks or (found.answer if isinstance(found.answer, Trouble) else None)
     if trouble:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
@@ -136,7 +143,7 @@ def try_model(*, asks_again: bool = False) -> bool:
 
 
 def edit(arguments: argparse.Namespace) -> int:
-    """Have the person edit the whole file; what is not valid is not kept."""
+    """Open the whole file in the person's editor; an invalid result is not saved."""
     from skilld.settings import checked, keys, read_file
 
     del arguments
@@ -148,17 +155,17 @@ def edit(arguments: argparse.Namespace) -> int:
         )
     file = common.places().settings_file
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
-    offered = text = explained(before, {key: (_default(key), meaning) for key, meaning in keys().items()})
+    offered = text = with_explanations(before, {key: (_default(key), meaning) for key, meaning in keys().items()})
     while (text := terminal.edit(text, name="config.toml")) != offered:
         try:
             checked(tomllib.loads(text), "", variables=False)
         except (tomllib.TOMLDecodeError, UsageError) as error:
             console.line(f"The file is not valid: {error.cause if isinstance(error, UsageError) else error}")
-            if terminal.says_yes("Edit the file again? [y/N] ", sys.stdout):
+            if terminal.ask_yes_no("Edit the file again? [y/N] ", sys.stdout):
                 continue
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None
-        _replace(file, text)
-        read_file(file)  # whether others can read a key in it
+        _write_file(file, text)
+        read_file(file)  # warns if others can read a key in it
         console.line(f"Wrote {console.plain(str(file))}. A running daemon picks up the change within seconds.")
         return 0
     console.line("Nothing was changed.")
@@ -168,38 +175,35 @@ def edit(arguments: argparse.Namespace) -> int:
 def _default(key: str) -> str:
     from skilld.settings import Settings
 
-    value = _value(Settings.model_construct().model_dump(mode="json"), key)
-    return _literal(([] if key.startswith(_ROOTS) else "") if value is None else value)
+    value = _look_up(Settings.model_construct().model_dump(mode="json"), key)
+    return _toml_literal(([] if key.startswith(_ROOTS_PREFIX) else "") if value is None else value)
 
 
 def unset(arguments: argparse.Namespace) -> int:
-    """Take one setting out of the file."""
+    """Remove one setting from the file."""
     file = common.places().settings_file
     if write_setting(file, arguments.key, None):
-        console.line(f"Removed {arguments.key} from {console.plain(str(file))}. {_taken_up(arguments.key)}")
+        console.line(f"Removed {arguments.key} from {console.plain(str(file))}. {_when_effective(arguments.key)}")
     else:
         console.line(f"{arguments.key} is not set in {console.plain(str(file))}.")
     return 0
 
 
-def _taken_up(key: str) -> str:
-    later = key == "notify.enabled" or key.startswith("roots.")
-    return (
-        "The change takes effect when skilld restarts."
-        if later
-        else "A running daemon picks up the change within seconds."
-    )
+def _when_effective(key: str) -> str:
+    if key == "notify.enabled" or key.startswith(_ROOTS_PREFIX):
+        return "The change takes effect when skilld restarts."
+    return "A running daemon picks up the change within seconds."
 
 
 def write_setting(file: Path, key: str, value: str | None) -> bool:
-    """Set one key of the settings file, or take it out (None), all or nothing; all other lines stay as they are.
+    """Set one key of the settings file, or remove it (None), leaving all other lines as they are.
 
-    Returns False where it was out already. Raises UsageError where the key is unknown, the value is none it can have,
-    or the file says it in a way that is not edited by its lines; the file is unchanged then.
+    Returns False if there was nothing to remove. Raises UsageError, with the file unchanged, if the key is unknown, the
+    value is invalid, or the file sets the key in a form that cannot be edited line by line.
     """
     from skilld.settings import checked, from_text, read_file
 
-    _refuse_no_setting(key)
+    _check_key(key)
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values
@@ -213,19 +217,19 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
         target[last] = from_text(key, common.as_text(value))
     checked(values, f"Nothing was changed in {file}.", variables=False)
     if key == "model" and value:
-        _refuse_unknown(value, values)
+        _check_model_name(value, values)
     text = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
     ending = "\r\n" if "\r\n" in text else "\n"
     text = text.replace("\r\n", "\n")
-    after = without_setting(text, key) if value is None else with_setting(text, key, _literal(target[last]))
-    if not _says(after, values):
+    after = without_setting(text, key) if value is None else with_setting(text, key, _toml_literal(target[last]))
+    if not _has_values(after, values):
         cause = f"skilld cannot edit the line in {file} that sets {key}"
         raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
-    _replace(file, after.replace("\n", ending))
+    _write_file(file, after.replace("\n", ending))
     return True
 
 
-def _refuse_no_setting(key: str) -> None:
+def _check_key(key: str) -> None:
     from skilld.settings import keys, nearest
 
     known = keys()
@@ -235,13 +239,13 @@ def _refuse_no_setting(key: str) -> None:
         raise UsageError("No such setting", key + near, "List them: skilld config show")
 
 
-def _refuse_unknown(model: str, values: Mapping[str, Any]) -> None:
-    """Refuse a name by which no provider can be asked, and warn of one that is only not known yet."""
+def _check_model_name(model: str, values: Mapping[str, Any]) -> None:
+    """Refuse a model name that no provider takes, and warn of one that is merely unknown."""
     from skilld.classify.backends.agent_cli.clients import PREFIX
     from skilld.classify.backends.names import doubt
     from skilld.settings import OWN_MODELS
 
-    if model in OWN_MODELS or model.startswith(PREFIX) or values.get("model_base_url") or _own_server():
+    if model in OWN_MODELS or model.startswith(PREFIX) or values.get("model_base_url") or _has_own_server():
         return
     if (found := doubt(model)) and found.certain:
         raise UsageError("Invalid value for model", found.what, found.remedy)
@@ -249,28 +253,28 @@ def _refuse_unknown(model: str, values: Mapping[str, Any]) -> None:
         sys.stderr.write(f"skilld: {found.what}; if the model is new, ignore this warning\n")
 
 
-def _own_server() -> bool:
+def _has_own_server() -> bool:
     try:
         return bool(common.settings().model_base_url)
-    except UsageError:  # which this may mend
+    except UsageError:  # invalid settings, which this command may be about to fix
         return False
 
 
-def _says(text: str, values: dict[str, Any]) -> bool:
-    """Whether a text is TOML and says just these settings."""
+def _has_values(text: str, values: dict[str, Any]) -> bool:
+    """Whether a text is TOML with exactly these settings."""
     try:
         read = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return False
-    return _filled(read) == _filled(values)
+    return _without_empty_tables(read) == _without_empty_tables(values)
 
 
-def _filled(values: dict[str, Any]) -> dict[str, Any]:
+def _without_empty_tables(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value != {}}
 
 
-def _replace(file: Path, text: str) -> None:
-    """Put `text` in the place of the file's, mode 0600; where the file is a link, of what it leads to."""
+def _write_file(file: Path, text: str) -> None:
+    """Replace the file's text, with mode 0600; if the file is a symlink, replace its target."""
     real = file.resolve()
     try:
         real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -279,10 +283,10 @@ def _replace(file: Path, text: str) -> None:
         raise SkilldError("Cannot write the settings file", f"{file}: {error.strerror or error}") from error
 
 
-def _literal(value: object) -> str:
+def _toml_literal(value: object) -> str:
     if isinstance(value, list):
-        return f"[{', '.join(_literal(item) for item in value)}]"
+        return f"[{', '.join(_toml_literal(item) for item in value)}]"
     if isinstance(value, float):
         return repr(value)  # inf is TOML and not JSON
-    # JSON's strings are TOML's but for escaped surrogates and a bare DEL.
+    # JSON strings are TOML strings except for escaped surrogates and a bare DEL.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

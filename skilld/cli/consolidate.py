@@ -1,4 +1,4 @@
-"""`skilld consolidate`: finds your skills for the same task and proposes merging them; you decide."""
+"""`skilld consolidate`: finds skills for the same task and proposes merging them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MergeOffer:
-    """A pair, what its merge would do if one can be proposed, and the proposals that are open for it."""
+    """A pair of skills, its merge if one can be proposed, and the open proposals for it."""
 
     pair: Pair
     merge: Merge | None = None
@@ -61,29 +61,29 @@ def run(arguments: argparse.Namespace) -> int:
             "Name two skills, or none: skilld consolidate NAME NAME",
         )
     scrub_environment()
-    store = common.stored() if arguments.dry_run else common.store()
+    store = common.store_or_empty() if arguments.dry_run else common.store()
     refresh(store)
-    found = look(store, common.folder(arguments.project) if arguments.project else None, arguments.names)
+    found = find_merges(store, common.resolve_folder(arguments.project) if arguments.project else None, arguments.names)
     if not arguments.dry_run:
-        found = [_proposed(store, one) for one in found]
+        found = [_propose(store, one) for one in found]
     if arguments.json:
         return common.write_json([_as_json(one, dry_run=arguments.dry_run) for one in found])
     for one in found:
-        _tell(one, dry_run=arguments.dry_run)
+        _print_offer(one, dry_run=arguments.dry_run)
     if not found:
         console.line("No two of these skills are for the same task.")
     return 0
 
 
-def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
-    """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
+def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
+    """Return the pairs of similar skills: of one project if given, or those that are named."""
     from skilld.library.consolidate import PairStatus, comparable_skills, pair_key_of_batch, plan, similar_pairs
     from skilld.library.rows import pinned_skills
     from skilld.types import State
 
-    meant = [inventory.the_skill(store, name) for name in names]
+    meant = [inventory.find_skill(store, name) for name in names]
     named = {str(row.path) for row in meant}
-    rows = [*inventory.shelved(store, project / "SKILL.md" if project else None), *meant]
+    rows = [*inventory.library_rows(store, project / "SKILL.md" if project else None), *meant]
     skills = {one.described.key: one for one in comparable_skills(rows, pinned_skills(store))}
     if missing := sorted(named - skills.keys()):
         raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")
@@ -98,21 +98,21 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
     matches = similar_pairs([one.described for one in mine.values()], named)
     known: dict[str, tuple[PairStatus, str]] = {}
     merges: dict[str, Merge] = {}
-    while True:  # a merge that turns out to be none makes room for another
+    while True:  # a pair without a possible merge makes room for another
         planned = plan(matches, facts, open_, rejected, known)
         fresh = [pair for pair in planned if pair.status is PairStatus.MERGE and _key(pair) not in merges]
         if not fresh:
             break
         for pair in fresh:
-            _look_into(pair, mine, merges, known)
+            _merge_pair(pair, mine, merges, known)
     waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
     return [MergeOffer(pair, merges.get(_key(pair)), waiting.get(_key(pair), ())) for pair in planned]
 
 
-def _look_into(
+def _merge_pair(
     pair: Pair, skills: Mapping[str, ComparedSkill], merges: dict[str, Merge], known: dict[str, tuple[PairStatus, str]]
 ) -> None:
-    """Put the merge of a pair into `merges`, and into `known` why it is not to be proposed, if so."""
+    """Add the merge of a pair to `merges`, or the reason that it cannot be proposed to `known`."""
     from skilld.library.consolidate import PairStatus, folder_losses
     from skilld.library.merge import merge_skills
 
@@ -135,8 +135,8 @@ def _key(pair: Pair) -> str:
     return pair_key(pair.keep.key, pair.away.key)
 
 
-def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
-    """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
+def _propose(store: Store, found: MergeOffer) -> MergeOffer:
+    """Propose the merge of a pair, each part separately, so that one failing part does not stop the others."""
     from skilld.library.consolidate import merge_proposals, pair_key_of_batch
     from skilld.proposals.amend import stage_and_store
 
@@ -169,7 +169,7 @@ def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-def _tell(found: MergeOffer, *, dry_run: bool) -> None:
+def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     from skilld.library.consolidate import PairStatus
 
     pair = found.pair
@@ -186,12 +186,12 @@ def _tell(found: MergeOffer, *, dry_run: bool) -> None:
     if pair.status in said:
         console.line(f"  {said[pair.status]}")
     elif found.merge is not None:
-        _tell_merge(found, found.merge, archive, dry_run=dry_run)
+        _print_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:
         console.line(f"  not proposed: {console.plain(found.trouble)}", style="yellow")
 
 
-def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
+def _print_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
         console.line(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")

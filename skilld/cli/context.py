@@ -1,4 +1,4 @@
-"""`skilld context`: shows what each agent loads in a project, and what is surprising about it."""
+"""`skilld context`: shows what each agent loads in a project, and anything surprising about it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from skilld.context.ceilings import Ceiling
     from skilld.context.tokenizer import Tokenizer
 
-_KNOWN = {"documented": "according to its documentation", "not known": "skilld does not know what this agent loads"}
+_SOURCE_NOTES = {
+    "documented": "according to its documentation",
+    "not known": "skilld does not know what this agent loads",
+}
 
 
 def add(verbs: common.Verbs) -> None:
@@ -52,25 +55,25 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.agent and arguments.agent not in ADAPTERS:
         raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
-    project = common.folder(arguments.project)
+    project = common.resolve_folder(arguments.project)
     chosen = [arguments.agent] if arguments.agent else []
-    found = contexts(project, common.home(), os.environ, chosen, seen=inventory.version_seen)
+    found = contexts(project, common.home(), os.environ, chosen, seen=inventory.newest_version)
     nobodys = unread(found, project) if not chosen else []
     count, most = (tokenizer(), common.settings().limits.tokens) if arguments.tokens else (ESTIMATE, 0)
     if arguments.json:
         shown = {one.agent: as_json(one, count, most) for one in found}
         return common.write_json({"agents": shown, "unread": nobodys})
     for one in found:
-        _show(one, project, count, most)
+        _print_context(one, project, count, most)
     for path in nobodys:
-        console.line(f"No agent here reads {console.plain(short(path, project))}.")
+        console.line(f"No agent here reads {console.plain(short_path(path, project))}.")
     if not found:
         console.line("No coding agent is installed or has been used here. Name one: skilld context --agent claude-code")
     return 0
 
 
 def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]:
-    """Return what is told of one agent; `most` is the person's own limit of a file's tokens."""
+    """Return the JSON for one agent; `most` is the person's own limit on a file's tokens."""
     from skilld.context import Kind, contradictions, loaded_twice
     from skilld.context.references import dead_in
 
@@ -90,11 +93,11 @@ def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]
         "assumed": context.is_assumed,
         "source": context.source,
         "files": files,
-        "tokens": _at_start(context, tokenizer),
+        "tokens": _tokens_at_start(context, tokenizer),
         "tokenizer": tokenizer.name,
         "limits": [
             {"path": file.path, "most": one.most, "unit": one.unit.value, "has": has, "what": one.what}
-            for file, one, has in _over(context, tokenizer, most)
+            for file, one, has in _exceeded_limits(context, tokenizer, most)
         ],
         "duplicates": [asdict(one) for one in loaded_twice(context.files)],
         "conflicts": [asdict(one) for one in contradictions(context.files)],
@@ -103,15 +106,15 @@ def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]
     }
 
 
-def _at_start(context: Context, tokenizer: Tokenizer) -> int:
-    """Return the tokens of what the first request carries."""
+def _tokens_at_start(context: Context, tokenizer: Tokenizer) -> int:
+    """Return the number of tokens that the first request includes."""
     from skilld.context import LoadTime
 
     return sum(tokenizer.count(file.text) for file in context.files if file.loaded is not LoadTime.ON_USE)
 
 
-def _over(context: Context, tokenizer: Tokenizer, most: int) -> Iterator[tuple[LoadedFile, Ceiling, int]]:
-    """Yield the files that pass a limit, or are over what is advised, with their size."""
+def _exceeded_limits(context: Context, tokenizer: Tokenizer, most: int) -> Iterator[tuple[LoadedFile, Ceiling, int]]:
+    """Yield each file that exceeds a limit or a recommendation, the limit, and the file's size."""
     from skilld.context import Scope
     from skilld.context.ceilings import ceilings, passed
 
@@ -121,13 +124,13 @@ def _over(context: Context, tokenizer: Tokenizer, most: int) -> Iterator[tuple[L
             yield from ((file, one, has) for one, has in passed(file.text, limits, tokenizer.count))
 
 
-def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> None:
+def _print_context(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> None:
     from skilld.context import Scope, contradictions, loaded_twice
     from skilld.context.references import dead_in
 
-    known = _KNOWN.get(
+    known = _SOURCE_NOTES.get(
         context.source,
-        f"its first request includes {_at_start(context, tokenizer)} tokens from these files "
+        f"its first request includes {_tokens_at_start(context, tokenizer)} tokens from these files "
         f"(counted as {tokenizer.name})",
     )
     told = f"{context.agent} {context.version}".strip()
@@ -138,40 +141,41 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
     for file in context.files:
         if file.scope is Scope.SKILL:
             continue
-        why = f"imported by {short(file.via, project)}" if file.via else ""
+        why = f"imported by {short_path(file.via, project)}" if file.via else ""
         why = f"for {', '.join(file.paths)}" if file.paths else why
         rows.append(
-            (file.loaded.value, file.scope.value, str(tokenizer.count(file.text)), short(file.path, project), why)
+            (file.loaded.value, file.scope.value, str(tokenizer.count(file.text)), short_path(file.path, project), why)
         )
     head = [("loaded", "from", "tokens", "file", "")] if rows else []
     console.table([tuple(map(console.plain, row)) for row in (*head, *rows)], indent="  ")
     if skills := [file for file in context.files if file.scope is Scope.SKILL]:
         tokens = sum(tokenizer.count(file.text) for file in skills)
         console.say(f"  plus one line per skill: {counted(len(skills), 'skill')}, {tokens} tokens")
-    for file, one, has in _over(context, tokenizer, most):
+    for file, one, has in _exceeded_limits(context, tokenizer, most):
         words = f"{has:,} {one.unit.value} (limit {one.most:,}): {one.what}"
-        console.say(f"  ! {console.plain(short(file.path, project))}: {words}")
+        console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")
     for surprise in (*context.surprises, *dead_in(context)):
-        place = f"{short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
-        by = f" ({short(surprise.by, project)})" if surprise.by else ""
+        place = f"{short_path(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
+        by = f" ({short_path(surprise.by, project)})" if surprise.by else ""
         linked = console.link(console.plain(place), surprise.path, surprise.line)
         console.say(f"  ! {linked}: {console.plain(surprise.why + by)}")
     for twice in loaded_twice(context.files):
-        place = f"{short(twice.other, project)}:{twice.line}"
+        place = f"{short_path(twice.other, project)}:{twice.line}"
         console.say(
-            f"  ! {console.plain(place)}: the same {twice.size} characters are also in {short(twice.path, project)}"
+            f"  ! {console.plain(place)}: the same {twice.size} characters are also in "
+            f"{short_path(twice.path, project)}"
         )
     for against in contradictions(context.files):
         place, other = (
-            f"{short(path, project)}:{line}"
+            f"{short_path(path, project)}:{line}"
             for path, line in ((against.path, against.line), (against.other, against.other_line))
         )
         console.say(f"  ! {console.plain(place)}: {console.plain(against.text)}")
         console.say(f"    but {console.plain(other)}: {console.plain(against.other_text)}")
 
 
-def short(path: str, project: Path) -> str:
-    """Return a path as it is best read from the project."""
+def short_path(path: str, project: Path) -> str:
+    """Return a path relative to the project or to the home, if it is in one of them."""
     home = str(common.home())
     if path.startswith(f"{project}/"):
         return path[len(str(project)) + 1 :]

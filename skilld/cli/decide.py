@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 
-_LIST = "List them: skilld proposals"
-# What a verb without an ID names: the states from which it is mostly used.
-_DECIDABLE = {
+_LIST_HINT = "List them: skilld proposals"
+# The states of the proposals that a verb without an ID lists.
+_USUAL_STATES = {
     "accept": ("open",),
     "reject": ("open", "dropped"),
     "restore": ("dropped", "rejected"),
@@ -41,7 +41,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--to", metavar="PATH", type=Path, help=about)
     about = "discard proposals; each returns only if you say it again later"
     parser = common.verb(verbs, "reject", reject, about, listing=True)
-    parser.description = f"Discard proposals. Each is {common.AGAIN}."
+    parser.description = f"Discard proposals. Each is {common.REPROPOSAL_CONDITION}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     _add_part(parser, "reject")
     parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")
@@ -56,14 +56,14 @@ def _add_part(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--part",
         metavar="N",
-        type=_numbers,
+        type=_parse_parts,
         action="extend",
         default=[],
         help=f"{verb} only this part, or parts (1,3), and leave the rest open; `skilld show` numbers them",
     )
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_parts(text: str) -> list[int]:
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isascii() and part.isdigit() and int(part) for part in parts):
         raise argparse.ArgumentTypeError("must be one or more numbers, such as 1,3")
@@ -71,7 +71,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def accept(arguments: argparse.Namespace) -> int:
-    """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
+    """Commit proposals to the branch checked out in each skill's repository, or only write the files."""
     from skilld.proposals.decide import accepting
 
     for flag, given in (("--part", arguments.part), ("--to", arguments.to)):
@@ -83,7 +83,7 @@ def accept(arguments: argparse.Namespace) -> int:
 
 
 def _accept_elsewhere(arguments: argparse.Namespace) -> int:
-    """Accept an open proposal, or some parts of it, in a file that the person names."""
+    """Apply an open proposal, or some parts of it, to a file that the person names."""
     from skilld.jobs.waiting import accept_elsewhere
     from skilld.proposals.decide import accepting
 
@@ -91,31 +91,33 @@ def _accept_elsewhere(arguments: argparse.Namespace) -> int:
         return accept_elsewhere(store, one, arguments.to, host, redact=redact, decision=decision, parts=chosen)[1]
 
     decision = accepting(scrub_environment())
-    store = _store()
-    proposal, chosen = _parts_of_one(store, arguments, "--to")
+    store = _refreshed_store()
+    proposal, chosen = _find_parts(store, arguments, "--to")
     host, redact = common.host(), common.redactor()
-    return _each(store, [proposal], carry_out, as_json=arguments.json)
+    return _decide_each(store, [proposal], carry_out, as_json=arguments.json)
 
 
 def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
-    """Decide on some parts of one open proposal; the others stay open as a proposal of their own."""
+    """Decide on some parts of one open proposal; the rest stays open as a new proposal."""
     from skilld.proposals.amend import decide_parts
 
     removed = scrub_environment()
-    store = _store()
-    proposal, chosen = _parts_of_one(store, arguments, "--part")
-    return _each(store, [proposal], lambda one: decide_parts(store, one, chosen, make(removed)), as_json=arguments.json)
+    store = _refreshed_store()
+    proposal, chosen = _find_parts(store, arguments, "--part")
+    return _decide_each(
+        store, [proposal], lambda one: decide_parts(store, one, chosen, make(removed)), as_json=arguments.json
+    )
 
 
-def _parts_of_one(store: Store, arguments: argparse.Namespace, flag: str) -> tuple[Proposal, set[int]]:
-    """Return the one open proposal that is named, and the numbers (from 0) of those of its parts that are."""
+def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple[Proposal, set[int]]:
+    """Return the one open proposal that is named, and the numbers (from 0) of its named parts."""
     from skilld.proposals.explain import list_parts
     from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy
     from skilld.types import State
 
     if len(arguments.ids) != 1:
-        raise UsageError("Which proposal?", f"{flag} needs exactly one ID", _LIST)
-    (proposal,) = _named(store, arguments.ids)
+        raise UsageError("Which proposal?", f"{flag} needs exactly one ID", _LIST_HINT)
+    (proposal,) = _find_proposals(store, arguments.ids)
     if proposal.state is not State.OPEN:
         name = open_remainder_id(store, proposal)
         cause, remedy = refusal_and_remedy(store, proposal, arguments.command, (State.OPEN,))
@@ -128,25 +130,25 @@ def _parts_of_one(store: Store, arguments: argparse.Namespace, flag: str) -> tup
 
 
 def reject(arguments: argparse.Namespace) -> int:
-    """Drop open proposals, with the reason if one is given; what they say is not proposed again."""
+    """Reject proposals, with the reason if one is given; what they say is not proposed again."""
     from skilld.proposals.decide import rejecting
 
     return _decide(arguments, lambda _: rejecting(common.redactor()(common.as_text(arguments.why))))
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    """Put proposals that were rejected, or dropped from the staging branch, back on it."""
+    """Return rejected or dropped proposals to the staging branch."""
     from skilld.proposals.amend import restore as put_back
 
     scrub_environment()
-    store = _store()
+    store = _refreshed_store()
     if not arguments.ids:
-        common.which(store, "restore", _DECIDABLE["restore"])
-    return _each(store, _named(store, arguments.ids), partial(put_back, store), as_json=arguments.json)
+        common.fail_without_id(store, "restore", _USUAL_STATES["restore"])
+    return _decide_each(store, _find_proposals(store, arguments.ids), partial(put_back, store), as_json=arguments.json)
 
 
 def revert(arguments: argparse.Namespace) -> int:
-    """Take accepted proposals out of the branch that is checked out where each skill lives."""
+    """Revert accepted proposals on the branch checked out in each skill's repository."""
     from skilld.proposals.decide import reverting
 
     return _decide(arguments, reverting)
@@ -160,49 +162,49 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
         return _decide_parts(arguments, make)
     removed = scrub_environment()
     with one_command():
-        store = _store(rebuild=False)
+        store = _refreshed_store(rebuild=False)
         every = getattr(arguments, "all", False)
         if arguments.ids and every:
             raise UsageError("Conflicting options", "--all cannot be combined with IDs")
         if not arguments.ids and not every:
-            common.which(store, arguments.command, _DECIDABLE[arguments.command])
-        chosen = store.proposals.open() if every else _named(store, arguments.ids)
+            common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])
+        chosen = store.proposals.open() if every else _find_proposals(store, arguments.ids)
         decision = make(removed)
-        return _each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
+        return _decide_each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
 
 
-def _store(*, rebuild: bool = True) -> Store:
-    """Open the store, with what was decided with plain git since the last look."""
+def _refreshed_store(*, rebuild: bool = True) -> Store:
+    """Open the store, updated with what was decided with plain git in the meantime."""
     from skilld.proposals.poll import refresh
 
-    store = common.stored()  # without a database there is nothing to decide on
+    store = common.store_or_empty()  # without a database there is nothing to decide on
     refresh(store, rebuild=rebuild)
     return store
 
 
-def _named(store: Store, ids: list[str]) -> list[Proposal]:
-    return [common.the_proposal(store, given) for given in ids]
+def _find_proposals(store: Store, ids: list[str]) -> list[Proposal]:
+    return [common.find_proposal(store, given) for given in ids]
 
 
-def _each(
+def _decide_each(
     store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], DecisionReport], *, as_json: bool
 ) -> int:
-    """Carry a decision out for each proposal; returns the code of the first failure, else 0. A single one is raised."""
+    """Carry out a decision for each proposal; return the first failure's exit code, or 0. Raises a single failure."""
     code = 0
     rows = []
     for proposal in chosen:
         told, error = None, None
         try:
-            # As it is now: deciding on another may have moved it.
+            # Read again: deciding on another proposal may have changed this one.
             told = carry_out(store.proposals.get(proposal.id) or proposal)
         except SkilldError as failed:
             if len(chosen) == 1:
                 raise
             code, error = code or failed.code, failed
         if as_json:
-            rows.append(_row(store.proposals.get(proposal.id) or proposal, told, error))
+            rows.append(_as_json(store.proposals.get(proposal.id) or proposal, told, error))
         else:
-            _tell(proposal, told, error)
+            _print_report(proposal, told, error)
     if as_json:
         common.write_json(rows)
     elif not chosen:
@@ -210,7 +212,7 @@ def _each(
     return code
 
 
-def _row(now: Proposal, told: DecisionReport | None, error: SkilldError | None) -> dict[str, Any]:
+def _as_json(now: Proposal, told: DecisionReport | None, error: SkilldError | None) -> dict[str, Any]:
     return {
         "id": now.id,
         "state": now.state.value,
@@ -221,7 +223,7 @@ def _row(now: Proposal, told: DecisionReport | None, error: SkilldError | None) 
     }
 
 
-def _tell(proposal: Proposal, told: DecisionReport | None, error: SkilldError | None) -> None:
+def _print_report(proposal: Proposal, told: DecisionReport | None, error: SkilldError | None) -> None:
     if error is not None:
         console.warn(f"skilld: {proposal.id}: {console.plain(str(error))}")
         if error.remedy:

@@ -1,4 +1,4 @@
-"""`skilld demo`: a sample session, the real daemon, a temporary home. Nothing of yours is read or written."""
+"""`skilld demo`: a sample session with the real daemon in a temporary home. It reads and writes nothing of yours."""
 
 from __future__ import annotations
 

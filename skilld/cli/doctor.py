@@ -1,4 +1,4 @@
-"""`skilld doctor`: a verdict and a remedy for each part, and why nothing was proposed."""
+"""`skilld doctor`: a verdict and a remedy for each check, and why nothing was proposed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.cli.service import the_manager
+from skilld.cli.service import service_manager
 from skilld.errors import Exit
 from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.health.values import Check
 
-_DETAIL = 25  # the column in which a detail begins
+_DETAIL_COLUMN = 25
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 
@@ -29,7 +29,7 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the verb. Returns 1 where a check fails; a warning is no failure."""
+    """Run the verb. Returns 1 if a check fails; a warning is not a failure."""
     from skilld.health.checks import ABSENT
 
     checks, reasons = collect(ask=arguments.ask)
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     absent = [check for check in checks if check.name.startswith("agent ") and check.detail.startswith(ABSENT)]
     for check in checks:
         if check not in absent:
-            _print(check)
+            _print_check(check)
     if absent:
         names = ", ".join(check.name.removeprefix("agent ") for check in absent)
         console.say(f"{ABSENT}: {names}", len(ABSENT) + 2, style="dim")
@@ -56,14 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
-    """Return the checks, and why nothing was proposed."""
+    """Return the checks, and the reasons that nothing was proposed."""
     from skilld.context.here import contexts
     from skilld.health import checks
     from skilld.health.gather import Here, gather
 
     now = time.time()
-    facts = gather(Here(common.places(), common.host(), the_manager(), sys.platform), now, ask=ask)
-    here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.version_seen)
+    facts = gather(Here(common.places(), common.host(), service_manager(), sys.platform), now, ask=ask)
+    here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.newest_version)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
@@ -86,8 +86,8 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     return found, why(facts.counts, paused, running=running) if facts.counts else []
 
 
-def _print(check: Check) -> None:
+def _print_check(check: Check) -> None:
     verdict = console.paint(f"{check.verdict.value:4}", _COLOURS[check.verdict.value])
-    console.say(f"{verdict}  {check.name:18} {console.plain(check.detail)}", _DETAIL)
+    console.say(f"{verdict}  {check.name:18} {console.plain(check.detail)}", _DETAIL_COLUMN)
     if check.remedy:
-        console.say(f"{'':{_DETAIL - 1}} -> {console.plain(check.remedy)}", _DETAIL + 3)
+        console.say(f"{'':{_DETAIL_COLUMN - 1}} -> {console.plain(check.remedy)}", _DETAIL_COLUMN + 3)

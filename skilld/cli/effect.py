@@ -1,4 +1,4 @@
-"""`skilld effect`: for each rule, the sessions where it applied or had to be repeated, and what to do about it."""
+"""`skilld effect`: for each rule, in which sessions it applied or had to be repeated, and what to do about it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, inventory, over
-from skilld.cli.unasked import as_job
+from skilld.cli import common, inventory, over_option
+from skilld.cli.daemon_job import run_as_job
 from skilld.clock import rfc3339
 from skilld.errors import UsageError
 from skilld.text import counted
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.types import Proposal
 
-_SECONDS = 60.0  # for transcripts that were not read yet; the daemon reads the rest
-_SHOWN = 3  # quotes of one rule
-_ADVISED = 10  # rules of which it is told what to do
+_READ_SECONDS = 60.0  # for unread transcripts; the daemon reads the rest
+_MAX_QUOTES = 3  # per rule
+_MAX_ADVISED_RULES = 10
 _ADVICE = {
     "cut": "Remove the rule",
     "merge": "State the rule only once",
@@ -35,11 +35,11 @@ _ADVICE = {
     "scope": "Limit the rule to the files it applies to",
     "sharpen": "State the rule more clearly",
 }
-_APPLIES = (
+_APPLIES_NOTE = (
     "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
     "a rule about how the agent answers applies to all work."
 )
-_TAKES = (
+_SAMPLE_NOTE = (
     "Telling whether a rule is followed takes at least 40 sessions in which it applied, all started after it was added."
 )
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
@@ -50,30 +50,32 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(
         verbs, "effect", run, "show which rules were followed and which you had to repeat", listing=True
     )
-    parser.description = f"{parser.description} {_TAKES}"
+    parser.description = f"{parser.description} {_SAMPLE_NOTE}"
     which = "only the rules in this skill or file, or the rule with this ID"
     parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)
-    over.add(parser, "check the rules in one file against all transcripts in these folders or object stores (s3://...)")
+    over_option.add_options(
+        parser, "check the rules in one file against all transcripts in these folders or object stores (s3://...)"
+    )
     parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    over.check(arguments)
+    over_option.check_options(arguments)
     if arguments.over:
-        return _over(arguments)
-    store = common.stored()
+        return _run_over(arguments)
+    store = common.store_or_empty()
     if arguments.mend:
-        return as_job("rules", lambda: _mended(store))
-    left = _read_missing(store)
+        return run_as_job("rules", lambda: _propose_remedies(store))
+    left = _read_unread(store)
     which = common.as_text(arguments.which or "")
-    found = _looked(store, which)
+    found = _find_outcomes(store, which)
     if arguments.json:
         return common.write_json({"rules": [as_json(one) for one in found], "unread": left})
     for one in found:
-        _show(one, whole=which == rule_id(one.effect.rule))
+        _print_outcome(one, whole=which == rule_id(one.effect.rule))
     if found:
-        console.say(_APPLIES, style="dim")
+        console.say(_APPLIES_NOTE, style="dim")
     elif which:
         console.say(f"No rule matches {console.plain(which)}. To list all: skilld effect")
     else:
@@ -83,50 +85,56 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _over(arguments: argparse.Namespace) -> int:
-    """Tell of the rules of one file by the transcripts that lie there."""
+def _run_over(arguments: argparse.Namespace) -> int:
+    """Show the rules of one file as found in the transcripts named by --over."""
     from skilld.mining.compliance import rule_compliance, survey_file
 
     if not arguments.which or not (path := Path(common.as_text(arguments.which)).expanduser().resolve()).is_file():
         raise UsageError(
             "Missing file", "--over needs a file with rules", "For example: skilld effect CLAUDE.md --over FOLDER"
         )
-    found = rule_compliance(over.results(arguments, survey_file), path)
+    found = rule_compliance(over_option.read_all(arguments, survey_file), path)
     if arguments.json:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
     for one in found.rules:
-        _show(one, whole=False)
+        _print_outcome(one, whole=False)
     console.line(f"{counted(found.sessions, 'session')} in the file's project.")
     if found.unreadable:
         console.line(f"{counted(len(found.unreadable), 'transcript')} could not be read.")
     return 0
 
 
-def _looked(store: Store, which: str) -> list[RuleOutcome]:
-    """Return the rules of a skill by its name, of a file or of what lies below a folder, or the one with an id."""
+def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
+    """Return the rules of the skill, file or folder `which`, or the rule with this ID; all if it is empty."""
     from skilld.effect.outcomes import rule_outcomes
 
     try:
         path = str(Path(which).expanduser().resolve())
-    except (OSError, RuntimeError, ValueError):  # no name that a disk takes
+    except (OSError, RuntimeError, ValueError):  # not a valid file name
         path = "\0"
 
     def chosen(rule: Rule) -> bool:
         below = rule.path == path or rule.path.startswith(f"{path}/")
-        return not which or below or which in {_skill(rule), rule_id(rule)}
+        return not which or below or which in {_skill_name(rule), rule_id(rule)}
 
     found = rule_outcomes(
-        store, common.host(), common.settings().targets, common.redactor(), time.time(), chosen=chosen, most=_ADVISED
+        store,
+        common.host(),
+        common.settings().targets,
+        common.redactor(),
+        time.time(),
+        chosen=chosen,
+        most=_MAX_ADVISED_RULES,
     )
-    named = [one for one in found if which and which in {_skill(one.effect.rule), rule_id(one.effect.rule)}]
+    named = [one for one in found if which and which in {_skill_name(one.effect.rule), rule_id(one.effect.rule)}]
     return named or found
 
 
-def _skill(rule: Rule) -> str:
+def _skill_name(rule: Rule) -> str:
     return Path(rule.path).parent.name if rule.is_in_skill else ""
 
 
-def _mended(store: Store) -> list[Proposal]:
+def _propose_remedies(store: Store) -> list[Proposal]:
     from skilld.effect.outcomes import propose_for_other_agents, propose_remedies
 
     settings, redact, now = common.settings(), common.redactor(), time.time()
@@ -138,14 +146,14 @@ def _mended(store: Store) -> list[Proposal]:
 
 
 def rule_id(rule: Rule) -> str:
-    """Return the id of a rule."""
+    """Return the ID of a rule."""
     from skilld.effect.remedies import rule_id
 
     return rule_id(rule)
 
 
-def _read_missing(store: Store) -> int:
-    """Read the transcripts that are new or have grown, the newest first; returns how many are left."""
+def _read_unread(store: Store) -> int:
+    """Read the transcripts that are new or have grown, the newest first; return how many are left."""
     from skilld.agents import VARIABLES
     from skilld.classify.backends import OFFLINE, Spec
     from skilld.effect.survey import survey
@@ -153,8 +161,8 @@ def _read_missing(store: Store) -> int:
     from skilld.protocol import PROCESSOR_SECONDS, Survey
     from skilld.store.meta import CORRECTIONS_READ
 
-    missing = _missing(store, inventory.transcript_folders())
-    redact, progress, until = common.redactor(), common.Progress("sessions read"), time.monotonic() + _SECONDS
+    missing = _unread_transcripts(store, inventory.transcript_folders())
+    redact, progress, until = common.redactor(), common.Progress("sessions read"), time.monotonic() + _READ_SECONDS
     variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
     configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
     for number, (agent, path, facts) in enumerate(missing):
@@ -177,7 +185,7 @@ def _read_missing(store: Store) -> int:
     return 0
 
 
-def _missing(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple[int, float]]]:
+def _unread_transcripts(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple[int, float]]]:
     from skilld.ingest.discover import transcripts
 
     known = store.past.read_files()
@@ -191,7 +199,7 @@ def _missing(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple
 
 
 def as_json(looked: RuleOutcome) -> dict[str, Any]:
-    """Return what is told of one rule."""
+    """Return the JSON for one rule."""
     effect, rule = looked.effect, looked.effect.rule
     return {
         "id": rule_id(looked.effect.rule),
@@ -200,10 +208,10 @@ def as_json(looked: RuleOutcome) -> dict[str, Any]:
         "text": rule.text,
         "origin": rule.origin.value,
         "since": rfc3339(rule.since) if rule.since else None,
-        "before": _count(effect.before),
-        "after": _count(effect.after),
+        "before": _count_json(effect.before),
+        "after": _count_json(effect.after),
         "state": effect.state.value,
-        "remedy": _remedy(looked),
+        "remedy": _remedy_json(looked),
         "evidence": [
             {
                 "session": one.session,
@@ -217,8 +225,8 @@ def as_json(looked: RuleOutcome) -> dict[str, Any]:
     }
 
 
-def _remedy(looked: RuleOutcome) -> dict[str, Any] | None:
-    """Return what is called for now, else what was proposed last; `proposal` is the one to decide on, or to revert."""
+def _remedy_json(looked: RuleOutcome) -> dict[str, Any] | None:
+    """Return the remedy needed now, or the one proposed last; `proposal` is the one to decide on or to revert."""
     from skilld.effect.remedies import Remedy, remedy_of
 
     remedy, rule = looked.plan.remedy, looked.effect.rule
@@ -228,10 +236,10 @@ def _remedy(looked: RuleOutcome) -> dict[str, Any] | None:
     if remedy is None:
         return None
     origin = rule.proposal if remedy is Remedy.REVERT else None
-    return {"kind": remedy.value, "proposal": origin, "state": None, "checks": _checks(looked, remedy)}
+    return {"kind": remedy.value, "proposal": origin, "state": None, "checks": _check_drafts(looked, remedy)}
 
 
-def _checks(looked: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
+def _check_drafts(looked: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
     from skilld.effect.enforce import draft_hooks
     from skilld.effect.remedies import Remedy
 
@@ -241,26 +249,26 @@ def _checks(looked: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
     return [{"agent": one.agent, "file": one.file, "text": one.text} for one in drafts]
 
 
-def _count(count: Count) -> dict[str, Any]:
+def _count_json(count: Count) -> dict[str, Any]:
     low, high = count.interval
     return {"sessions": count.sessions, "repeats": count.repeats, "interval": [round(low, 3), round(high, 3)]}
 
 
-def _show(looked: RuleOutcome, *, whole: bool) -> None:
-    from skilld.cli.context import short
+def _print_outcome(looked: RuleOutcome, *, whole: bool) -> None:
+    from skilld.cli.context import short_path
     from skilld.report.say import RULES
 
     effect = looked.effect
     rule = effect.rule
     word = RULES[effect.state.value]
-    place = f"{short(rule.path, Path.cwd())}:{rule.line}"
+    place = f"{short_path(rule.path, Path.cwd())}:{rule.line}"
     head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
     console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
     console.say(f"          {summary(effect)}", 10, style="dim")
-    for one in effect.evidence[0 if whole else -_SHOWN :]:
+    for one in effect.evidence[0 if whole else -_MAX_QUOTES :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
-    if (remedy := _remedy(looked)) is not None:
-        console.say(f"          {_advice(remedy, rule_id(looked.effect.rule), whole=whole)}")
+    if (remedy := _remedy_json(looked)) is not None:
+        console.say(f"          {_advice_line(remedy, rule_id(looked.effect.rule), whole=whole)}")
         for check in remedy["checks"] if whole else ():
             console.say(
                 f"\nDraft of {console.plain(check['file'])} for {check['agent']} (skilld does not install it):\n"
@@ -270,7 +278,7 @@ def _show(looked: RuleOutcome, *, whole: bool) -> None:
 
 
 def summary(effect: Effect) -> str:
-    """Return in words how often a rule was repeated, and how often it was said before it was there."""
+    """Describe how often a rule was repeated, and how often it was said before it was added."""
     from skilld.effect.figures import MIN_SESSIONS
 
     since = " since it was added" if effect.rule.proposal else ""
@@ -281,24 +289,23 @@ def summary(effect: Effect) -> str:
         )
     elif after.sessions < MIN_SESSIONS:
         told = (
-            f"repeated in {_sessions(after)}{since}; "
+            f"repeated in {_repeat_share(after)}{since}; "
             f"at least {MIN_SESSIONS} sessions are needed to tell whether it is followed"
         )
     else:
         low, high = after.interval
-        told = (
-            f"repeated in {_sessions(after)}{since}; the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
-        )
-    return told + (f". Before, you said it in {_sessions(before)}" if before.sessions else "")
+        rate = f"the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
+        told = f"repeated in {_repeat_share(after)}{since}; {rate}"
+    return told + (f". Before, you said it in {_repeat_share(before)}" if before.sessions else "")
 
 
-def _sessions(count: Count) -> str:
-    """Return in which of the sessions where a rule applied something was said."""
+def _repeat_share(count: Count) -> str:
+    """Describe in how many of the sessions where a rule applied it was repeated."""
     return f"{count.repeats} of {counted(count.sessions, 'session')} where it applied"
 
 
-def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
-    """Return the line that says what to do about a rule."""
+def _advice_line(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
+    """Describe what to do about a rule."""
     kind, proposal = remedy["kind"], remedy["proposal"]
     if kind == "revert":
         return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"

@@ -204,8 +204,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-def shown(prog: str) -> str:
-    """Return the examples of one command (`skilld accept`) as the last part of its help; empty where it has none."""
+def format_examples(prog: str) -> str:
+    """Return the last part of a command's help, its examples; empty if it has none."""
     found = EXAMPLES.get(prog, ())
     width = max((len(typed) for typed, remark in found if remark), default=0)
     lines = [f"  {typed:{width}}  # {remark}" if remark else f"  {typed}" for typed, remark in found]

@@ -15,11 +15,11 @@ from skilld.git.environment import scrub_environment
 if TYPE_CHECKING:
     from skilld.git.repo import Repo
 
-_READING = {"blame", "cat-file", "diff", "for-each-ref", "grep", "log", "ls-files", "ls-tree"}
-_READING |= {"rev-list", "rev-parse", "shortlog", "show", "status"}
-_MOSTLY_READING = {"fsck", "reflog"}  # `reflog expire` and `fsck --lost-found` write
-# Each moves refs or the text of the skills; none makes files beside them or goes to the network.
-_WRITING = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", "reset", "restore", "revert", "switch"}
+_READ_COMMANDS = {"blame", "cat-file", "diff", "for-each-ref", "grep", "log", "ls-files", "ls-tree"}
+_READ_COMMANDS |= {"rev-list", "rev-parse", "shortlog", "show", "status"}
+_MOSTLY_READ_COMMANDS = {"fsck", "reflog"}  # but `reflog expire` and `fsck --lost-found` write
+# They change refs or the skills' text; none creates other files or uses the network.
+_WRITE_COMMANDS = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", "reset", "restore", "revert", "switch"}
 
 
 def add(verbs: common.Verbs) -> None:
@@ -33,39 +33,39 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the verb: git takes the place of this process."""
+    """Run the verb: git replaces this process."""
     from skilld.git.managed_repos import open_any, person_git, roots
     from skilld.proposals.staging import private_repositories
 
-    given = _words(arguments)
+    given = _git_arguments(arguments)
     if not given:
         raise UsageError("Which git command?", "none given", "For example: skilld git log")
     command = given[0]
     removed = scrub_environment()
     folder = private_repositories()
-    root, git_dir = _choose(arguments.root, roots(folder))
-    if command not in _READING | _MOSTLY_READING | _WRITING:
+    root, git_dir = _choose_repository(arguments.root, roots(folder))
+    if command not in _READ_COMMANDS | _MOSTLY_READ_COMMANDS | _WRITE_COMMANDS:
         plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
         raise UsageError("skilld git does not support this command", command, f"To run it yourself: {plain}")
     repo: Repo = open_any(git_dir, folder)
     person_git(repo, removed).become(*given)
 
 
-def reads(arguments: argparse.Namespace) -> bool:
-    """Whether the git command that is asked for only reads, or is none at all."""
-    given = _words(arguments)
-    # Options can be shortened: --output writes a file, --open-files-in-pager starts a program.
+def is_read_only(arguments: argparse.Namespace) -> bool:
+    """Whether the given git command only reads, or none is given."""
+    given = _git_arguments(arguments)
+    # Options can be abbreviated: --output writes a file, --open-files-in-pager starts a program.
     writes = [word for word in given[1:] if word.startswith("--o") and word != "--oneline"]
-    return not given or (given[0] in _READING and not writes)
+    return not given or (given[0] in _READ_COMMANDS and not writes)
 
 
-def _words(arguments: argparse.Namespace) -> list[str]:
+def _git_arguments(arguments: argparse.Namespace) -> list[str]:
     given: list[str] = arguments.args
     return given[1:] if given[:1] == ["--"] else given
 
 
-def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:
-    """Return root and git directory: the one that is named, that holds the current folder, or that is the only one."""
+def _choose_repository(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:
+    """Return the root and git directory of the repository named, around the current folder, or the only one."""
     if not roots:
         raise SkilldError(
             "No repository yet", "skilld creates a repository when it first proposes an edit to a skill outside git"

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
     try:
         if not path.is_file():
-            raise SkilldError(f"Cannot read {path}", _what_it_is(path))
+            raise SkilldError(f"Cannot read {path}", _describe_non_file(path))
         agent = arguments.agent or guess_agent(path)
         if agent is None:
             raise SkilldError("Not a transcript", f"skilld does not recognize {path}", "Name its agent: --agent AGENT")
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(
             f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'no path in the transcript'))}"
         )
-    tools = ", ".join(_used(name, counts) for name, counts in shown["tools"].items())
+    tools = ", ".join(_tool_counts(name, counts) for name, counts in shown["tools"].items())
     console.line(f"tools: {tools or 'none'}")
     ignored = ", ".join(f"{count} {reason}" for reason, count in shown["ignored"].items())
     console.line(f"ignored: {ignored or 'nothing'}; malformed lines: {shown['malformed']}")
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _explain(path: Path, agent: str, *, as_json: bool) -> int:
-    """Show each record of a transcript. Of its words nothing is shown, so the list can go into a report."""
+    """List each record of a transcript without its words, so that the list can go into a bug report."""
     from skilld.agents import ADAPTERS
     from skilld.ingest.explain import explain
 
@@ -80,13 +80,13 @@ def _explain(path: Path, agent: str, *, as_json: bool) -> int:
     return 0
 
 
-def _used(name: str, counts: dict[str, int]) -> str:
+def _tool_counts(name: str, counts: dict[str, int]) -> str:
     unwell = [f"{counts[how]} {how}" for how in ("failed", "rejected", "interrupted") if counts[how]]
     return f"{console.plain(name)} {counts['calls']}" + (f" ({', '.join(unwell)})" if unwell else "")
 
 
-def _what_it_is(path: Path) -> str:
-    """Return what stands at a path that is no plain file. Raises OSError where nothing does, or it cannot be told."""
+def _describe_non_file(path: Path) -> str:
+    """Describe a path that is not a regular file. Raises OSError if it does not exist or cannot be examined."""
     mode = path.stat().st_mode
     kinds = (
         (stat.S_ISDIR, "a folder; name one transcript inside it"),

@@ -1,4 +1,4 @@
-"""The skills on this machine as verbs need them: all of them, those skilld offers, the one a name means."""
+"""The skills on this machine as verbs need them: all, those that skilld offers, the one with a name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def project_skills(project: Path) -> list[Skill]:
-    """Return the skills that lie in a project, whichever agent they are for."""
+    """Return the skills in a project, of all agents."""
     from skilld.agents import ADAPTERS
     from skilld.skills import Places, inventory
 
@@ -32,7 +32,7 @@ def project_skills(project: Path) -> list[Skill]:
 
 
 def all_skills(projects: Sequence[Path]) -> list[Skill]:
-    """Return the skills of the person, of these projects and of plugins."""
+    """Return the person's skills, those of these projects, and those of plugins."""
     from skilld.agents import ADAPTERS
     from skilld.agents.base import agent_homes
     from skilld.skills import inventory
@@ -45,7 +45,7 @@ def all_skills(projects: Sequence[Path]) -> list[Skill]:
 
 
 def skill_places() -> dict[str, SkillPlaces]:
-    """Return by agent where it keeps skills."""
+    """Return the folders in which each agent keeps skills."""
     from skilld.agents import ADAPTERS
     from skilld.ingest import discover
 
@@ -60,8 +60,8 @@ def transcript_folders() -> list[Root]:
     return roots(common.home(), os.environ, common.settings().roots)
 
 
-def version_seen(agent: str) -> str:
-    """Return the version of an agent's client that wrote its newest transcript; empty if that names none."""
+def newest_version(agent: str) -> str:
+    """Return the version of the client that wrote an agent's newest transcript; empty if it names none."""
     from skilld.agents import ADAPTERS
     from skilld.ingest.discover import transcripts
     from skilld.ingest.drift import version_of
@@ -71,34 +71,34 @@ def version_seen(agent: str) -> str:
         found = ((facts.st_mtime, path) for root in known if root.agent == agent for path, facts in transcripts(root))
         newest = max(found, default=None)
         return version_of(newest[1], ADAPTERS[agent]) if newest is not None else ""
-    except (OSError, SkilldError):  # settings that are wrong are told of elsewhere
+    except (OSError, SkilldError):  # invalid settings are reported elsewhere
         return ""
 
 
 def offered_skills(skills: Sequence[Skill]) -> list[Skill]:
-    """Return those skills that the person left enabled: what skilld offers to agents."""
+    """Return the skills that the person has not disabled."""
     from skilld.library.rows import offered_skills
 
-    with closing(common.stored()) as opened:
+    with closing(common.store_or_empty()) as opened:
         return offered_skills(opened, skills)
 
 
 def skills_to_offer(skills: Sequence[Skill], project: Path) -> list[Skill]:
-    """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
+    """Return the enabled skills; of those that skilld wrote itself, only as many as the settings allow."""
     from skilld.library.rows import limit_evolving, recency_rank, relevance_rank, used_by_path
 
     rules = common.settings().lifecycle
-    with closing(common.stored()) as opened:
+    with closing(common.store_or_empty()) as opened:
         used = used_by_path(opened, skills, common.home(), os.environ) if rules.order == "recency" else {}
         rank = recency_rank(used) if rules.order == "recency" else relevance_rank(opened, project)
         return limit_evolving(offered_skills(skills), rules.max_evolving, rank)
 
 
-def most_used(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
-    """Return skills with the number of sessions that used each, by its path: the most used first, then the latest."""
+def sorted_by_use(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
+    """Return skills, each with the number of sessions that used it: the most used first, then the most recent."""
     from skilld.library.rows import used_by_path
 
-    with closing(common.stored()) as opened:
+    with closing(common.store_or_empty()) as opened:
         used = used_by_path(opened, skills, common.home(), os.environ)
     sessions = {skill.path: used.get(skill.path, {}) for skill in skills}
     order = sorted(skills, key=lambda one: (-len(sessions[one.path]), -max(sessions[one.path].values(), default=0.0)))
@@ -106,7 +106,7 @@ def most_used(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
 
 
 def skill_text(skill: Skill) -> str:
-    """Return the text of a skill's SKILL.md. Raises SkilldError where it cannot be read."""
+    """Return the text of a skill's SKILL.md. Raises SkilldError if it cannot be read."""
     from skilld.skills import text
 
     try:
@@ -115,27 +115,27 @@ def skill_text(skill: Skill) -> str:
         raise SkilldError("Cannot read the skill", f"{skill.path}: {error.strerror}") from error
 
 
-# What the verbs of the group share: the shelf, the one skill that a name means, and a row as JSON.
+# Shared by the verbs of the `skills` group: the library, the skill with a name, a row as JSON.
 
 
-def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:
-    """Return every skill: of the person, of plugins, and of the projects of sessions, the current folder and `near`."""
+def library_rows(store: Store, near: Path | None = None) -> list[LibraryRow]:
+    """Return all skills: the person's, plugins', and those around past sessions, this folder and `near`."""
     from skilld.library.rows import load_rows
 
     around = [Path.cwd(), *(near.parents if near is not None else ())]
     return load_rows(store, all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
-def the_skill(store: Store, given: str, session: str = "") -> LibraryRow:
-    """Return the skill that a person means, as `perhaps`. Raises SkilldError where there is none, too."""
-    found = perhaps(store, given, session)
+def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:
+    """Return the skill with this name or path, as `find_skill_or_none`, but raise SkilldError if there is none."""
+    found = find_skill_or_none(store, given, session)
     if found is None:
-        raise no_such_skill(given, (row.name for row in shelved(store)))
+        raise no_such_skill(given, (row.name for row in library_rows(store)))
     return found
 
 
 def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
-    """Return the error for a name that none of the known skills has, with the nearest that one has."""
+    """Return the error for an unknown skill name, with the nearest known name."""
     from skilld.settings import nearest
 
     return SkilldError(
@@ -143,14 +143,14 @@ def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
     )
 
 
-def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
-    """Return the skill that a person means by its name, or by the path of its folder or SKILL.md, if there is one.
+def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRow | None:
+    """Return the skill with this name, or at this path of a folder or SKILL.md, if there is one.
 
-    Of several with that name the one that `session` used. Raises UsageError with the choices where that does not tell:
-    the one of the current project is not guessed.
+    Of several with that name, return the one that `session` used. Raises UsageError with the choices if that leaves
+    several: the current project's is not guessed.
     """
-    path = _as_path(given)
-    rows = shelved(store, path)
+    path = _skill_file(given)
+    rows = library_rows(store, path)
     named = [row for row in rows if row.name == given] or [row for row in rows if row.path == path]
     named = [row for row in named if session in row.uses.sessions] or named
     if len(named) > 1:
@@ -161,8 +161,8 @@ def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
     return named[0] if named else None
 
 
-def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
-    """Return what is known of sessions that these skills may carry: the ids of all, and the quotes they came from."""
+def session_words(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
+    """Return what these skills may reveal of sessions: all session IDs, and the quotes the skills came from."""
     from skilld.exchange.outgoing import SessionWords
 
     paths = {str(row.path) for row in rows}
@@ -173,7 +173,7 @@ def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
 
 
 def row_json(row: LibraryRow) -> dict[str, Any]:
-    """Return a row as JSON shows it. Shares are 0 to 1, null where there is nothing to share; times are RFC 3339."""
+    """Return a row as JSON. Rates are 0 to 1, null if unknown; times are RFC 3339."""
     skill, uses = row.skill, row.uses
     return {
         "name": row.name,
@@ -198,8 +198,8 @@ def row_json(row: LibraryRow) -> dict[str, Any]:
     }
 
 
-def _as_path(given: str) -> Path | None:
-    """Return the SKILL.md that a person names by its own path or its folder's; None where they name no file so."""
+def _skill_file(given: str) -> Path | None:
+    """Return the SKILL.md at a path, given directly or by its folder; None if there is none."""
     from skilld.skills.find import FILE
 
     try:

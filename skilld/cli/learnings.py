@@ -1,4 +1,4 @@
-"""`skilld learnings`: lasting instructions you gave that have no file yet, each listed once, and a way to place one."""
+"""`skilld learnings`: lists lasting instructions that are not in a file yet, and proposes one."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.jobs.kept import ABSENT
     from skilld.jobs.waiting import grouped
 
-    store = common.stored()
+    store = common.store_or_empty()
     if arguments.action:
         return _propose(store, arguments)
     if arguments.forget:
-        for one in _ask(store, common.as_text(arguments.forget)):
+        for one in _find_ask(store, common.as_text(arguments.forget)):
             store.learnings.forget(one.id)
         console.say("Deleted.")
         return 0
-    asks = grouped(_found(store, arguments))
-    sure = _confidence(store)
+    asks = grouped(_matching_learnings(store, arguments))
+    sure = _confidences(store)
     if arguments.json:
         return common.write_json([as_json(ask) | {"relied_on": sure[ask[0].id]} for ask in asks])
     for ask in asks:
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
-    """Return one ask, by its newest wording."""
+    """Return one ask as JSON, in its newest wording."""
     newest = ask[0]
     placed = next((one for one in ask if one.place), None)
     return asdict(newest) | {
@@ -85,7 +85,7 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
     }
 
 
-def _ask(store: Store, name: str) -> list[Learning]:
+def _find_ask(store: Store, name: str) -> list[Learning]:
     from skilld.jobs.waiting import grouped
 
     asks = grouped(store.learnings.all())
@@ -102,7 +102,7 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
 
     if not arguments.id:
         raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
-    ask = _ask(store, common.as_text(arguments.id))
+    ask = _find_ask(store, common.as_text(arguments.id))
     scrub_environment()
     made = propose(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:
@@ -114,7 +114,7 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _found(store: Store, arguments: argparse.Namespace) -> list[Learning]:
+def _matching_learnings(store: Store, arguments: argparse.Namespace) -> list[Learning]:
     if arguments.search is None:
         found = store.learnings.all()
     else:
@@ -124,8 +124,8 @@ def _found(store: Store, arguments: argparse.Namespace) -> list[Learning]:
     return [learning for learning in found if project in {None, learning.project}]
 
 
-def _confidence(store: Store) -> dict[str, float]:
-    """Return by id how much each learning is relied on, with all the times that the same was said."""
+def _confidences(store: Store) -> dict[str, float]:
+    """Return the confidence of each learning, by ID, over all the times that the same was said."""
     from skilld.library.clusters import confidence, group_asks, learning_mentions
 
     now = time.time()

@@ -19,9 +19,9 @@ from skilld.cli import common
 from skilld.errors import UsageError
 
 _JOURNAL = ("journalctl", "--user", "--unit=skilld.service", "--output=cat", "--no-pager", "--quiet")
-_PAUSE = 0.5  # seconds between looks at a file that is followed
+_POLL_SECONDS = 0.5
 _COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
-_SHOWN = ("timestamp", "level", "event")  # in this order; the rest follows
+_MAIN_FIELDS = ("timestamp", "level", "event")  # in this order, before the others
 
 
 def add(verbs: common.Verbs) -> None:
@@ -34,13 +34,13 @@ def add(verbs: common.Verbs) -> None:
         "-n",
         "--lines",
         metavar="NUMBER",
-        type=_number,
+        type=_parse_number,
         default=50,
         help="how many entries to show (default: %(default)s)",
     )
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a whole number, at least 0")
     return int(text)
@@ -51,31 +51,31 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.follow:
         raise UsageError("Conflicting options", "--json prints one document, but --follow never ends")
     log = common.places().log
-    in_journal = shutil.which(_JOURNAL[0]) is not None and bool(_journal(1))
-    lines = _journal(arguments.lines) if in_journal else _last(log, arguments.lines)
+    in_journal = shutil.which(_JOURNAL[0]) is not None and bool(_read_journal(1))
+    lines = _read_journal(arguments.lines) if in_journal else _last_lines(log, arguments.lines)
     if arguments.json:
-        return common.write_json([_entry(line) for line in lines])
+        return common.write_json([_parse_entry(line) for line in lines])
     for line in lines:
-        _print(line)
+        _print_entry(line)
     if arguments.lines and not lines and not arguments.follow:
         console.line(
             f"The log is empty. Entries go to {console.plain(str(log))}, or to the journal if skilld runs as a service."
         )
     if arguments.follow:
-        for line in _followed_journal() if in_journal else follow(log, lambda: time.sleep(_PAUSE)):
-            _print(line)
+        for line in _follow_journal() if in_journal else follow_file(log, lambda: time.sleep(_POLL_SECONDS)):
+            _print_entry(line)
             sys.stdout.flush()
     return 0
 
 
-def _journal(number: int) -> list[str]:
+def _read_journal(number: int) -> list[str]:
     import subprocess
 
     done = subprocess.run([*_JOURNAL, f"--lines={number}"], capture_output=True, check=False)
     return done.stdout.decode("utf-8", "replace").splitlines() if done.returncode == 0 else []
 
 
-def _followed_journal() -> Iterator[str]:
+def _follow_journal() -> Iterator[str]:
     import subprocess
 
     command = [*_JOURNAL, "--follow", "--lines=0"]
@@ -87,7 +87,7 @@ def _followed_journal() -> Iterator[str]:
             journal.kill()
 
 
-def _last(log: Path, number: int) -> list[str]:
+def _last_lines(log: Path, number: int) -> list[str]:
     """Return the last lines of the log; those of the file before it too, where it was rotated just now."""
     found: deque[str] = deque(maxlen=number)
     for path in (log.with_name(f"{log.name}.1"), log):
@@ -96,15 +96,15 @@ def _last(log: Path, number: int) -> list[str]:
     return list(found)
 
 
-def follow(log: Path, wait: Callable[[], None]) -> Iterator[str]:
-    """Yield the lines that are written to a log from now on, also through rotations; `wait` passes some time."""
-    file = _open(log)
+def follow_file(log: Path, wait: Callable[[], None]) -> Iterator[str]:
+    """Yield the lines that are written to a log from now on, across rotations; `wait` is called between reads."""
+    file = _open_or_none(log)
     if file is not None:
         file.seek(0, os.SEEK_END)
     while True:
         wait()
-        # Held open until it was read to its end, so that no other file gets its number.
-        newer = _open(log)
+        # Kept open until it is read to its end, so that no other file gets its inode number.
+        newer = _open_or_none(log)
         if file is not None:
             yield from _whole_lines(file)
         if newer is not None and (file is None or not os.path.sameopenfile(file.fileno(), newer.fileno())):
@@ -114,7 +114,7 @@ def follow(log: Path, wait: Callable[[], None]) -> Iterator[str]:
             newer.close()
 
 
-def _open(log: Path) -> BinaryIO | None:
+def _open_or_none(log: Path) -> BinaryIO | None:
     try:
         return log.open("rb")
     except FileNotFoundError:
@@ -122,14 +122,14 @@ def _open(log: Path) -> BinaryIO | None:
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[str]:
-    """Yield what was added to a file, leaving a line that is being written for the next time."""
+    """Yield the lines added to a file, leaving an incomplete last line for the next time."""
     while (line := file.readline()).endswith(b"\n"):
         yield line.decode("utf-8", "replace").rstrip("\n")
     file.seek(-len(line), os.SEEK_CUR)
 
 
-def _entry(line: str) -> dict[str, Any]:
-    """Return a line as its fields; what is none of ours, such as the manager's own words, as an event."""
+def _parse_entry(line: str) -> dict[str, Any]:
+    """Return a line's fields; a line that skilld did not write, such as the service manager's, as an event."""
     with suppress(ValueError):
         entry = json.loads(line)
         if isinstance(entry, dict):
@@ -137,10 +137,10 @@ def _entry(line: str) -> dict[str, Any]:
     return {"event": line}
 
 
-def _print(line: str) -> None:
-    entry = _entry(line)
+def _print_entry(line: str) -> None:
+    entry = _parse_entry(line)
     level = str(entry.get("level", ""))
-    when, _, event = (console.plain(str(entry.get(name, ""))) for name in _SHOWN)
-    rest = " ".join(f"{name}={value}" for name, value in entry.items() if name not in _SHOWN)
+    when, _, event = (console.plain(str(entry.get(name, ""))) for name in _MAIN_FIELDS)
+    rest = " ".join(f"{name}={value}" for name, value in entry.items() if name not in _MAIN_FIELDS)
     shown = console.paint(f"{level or '-':8}", _COLOURS.get(level, "dim"))
     console.line(f"{when[:19]:19}  {shown}  {event}  {console.paint(console.plain(rest), 'dim')}".rstrip())

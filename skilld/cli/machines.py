@@ -1,4 +1,4 @@
-"""`skilld machines join | leave | status | sync`: what you decide on one of your machines holds on the others."""
+"""`skilld machines join | leave | status | sync`: syncs your decisions between your machines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.cli.config import write_setting
-from skilld.cli.unasked import as_job
+from skilld.cli.daemon_job import run_as_job
 from skilld.clock import ago, rfc3339
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from skilld.team.records import Record
     from skilld.team.sync import Hub
 
-_JOIN = "Not joined"
-_MAX = 300  # characters of what went wrong
+_NOT_JOINED = "Not joined"
+_MAX_ERROR_CHARS = 300
 
 
 def add(verbs: common.Verbs) -> None:
@@ -50,8 +50,8 @@ def add(verbs: common.Verbs) -> None:
     syncing.add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
-def joined(store: Store) -> Membership:
-    """Return as what this machine takes part; SkilldError where the person did not join."""
+def require_membership(store: Store) -> Membership:
+    """Return this machine's membership. Raises SkilldError if it has not joined."""
     from skilld.machines.sync import load
 
     found = load(store, common.settings().machines.remote)
@@ -75,11 +75,11 @@ def _places(store: Store) -> Places:
     return Places(store, common.home())
 
 
-def _check(store: Store) -> Check:
+def _outgoing_check(store: Store) -> Check:
     from skilld.exchange.outgoing import Check
     from skilld.team.sharing import sessions_known
 
-    return Check(common.secrets(), sessions_known(store))
+    return Check(common.secret_finder(), sessions_known(store))
 
 
 def join(arguments: argparse.Namespace) -> int:
@@ -90,44 +90,44 @@ def join(arguments: argparse.Namespace) -> int:
     store = common.store()
     if known := load(store, common.settings().machines.remote):
         raise SkilldError(
-            _JOIN, f"this machine has already joined as {known.person}", "To leave: skilld machines leave"
+            _NOT_JOINED, f"this machine has already joined as {known.person}", "To leave: skilld machines leave"
         )
     name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
-    address = _address(common.as_text(arguments.remote))
+    address = _remote_address(common.as_text(arguments.remote))
     hub = _hub(Membership("", "", address, name))
     if hub.borrowed.is_public(address):
         remedy = "Use a private repository."
-        raise RefusedError(_JOIN, f"anyone can read {address}", remedy)
+        raise RefusedError(_NOT_JOINED, f"anyone can read {address}", remedy)
     found, places = fetch(hub), _places(store)
-    _show(hub.membership, gathered(store, places, _check(store), found), sorted(found.members))
-    if not arguments.yes and not terminal.confirmed("Join and send this? [y/N] ", _JOIN):
-        console.line(f"{_JOIN}.")
+    _print_preview(hub.membership, gathered(store, places, _outgoing_check(store), found), sorted(found.members))
+    if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
+        console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
-    _enter(store, hub)
+    _first_sync(store, hub)
     console.line(f"Joined {console.plain(address)} as {name}.")
     console.line("  next, on each of your other machines: skilld machines join REMOTE")
     console.line("  undo: skilld machines leave")
     return Exit.OK
 
 
-def _address(remote: str) -> str:
+def _remote_address(remote: str) -> str:
     from skilld.team.join import absolute
 
     if remote.startswith("-"):
-        raise UsageError(_JOIN, f"{remote} is not a remote")
+        raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
     return absolute(str(Path(remote).expanduser()) if remote.startswith("~") else remote, Path.cwd())
 
 
-def _enter(store: Store, hub: Hub) -> None:
+def _first_sync(store: Store, hub: Hub) -> None:
     from skilld.machines.sync import sync as run
 
-    done = run(hub, store, _places(store), _check(store), first=True)
+    done = run(hub, store, _places(store), _outgoing_check(store), first=True)
     write_setting(common.places().settings_file, "machines.remote", hub.membership.address)
-    _show_done(done)
+    _print_result(done)
 
 
-def _show(membership: Membership, told: News, others: list[str]) -> None:
-    """Show what leaves the machine, and for whom."""
+def _print_preview(membership: Membership, told: News, others: list[str]) -> None:
+    """Show what would be sent, and to whom."""
     from skilld.team.records import encode
 
     where, person = console.plain(membership.address), console.paint(membership.person, "bold")
@@ -152,7 +152,7 @@ def leave(arguments: argparse.Namespace) -> int:
 
     del arguments
     store = common.store()
-    hub = _hub(joined(store))
+    hub = _hub(require_membership(store))
     take_off(hub, OWN)
     write_setting(common.places().settings_file, "machines.remote", None)
     forget(store)
@@ -166,20 +166,20 @@ def leave(arguments: argparse.Namespace) -> int:
 def sync(arguments: argparse.Namespace) -> int:
     """Sync."""
     if arguments.unasked:
-        return as_job("machines sync", _sync_unasked)
+        return run_as_job("machines sync", _sync_in_background)
     store = common.store()
-    _show_done(_sync(store))
+    _print_result(_sync(store))
     return Exit.OK
 
 
 def _sync(store: Store) -> SyncResult:
     from skilld.machines.sync import sync as run
 
-    return run(_hub(joined(store)), store, _places(store), _check(store))
+    return run(_hub(require_membership(store)), store, _places(store), _outgoing_check(store))
 
 
-def _sync_unasked() -> None:
-    """Sync as the daemon does: what goes wrong is kept for `skilld machines status`, and tried again in an hour."""
+def _sync_in_background() -> None:
+    """Sync for the daemon: an error is saved for `skilld machines status`, and the next hour tries again."""
     from skilld.machines.sync import load, save
 
     store = common.store()
@@ -189,10 +189,10 @@ def _sync_unasked() -> None:
     try:
         _sync(store)
     except SkilldError as error:
-        save(store, replace(known, trouble=cut(str(error), _MAX)))
+        save(store, replace(known, trouble=cut(str(error), _MAX_ERROR_CHARS)))
 
 
-def _show_done(done: SyncResult) -> None:
+def _print_result(done: SyncResult) -> None:
     own = done.membership.person
     others = [name for name in sorted(done.found.members) if name != own]
     told = "sent this machine's changes" if done.pushed else "nothing new to send"
@@ -203,21 +203,21 @@ def _show_done(done: SyncResult) -> None:
         console.line(f"  {state.value}, as on another machine: {console.plain(rule)}")
     for warning in done.applied.warnings:
         console.line(f"  {console.plain(warning)}")
-    _show_refused(done.membership)
+    _print_refused(done.membership)
 
 
-def _show_refused(known: Membership) -> None:
+def _print_refused(known: Membership) -> None:
     for name, why in sorted(known.refused.items()):
         console.line(f"  rejected changes from {console.plain(name)}: {console.plain(why)}")
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """List the machines, and what they know."""
+    """List the machines and their rules."""
     from skilld.machines.merging import Groups
     from skilld.team.records import MACHINES, What, decode
 
-    store = common.stored()
-    known = joined(store)
+    store = common.store_or_empty()
+    known = require_membership(store)
     records = [decode(one.record.encode(), MACHINES) for one in store.machine_records.all()]
     groups = Groups(records).all()
     rest = [one for one in records if one.what is What.LEARNED and one.said == "waiting"]
@@ -229,7 +229,7 @@ def status(arguments: argparse.Namespace) -> int:
     console.line(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
     if known.trouble:
         console.line(f"  the last sync failed: {console.plain(known.trouble)}")
-    _show_refused(known)
+    _print_refused(known)
     for group in groups:
         console.line(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = counted(len(group.heard), "session")

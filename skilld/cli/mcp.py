@@ -17,7 +17,7 @@ from skilld.errors import RefusedError
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "mcp", run, "serve your skills read-only to agents without skill support (MCP)")
-    common.add_project(parser)
+    common.add_project_option(parser)
     parser.add_argument("--config", metavar="AGENT", help="print the MCP settings for AGENT and exit")
 
 
@@ -25,11 +25,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
     if arguments.config:
         return _config(arguments.config)
-    from skilld.cli.recommend import fitting
+    from skilld.cli.recommend import find_recommendations
     from skilld.mcp.server import Shelf, serve
     from skilld.skills import text
 
-    project = common.folder(arguments.project)
+    project = common.resolve_folder(arguments.project)
     if sys.stdin.isatty():
         sys.stderr.write(
             "Agents start this command and speak MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     shelf = Shelf(
         lambda: inventory.skills_to_offer(inventory.all_skills([project]), project),
         lambda skill: text(skill.path),
-        lambda work: [asdict(one) for one in fitting(work, project)],
+        lambda work: [asdict(one) for one in find_recommendations(work, project)],
     )
     serve(shelf, os.environ)
     return 0

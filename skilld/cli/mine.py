@@ -1,4 +1,4 @@
-"""`skilld mine`: what past sessions would have taught, as a report and as proposed skills."""
+"""`skilld mine`: proposes skills from past sessions, and reports what it found."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, guarding, inventory, over, terminal
+from skilld.cli import common, inventory, over_option, permissions, terminal
 from skilld.cli.common import Progress
-from skilld.cli.unasked import as_job
+from skilld.cli.daemon_job import run_as_job
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from skilld.mining.values import Hooks, MiningContext, Options
     from skilld.review.generating import Generation
 
-_DAY = 86400.0
-_SINCE = 14.0
-_LOOK = 0.5  # seconds between looks at whether who started us is still there
-_never = threading.Event()
+_DAY_SECONDS = 86400.0
+_DEFAULT_DAYS = 14.0
+_PARENT_POLL_SECONDS = 0.5
+_never_set = threading.Event()
 
 
-class _Kinds(tuple[str, ...]):
-    """The kinds that are created. "prompt" is taken too, as it was once: there is none to be found."""
+class _KindChoices(tuple[str, ...]):
+    """The kinds that can be created. "prompt" is still accepted, as in older versions, but never found."""
 
     __slots__ = ()
 
@@ -49,30 +49,39 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
     )
-    _add_elsewhere(parser)
+    _add_source_options(parser)
     parser.add_argument(
-        "--since", metavar="DAYS", type=common.days, help="days to look back, or 36h, 2w (default: 14; --reviews: 90)"
+        "--since",
+        metavar="DAYS",
+        type=common.parse_days,
+        help="days to look back, or 36h, 2w (default: 14; --reviews: 90)",
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
         "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads IDs or JSON with IDs"
     )
     parser.add_argument(
-        "--limit", metavar="N", type=common.count, default=100, help="read at most N sessions (default: 100)"
+        "--limit", metavar="N", type=common.parse_count, default=100, help="read at most N sessions (default: 100)"
     )
     parser.add_argument(
-        "--min-turns", metavar="N", type=common.count, default=1, help="only sessions with at least N messages from you"
+        "--min-turns",
+        metavar="N",
+        type=common.parse_count,
+        default=1,
+        help="only sessions with at least N messages from you",
     )
     parser.add_argument(
         "--min-cost",
         metavar="USD",
-        type=common.number,
+        type=common.parse_number,
         help="only sessions known to have cost at least this many US dollars",
     )
     parser.add_argument(
         "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"
     )
-    parser.add_argument("--kind", choices=_Kinds(("workflow", "domain", "mcp")), help="create only this kind of skill")
+    parser.add_argument(
+        "--kind", choices=_KindChoices(("workflow", "domain", "mcp")), help="create only this kind of skill"
+    )
     parser.add_argument("--name", metavar="NAME", default="", help="the name of the first new skill")
     parser.add_argument("--dry-run", action="store_true", help="report without proposing anything")
     parser.add_argument("--edit", action="store_true", help="open each new skill in your editor before proposing it")
@@ -86,16 +95,16 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
-def _add_elsewhere(parser: argparse.ArgumentParser) -> None:
+def _add_source_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reviews", action="store_true", help="read the repository's review comments on GitHub or GitLab instead"
     )
-    over.add(parser, "report on all transcripts in these folders or object stores (s3://...)")
+    over_option.add_options(parser, "report on all transcripts in these folders or object stores (s3://...)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    over.check(arguments)
+    over_option.check_options(arguments)
     if arguments.over:
         from skilld.cli import mine_over
 
@@ -104,41 +113,41 @@ def run(arguments: argparse.Namespace) -> int:
         from skilld.cli import mine_reviews
 
         return mine_reviews.run(arguments)
-    refuse_others(arguments)
+    check_caller(arguments)
     if arguments.nightly:
-        return as_job("mining", lambda: _mined(arguments, _options(arguments)).proposed)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on alone
-        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        return run_as_job("mining", lambda: _mine(arguments, _options(arguments)).proposed)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it outlives its parent
+        threading.Thread(target=_die_with_parent, args=(os.getppid(),), daemon=True).start()
     if arguments.interactive:
-        return _step_by_step(arguments)
+        return _run_interactive(arguments)
     options = _options(arguments)
-    report = _mined(arguments, options)
-    from skilld.cli.mine_report import as_json, show
+    report = _mine(arguments, options)
+    from skilld.cli.mine_report import as_json, print_report
 
     if arguments.json:
         return common.write_json(as_json(report))
-    show(report, options.wanted.ids or ())
+    print_report(report, options.wanted.ids or ())
     return 0
 
 
-def refuse_others(arguments: argparse.Namespace) -> None:
-    """Raise RefusedError where somebody else would have words read as the person's that no agent recorded.
+def check_caller(arguments: argparse.Namespace) -> None:
+    """Raise RefusedError if another program would have words read as the person's that no agent recorded.
 
-    A timer may have the agents' own folders mined, an agent nothing.
+    A timer may mine the agents' own folders; an agent may mine nothing.
     """
-    if arguments.dry_run or guarding.person_doubt() is None:
+    if arguments.dry_run or permissions.person_doubt() is None:
         return
     places = inventory.transcript_folders()
     strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
-    if arguments.interactive or strange or _moved():
+    if arguments.interactive or strange or _has_moved_folders():
         what = f"{strange[0]} is not in an agent's folder" if strange else "another program chose what to read"
-        guarding.refuse_others(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
-    if agent := guarding.an_agent():
-        raise RefusedError("Only you can run skilld mine", agent.words, guarding.remedy(agent, arguments.words))
+        permissions.require_person(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
+    if agent := permissions.calling_agent():
+        raise RefusedError("Only you can run skilld mine", agent.words, permissions.remedy(agent, arguments.words))
 
 
-def _moved() -> bool:
-    """Whether variables have other folders read than the person's home and settings file name."""
+def _has_moved_folders() -> bool:
+    """Whether environment variables name other folders than the person's home and settings file do."""
     from skilld import paths
     from skilld.ingest.discover import roots
 
@@ -147,14 +156,14 @@ def _moved() -> bool:
     return by_variable or paths.moved() or inventory.transcript_folders() != roots(home, {}, configured)
 
 
-def whole() -> tuple[Options, MiningContext]:
-    """Return what a run without any option is asked to do, and what it works with."""
+def default_run() -> tuple[Options, MiningContext]:
+    """Return the options and the world of a run without arguments."""
     from skilld.cli.parser import build_parser
 
     return _options(build_parser("mine").parse_args(["mine"])), _world()
 
 
-def _mined(arguments: argparse.Namespace, options: Options) -> Report:
+def _mine(arguments: argparse.Namespace, options: Options) -> Report:
     from skilld.mining.candidates import run_mining
 
     progress = Progress()
@@ -176,7 +185,7 @@ def _options(arguments: argparse.Namespace) -> Options:
     wanted = SessionFilter(
         limit=arguments.limit,
         turns=arguments.min_turns,
-        ids=_ids(arguments.ids),
+        ids=_parse_ids(arguments.ids),
         project=arguments.project.resolve() if arguments.project else None,
         usd=arguments.min_cost,
         completed=arguments.status is not None,
@@ -215,7 +224,7 @@ def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         progress.clear()
-        # The setting that has it run by night is the person's word.
+        # The setting for nightly runs is the person's consent.
         agreed = arguments.yes or (arguments.nightly and common.settings().mine.nightly)
         usd = None if agreed else dollars()
         money = "" if agreed else ", price unknown" if usd is None else f", about ${usd:.2f}"
@@ -225,7 +234,7 @@ def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
         if not sys.stdin.isatty():
             sys.stderr.write("No questions were sent: confirmation needs a terminal. To skip it: --yes\n")
             return False
-        return terminal.says_yes("Send them? [y/N] ", sys.stderr)
+        return terminal.ask_yes_no("Send them? [y/N] ", sys.stderr)
 
     def edited(text: str) -> str:
         progress.clear()
@@ -237,7 +246,7 @@ def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
     from skilld.mining.sessions import transcripts_below
 
-    since = time.time() - (arguments.since or _SINCE) * _DAY
+    since = time.time() - (arguments.since or _DEFAULT_DAYS) * _DAY_SECONDS
     if arguments.paths:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
@@ -247,7 +256,7 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
     return common.past_transcripts(since)
 
 
-def _ids(given: list[str] | None) -> frozenset[str] | None:
+def _parse_ids(given: list[str] | None) -> frozenset[str] | None:
     if given is None:
         return None
     if given == ["-"]:
@@ -255,60 +264,60 @@ def _ids(given: list[str] | None) -> frozenset[str] | None:
         if not text.lstrip().startswith(("[", "{")):
             return frozenset(text.split())
         with suppress(ValueError, RecursionError):
-            return frozenset(_sessions_in(json.loads(text)))
+            return frozenset(_session_ids_in(json.loads(text)))
         raise UsageError("Cannot read standard input", "--from - takes session IDs, or the JSON of another command")
     return frozenset(part for one in given for part in common.as_text(one).split(",") if part)
 
 
-def _sessions_in(found: object) -> Iterator[str]:
-    """Yield the ids of sessions in a document of another verb: learnings, proposals, recommend."""
+def _session_ids_in(found: object) -> Iterator[str]:
+    """Yield the session IDs in the JSON of another verb: learnings, proposals, recommend."""
     if isinstance(found, list):
         for one in found:
-            yield from _sessions_in(one)
+            yield from _session_ids_in(one)
     elif isinstance(found, dict):
         named = (found.get(key) for key in ("session", "session_id"))
         yield from (name for name in named if name and isinstance(name, str))
-        yield from _sessions_in([one for one in found.values() if isinstance(one, list | dict)])
+        yield from _session_ids_in([one for one in found.values() if isinstance(one, list | dict)])
 
 
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone, however that ended."""
+def _die_with_parent(parent: int) -> None:
+    """Kill this process when its parent is gone, however that ended."""
     while os.getppid() == parent:
-        _never.wait(_LOOK)
+        _never_set.wait(_PARENT_POLL_SECONDS)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-# `skilld mine --interactive`: the three steps, on a screen or by questions and answers, and what came of them.
+# `skilld mine --interactive`: the three steps, on a full screen or line by line, and their results.
 
 
-def _step_by_step(arguments: argparse.Namespace) -> int:
-    """Go through the steps and print what became of what was kept."""
-    from skilld.cli.mine_report import brief
+def _run_interactive(arguments: argparse.Namespace) -> int:
+    """Go through the steps and print the results for the candidates that were kept."""
+    from skilld.cli.mine_report import print_results
 
     if arguments.json or arguments.edit or arguments.yes or arguments.name:
         raise UsageError("Conflicting options", "--interactive cannot be combined with --json, --edit, --yes or --name")
-    steps = generating(_options(arguments), _world())
+    steps = start_generation(_options(arguments), _world())
     if not terminal.has_screen():
         run_plain(steps)
         return Exit.OK
     from skilld.review.generate_screen import GenerateApp
 
     app = GenerateApp(steps)
-    brief(app.run() or [])
+    print_results(app.run() or [])
     return Exit.BUG if app.return_code else Exit.OK
 
 
 def run_plain(steps: Generation) -> None:
-    """Go through the steps by questions and answers, and print what became of what was kept."""
-    from skilld.cli.mine_report import brief
+    """Go through the steps line by line, and print the results for the candidates that were kept."""
+    from skilld.cli.mine_report import print_results
     from skilld.review.plain_generate import PlainGenerate
     from skilld.review.plain_tabs import Talk
 
-    brief(PlainGenerate(steps, Talk(console.line, terminal.ask, terminal.edit)).run())
+    print_results(PlainGenerate(steps, Talk(console.line, terminal.ask, terminal.edit)).run())
 
 
-def generating(options: Options, world: MiningContext) -> Generation:
-    """Return the steps without a screen. They open the store for each call: the one in `world` is closed."""
+def start_generation(options: Options, world: MiningContext) -> Generation:
+    """Return the steps, independent of any screen. They reopen the store for each call, so `world`'s is closed."""
     from skilld.review.generating import Generation
 
     world.store.close()

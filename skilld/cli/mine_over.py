@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, over
+from skilld.cli import common, over_option
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read what lies there, and report; nothing is proposed."""
+    """Read the transcripts and report on them; nothing is proposed."""
     from skilld.mining.parallel import merge_results, mine_file
 
-    spread = merge_results(over.results(arguments, mine_file))
+    spread = merge_results(over_option.read_all(arguments, mine_file))
     if arguments.json:
         return common.write_json(_as_json(spread))
-    _show(spread)
+    _print_spread(spread)
     return 0
 
 
@@ -47,7 +47,7 @@ def _as_json(spread: MergedResults) -> dict[str, Any]:
     }
 
 
-def _show(spread: MergedResults) -> None:
+def _print_spread(spread: MergedResults) -> None:
     console.line(f"{counted(len(spread.rows), 'session')} read from {counted(spread.files, 'transcript')}.")
     if spread.unreadable:
         console.line(f"  {counted(len(spread.unreadable), 'transcript')} could not be read")

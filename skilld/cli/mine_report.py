@@ -15,11 +15,11 @@ from skilld.mining.sessions import SessionSet
 from skilld.mining.values import REPEATABLE, Candidate, Proof
 from skilld.text import counted, cut
 
-_NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
-_BY_HAND = ", from a file you specified"
-_ROW_TEXTS = 6  # of a kind in a session's row
-_LACKED = {REPEATABLE: "it did not come up again"}
-_NEXT = "\nNothing is live yet. To review: skilld review"
+_NO_SESSIONS_HINT = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
+_BY_HAND_NOTE = ", from a file you specified"
+_MAX_ROW_TEXTS = 6  # of each kind in a session's row
+_MISSED_REASONS = {REPEATABLE: "it did not come up again"}
+_REVIEW_HINT = "\nNothing is live yet. To review: skilld review"
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -27,11 +27,13 @@ def as_json(report: Report) -> dict[str, Any]:
     judged = report.judgement
     return {
         "sessions": len(report.reading.sessions),
-        "rows": [_row(one) for one in report.rows],
+        "rows": [_row_json(one) for one in report.rows],
         "by_hand": sorted(one.id for one in report.reading.sessions if one.by_hand),
-        "candidates": [_candidate(one) for one in report.became],
+        "candidates": [_candidate_json(one) for one in report.became],
         "rejected": [{"topic": one.topic, "missed": one.missed} for one in judged.rejected],
-        "docs": [{"project": one.project, "text": one.text, "evidence": _proofs(one.evidence)} for one in judged.docs],
+        "docs": [
+            {"project": one.project, "text": one.text, "evidence": _proofs_json(one.evidence)} for one in judged.docs
+        ],
         "gathered": [asdict(one) | {"project": str(one.project)} for one in report.gathered],
         "model": report.model,
         "calls": report.usage.calls,
@@ -46,7 +48,7 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def show(report: Report, named: Collection[str] = ()) -> None:
+def print_report(report: Report, named: Collection[str] = ()) -> None:
     """Print the report on all sessions, or on those `named`."""
     reading, unusable = report.reading, report.asked.unusable
     missing = sorted(set(named) - {one.id for one in reading.sessions})
@@ -70,34 +72,36 @@ def show(report: Report, named: Collection[str] = ()) -> None:
     if report.asked.stopped:
         console.line(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
     for one in report.became:
-        _show(one, reading)
+        _print_candidate(one, reading)
     for made in report.gathered:
         what = f"{'gather' if made.action == 'create' else made.action} {console.plain(made.name)}"
         console.line(f"\n{console.paint(what, 'bold')} {console.plain(str(made.project))}")
-        _outcome(made)
+        _print_outcome(made)
     judged = report.judgement
-    _list("Better in the project's own instructions than in a skill:", ((doc.text, doc.project) for doc in judged.docs))
-    _list("Not used:", ((one.topic, _LACKED.get(one.missed, one.missed)) for one in judged.rejected))
+    _print_list(
+        "Better in the project's own instructions than in a skill:", ((doc.text, doc.project) for doc in judged.docs)
+    )
+    _print_list("Not used:", ((one.topic, _MISSED_REASONS.get(one.missed, one.missed)) for one in judged.rejected))
     if report.proposed:
-        console.line(_NEXT)
+        console.line(_REVIEW_HINT)
     elif not reading.sessions and not named:
-        console.line(_NONE)
+        console.line(_NO_SESSIONS_HINT)
     elif reading.sessions and not (report.became or report.gathered or judged.docs or judged.rejected):
         console.line("There is not enough in these sessions to make a skill.")
 
 
-def brief(became: Iterable[CandidateResult]) -> None:
-    """Print what became of what was kept in the three steps."""
+def print_results(became: Iterable[CandidateResult]) -> None:
+    """Print the results for the candidates that were kept in the three steps."""
     proposed = False
     for one in became:
         console.line(f"{one.candidate.action} {console.plain(one.candidate.name)}")
-        _outcome(one)
+        _print_outcome(one)
         proposed = proposed or bool(one.proposal)
     if proposed:
-        console.line(_NEXT)
+        console.line(_REVIEW_HINT)
 
 
-def _show(one: CandidateResult, reading: SessionSet) -> None:
+def _print_candidate(one: CandidateResult, reading: SessionSet) -> None:
     candidate = one.candidate
     kind = f" ({candidate.kind.value})" if candidate.kind else ""
     target = f" {console.plain(one.path or candidate.target)}"
@@ -106,20 +110,20 @@ def _show(one: CandidateResult, reading: SessionSet) -> None:
     for part in candidate.parts:
         console.line(f"  - {console.plain(part.text)}")
         for proof in part.proofs:
-            where = f"{console.plain(proof.session)}{_BY_HAND if reading.is_by_hand(proof.session) else ''}"
+            where = f"{console.plain(proof.session)}{_BY_HAND_NOTE if reading.is_by_hand(proof.session) else ''}"
             who = "the agent" if proof.observed else "you"
             console.line(f"    {who}, in {where}: \u201c{console.plain(proof.quote)}\u201d")
-    _outcome(one)
+    _print_outcome(one)
 
 
-def _outcome(one: CandidateResult | DomainResult) -> None:
+def _print_outcome(one: CandidateResult | DomainResult) -> None:
     if one.proposal:
         console.line(f"  proposed as {one.proposal}: skilld show {one.proposal}")
     elif one.why_not:
         console.line(f"  not proposed: {console.plain(one.why_not)}", style="yellow")
 
 
-def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
+def _print_list(title: str, rows: Iterable[tuple[str, str]]) -> None:
     for number, (text, remark) in enumerate(rows):
         if not number:
             console.line(f"\n{title}")
@@ -129,15 +133,15 @@ def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def reason(candidate: Candidate) -> str:
-    """Return the one reason for a candidate, in words."""
+    """Describe the reason for a candidate."""
     if candidate.recurrence:
         return candidate.saved.why
     sessions = len({proof.session for proof in candidate.evidence})
     return f"said in {counted(sessions, 'session')}"
 
 
-def _row(row: Row) -> dict[str, Any]:
-    """Return what one session is worth knowing for, in few and short texts."""
+def _row_json(row: Row) -> dict[str, Any]:
+    """Return the main facts of one session in a few short texts."""
     failed = dict.fromkeys(cut(action.text, MAX_TEXT_LENGTH) for action, _ in row.actions if action.failed)
     return {
         "agent": row.agent,
@@ -147,14 +151,14 @@ def _row(row: Row) -> dict[str, Any]:
         "datetime": row.datetime,
         "n_user_turns": len(row.turns),
         "topics": list(row.topics),
-        "tasks": [one.text for one in row.tasks[:_ROW_TEXTS]],
+        "tasks": [one.text for one in row.tasks[:_MAX_ROW_TEXTS]],
         "skills_used": list(row.skills_used),
-        "env_feedback": list(failed)[:_ROW_TEXTS],
-        "user_feedback": [one.quote for one in row.user_feedback[:_ROW_TEXTS]],
+        "env_feedback": list(failed)[:_MAX_ROW_TEXTS],
+        "user_feedback": [one.quote for one in row.user_feedback[:_MAX_ROW_TEXTS]],
     }
 
 
-def _candidate(one: CandidateResult) -> dict[str, Any]:
+def _candidate_json(one: CandidateResult) -> dict[str, Any]:
     candidate = one.candidate
     return {
         "name": candidate.name,
@@ -164,13 +168,13 @@ def _candidate(one: CandidateResult) -> dict[str, Any]:
         "dimensions": list(candidate.dimensions),
         "path": one.path,
         "changes": list(candidate.changes),
-        "evidence": _proofs(candidate.evidence),
-        "observed": _proofs(candidate.observed),
+        "evidence": _proofs_json(candidate.evidence),
+        "observed": _proofs_json(candidate.observed),
         "proposal": one.proposal or None,
         "why_not": one.why_not,
         "text": one.text,
     }
 
 
-def _proofs(proofs: Iterable[Proof]) -> list[dict[str, str]]:
+def _proofs_json(proofs: Iterable[Proof]) -> list[dict[str, str]]:
     return [{"session": one.session, "turn": one.turn, "quote": one.quote} for one in proofs]

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from skilld import __version__
-from skilld.cli.examples import shown
+from skilld.cli.examples import format_examples
 from skilld.errors import Exit
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import safe_text
@@ -28,8 +28,8 @@ GROUPS = {
     "Agents": ("sync", "unsync", "suggest", "recommend", "mcp", "chat"),
     "Service": ("service", "logs", "cost", "pause", "resume", "snooze", "retry", "uninstall"),
 }
-_FIRST = 2  # groups of commands that are shown where none is given
-# Each verb has a module of its name in skilld.cli, but for these.
+_OVERVIEW_GROUPS = 2  # shown if no command is given
+# Each verb has a module of its name in skilld.cli, except these.
 _MODULES = {
     **dict.fromkeys(("accept", "reject", "restore", "revert"), "decide"),
     **dict.fromkeys(("resume", "snooze", "retry"), "pause"),
@@ -44,33 +44,33 @@ ABOUT = (
     "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
     f"files they load, each quoting your words, on the git branch {STAGING_BRANCH}."
 )
-CODES = """\
+EXIT_CODES = """\
 exit codes:
   0 success   1 failed   2 usage error   3 internal error
   4 daemon not running, or already running   5 refused for safety
   130 interrupted
 """
-# What argparse says, in the words of Python 3.11 to 3.14.
+# argparse's messages, as worded in Python 3.11 to 3.14.
 _NO_COMMAND = re.compile("the following arguments are required: (?:COMMAND|ACTION)")
 _NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*) \(choose from ([^()]*+)\)", re.DOTALL)
 _NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)\b.*", re.DOTALL)
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse repeats what it was given as it was given, and for an unknown command lists all there are."""
+    """A parser that suggests the nearest command or option, and makes its arguments safe to print."""
 
     _given: Sequence[str] = ()
 
     def format_help(self) -> str:
         """Return the help, with examples at the end."""
-        return super().format_help() + shown(self.prog)
+        return super().format_help() + format_examples(self.prog)
 
     def without_command(self) -> str:
-        """Return what is shown where no command is given."""
+        """Return what is shown if no command is given."""
         return self.format_help()
 
     def error(self, message: str) -> NoReturn:
-        """Tell what is wrong, harmless for the terminal, and exit; without a command, what there is."""
+        """Print what is wrong, safe for the terminal, or the commands if none was given; and exit."""
         if _NO_COMMAND.fullmatch(message):
             known = self._options()
             unknown = [one for one in self._given if one.partition("=")[0] not in known]
@@ -79,17 +79,17 @@ class _Parser(argparse.ArgumentParser):
                 self.exit(Exit.USAGE)
             message = f"unrecognized arguments: {unknown[0]}"
         if found := _NO_SUCH_COMMAND.fullmatch(message):
-            near = _nearest(found[1].strip("'\""), [*re.findall(r"[\w-]+", found[2]), *self._options()])
+            near = _suggestion(found[1].strip("'\""), [*re.findall(r"[\w-]+", found[2]), *self._options()])
             message = f"{found[1]} is not a {self.prog} command.{near} See: {self.prog} --help"
             self.exit(Exit.USAGE, f"skilld: {safe_text(message, newlines=True)}\n")
         if found := _NO_SUCH_OPTION.fullmatch(message):
-            message += f".{_nearest(found[1], self._options())}".rstrip(".")
+            message += f".{_suggestion(found[1], self._options())}".rstrip(".")
         super().error(safe_text(message, newlines=True))
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Refuse here what this command does not take: its caller knows neither its options nor its usage."""
+        """Refuse unknown arguments here: the parent parser knows neither this command's options nor its usage."""
         self._given = list(args or ())
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
@@ -102,16 +102,16 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Overview(_Parser):
-    """The parser of `skilld` itself, whose help is the verbs in groups."""
+    """The parser of `skilld` itself; its help lists the verbs in groups."""
 
     def format_help(self) -> str:
         """Return the overview."""
         more = "  skilld COMMAND --help  what a command does, and its options\n  skilld --version\n"
-        return "\n".join([*self._groups(len(GROUPS)), "", f"more:\n{more}\n{CODES}"]) + shown(self.prog)
+        return "\n".join([*self._groups(len(GROUPS)), "", f"more:\n{more}\n{EXIT_CODES}"]) + format_examples(self.prog)
 
     def without_command(self) -> str:
-        """Return the commands that matter first, which fit on one screen."""
-        return "\n".join([*self._groups(_FIRST), "", "All commands: skilld --help", ""])
+        """Return the first groups of commands, which fit on one screen."""
+        return "\n".join([*self._groups(_OVERVIEW_GROUPS), "", "All commands: skilld --help", ""])
 
     def _groups(self, number: int) -> list[str]:
         (verbs,) = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001 - argparse has no public way to list verbs
@@ -123,8 +123,8 @@ class _Overview(_Parser):
         return lines
 
 
-# What other programs call it.
-_ELSEWHERE = {
+# Names of commands and options in other programs, and ours.
+_FOREIGN_NAMES = {
     "undo": "revert or restore",
     "list": "proposals",
     "ls": "proposals",
@@ -142,10 +142,10 @@ _ELSEWHERE = {
 }
 
 
-def _nearest(given: str, known: list[str]) -> str:
+def _suggestion(given: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
-    meant = _ELSEWHERE.get(given, "")
+    meant = _FOREIGN_NAMES.get(given, "")
     near = [meant] if meant.partition(" ")[0] in known else get_close_matches(given, known, n=1)
     return f" Did you mean {near[0]}?" if near else ""
 
@@ -153,8 +153,7 @@ def _nearest(given: str, known: list[str]) -> str:
 def build_parser(verb: str = "") -> argparse.ArgumentParser:
     """Return the parser; every verb sets `run`, a function of the parsed arguments that returns the exit code.
 
-    Given the verb to be parsed, the modules of others are left out: they take 0.7 MB, which the daemon would hold for
-    good.
+    Given the verb to be parsed, other verbs' modules are not imported: the daemon would keep their 0.7 MB for good.
     """
     parser = _Overview(prog="skilld")
     parser.add_argument("--version", action="version", version=f"skilld {__version__}")

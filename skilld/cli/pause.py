@@ -11,9 +11,9 @@ from skilld.cli import common
 from skilld.errors import UsageError
 from skilld.text import counted
 
-_MAX_SECONDS = 36500 * 86400  # a hundred years: beyond it there is no date to show
+_MAX_SECONDS = 36500 * 86400  # a hundred years; later dates cannot be shown
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_PART = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?)([smhdw])", re.ASCII)
+_DURATION_PART = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?)([smhdw])", re.ASCII)
 
 
 def add(verbs: common.Verbs) -> None:
@@ -38,11 +38,11 @@ def add(verbs: common.Verbs) -> None:
 
 
 def pause(arguments: argparse.Namespace) -> int:
-    """Switch off."""
+    """Stop judging, for a while or until resumed."""
     from skilld.store.meta import FOREVER, PAUSED_UNTIL
 
     given = arguments.duration
-    until = FOREVER if given is None else time.time() + _seconds(given)
+    until = FOREVER if given is None else time.time() + _parse_duration(given)
     common.store().meta.set(PAUSED_UNTIL, until)
     console.line(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
     end = "you resume. To resume" if given is None else "the pause ends. To end it now"
@@ -51,7 +51,7 @@ def pause(arguments: argparse.Namespace) -> int:
 
 
 def resume(arguments: argparse.Namespace) -> int:
-    """Switch on again."""
+    """Resume judging."""
     from skilld.store.meta import PAUSED_UNTIL
 
     del arguments
@@ -63,22 +63,22 @@ def resume(arguments: argparse.Namespace) -> int:
 
 
 def snooze(arguments: argparse.Namespace) -> int:
-    """Show no notices for a while."""
+    """Mute notifications for a while, or unmute them."""
     from skilld.store.meta import SNOOZED_UNTIL
 
     if arguments.duration == "off":
         common.store().meta.delete(SNOOZED_UNTIL)
         console.line("Notifications are on again.")
         return 0
-    common.store().meta.set(SNOOZED_UNTIL, time.time() + _seconds(arguments.duration))
+    common.store().meta.set(SNOOZED_UNTIL, time.time() + _parse_duration(arguments.duration))
     console.line(f"Notifications are off for {arguments.duration}.")
     return 0
 
 
-def _seconds(text: str) -> float:
+def _parse_duration(text: str) -> float:
     given = text.strip()
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(given))
-    if _PART.sub("", given) or not seconds:
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _DURATION_PART.findall(given))
+    if _DURATION_PART.sub("", given) or not seconds:
         raise UsageError("Not a duration", text, "Use a number and a unit, such as 30m, 1h30m, 1d or 2w.")
     if seconds > _MAX_SECONDS:
         raise UsageError("Too long", f"{text} is more than a hundred years")
@@ -86,7 +86,7 @@ def _seconds(text: str) -> float:
 
 
 def retry(arguments: argparse.Namespace) -> int:
-    """Put at once on the list what was given up or put off."""
+    """Queue failed and delayed work again."""
     from skilld.store.meta import UNAVAILABLE_JUDGES
 
     del arguments

@@ -1,4 +1,4 @@
-"""`skilld proposals` and `show`: the open proposals, and one of them."""
+"""`skilld proposals` and `show`: the open proposals, and a single one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 
-_FLAGS = 3  # of one proposal that the list shows
-_COLUMN = 32  # characters of a command, beside which there is room for what it does
+_MAX_FLAGS = 3  # of one proposal in the list
+_MAX_COMMAND_WIDTH = 32  # leaves room for a description beside the command
 
 
 def add(verbs: common.Verbs) -> None:
@@ -48,30 +48,32 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.remarks import unwanted_said_again
 
-    states = _states(arguments.state)
-    store = common.stored()
-    look(store)
+    states = _parse_states(arguments.state)
+    store = common.store_or_empty()
+    refresh_or_warn(store)
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
-    if arguments.state == "open":  # what can still be brought back, and what the person may want after all
-        found += [*store.proposals.in_states(_states("dropped")), *unwanted_said_again(store, time.time())]
-    heres = _heres(found)
+    if arguments.state == "open":  # also those that can be restored, and those that were said again
+        found += [*store.proposals.in_states(_parse_states("dropped")), *unwanted_said_again(store, time.time())]
+    heres = _read_open(found)
     for proposal in found:
-        _print(store, proposal, heres.get(proposal.id))
+        _print_row(store, proposal, heres.get(proposal.id))
     if not found:
         console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
-        if begin := common.first_step(store):
+        if begin := common.first_step_hint(store):
             console.say(begin)
     elif arguments.state == "open":
         console.line()
-        merge = f"; with git: git merge {STAGING_BRANCH}" if all(_mergeable(store, one, heres) for one in found) else ""
+        merge = (
+            f"; with git: git merge {STAGING_BRANCH}" if all(_is_mergeable(store, one, heres) for one in found) else ""
+        )
         console.line(f"To decide: skilld review, skilld accept ID or skilld reject ID{merge}")
     return 0
 
 
-def _heres(found: Sequence[Proposal]) -> dict[str, Applicability]:
-    """Return what would come of the open ones on the branch that is checked out."""
+def _read_open(found: Sequence[Proposal]) -> dict[str, Applicability]:
+    """Return, by ID, how each open proposal applies to the branch that is checked out."""
     waiting = [proposal for proposal in found if proposal.state.value == "open" and proposal.commit]
     if not waiting:
         return {}
@@ -81,7 +83,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Applicability]:
     return {proposal.id: looking.applicability(proposal) for proposal in waiting}
 
 
-def _print(store: Store, proposal: Proposal, here: Applicability | None) -> None:
+def _print_row(store: Store, proposal: Proposal, here: Applicability | None) -> None:
     from skilld.evals.results import result_lines as evaluated
     from skilld.proposals.remarks import describe_decision, describe_standing, list_contradictions
 
@@ -90,7 +92,11 @@ def _print(store: Store, proposal: Proposal, here: Applicability | None) -> None
     console.say(f"{head}  {console.plain(proposal.summary)}")
     for evidence in proposal.evidence:
         console.say(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
-    more = f"{len(proposal.flags) - _FLAGS} more: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
+    more = (
+        f"{len(proposal.flags) - _MAX_FLAGS} more: skilld show {proposal.id}"
+        if len(proposal.flags) > _MAX_FLAGS
+        else ""
+    )
     now = time.time()
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
@@ -99,12 +105,12 @@ def _print(store: Store, proposal: Proposal, here: Applicability | None) -> None
     remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
     console.say("    " + "; ".join(one for one in shown if one), style="dim")
-    for flag in filter(None, (*proposal.flags[:_FLAGS], more)):
+    for flag in filter(None, (*proposal.flags[:_MAX_FLAGS], more)):
         console.say(f"    note: {console.plain(flag)}", style="yellow")
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
-    """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
+    """Return a proposal as in `skilld proposals --json`; only an open one is on a branch."""
     from skilld.evals.results import outcomes_of
     from skilld.proposals.remarks import base_warning, current_conflicts
     from skilld.types import TargetKind
@@ -126,8 +132,8 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def _mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Applicability]) -> bool:
-    """Whether plain `git merge skilld/staging` in the skill's folder brings it in, and nothing else."""
+def _is_mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Applicability]) -> bool:
+    """Whether plain `git merge skilld/staging` in the skill's folder would merge it, and nothing else."""
     from skilld.proposals.remarks import base_warning, is_on_staging
 
     own = proposal.repo.startswith(f"{common.places().repositories}/")
@@ -135,7 +141,7 @@ def _mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Applicabili
     return clean and is_on_staging(proposal) and not own and not base_warning(store, proposal)
 
 
-def _states(text: str) -> Sequence[Any]:
+def _parse_states(text: str) -> Sequence[Any]:
     from skilld.types import State
 
     if text == "all":
@@ -146,8 +152,8 @@ def _states(text: str) -> Sequence[Any]:
         raise UsageError("No such state", text, f"Use {', '.join(State)}, or all.") from None
 
 
-def look(store: Store) -> None:
-    """Look at git first; where nothing can be written, as on a full disk, what is known is shown all the same."""
+def refresh_or_warn(store: Store) -> None:
+    """Update the store from git; if nothing can be written, as on a full disk, warn and use what is stored."""
     from skilld.proposals.poll import refresh
     from skilld.store.connection import DamagedError, StoreError
 
@@ -159,7 +165,7 @@ def look(store: Store) -> None:
         console.warn(f"{error.title}: {error.cause}")
 
 
-# `skilld show ID`: a proposal with its evidence, its diff and what to do with it.
+# `skilld show ID`: a proposal with its evidence, its diff and the commands that decide on it.
 
 
 def run_show(arguments: argparse.Namespace) -> int:
@@ -176,11 +182,11 @@ def run_show(arguments: argparse.Namespace) -> int:
     )
     from skilld.types import State
 
-    store = common.stored()
-    look(store)
+    store = common.store_or_empty()
+    refresh_or_warn(store)
     if arguments.id is None:
-        common.which(store, "show", [State.OPEN] if store.proposals.count(State.OPEN) else State)
-    proposal = common.the_proposal(store, arguments.id)
+        common.fail_without_id(store, "show", [State.OPEN] if store.proposals.count(State.OPEN) else State)
+    proposal = common.find_proposal(store, arguments.id)
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
     parts = list_parts(proposal) if is_open else []
@@ -194,11 +200,11 @@ def run_show(arguments: argparse.Namespace) -> int:
     around = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (*describe_decision(store, proposal), remark, here.unfit, *around, *list_contradictions(store, proposal))
     ways = not arguments.without_commands
-    present(proposal, lines, (*remarks, *result_lines(store, proposal)), here, parts if ways else (), ways=ways)
+    print_proposal(proposal, lines, (*remarks, *result_lines(store, proposal)), here, parts if ways else (), ways=ways)
     return 0
 
 
-def present(
+def print_proposal(
     proposal: Proposal,
     lines: list[str],
     remarks: Iterable[str],
@@ -207,19 +213,19 @@ def present(
     *,
     ways: bool = True,
 ) -> None:
-    """Print a proposal for a person; `remarks` say what to mind about where it stands, `here` which commands work.
+    """Print a proposal for a person, with `remarks` on its state; `here` says which commands work.
 
-    Several `parts` are numbered. Without `ways` no commands are named.
+    Several `parts` are numbered. Without `ways` no commands are printed.
     """
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(proposal.summary)}")
-    why = _reasons(proposal, parts)
+    why = _part_reasons(proposal, parts)
     if proposal.reason and not why:
         console.say(f"  why: {console.plain(proposal.reason)}")
     for evidence in proposal.evidence:
         console.say(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
     console.say(
-        f"  {origin(proposal)}, proposed {proposal.created_at}, "
+        f"  {describe_origin(proposal)}, proposed {proposal.created_at}, "
         f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
         style="dim",
     )
@@ -231,15 +237,15 @@ def present(
     console.line()
     console.diff(lines)
     if len(parts) > 1:
-        _number(proposal, parts, why)
-    commands = list(_ways(proposal, here)) if proposal.commit and ways else []
+        _print_parts(proposal, parts, why)
+    commands = list(_commands(proposal, here)) if proposal.commit and ways else []
     if commands:
         console.line()
-        _list(commands)
+        _print_commands(commands)
 
 
 def _loaded_by(proposal: Proposal) -> str:
-    """Return why a file that is no skill is the one that is edited: who loads it."""
+    """Return which agents load the edited file; empty for a skill."""
     from skilld.types import TargetKind
 
     if proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES, TargetKind.PERSONAL}:
@@ -248,17 +254,17 @@ def _loaded_by(proposal: Proposal) -> str:
     return f"loaded by {console.plain(' and '.join(proposal.agents or (proposal.agent,)))}{everywhere}"
 
 
-def _list(commands: Sequence[tuple[str, str]]) -> None:
-    """Print commands and what each does: in columns, but below a command that is too long for its column."""
-    width = max((len(command) for command, _ in commands if len(command) <= _COLUMN), default=0)
+def _print_commands(commands: Sequence[tuple[str, str]]) -> None:
+    """Print commands with their descriptions in columns; below a command that is too long for its column."""
+    width = max((len(command) for command, _ in commands if len(command) <= _MAX_COMMAND_WIDTH), default=0)
     for command, does in commands:
         if len(command) > width:
             console.line(f"  {command}")
         console.say(f"  {command if len(command) <= width else '':{width}}  {does}", width + 4)
 
 
-def _reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
-    """Return the reason for each of several parts; nothing where there is only one for all."""
+def _part_reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
+    """Return the reason for each of several parts; none if they share one."""
     if len(parts) < 2:  # noqa: PLR2004 - one part is the whole
         return []
     from skilld.proposals.narrow import part_reasons
@@ -266,20 +272,20 @@ def _reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
     return part_reasons(proposal, parts)
 
 
-def _number(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
-    """Print the parts of a proposal by their numbers, each with its reason, and how to decide on some of them."""
+def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
+    """Print the numbered parts of a proposal with their reasons, and how to decide on some of them."""
     console.line()
     for number, part in enumerate(parts, 1):
         console.say(console.plain(f"  part {number}  {part.told}"), 10)
         if why:
             console.say(console.plain(f"          why: {why[number - 1]}"), 10)
     for verb in ("accept", "reject"):
-        some = len(parts) if len(parts) < 3 else f"1,{len(parts)}"  # noqa: PLR2004 - the fewest of which two are some
+        some = len(parts) if len(parts) < 3 else f"1,{len(parts)}"  # noqa: PLR2004 - two of three parts are only some
         console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {some}")
 
 
-def origin(proposal: Proposal) -> str:
-    """Return where a proposal came from: a session, or the verb that makes those without one."""
+def describe_origin(proposal: Proposal) -> str:
+    """Describe where a proposal came from: a session, or a verb."""
     if not proposal.evidence and not proposal.session_id:
         from skilld.proposals.model import EVALS_PREFIX, TRIM_PREFIX
 
@@ -290,10 +296,10 @@ def origin(proposal: Proposal) -> str:
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
 
-def _ways(proposal: Proposal, here: Applicability) -> Iterator[tuple[str, str]]:
-    """Yield the commands that decide, and what each does; none that would conflict or bring in more."""
+def _commands(proposal: Proposal, here: Applicability) -> Iterator[tuple[str, str]]:
+    """Yield the commands that decide, and what each does; none that would conflict or merge more than this proposal."""
     if proposal.state.value != "open":
-        yield from _ways_back(proposal)
+        yield from _commands_after_decision(proposal)
         return
     git, where = "git", "commit it to the branch you have checked out"
     if Path(proposal.repo).parent == common.places().repositories:
@@ -303,14 +309,14 @@ def _ways(proposal: Proposal, here: Applicability) -> Iterator[tuple[str, str]]:
         yield f"skilld accept {proposal.id}", where
         if here.own:
             yield f"skilld accept {proposal.id} --to {here.own}", "write it to your own file, for all your projects"
-    yield f"skilld reject {proposal.id}", f"discard it; it is {common.AGAIN}"
+    yield f"skilld reject {proposal.id}", f"discard it; it is {common.REPROPOSAL_CONDITION}"
     if here.picks:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
     if here.merges:
         yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
 
 
-def _ways_back(proposal: Proposal) -> Iterator[tuple[str, str]]:
+def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
     """Yield the commands that change a decision, and what each does."""
     state = proposal.state.value
     if state == "accepted":
@@ -318,7 +324,7 @@ def _ways_back(proposal: Proposal) -> Iterator[tuple[str, str]]:
     elif state == "dropped":
         yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
-        yield f"skilld reject {proposal.id}", f"discard it now; it will be {common.AGAIN}"
+        yield f"skilld reject {proposal.id}", f"discard it now; it will be {common.REPROPOSAL_CONDITION}"
     elif state == "rejected":
         yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "accept it after all"

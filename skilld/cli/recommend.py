@@ -30,11 +30,11 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
     parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one model call)")
-    common.add_project(parser)
+    common.add_project_option(parser)
     parser = common.verb(
         verbs, "suggest", run_suggest, "print a short summary of this project's skills for a new session", listing=True
     )
-    common.add_project(parser)
+    common.add_project_option(parser)
     parser.add_argument(
         "--hook", metavar="AGENT", help="print the hook that shows the summary at the start of every session"
     )
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Which task?", "no text given", 'skilld recommend "write the release notes"')
     from skilld.library.recommend import confidence_word
 
-    found = fitting(text, common.folder(arguments.project), ask=arguments.ask)
+    found = find_recommendations(text, common.resolve_folder(arguments.project), ask=arguments.ask)
     if arguments.json:
         return common.write_json([asdict(one) for one in found])
     for one in found:
@@ -62,13 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendation]:
-    """Return what is recommended for a piece of work in a project; with `ask` a model chooses among the skills."""
+def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list[Recommendation]:
+    """Return the recommendations for a task in a project; with `ask` a model chooses among the skills."""
     from skilld.library.clusters import find_mentions
     from skilld.library.recommend import recommend
     from skilld.library.rows import disabled_skills, folders_to_root, merged_skills, offered_skills
 
-    store = common.store() if ask else common.stored()
+    store = common.store() if ask else common.store_or_empty()
     skills = inventory.all_skills([*folders_to_root(project)])
     off = {str(path) for path in (*disabled_skills(store), *merged_skills(skills))}
     offered = offered_skills(store, skills)
@@ -81,16 +81,16 @@ def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendati
         feedback=store.records.feedback(),
         texts=_bodies(offered),
     )
-    return _asked(store, text, offered, found) if ask else found
+    return _ask_model(store, text, offered, found) if ask else found
 
 
-def _asked(store: Store, text: str, skills: list[Skill], found: list[Recommendation]) -> list[Recommendation]:
-    """Return what the model chooses; what words alone found where it does not answer."""
-    from skilld.cli.asking import Asking
+def _ask_model(store: Store, text: str, skills: list[Skill], found: list[Recommendation]) -> list[Recommendation]:
+    """Return the model's choice; if it does not answer, what keywords found."""
+    from skilld.cli.budgeted_model import BudgetedModel
     from skilld.library.recommend import model_recommendations, skill_summary, skills_to_ask
     from skilld.protocol import Fit, FitResult
 
-    model = Asking(store, common.settings(), "recommend")
+    model = BudgetedModel(store, common.settings(), "recommend")
     asked = skills_to_ask(skills, found)
     if not asked:
         return found
@@ -104,7 +104,7 @@ def _asked(store: Store, text: str, skills: list[Skill], found: list[Recommendat
 
 
 def _bodies(skills: list[Skill]) -> dict[Path, str]:
-    """Return what skills say below their front matter; of one that cannot be read nothing."""
+    """Return the text of each readable skill below its front matter."""
     from skilld.skills.write import body
 
     found = {}
@@ -114,11 +114,11 @@ def _bodies(skills: list[Skill]) -> dict[Path, str]:
     return found
 
 
-# `skilld suggest`: a few lines for the start of a session, to be shown by an agent's own hook.
+# `skilld suggest`: a few lines for the start of a session, printed by an agent's own hook.
 
-_SKILLS = 5
-_MINDED = 3
-# Agents whose settings take a command that is run when a session starts, and what these settings are called.
+_MAX_SKILLS = 5
+_MAX_MINDED = 3
+# Agents that can run a command when a session starts: the settings file and the name of the event.
 _HOOKS = {
     "claude-code": ("~/.claude/settings.json", "SessionStart"),
     "gemini-cli": ("~/.gemini/settings.json", "SessionStart"),
@@ -128,10 +128,10 @@ _HOOKS = {
 def run_suggest(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.hook:
-        return _hook(arguments.hook)
+        return _print_hook(arguments.hook)
     from skilld.library.recommend import confidence_word
 
-    found = collect(common.folder(arguments.project))
+    found = collect(common.resolve_folder(arguments.project))
     if arguments.json:
         return common.write_json(found)
     for skill in found["skills"]:
@@ -145,14 +145,14 @@ def run_suggest(arguments: argparse.Namespace) -> int:
 
 
 def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the project's skills, the most used first, and the surest things said there that no skill says."""
+    """Return the project's skills, the most used first, and the learnings there with the highest confidence."""
     from skilld.library.clusters import confidence, group_asks, learning_mentions
     from skilld.library.rows import folders_to_root
 
-    store = common.stored()
+    store = common.store_or_empty()
     folders = [*folders_to_root(project)]  # an agent that is started below the top of a project loads those above, too
     near = {skill.path: skill for folder in folders for skill in inventory.project_skills(folder)}
-    skills = inventory.most_used(inventory.skills_to_offer([*near.values()], project))
+    skills = inventory.sorted_by_use(inventory.skills_to_offer([*near.values()], project))
     now = time.time()
     places = set(map(str, folders))
     said = group_asks(
@@ -162,13 +162,13 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     return {
         "skills": [
             {"name": skill.name, "description": skill.front.description, "sessions": sessions}
-            for skill, sessions in skills[:_SKILLS]
+            for skill, sessions in skills[:_MAX_SKILLS]
         ],
-        "minded": [{"text": text, "confidence": round(sure, 3)} for sure, text in surest[:_MINDED]],
+        "minded": [{"text": text, "confidence": round(sure, 3)} for sure, text in surest[:_MAX_MINDED]],
     }
 
 
-def _hook(agent: str) -> int:
+def _print_hook(agent: str) -> int:
     if agent not in _HOOKS:
         raise UsageError("No hook for this agent", f"{common.as_text(agent)}; available for: {', '.join(_HOOKS)}")
     file, event = _HOOKS[agent]

@@ -1,4 +1,4 @@
-"""`skilld record` and `skilld feedback`: what a person or their tools report about tasks and skills."""
+"""`skilld record` and `skilld feedback`: reports about tasks and skills, from a person or their tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, guarding, inventory
+from skilld.cli import common, inventory, permissions
 from skilld.clock import rfc3339
 from skilld.errors import UsageError
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from skilld.store.learnings import Learning
     from skilld.store.tasks import Task
 
-_NO_SKILL = 0.5  # how sure one is of a task done without a skill
+_CONFIDENCE_WITHOUT_SKILL = 0.5  # in what a task done without a skill taught
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     parser = common.verb(verbs, "record", record, "record a finished task, or show statistics on past ones")
     parser.add_argument("prompt", metavar="TEXT", nargs="?", help="the task you asked for")
-    common.add_project(parser)
+    common.add_project_option(parser)
     parser.add_argument(
         "--status",
         choices=("completed", "failed", "abandoned"),
@@ -37,7 +37,7 @@ def add(verbs: common.Verbs) -> None:
         "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
     )
     parser.add_argument(
-        "--seconds", metavar="N", type=common.number, default=0.0, help="how long the task took, in seconds"
+        "--seconds", metavar="N", type=common.parse_number, default=0.0, help="how long the task took, in seconds"
     )
     parser.add_argument("--result", metavar="TEXT", default="", help="the result; kept as a learning with --qa-passed")
     checked = parser.add_mutually_exclusive_group()
@@ -62,20 +62,20 @@ def add(verbs: common.Verbs) -> None:
 
 
 def record(arguments: argparse.Namespace) -> int:
-    """Keep a task, or show what tasks have in common."""
-    store = common.stored() if arguments.stats else common.store()
+    """Store a task, or show statistics on past ones."""
+    store = common.store_or_empty() if arguments.stats else common.store()
     if arguments.stats:
-        return _show_patterns(store, as_json=arguments.json)
+        return _print_patterns(store, as_json=arguments.json)
     if not (arguments.prompt or "").strip():
         raise UsageError("Which task?", "no text given", 'skilld record "fix the login" --qa-passed')
-    # What an agent says came of a task is nobody's word, and learnings are shown to agents again.
-    doubt = guarding.person_doubt() if arguments.result else None
-    task = _task(arguments)
-    _refuse_unknown(store, arguments.skill, Path(task.project))
+    # An agent's account of its own result is not the person's word, and learnings are shown to agents again.
+    doubt = permissions.person_doubt() if arguments.result else None
+    task = _build_task(arguments)
+    _check_skills(store, arguments.skill, Path(task.project))
     with store.transaction():
         store.records.add_task(task)
         if learned := bool(task.qa and task.result and not doubt):
-            store.learnings.add(_learning(task, store.records.tasks()))
+            store.learnings.add(_build_learning(task, store.records.tasks()))
     if arguments.json:
         return common.write_json(asdict(task))
     kept = "; the result is kept as a learning." if learned else "."
@@ -84,19 +84,19 @@ def record(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_unknown(store: Store, skills: list[str], project: Path) -> None:
-    """Raise SkilldError where a skill is named that is not here, and that no session ever used."""
+def _check_skills(store: Store, skills: list[str], project: Path) -> None:
+    """Raise SkilldError if a named skill neither exists here nor was ever used in a session."""
     from skilld.skills.find import FILE
 
     if skills:
-        rows = inventory.shelved(store, project / FILE)
+        rows = inventory.library_rows(store, project / FILE)
         known = {*(row.name for row in rows), *(one.name for one in store.overview.used())}
         for name in skills:
             if not {name, name.rpartition(":")[2]} & known:
                 raise inventory.no_such_skill(name, known)
 
 
-def _show_patterns(store: Store, *, as_json: bool) -> int:
+def _print_patterns(store: Store, *, as_json: bool) -> int:
     from skilld.library.patterns import find_patterns
 
     found = asdict(find_patterns(store.records.tasks(), store.past.sessions()))
@@ -108,7 +108,7 @@ def _show_patterns(store: Store, *, as_json: bool) -> int:
             'to record a task yourself: skilld record "fix the login" --qa-passed'
         )
         return 0
-    console.table([(label, console.plain(_shown(name, found[name]))) for name, label in _LABELS.items()])
+    console.table([(label, console.plain(_format_value(name, found[name]))) for name, label in _LABELS.items()])
     return 0
 
 
@@ -118,8 +118,8 @@ _LABELS = {
 }  # fmt: skip
 
 
-def _shown(name: str, value: object) -> str:
-    """Return a pattern in words: counts by name, the commonest first, and "unknown" where there is none."""
+def _format_value(name: str, value: object) -> str:
+    """Format one statistic: a share, a time, counts by name, or "unknown"."""
     if isinstance(value, float):
         return f"{value:.0%}" if name.endswith("_rate") else f"{value / 60:.1f} min"
     if isinstance(value, dict):
@@ -127,8 +127,8 @@ def _shown(name: str, value: object) -> str:
     return "unknown" if value is None else str(value)
 
 
-def _task(arguments: argparse.Namespace) -> Task:
-    """Return the task that the arguments tell of, without secrets."""
+def _build_task(arguments: argparse.Namespace) -> Task:
+    """Return the task that the arguments describe, without secrets."""
     import hashlib
 
     from skilld.store.tasks import Task
@@ -139,7 +139,7 @@ def _task(arguments: argparse.Namespace) -> Task:
     return Task(
         id=hashlib.sha256(f"{at}\n{prompt}".encode()).hexdigest()[:10],
         prompt=prompt,
-        project=str(common.folder(arguments.project)),
+        project=str(common.resolve_folder(arguments.project)),
         status=arguments.status,
         tools=tuple(redact(common.as_text(tool)) for tool in arguments.tool),
         skills=tuple(redact(common.as_text(skill)) for skill in arguments.skill),
@@ -151,14 +151,14 @@ def _task(arguments: argparse.Namespace) -> Task:
 
 
 def feedback(arguments: argparse.Namespace) -> int:
-    """Keep whether a skill helped."""
+    """Store whether a skill helped."""
     from skilld.cli.skills.testing import past_session
 
     note = common.redactor()(common.as_text(arguments.note))
     session, store = common.as_text(arguments.session), common.store()
     if session and all(session != one for _, one, _, _ in store.overview.all_sessions()):
-        past_session(session)  # which is not followed, but may be there
-    found = inventory.the_skill(store, arguments.skill, session)
+        past_session(session)  # not followed, but its transcript may exist
+    found = inventory.find_skill(store, arguments.skill, session)
     path = str(found.path)
     store.records.add_feedback(found.name, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)
     said = "helped" if arguments.helpful else "did not help"
@@ -166,14 +166,14 @@ def feedback(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _learning(task: Task, tasks: list[Task]) -> Learning:
+def _build_learning(task: Task, tasks: list[Task]) -> Learning:
     from skilld.library.patterns import find_patterns, kind_of_work, learned_confidence
     from skilld.store.learnings import Learning
     from skilld.types import Kind
 
     alike = find_patterns([one for one in tasks if kind_of_work(one.prompt) == kind_of_work(task.prompt)])
     with_skill = find_patterns([one for one in tasks if set(one.skills) & set(task.skills)])
-    sure = _NO_SKILL if with_skill.qa_rate is None else with_skill.qa_rate
+    sure = _CONFIDENCE_WITHOUT_SKILL if with_skill.qa_rate is None else with_skill.qa_rate
     return Learning(
         id=task.id,
         turn_key=f"record:{task.id}",

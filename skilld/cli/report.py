@@ -1,4 +1,4 @@
-"""`skilld report`: what you taught, where it went and whether it helped, in thirty lines or as a page."""
+"""`skilld report`: what you taught, where it went and whether it helped, in thirty lines or as a web page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skilld.files import write_whole
 if TYPE_CHECKING:
     from skilld.report.values import Report
 
-_NARROWEST, _WIDEST = 40, 98  # columns
+_MIN_WIDTH, _MAX_WIDTH = 40, 98  # columns
 
 
 def add(verbs: common.Verbs) -> None:
@@ -27,7 +27,7 @@ def add(verbs: common.Verbs) -> None:
         verbs, "report", run, "show what you taught in the last year, and whether it helped", listing=True
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
-    # `words` of the parsed arguments is the command as it was given.
+    # `arguments.words` is the command as it was typed.
     parser.add_argument(
         "--words",
         dest="with_words",
@@ -41,22 +41,22 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.report.gather import gather
     from skilld.report.lines import lines
 
-    with closing(common.stored()) as store:
+    with closing(common.store_or_empty()) as store:
         report = gather(store, time.time(), words=arguments.with_words)
     if arguments.html is not None:
-        _write(arguments.html, report)
+        _write_page(arguments.html, report)
     if arguments.json:
         return common.write_json(asdict(report))
     if arguments.html is not None:
         console.line(f"Wrote {console.plain(common.as_text(str(arguments.html)))}")
         return 0
-    width = min(get_terminal_size().columns - 2, _WIDEST)
-    for line in lines(report, str(common.home()), max(width, _NARROWEST)):
+    width = min(get_terminal_size().columns - 2, _MAX_WIDTH)
+    for line in lines(report, str(common.home()), max(width, _MIN_WIDTH)):
         console.line(console.plain(line))
     return 0
 
 
-def _write(path: Path, report: Report) -> None:
+def _write_page(path: Path, report: Report) -> None:
     from skilld.report.page import page
 
     try:

@@ -35,10 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     removed = scrub_environment()
     where = common.places()
     store = common.store()
-    ids = [_to_review(store, given) for given in arguments.ids]
-    first_step = common.first_step(store)
+    ids = [_find_reviewable(store, given) for given in arguments.ids]
+    first_step = common.first_step_hint(store)
     store.close()
-    around = ReviewContext(
+    context = ReviewContext(
         database=where.database,
         find_skills=inventory.all_skills,
         removed=removed,
@@ -49,43 +49,43 @@ def run(arguments: argparse.Namespace) -> int:
         targets=common.settings().targets,
         first_step=first_step,
     )
-    sitting = ReviewSession(around)
+    session = ReviewSession(context)
     if arguments.plain or not terminal.has_screen():
-        _plain(sitting, ids)
+        _run_plain(session, ids)
         return Exit.OK
     from skilld.review.app import ReviewApp
 
-    app = ReviewApp(sitting, ids, common.settings().batch.turns, terminal.edit, _generating)
+    app = ReviewApp(session, ids, common.settings().batch.turns, terminal.edit, _start_generation)
     app.run()
-    for lines in sitting.told.values():  # the screen is gone, and what was decided with it
+    for lines in session.told.values():  # the screen is gone, and with it the outcomes it showed
         for line in lines:
             console.say(console.plain(line))
     return Exit.BUG if app.return_code else Exit.OK
 
 
-def _to_review(store: Store, given: str) -> str:
-    """Return the ID of the proposal that a person means, of which something has to be undecided."""
+def _find_reviewable(store: Store, given: str) -> str:
+    """Return the ID of the proposal that a person names. Raises SkilldError if all of it is decided."""
     from skilld.proposals.remarks import find_descendants
     from skilld.types import State
 
-    proposal = common.the_proposal(store, given)
+    proposal = common.find_proposal(store, given)
     if find_descendants(store, [proposal.id], store.proposals.in_states([State.OPEN, State.DROPPED])):
         return proposal.id
     raise SkilldError("Nothing to review", f"{proposal.id} is {proposal.state.value}", f"skilld show {proposal.id}")
 
 
-def _generating() -> Generation:
-    from skilld.cli.mine import generating, whole
+def _start_generation() -> Generation:
+    from skilld.cli.mine import default_run, start_generation
 
-    return generating(*whole())
+    return start_generation(*default_run())
 
 
-def _plain(sitting: ReviewSession, ids: list[str]) -> None:
+def _run_plain(session: ReviewSession, ids: list[str]) -> None:
     from skilld.cli.mine import run_plain
     from skilld.review.plain import Plain
     from skilld.review.plain_tabs import PlainTabs, Talk
 
-    sitting.take_in()
+    session.take_in()
     talk = Talk(console.line, terminal.ask, terminal.edit)
-    tabs = PlainTabs(sitting, common.settings().batch.turns, talk, lambda: run_plain(_generating()))
-    Plain(sitting, talk, tabs).run(ids)
+    tabs = PlainTabs(session, common.settings().batch.turns, talk, lambda: run_plain(_start_generation()))
+    Plain(session, talk, tabs).run(ids)

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from skilld.worker.spawn import Worker
 
 
-_ROOT = "skilld: You are running skilld as root, which can change every file on this machine. Use your own account."
+_ROOT_WARNING = (
+    "skilld: You are running skilld as root, which can change every file on this machine. Use your own account."
+)
 
 
 def add(verbs: common.Verbs) -> None:
@@ -39,14 +41,14 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits")
     parser.add_argument("--once", action="store_true", help="process new messages, then exit")
     parser.add_argument(
-        "--backfill", metavar="DAYS", type=common.days, help="also process your messages from the last DAYS days"
+        "--backfill", metavar="DAYS", type=common.parse_days, help="also process your messages from the last DAYS days"
     )
     parser.set_defaults(brief=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    gc.disable()  # until all is imported: what that makes stays, and looking through it took a sixth of it
+    gc.disable()  # until everything is imported: those objects stay, and collecting took a sixth of the time
     from skilld import logs
     from skilld.daemon import settings_cache
     from skilld.daemon.engine import Engine
@@ -56,25 +58,25 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.store.corruption import restrict_access
     from skilld.store.meta import INSTALLED_AT
 
-    umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
+    umask = os.umask(0o077)  # for skilld's files; in repositories a worker restores the person's own
     where = common.places()
-    origin, settings = _settings(where)
+    origin, settings = _load_settings(where)
     restrict_access(where.database)
     check_private(where)
     if os.geteuid() == 0:
-        console.warn(_ROOT)
+        console.warn(_ROOT_WARNING)
     lock = Lock.take(where.lock)
     terminal = sys.stdout.isatty()
-    logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
+    logs.set_up(None if _is_journald_reading() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
     if terminal and not arguments.brief:
         from skilld.cli import setup
 
         if setup.ask_once(settings, where.settings_file):
-            origin, settings = _settings(where)
+            origin, settings = _load_settings(where)
     settings_cache.keep(store, settings, origin)
-    engine = Engine(store, settings, common.host(umask=umask), time.time(), _redactor())
+    engine = Engine(store, settings, common.host(umask=umask), time.time(), _redactor_or_none())
     store.words.forget_old(time.time())
     try:
         return _follow(engine, where, arguments, new_here=new_here)
@@ -84,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
-    """Say what was found here, and follow: once, or until a signal. Returns the exit code."""
+    """Print what was found here, and follow the agents: once, or until a signal. Returns the exit code."""
     from skilld.daemon.lock import FileIdentity
     from skilld.daemon.loop import Loop
     from skilld.notify.desktop import Desktop
@@ -92,22 +94,22 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
 
     gc.freeze()
     gc.enable()
-    bell = _ring if sys.stdout.isatty() else None
+    bell = _ring_bell if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
-    loop = Loop(engine, _tell, desktop, where.settings_file, FileIdentity(where.lock, where.database).check)
+    loop = Loop(engine, _print_news, desktop, where.settings_file, FileIdentity(where.lock, where.database).check)
     if not arguments.once:
         loop.take_signals()
     else:
-        engine.follower.sweep()  # so that what is told is what is there
-    if not arguments.brief:  # `setup` has said it all
-        tell(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
+        engine.follower.sweep()  # before printing what was found
+    if not arguments.brief:  # `setup` has printed it already
+        print_introduction(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
         console.say(f"Reading {counted(count, 'transcript')} from the last {days}.")
     if arguments.once:
         with Worker(engine.around.environment) as worker:
-            return _once(engine, worker, brief=arguments.brief)
+            return _run_once(engine, worker, brief=arguments.brief)
     loop.run()
     if loop.stopped_by != signal.SIGINT:
         return Exit.OK
@@ -116,29 +118,29 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     return Exit.INTERRUPTED
 
 
-def _settings(where: Places) -> tuple[str, Settings]:
-    """Return the settings, after what tells their origin."""
+def _load_settings(where: Places) -> tuple[str, Settings]:
+    """Return the settings' origin, read before them, and the settings."""
     from skilld.daemon.settings_cache import origin
 
     return origin(where.settings_file, os.environ), common.settings()
 
 
-def _redactor() -> Callable[[str], str] | None:
-    """Return what takes secrets out of words; None where it cannot be used, which every batch tells then."""
+def _redactor_or_none() -> Callable[[str], str] | None:
+    """Return the redactor; None if it cannot be loaded, which every batch will report."""
     try:
         return common.redactor()
     except SkilldError:
         return None
 
 
-def _journald_reads() -> bool:
-    """Whether standard error goes to journald: a terminal may inherit the variable, so it alone proves nothing."""
+def _is_journald_reading() -> bool:
+    """Whether standard error goes to journald. The variable alone proves nothing: a terminal may inherit it."""
     facts = os.fstat(sys.stderr.fileno())
     return os.environ.get("JOURNAL_STREAM") == f"{facts.st_dev}:{facts.st_ino}"
 
 
-def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
-    """Read what is new and finish the batches that are due, one after the other; `brief` leaves the sums to others."""
+def _run_once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
+    """Read what is new and finish the batches that are due, one by one; `brief` omits the totals."""
     from skilld.daemon.schedule import heard_since
     from skilld.proposals.poll import PollSchedule, record_observation
     from skilld.protocol import GitResult, Job
@@ -146,8 +148,8 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
 
     seconds = engine.settings.worker.seconds
     engine.store.batches.recover()
-    before = _failed(engine)
-    _read(engine)
+    before = _count_failed(engine)
+    _read_new(engine)
     engine.close_due(time.time())
     umask = engine.around.umask
     if lost := engine.recall(time.time()):
@@ -157,21 +159,21 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
         found = worker.do(Job(look, umask), seconds)
         if isinstance(found, GitResult):
             record_observation(engine.store, found, time.time())
-        done += _finish_due(engine, worker)  # proposals that the look found to have lost their place
+        done += _finish_due(engine, worker)  # proposals that the poll found to no longer fit
     if mend := heard_since(engine, time.time()):
         with VerbWorker(engine.around.environment) as verb:
             verb.do(Job(mend, umask), seconds)
     if not brief:
-        _tell_sums(engine, done, _failed(engine) - before)
+        _print_totals(engine, done, _count_failed(engine) - before)
     return 0
 
 
-def _failed(engine: Engine) -> int:
-    """Return how many batches no judge could be asked about, or gave no usable answer to."""
+def _count_failed(engine: Engine) -> int:
+    """Return the number of batches without a usable answer, or for which no judge could be asked."""
     return engine.store.batches.counts()["parked"] + engine.store.batches.outcomes().get("failed", 0)
 
 
-def _tell_sums(engine: Engine, done: int, failed: int) -> None:
+def _print_totals(engine: Engine, done: int, failed: int) -> None:
     from skilld.types import State
 
     count = engine.store.proposals.count(State.OPEN)
@@ -201,14 +203,14 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
         new = engine.finish(batch, result, time.time())
         if found := [*new, *engine.said_again(result)]:
             progress.clear()
-            _tell(found)
+            _print_news(found)
         done += 1
     progress.clear()
     return done
 
 
-def _read(engine: Engine) -> None:
-    """Read what is new, and say how far it is where there is much to read again."""
+def _read_new(engine: Engine) -> None:
+    """Read what is new, showing progress if transcripts must be read again."""
     total = engine.store.transcripts.reread_count()
     progress = Progress("Reading transcripts")
 
@@ -228,16 +230,16 @@ def _keep_plan(engine: Engine, batch: StoredBatch, plan: PartialResult) -> None:
         engine.keep_plan(batch, plan, time.time())
 
 
-def _ring() -> None:
-    """Ring the terminal's bell, where no notice can be shown."""
+def _ring_bell() -> None:
+    """Ring the terminal's bell, for lack of a desktop notification."""
     sys.stdout.write("\a")
     sys.stdout.flush()
 
 
-def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
-    """Say on the terminal what was proposed, applied by auto mode or said again, and how much waits for a place now."""
+def _print_news(proposals: list[Proposal], waiting: int = 0) -> None:
+    """Print what was proposed, applied by auto mode or said again, and how many learnings now wait for a file."""
     for proposal in proposals:
-        done, then = _news(proposal)
+        done, then = _describe_news(proposal)
         console.say(f"{done}: {console.plain(proposal.summary)}")
         console.say(f"  {then} {proposal.id}")
     if waiting:
@@ -247,8 +249,8 @@ def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
     sys.stdout.flush()
 
 
-def _news(proposal: Proposal) -> tuple[str, str]:
-    """Return what happened to a proposal, and what to do about it."""
+def _describe_news(proposal: Proposal) -> tuple[str, str]:
+    """Describe what happened to a proposal, and what to do about it."""
     from skilld.proposals.remarks import UNDO_VERBS
     from skilld.store.proposals import UNWANTED_STATES
 
@@ -260,11 +262,11 @@ def _news(proposal: Proposal) -> tuple[str, str]:
     return f"Proposed for {name}", "To review it: skilld review"
 
 
-# What `skilld run` says when it starts: what was found here, who judges, what that costs.
+# What `skilld run` prints when it starts: what was found here, who judges, what that costs.
 
 
 def _own_skills(engine: Engine) -> set[Path]:
-    """Return the skills in the person's own folders, each once however many links lead to it."""
+    """Return the skills in the person's own folders, each once even if several links lead to it."""
     from skilld.agents import ADAPTERS
     from skilld.ingest.discover import skill_places
 
@@ -274,8 +276,8 @@ def _own_skills(engine: Engine) -> set[Path]:
     return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
 
 
-def _where_they_are(skills: set[Path]) -> str:
-    """Return how many skills there are, and how many of them lie in repositories."""
+def _count_skills(skills: set[Path]) -> str:
+    """Describe how many skills there are, and how many of them are in repositories."""
     tops = [next((top for top in path.parents if (top / ".git").exists()), None) for path in skills]
     tops = [top for top in tops if top is not None]
     own = f"{len(skills)} in your own folders"
@@ -283,13 +285,13 @@ def _where_they_are(skills: set[Path]) -> str:
     return f"{own} ({len(tops)} in {counted(many, 'repository', 'repositories')})" if tops else own
 
 
-def _cost(model: str, settings: Settings) -> str:
+def _describe_cost(model: str, settings: Settings) -> str:
     if model == "offline":
         return "nothing, and nothing leaves this machine"
     if model.startswith("ollama"):
         return "only CPU time on this machine"
     from skilld.classify.backends.agent_cli.clients import PREFIX
-    from skilld.cli.setup import A_DAY
+    from skilld.cli.setup import DAILY_USE
 
     what = "a few cents with a small model"
     if model == "agent":
@@ -298,41 +300,41 @@ def _cost(model: str, settings: Settings) -> str:
         what = f"uses your plan or credits for {model.split(':')[1]}"
     most = settings.budget.calls
     calls = f"at most {counted(most, 'model call')} a day" if most else "no limit on model calls"
-    return f"{A_DAY}: {what}; {calls} (budget.calls)"
+    return f"{DAILY_USE}: {what}; {calls} (budget.calls)"
 
 
-def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
-    """Say what was found on this machine and what judging costs; to a new user also how to look at the past week.
+def print_introduction(engine: Engine, *, new_here: bool, follows: bool) -> None:
+    """Print what was found on this machine and what judging costs; for a new user also how to process the past week.
 
-    `follows` says whether the program goes on until it is stopped.
+    `follows` says whether the program runs until it is stopped.
     """
     from skilld.settings import choice_of
 
     settings = engine.settings
     choice = choice_of(settings, engine.around.environment)
-    _tell_agents(engine)
-    _row("Skills", f"{_where_they_are(_own_skills(engine))}, plus any in your projects")
-    _row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")
-    _row("Judge", f"{choice.name}: {choice.why}")
-    _row("Cost", _cost(choice.name, settings))
+    _print_agents(engine)
+    _print_row("Skills", f"{_count_skills(_own_skills(engine))}, plus any in your projects")
+    _print_row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")
+    _print_row("Judge", f"{choice.name}: {choice.why}")
+    _print_row("Cost", _describe_cost(choice.name, settings))
     for found in choice.found:
-        _row("", found)
+        _print_row("", found)
     if settings.notify.enabled:
-        _row("Notify", f"at most {settings.notify.per_day} desktop notifications a day (notify.per_day)")
+        _print_row("Notify", f"at most {settings.notify.per_day} desktop notifications a day (notify.per_day)")
     if new_here and any(one.get("files") for one in engine.store.transcripts.summary().values()):
-        _tell_of_the_past(choice.name, follows=follows)
+        _print_backfill_hint(choice.name, follows=follows)
     console.line()
     if follows and sys.stdout.isatty():
-        common.tell_of_path()
+        common.print_path_hint()
         console.say("Following your agents. Press Ctrl-C to stop. To review proposals: skilld review", style="dim")
     sys.stdout.flush()
 
 
-def _row(name: str, text: str) -> None:
+def _print_row(name: str, text: str) -> None:
     console.say(f"{name:12} {text}", 13)
 
 
-def _tell_agents(engine: Engine) -> None:
+def _print_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import names_of
 
@@ -341,20 +343,20 @@ def _tell_agents(engine: Engine) -> None:
     absent = []
     for name, adapter in ADAPTERS.items():
         if files := summary.get(name, {}).get("files", 0):
-            _row(adapter.INFO.title, counted(files, "session file"))
+            _print_row(adapter.INFO.title, counted(files, "session file"))
         elif on_path(names_of(adapter.INFO.title), around) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name
         ):
-            _row(adapter.INFO.title, "no sessions yet")
+            _print_row(adapter.INFO.title, "no sessions yet")
         else:
             absent.append(adapter.INFO.title)
     if absent:
         number = counted(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
         them = "it" if len(absent) == 1 else "them"
-        _row("Not found", f"{number}, followed once you use {them} (list: skilld doctor)")
+        _print_row("Not found", f"{number}, followed once you use {them} (list: skilld doctor)")
 
 
-def _tell_of_the_past(model: str, *, follows: bool) -> None:
+def _print_backfill_hint(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
     console.say(
@@ -362,4 +364,4 @@ def _tell_of_the_past(model: str, *, follows: bool) -> None:
         "last 7 days, without a model:"
     )
     first = "   (stop this process first with Ctrl-C)" if follows else ""
-    console.say(f"  {offline}{common.program()} run --once --backfill 7{first}")
+    console.say(f"  {offline}{common.command_name()} run --once --backfill 7{first}")

@@ -18,7 +18,7 @@ from skilld.text import often
 if TYPE_CHECKING:
     from skilld.service.values import ServiceManager, ServiceState, Start
 
-_LINGER = "The service stops when you log out. To keep it running: loginctl enable-linger"
+_LINGER_HINT = "The service stops when you log out. To keep it running: loginctl enable-linger"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -41,7 +41,7 @@ def add(verbs: common.Verbs) -> None:
     common.verb(actions, "status", status, "show whether the service is installed and running", listing=True)
 
 
-def the_manager() -> ServiceManager:
+def service_manager() -> ServiceManager:
     """Return the service manager of this machine."""
     from skilld.service.install import manager
 
@@ -49,22 +49,22 @@ def the_manager() -> ServiceManager:
 
 
 def install(arguments: argparse.Namespace) -> int:
-    """Install the service for this person and start it, or bring it up to date; --dry-run only shows its files."""
-    manager = the_manager()
+    """Install and start the service, or update it; --dry-run only shows its files."""
+    manager = service_manager()
     if arguments.dry_run:
-        _show_files(manager, _start(manager, "leave"))
+        _print_files(manager, _plan_start(manager, "leave"))
         return 0
-    _refuse_a_second(manager.state())
-    setup.ask_once(common.settings(), common.places().settings_file)  # the variables to keep depend on it
-    put_in_place(manager, arguments.environment)
+    _refuse_second_daemon(manager.state())
+    setup.ask_once(common.settings(), common.places().settings_file)  # the variables to keep depend on the judge
+    install_service(manager, arguments.environment)
     return 0
 
 
-def put_in_place(manager: ServiceManager, environment: str | None) -> None:
-    """Install the service and start it, or bring it up to date, and say so; `environment` as in `install`."""
+def install_service(manager: ServiceManager, environment: str | None) -> None:
+    """Install and start the service, or update it, and print the outcome; `environment` is `keep`, `leave` or None."""
     from skilld.service.install import install
 
-    start = _start(manager, environment)
+    start = _plan_start(manager, environment)
     written = install(manager, start)
     for path in written:
         console.line(f"Wrote {console.plain(str(path))}")
@@ -72,22 +72,22 @@ def put_in_place(manager: ServiceManager, environment: str | None) -> None:
     done = "Installed and running" if written else "Already installed and running; nothing to change"
     console.line(f"{done}. To check on it: skilld service status, skilld logs -f")
     if state.linger is False:
-        console.line(_LINGER)
+        console.line(_LINGER_HINT)
 
 
-def _start(manager: ServiceManager, consent: str | None) -> Start:
-    """Return how the service is started. Raises RefusedError where it would miss variables and nobody consented."""
+def _plan_start(manager: ServiceManager, consent: str | None) -> Start:
+    """Return how to start the service. Raises RefusedError if it would lack variables and nobody consented."""
     from skilld.service.values import Start, needed, only_here, service_path
 
     settings = common.settings()
     wanted = needed(os.environ, settings.model, has_key=settings.model_api_key is not None)
     missing = {} if consent == "leave" else only_here(wanted, manager.variables(wanted))
-    kept = missing if not missing or consent == "keep" or _consents(missing) else {}
+    kept = missing if not missing or consent == "keep" or _confirm_variables(missing) else {}
     path = service_path(os.environ.get("PATH", ""))
     return Start((sys.executable, "-P", "-m", "skilld"), path, kept)
 
 
-def _consents(missing: Mapping[str, str]) -> bool:
+def _confirm_variables(missing: Mapping[str, str]) -> bool:
     names = ", ".join(missing)
     are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
     if not sys.stdin.isatty():
@@ -100,43 +100,43 @@ def _consents(missing: Mapping[str, str]) -> bool:
             ),
         )
     console.line(f"{console.plain(names)} {are} set only in this shell; a service would not see {them}.")
-    return terminal.says_yes(f"Keep {them} for the service, in a file that only you can read? [y/N] ", sys.stdout)
+    return terminal.ask_yes_no(f"Keep {them} for the service, in a file that only you can read? [y/N] ", sys.stdout)
 
 
-def _show_files(manager: ServiceManager, start: Start) -> None:
+def _print_files(manager: ServiceManager, start: Start) -> None:
     for path, file in manager.files(start).items():
         console.line(f"# {console.plain(str(path))}", style="bold")
         for text in file.data.decode().splitlines():
             console.line(console.plain(text))
 
 
-def _refuse_a_second(state: ServiceState) -> None:
-    """Raise NotRunningError where a daemon runs that is not the service: the service's own would end at once."""
-    if not state.running and (process := common.daemon_process()):
+def _refuse_second_daemon(state: ServiceState) -> None:
+    """Raise NotRunningError if a daemon runs outside of the service: the service's own would exit at once."""
+    if not state.running and (process := common.daemon_pid()):
         raise NotRunningError("skilld is already running", f"process {process}", "Stop skilld first (Ctrl-C).")
 
 
 def uninstall(arguments: argparse.Namespace) -> int:
-    """Stop the service and remove its files; a daemon in a terminal is named and left alone."""
+    """Stop the service and remove its files; a daemon in a terminal is reported and keeps running."""
     from skilld.service.install import uninstall
 
     del arguments
-    removed = uninstall(the_manager())
+    removed = uninstall(service_manager())
     for path in removed:
         console.line(f"Removed {console.plain(str(path))}")
     if not removed:
         console.line("The service is not installed.")
-    if process := common.daemon_process():
+    if process := common.daemon_pid():
         console.line(f"A daemon is still running: process {process}.")
     return 0
 
 
 def start(arguments: argparse.Namespace) -> int:
-    """Start the installed service. Raises NotRunningError where a daemon runs outside of it."""
+    """Start the installed service. Raises NotRunningError if a daemon runs outside of it."""
     del arguments
-    manager = the_manager()
-    state = _installed(manager)
-    _refuse_a_second(state)
+    manager = service_manager()
+    state = _require_installed(manager)
+    _refuse_second_daemon(state)
     if not state.running:
         manager.start()
     console.line("The service is already running." if state.running else "Started the service.")
@@ -144,16 +144,16 @@ def start(arguments: argparse.Namespace) -> int:
 
 
 def stop(arguments: argparse.Namespace) -> int:
-    """Stop the installed service until it is started again, or the person logs in anew."""
+    """Stop the installed service until it is started again or the person logs in again."""
     del arguments
-    manager = the_manager()
-    state = _installed(manager)
-    manager.stop()  # also where it does not run: it may be about to be started again
+    manager = service_manager()
+    state = _require_installed(manager)
+    manager.stop()  # even if it is not running: it may be about to be restarted
     console.line("Stopped the service." if state.running else "The service was not running.")
     return 0
 
 
-def _installed(manager: ServiceManager) -> ServiceState:
+def _require_installed(manager: ServiceManager) -> ServiceState:
     state = manager.state()
     if not state.installed:
         raise SkilldError(
@@ -163,8 +163,8 @@ def _installed(manager: ServiceManager) -> ServiceState:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Show how the service is; 0 also where it does not run."""
-    state = the_manager().state()
+    """Show the state of the service; the exit code is 0 even if it is not running."""
+    state = service_manager().state()
     if getattr(arguments, "json", False):
         return common.write_json(asdict(state) | {"file": str(state.file)})
     if not state.installed:
@@ -183,5 +183,5 @@ def status(arguments: argparse.Namespace) -> int:
             f"Its program, {console.plain(state.program)}, no longer exists. To fix this: skilld service install"
         )
     if state.linger is False:
-        console.line(_LINGER)
+        console.line(_LINGER_HINT)
     return 0

@@ -1,8 +1,7 @@
 """Edits the text of the settings file: sets or removes one setting, and explains all of them in comments. Pure.
 
-All other lines stay as the person wrote them. Python reads TOML and does not write it. Where a statement ends is found
-by trying to read it, so no value is taken for a header or a key, however it is written; whether the whole says what it
-should is for the caller to check.
+All other lines stay as the person wrote them. Python's library only reads TOML. The end of a statement is found by
+parsing, so that no value is mistaken for a header or a key; the caller checks that the result has the right settings.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 _HINT = "# To change a setting, remove the # at the start of its line. The values shown are the defaults."
-_MAX_LINES = 100  # of one setting
-_PLACE = '"<>"'  # a value that no setting has
-_HEADER = re.compile(r"\s*\[([^\[\]]*)\]\s*(#.*)?")
+_MAX_LINES = 100  # per setting
+_PLACEHOLDER = '"<>"'  # not a value of any setting
+_HEADER_PATTERN = re.compile(r"\s*\[([^\[\]]*)\]\s*(#.*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """Lines `start` to `end` (after the last) of a file, which set `key` (dotted, with its table)."""
+    """Lines `start` to `end` (exclusive) of a file, which set `key` (dotted, with its table)."""
 
     start: int
     end: int
@@ -30,17 +29,19 @@ class _Statement:
 
 
 def with_setting(text: str, key: str, literal: str) -> str:
-    """Return `text` with `key` (dotted, one table deep) set to `literal`, which is TOML, in the place where it was."""
+    """Return `text` with `key` (dotted, at most one table) set to `literal`, a TOML value, in place if it was set."""
     lines = text.split("\n")
     statements = list(_statements(lines))
     found = next((one for one in statements if one.key == key), None)
     if found is not None:
         old = "\n".join(lines[found.start : found.end])
-        lines[found.start : found.end] = [old[: _value_at(old)] + literal + _remark(old)]
+        lines[found.start : found.end] = [old[: _value_offset(old)] + literal + _trailing_comment(old)]
         return "\n".join(lines)
     table, _, name = key.rpartition(".")
     taken = {number for one in statements for number in range(one.start, one.end)}
-    headers = {_named(line): number for number, line in enumerate(lines) if number not in taken and _named(line)}
+    headers = {
+        _table_name(line): number for number, line in enumerate(lines) if number not in taken and _table_name(line)
+    }
     if beside := [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]:
         name = key if table and not beside[-1].table else name
         lines.insert(beside[-1].end, f"{name} = {literal}")
@@ -54,7 +55,7 @@ def with_setting(text: str, key: str, literal: str) -> str:
 
 
 def without_setting(text: str, key: str) -> str:
-    """Return `text` without the lines that set `key`; the header of a table stays."""
+    """Return `text` without the lines that set `key`; table headers stay."""
     lines = text.split("\n")
     for one in reversed(list(_statements(lines))):
         if one.key == key:
@@ -62,20 +63,20 @@ def without_setting(text: str, key: str) -> str:
     return "\n".join(lines)
 
 
-def explained(text: str, settings: Mapping[str, tuple[str, str]]) -> str:
+def with_explanations(text: str, settings: Mapping[str, tuple[str, str]]) -> str:
     """Return `text` with a comment for each of `settings` (key: default as TOML, meaning) that it does not set.
 
-    Taking the mark off such a line sets it. Those that an earlier call put there are not put there twice.
+    Removing the # from such a line sets it. Comments from an earlier call are replaced.
     """
     text = "\n".join(line for line in text.split("\n") if line != _HINT and not _is_note(line, settings)).lstrip("\n")
     present = {one.key for one in _statements(text.split("\n"))}
     tables: dict[str, list[str]] = {}
     for key in settings:
-        tables.setdefault(key.rpartition(".")[0], []).insert(0, key)  # each is put in above the one after it
+        tables.setdefault(key.rpartition(".")[0], []).insert(0, key)  # each is inserted above the next
     for key in chain.from_iterable(tables.values()):
         if key not in present:
-            lines = with_setting(text, key, _PLACE).split("\n")
-            at = next(at for at, line in enumerate(lines) if line.endswith(f" = {_PLACE}"))
+            lines = with_setting(text, key, _PLACEHOLDER).split("\n")
+            at = next(at for at, line in enumerate(lines) if line.endswith(f" = {_PLACEHOLDER}"))
             lines[at] = _note(lines[at].partition(" ")[0], *settings[key])
             text = "\n".join(lines)
     return f"{_HINT}\n\n{text}"
@@ -95,25 +96,25 @@ def _statements(lines: list[str]) -> Iterator[_Statement]:
     while number < len(lines):
         line = lines[number]
         end = number + 1
-        header = _named(line)
+        header = _table_name(line)
         if header or not line.strip() or line.lstrip().startswith("#"):
             table = header or table
         else:
-            end, key = _read(lines, number)
+            end, key = _read_statement(lines, number)
             yield _Statement(number, end, table, f"{table}.{key}" if table else key)
         number = end
 
 
-def _named(line: str) -> str:
-    """Return the name of the table that a line begins; empty where it begins none."""
-    header = _HEADER.fullmatch(line)
+def _table_name(line: str) -> str:
+    """Return the name of the table whose header this line is; empty if it is not a header."""
+    header = _HEADER_PATTERN.fullmatch(line)
     return header[1].strip().strip("\"'") if header else ""
 
 
-def _read(lines: list[str], start: int) -> tuple[int, str]:
-    """Return after which line the statement that begins at `start` ends, and its key.
+def _read_statement(lines: list[str], start: int) -> tuple[int, str]:
+    """Return the end of the statement that begins at `start`, and its key.
 
-    What cannot be read takes all lines that follow: it is no TOML, or longer than any setting.
+    An unreadable statement extends to the end of the file: it is not TOML, or longer than any setting.
     """
     for end in range(start + 1, min(len(lines), start + _MAX_LINES) + 1):
         try:
@@ -128,13 +129,13 @@ def _read(lines: list[str], start: int) -> tuple[int, str]:
     return len(lines), ""
 
 
-def _value_at(statement: str) -> int:
+def _value_offset(statement: str) -> int:
     equals = statement.index("=") + 1
     return equals + len(statement[equals:]) - len(statement[equals:].lstrip(" \t"))
 
 
-def _remark(statement: str) -> str:
-    """Return the comment behind the value, with the blanks before it."""
+def _trailing_comment(statement: str) -> str:
+    """Return the comment after the value, with the blanks before it."""
     for mark in re.finditer(r"(?<![ \t])[ \t]*+#", statement):
         try:
             tomllib.loads(statement[: mark.start()])

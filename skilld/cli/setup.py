@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from skilld.settings import Settings
 
-# A day of 100 human turns in 8 sessions, 5 of them with a skill, as benchmarks/prompt.py counts it.
-A_DAY = "about 30 calls and 140,000 tokens for 100 messages a day"
-_ONLY = 'recognizes only explicit wording, such as "from now on" or "never ... again"'
-_WHAT = "the skill in use, your instruction files and your last messages, with secrets removed"
+# For 100 human turns in 8 sessions, 5 of them with a skill, as counted by benchmarks/prompt.py.
+DAILY_USE = "about 30 calls and 140,000 tokens for 100 messages a day"
+_OFFLINE_LIMIT = 'recognizes only explicit wording, such as "from now on" or "never ... again"'
+_SENT_TO_MODEL = "the skill in use, your instruction files and your last messages, with secrets removed"
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Somebody who could judge: the value of the setting `model`, who that is, what is sent to whom, what it costs."""
+    """A possible judge: the value for the setting `model`, who that is, what is sent to whom, and the cost."""
 
     model: str
     title: str
@@ -47,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--look-back",
         metavar="DAYS",
-        type=lambda text: common.number(text, 36_500),
+        type=lambda text: common.parse_number(text, 36_500),
         help="process your messages from the last DAYS days (0: none); skips the question",
     )
     parser.add_argument(
@@ -64,7 +64,7 @@ def add(verbs: common.Verbs) -> None:
 
 
 def asks_nothing(arguments: argparse.Namespace) -> bool:
-    """Whether these arguments change nothing: no answer is given in advance, and there is nobody to ask."""
+    """Whether these arguments change nothing: they answer no question, and there is no terminal to ask in."""
     given = arguments.model, arguments.service, arguments.look_back, arguments.statusline
     answered = any(one is not None for one in given)
     listed = arguments.json is True and arguments.model is None and arguments.statusline is None
@@ -72,17 +72,17 @@ def asks_nothing(arguments: argparse.Namespace) -> bool:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Go through the first steps; with only MODEL or a place for the status line, do that and nothing else."""
+    """Go through the first steps; given only MODEL or --statusline, do just that."""
     if arguments.statusline is not None:
-        from skilld.cli import status_places
+        from skilld.cli import statusline_setup
 
-        status_places.show_in(arguments.statusline)
+        statusline_setup.install_status_line(arguments.statusline)
         if arguments.model is None and arguments.service is None and arguments.look_back is None:
             return 0
-    found = offers(os.environ)
+    found = find_offers(os.environ)
     file = common.places().settings_file
     if arguments.model is not None:
-        _remember(file, common.as_text(arguments.model), quiet=arguments.json)
+        _save_judge(file, common.as_text(arguments.model), quiet=arguments.json)
     settings = common.settings()
     if arguments.json:
         answered = "model" in settings.model_fields_set
@@ -98,24 +98,24 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.service is None and arguments.look_back is None:
             return 0
     elif asks_nothing(arguments):
-        _show(found)
+        _print_offers(found)
         names = " | ".join(one.model for one in found)
         given = "[--service yes|no] [--look-back DAYS]"
         sys.stderr.write(
             f"skilld: setup needs a terminal to ask its questions. Without one: skilld setup {names} {given}\n"
         )
         return Exit.USAGE
-    return _guide(arguments, found, file)
+    return _run_steps(arguments, found, file)
 
 
-def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) -> int:
-    """Go through the steps, each carried out as soon as it is decided on: whoever leaves keeps what was done."""
+def _run_steps(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) -> int:
+    """Go through the steps, each carried out as soon as it is decided on, so that leaving early keeps what was done."""
     from skilld.cli import first_steps
 
     asks = sys.stdin.isatty()
-    first_steps.tell_found()
+    first_steps.print_findings()
     steps: dict[str, Callable[[], str]] = {
-        "who judges": lambda: _judge(arguments, found, file, asks=asks),
+        "who judges": lambda: _choose_judge(arguments, found, file, asks=asks),
         "the service": lambda: first_steps.offer_service(arguments.service, arguments.environment, asks=asks),
         "looking back": lambda: first_steps.offer_look_back(arguments.look_back, asks=asks),
     }
@@ -125,7 +125,7 @@ def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) ->
         try:
             did = step()
             done += [did] if did else []
-        except (KeyboardInterrupt, _LeftError) as error:
+        except (KeyboardInterrupt, _InputEndedError) as error:
             left = ", ".join([*steps][number:])
             console.line()
             console.say("Stopped. " + (f"Done so far: {'; '.join(done)}." if done else "Nothing was changed."))
@@ -133,47 +133,47 @@ def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) ->
             return Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Exit.FAILURE
     if asks:
         first_steps.offer_link()
-    first_steps.tell_outcome(listed=bool(did))  # the last step lists what it makes
+    first_steps.print_outcome(listed=bool(did))  # the last step lists its proposals itself
     return 0
 
 
-class _LeftError(Exception):
+class _InputEndedError(Exception):
     """The input ended."""
 
 
-def _judge(arguments: argparse.Namespace, found: Sequence[Offer], file: Path, *, asks: bool) -> str:
-    """Ask who judges unless that is said; returns what was decided."""
+def _choose_judge(arguments: argparse.Namespace, found: Sequence[Offer], file: Path, *, asks: bool) -> str:
+    """Ask who judges unless an argument says so; return what was decided."""
     settings = common.settings()
     chosen = "model" in settings.model_fields_set
     if arguments.model is not None or not asks:
         return f"the judge is {console.plain(settings.model)}" if chosen else ""
     console.line()
-    _show(found)
-    if not _ask(found, file, settings, settings.model if chosen else ""):
-        raise _LeftError
+    _print_offers(found)
+    if not _ask_for_judge(found, file, settings, settings.model if chosen else ""):
+        raise _InputEndedError
     settings = common.settings()
     return f"the judge is {console.plain(settings.model)}" if "model" in settings.model_fields_set else ""
 
 
 def ask_once(settings: Settings, file: Path) -> bool:
-    """Ask in a terminal, where nothing was chosen yet and there is a choice; whether there is an answer now."""
-    from skilld.cli import guarding
+    """Ask who judges, if there is a terminal, a choice, and no answer yet; return whether there is an answer now."""
+    from skilld.cli import permissions
 
     in_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    # Who judges is a setting, and settings are the person's.
-    if "model" in settings.model_fields_set or not in_terminal or guarding.an_agent() is not None:
+    # Who judges is a setting, and only the person may change settings.
+    if "model" in settings.model_fields_set or not in_terminal or permissions.calling_agent() is not None:
         return False
-    found = offers(os.environ)
+    found = find_offers(os.environ)
     if len(found) == 1:
         return False
-    _show(found)
-    answered = _ask(found, file, settings)
+    _print_offers(found)
+    answered = _ask_for_judge(found, file, settings)
     console.line()
     return answered
 
 
-def offers(environment: Mapping[str, str]) -> list[Offer]:
-    """Return who could judge here: the agents themselves, a local Ollama, providers whose keys are set, rules alone."""
+def find_offers(environment: Mapping[str, str]) -> list[Offer]:
+    """Return the possible judges: the agents themselves, a local Ollama, providers whose keys are set, the rules."""
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.agent_cli.clients import CLIENTS, find
     from skilld.classify.backends.choose import AGENT, PROVIDERS, address, local_ollama
@@ -181,40 +181,40 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
     found = []
     if here := [client for client in CLIENTS.values() if find(client.program, environment)]:
         title = f"each agent judges its own sessions (installed: {', '.join(client.title for client in here)})"
-        sends = f"{_WHAT}, to that agent only, through its own login"
+        sends = f"{_SENT_TO_MODEL}, to that agent only, through its own login"
         sends += "".join(f"; {one.title} at {where}" for one in here if (where := one.address(environment)))
-        found.append(Offer(AGENT, title, sends, f"your plan or credits for that agent: {A_DAY}"))
+        found.append(Offer(AGENT, title, sends, f"your plan or credits for that agent: {DAILY_USE}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
         found.append(Offer("auto", title, "nothing; it runs on this machine", "only CPU time on this machine"))
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
-            sends = f"{_WHAT}, to {address(model, None, environment) or provider}"
-            costs = f"a few cents a day: {A_DAY}"
+            sends = f"{_SENT_TO_MODEL}, to {address(model, None, environment) or provider}"
+            costs = f"a few cents a day: {DAILY_USE}"
             found.append(Offer(model, f"a small {provider} model, with your {variable}", sends, costs))
-    title = f"no model; {_ONLY}"
+    title = f"no model; {_OFFLINE_LIMIT}"
     return [*found, Offer(OFFLINE, title, "nothing", "nothing")]
 
 
-def _show(found: Sequence[Offer]) -> None:
+def _print_offers(found: Sequence[Offer]) -> None:
     console.say("Who should judge whether something you tell an agent is worth remembering?")
-    if any(_WHAT in one.sends for one in found):
-        console.say(f"A model is sent {_WHAT}. That takes {A_DAY}.")
+    if any(_SENT_TO_MODEL in one.sends for one in found):
+        console.say(f"A model is sent {_SENT_TO_MODEL}. That takes {DAILY_USE}.")
     for letter, one in zip(string.ascii_lowercase, found, strict=False):
         console.line()
         console.say(f"  {letter}  {one.model}: {one.title}", 5)
-        to = one.sends.removeprefix(f"{_WHAT}, to ")
+        to = one.sends.removeprefix(f"{_SENT_TO_MODEL}, to ")
         console.say(f"     {'sends' if to == one.sends else 'sent to'}: {to}", 5)
-        console.say(f"     costs: {one.costs.removesuffix(f': {A_DAY}')}", 5)
+        console.say(f"     costs: {one.costs.removesuffix(f': {DAILY_USE}')}", 5)
     console.line()
-    if missing := unavailable(found):
+    if missing := unavailable_note(found):
         console.say(missing, style="dim")
         console.line()
 
 
-def unavailable(found: Sequence[Offer]) -> str:
-    """Return why the agents themselves cannot judge, where they are not among the offers."""
+def unavailable_note(found: Sequence[Offer]) -> str:
+    """Return why the agents themselves cannot judge; empty if they are among the offers."""
     from skilld.classify.backends.agent_cli.clients import CLIENTS
     from skilld.classify.backends.choose import AGENT
 
@@ -225,10 +225,10 @@ def unavailable(found: Sequence[Offer]) -> str:
     return f"Not available: {AGENT} (each agent judges its own sessions), because {why}"
 
 
-def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "") -> bool:
-    """Take a letter, or a name; Enter takes what was chosen before, or the first. Whether there was an answer.
+def _ask_for_judge(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "") -> bool:
+    """Ask for a letter or a name; Enter means the earlier choice, or the first. Return whether there was an answer.
 
-    Whoever is chosen is tried, and where that fails the person is asked again: Enter keeps it all the same.
+    The chosen judge is sent a test question; if that fails the person is asked again, and Enter keeps the choice.
     """
     from skilld.cli.config import try_model
 
@@ -242,13 +242,13 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
         answer = said.strip().lower()
         if answer in {"n", "no"}:
             if not tried:
-                console.say(_as_it_is(settings, kept))
+                console.say(_describe_default(settings, kept))
             return True
         if model := by_answer.get(answer) if answer else first:
             if model != tried:
-                _remember(file, model, quiet=True)
+                _save_judge(file, model, quiet=True)
             if model == tried or try_model(asks_again=True):
-                _tell_remembered(file, model)
+                _print_saved(file, model)
                 return True
             question = f"Press Enter to keep {console.plain(model)} anyway, or type another letter: "
             tried = first = model
@@ -256,33 +256,37 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
         console.say(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
     if tried:
-        _tell_remembered(file, tried)
+        _print_saved(file, tried)
     else:
         console.say("No choice made. To choose later: skilld setup")
     return bool(tried)
 
 
-def _as_it_is(settings: Settings, kept: str) -> str:
-    """Return who judges where the person chooses nobody, or nobody else."""
+def _describe_default(settings: Settings, kept: str) -> str:
+    """Describe who judges if the person chooses nobody, or nobody else."""
     from skilld.classify.backends import OFFLINE
     from skilld.settings import choice_of
 
     if kept:
         return f"Unchanged: {console.plain(kept)}. To change it: skilld setup"
     choice = choice_of(settings, os.environ)
-    judge = f"skilld judges offline: it {_ONLY}" if choice.name == OFFLINE else f"{console.plain(choice.name)} judges"
+    judge = (
+        f"skilld judges offline: it {_OFFLINE_LIMIT}"
+        if choice.name == OFFLINE
+        else f"{console.plain(choice.name)} judges"
+    )
     return f"Until you choose, {judge}. To choose: skilld setup"
 
 
-def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
+def _save_judge(file: Path, model: str, *, quiet: bool = False) -> None:
     from skilld.cli.config import write_setting
     from skilld.store.meta import UNAVAILABLE_JUDGES
 
     write_setting(file, "model", model)
-    common.stored().meta.delete(UNAVAILABLE_JUDGES)  # whoever could not be asked before may be logged in now
+    common.store_or_empty().meta.delete(UNAVAILABLE_JUDGES)  # a judge that could not be asked may be logged in now
     if not quiet:
-        _tell_remembered(file, model)
+        _print_saved(file, model)
 
 
-def _tell_remembered(file: Path, model: str) -> None:
+def _print_saved(file: Path, model: str) -> None:
     console.say(f"Judge: {console.plain(model)}, saved in {console.plain(str(file))}. To change it: skilld setup")

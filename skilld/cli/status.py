@@ -1,4 +1,4 @@
-"""`skilld status` and `cost`: what the daemon watches, what waits, what went wrong; calls, tokens and money."""
+"""`skilld status` and `cost`: what the daemon watches, what is waiting, what failed; calls, tokens and dollars."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skilld.daemon.settings_cache import Limits
     from skilld.store import Store
 
-_A_WEEK = 7 * 86400.0
+_WEEK_SECONDS = 7 * 86400.0
 
 
 def add(verbs: common.Verbs) -> None:
@@ -43,20 +43,20 @@ def run(arguments: argparse.Namespace) -> int:
     shown = collect()
     if arguments.json:
         return common.write_json(shown)
-    if begin := common.first_step(common.stored()):
+    if begin := common.first_step_hint(common.store_or_empty()):
         console.say(begin)
-    _print(shown)
+    _print_status(shown)
     return 0
 
 
 def _check(*, as_json: bool) -> int:
     try:
         shown = collect()
-    except UsageError as error:  # the settings: a script asked, and it typed nothing wrong
-        shown = {"running": bool(common.daemon_process())}
+    except UsageError as error:  # invalid settings, which the calling script did not cause
+        shown = {"running": bool(common.daemon_pid())}
         needs = [{"what": "settings", "detail": error.cause, "remedy": error.remedy}]
     else:
-        needs = _needs(shown) if shown["running"] else []
+        needs = _find_needs(shown) if shown["running"] else []
     code = Exit.FAILURE if needs else Exit.OK
     if not shown["running"]:
         code = Exit.NOT_RUNNING
@@ -72,10 +72,10 @@ def _check(*, as_json: bool) -> int:
     return code
 
 
-def _needs(shown: dict[str, Any]) -> list[dict[str, str]]:
-    """Return what only the person can settle: open proposals, back-ends that are away, checks of the doctor that fail.
+def _find_needs(shown: dict[str, Any]) -> list[dict[str, str]]:
+    """Return what needs the person: open proposals, unavailable back-ends, failed checks of `doctor`.
 
-    What settles by itself (a spent budget, a batch that is retried) or was chosen (a pause) is not among it.
+    What resolves itself (a spent budget, a batch that is retried) or was chosen (a pause) is not included.
     """
     from skilld.cli.doctor import collect as examine
 
@@ -100,13 +100,13 @@ def collect() -> dict[str, Any]:
     from skilld.store import meta
     from skilld.types import State
 
-    store = common.stored()
+    store = common.store_or_empty()
     settings = kept(store, origin(common.places().settings_file, os.environ)) or shown(common.settings())
     now = time.time()
-    choice = choose(settings.model, None, None, 0, os.environ)  # only to say which it is
+    choice = choose(settings.model, None, None, 0, os.environ)  # only to name it
     until = store.meta.get(meta.PAUSED_UNTIL)
     return {
-        "running": bool(common.daemon_process()),
+        "running": bool(common.daemon_pid()),
         "paused": store.meta.paused(now),
         "paused_until": until if until is None or until == meta.FOREVER else rfc3339(float(until)),
         "backend": {
@@ -127,7 +127,9 @@ def collect() -> dict[str, Any]:
         "said_again": [{"id": one.id, "told": describe_repeat(store, one)} for one in unwanted_said_again(store, now)],
         "rests_on": store.meta.get(meta.MERGE_WARNINGS, {}),
         "learnings": store.learnings.count(),
-        "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
+        "unrated": [
+            asdict(one) for one in store.overview.unrated(now - _WEEK_SECONDS, now - settings.idle_minutes * 60)
+        ],
         **_spending(store, settings.budget, now),
         "dead": judges.stall_reason(store, now) or "",
         "daemon": store.meta.get(meta.DAEMON),
@@ -162,7 +164,7 @@ def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
     }
 
 
-def _print(shown: dict[str, Any]) -> None:
+def _print_status(shown: dict[str, Any]) -> None:
     now = time.time()
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
     paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
@@ -185,7 +187,7 @@ def _print(shown: dict[str, Any]) -> None:
         )
     _print_proposals(shown)
     spent = shown["spend_today"]
-    console.say(f"today     {_today(**spent)}")
+    console.say(f"today     {_describe_today(**spent)}")
     if why := shown["budget"]["spent"]:
         console.say(f"budget    spent: {why}; the rest is on hold until tomorrow", style="yellow")
     _print_daemon(shown["daemon"] or {}, shown["dead"])
@@ -203,16 +205,16 @@ def _print(shown: dict[str, Any]) -> None:
         console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
 
 
-def _today(calls: int, tokens: int, usd: float, tests: int) -> str:
-    """Return what today cost, and how much of it was no judging; no sum where no price is known."""
-    money = f", {_money(usd)}" if usd or not tokens else ""
+def _describe_today(calls: int, tokens: int, usd: float, tests: int) -> str:
+    """Describe today's cost and how much of it was test questions; without dollars if no price is known."""
+    money = f", {_format_usd(usd)}" if usd or not tokens else ""
     which = "all of them" if tests == calls else f"{tests} of them"
     tested = f" ({which} to test the judge)" if tests else ""
     return f"{counted(calls, 'model call')}{tested}, {tokens:,} tokens{money}"
 
 
 def _print_turns(turns: dict[str, int], judge: str) -> None:
-    """Print what came of what was said: who expected a proposal sees whether it was judged at all."""
+    """Print what became of the turns, so that a person who expected a proposal sees whether they were judged."""
     from skilld.classify.backends import OFFLINE
 
     missed = turns["judged"] - turns["taught"]
@@ -227,7 +229,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
 
 
 def _print_proposals(shown: dict[str, Any]) -> None:
-    """Print what became of proposals, which branch is not to be merged, and which skill nobody said a word about."""
+    """Print the proposals, branches that must not be merged, and a skill without feedback."""
     states = shown["proposals"]
     said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
     review = " (skilld review)" if states["open"] else ""
@@ -253,7 +255,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
-    """Print what was read of each agent, in one line which ones there is nothing of."""
+    """Print what was read of each agent, and in one line how many have no sessions."""
     rows = [
         (
             name,
@@ -272,7 +274,7 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
-    """Print why nothing is learned, where the daemon is not told of changes, and what came of changed settings."""
+    """Print why nothing is learned, where changes are not watched, and problems with the settings and files."""
     if dead:
         console.say(f"learning  nothing judged for a day: {console.plain(dead)}", style="yellow")
     if unwatched := said.get("unwatched"):
@@ -287,7 +289,7 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
         console.say(f"cannot read {console.plain(path)}: {console.plain(why)}")
 
 
-# `skilld cost`: calls, tokens and money per day, model and skill; the budget, and what was never asked.
+# `skilld cost`: calls, tokens and dollars per day, model and skill; the budget; batches that needed no call.
 
 
 def run_cost(arguments: argparse.Namespace) -> int:
@@ -302,7 +304,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
             row["skill"],
             counted(row["calls"], "call"),
             f"{row['tokens']} tokens",
-            _price(**row),
+            _format_price(**row),
         )
         for row in shown["days"]
     ]
@@ -310,7 +312,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
     if not rows:
         console.say("No model calls yet.")
     budget = shown["budget"]
-    most = _budget(budget)
+    most = _describe_budget(budget)
     reached = f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached yet today."
     console.say(f"Daily budget: {most}. {reached}" if most else "Daily budget: no limit.")
     if shown["waiting"]:
@@ -322,12 +324,12 @@ def run_cost(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _budget(most: dict[str, Any]) -> str:
-    """Return the limits of a day, of which one of 0 is none; empty where there is none."""
+def _describe_budget(most: dict[str, Any]) -> str:
+    """Describe the daily limits (0: no limit); empty if there are none."""
     limits = (
         (most["calls"], counted(most["calls"], "call")),
         (most["tokens"], f"{most['tokens']:,} tokens"),
-        (most["usd"], _money(most["usd"])),
+        (most["usd"], _format_usd(most["usd"])),
     )
     return ", ".join(told for limit, told in limits if limit)
 
@@ -337,7 +339,7 @@ def collect_cost() -> dict[str, Any]:
     from skilld.store.budget import spent_limit
 
     settings = common.settings()
-    store = common.stored()
+    store = common.store_or_empty()
     days = [
         {key: row[key] for key in ("day", "model", "skill", "calls", "usd")}
         | {"tokens": row["tokens_in"] + row["tokens_out"], "tokens_in": row["tokens_in"]}
@@ -352,10 +354,10 @@ def collect_cost() -> dict[str, Any]:
     }
 
 
-def _price(model: str, tokens: int, usd: float, **_: object) -> str:
-    """Return what a model's tokens cost: 0 is no price, except for what runs on this machine."""
-    return "price unknown" if tokens and not usd and not model.startswith("ollama") else _money(usd)
+def _format_price(model: str, tokens: int, usd: float, **_: object) -> str:
+    """Format what a model's tokens cost: $0 means that the price is unknown, unless the model runs on this machine."""
+    return "price unknown" if tokens and not usd and not model.startswith("ollama") else _format_usd(usd)
 
 
-def _money(usd: float) -> str:
+def _format_usd(usd: float) -> str:
     return f"${usd:.4f}" if 0 < usd < 1 else f"${usd:.2f}"

@@ -1,6 +1,6 @@
 """`skilld statusline`: how many proposals are waiting, in at most 40 characters, for a status line or a shell prompt.
 
-`skilld/__main__.py` answers before this is imported. Only the rest comes here: help, mistakes, and an agent that the
+`skilld/__main__.py` answers before this is imported. This handles the rest: help, usage errors, and an agent that the
 file does not list yet.
 """
 

@@ -1,4 +1,4 @@
-"""`skilld sync` and `skilld unsync`: the project's skills in the files that agents read at their start."""
+"""`skilld sync` and `skilld unsync`: lists the project's skills in the files that agents read at startup."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from skilld.exchange.skill_list import Conflict
     from skilld.skills import Skill
 
-Change = Callable[[bytes | None], bytes | None]
-_MAX_BYTES = 8 << 20  # of an instruction file; agents cut theirs far below
-_SHOWN = 100  # characters of a line that is quoted
+ContentChange = Callable[[bytes | None], bytes | None]
+_MAX_BYTES = 8 << 20  # of an instruction file; agents' own limits are far lower
+_MAX_QUOTE_CHARS = 100
 
 
 @dataclass(frozen=True)
 class FileChange:
-    """One file with its bytes now and then; None where there is no file."""
+    """A file's bytes before and after the change; None if there is no file."""
 
     path: Path
     before: bytes | None
@@ -38,13 +38,13 @@ class FileChange:
 
     @property
     def what(self) -> str:
-        """What becomes of the file, in one word."""
+        """What happens to the file, in one word."""
         if self.before == self.after:
             return "unchanged"
         return "created" if self.before is None else "removed" if self.after is None else "changed"
 
     def write(self) -> None:
-        """Carry it out. Raises SkilldError where the file is not any more what it was, or cannot be written."""
+        """Write the file. Raises SkilldError if it has changed in the meantime or cannot be written."""
         try:
             if self.after is None:
                 self._check()
@@ -54,10 +54,10 @@ class FileChange:
             mode = 0o644 if self.before is None else stat.S_IMODE(self.path.stat().st_mode)
             write_whole(self.path, self.after, mode, self._check)
         except (OSError, ValueError) as error:
-            raise SkilldError("Cannot write the file", f"{self.path}: {_reason(error)}") from error
+            raise SkilldError("Cannot write the file", f"{self.path}: {_error_text(error)}") from error
 
     def _check(self) -> None:
-        now = _bytes(self.path)
+        now = _read_bytes(self.path)
         if now != self.before:
             raise SkilldError("The file was left unchanged", f"{self.path} was changed by another program")
 
@@ -77,40 +77,40 @@ def add(verbs: common.Verbs) -> None:
             help=f"{', '.join(sorted(TARGETS))}; repeatable",
         )
         chosen.add_argument("--all", action="store_true", help="every agent")
-        common.add_project(parser)
+        common.add_project_option(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change without changing it")
         if name == "sync":
             parser.add_argument("names", metavar="SKILL", nargs="*", help="only these skills")
 
 
 def sync(arguments: argparse.Namespace) -> int:
-    """Put the block in, or renew it. Without an agent given: in the files that have one."""
+    """Add or update the block; without an agent, in the files that already have one."""
     from skilld.exchange.skill_list import conflicts, listed, skill_list
 
-    project = common.folder(arguments.project)
-    chosen = _chosen(arguments.names, project)
+    project = common.resolve_folder(arguments.project)
+    chosen = _choose_skills(arguments.names, project)
     skills = [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in chosen]
-    fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
-    paths = _asked(arguments, project) or _with_block(fronts)
+    fronts = {_resolve_file(project, target.path): target.front for target in TARGETS.values()}
+    paths = _chosen_files(arguments, project) or _files_with_block(fronts)
     there = {path: path.read_text("utf-8", "replace") if path.is_file() else "" for path in paths}
     against = {path: conflicts(text, skills) for path, text in there.items()}
     disputed = {Path(one.skill) for found in against.values() for one in found}
-    # A rule that a file contradicts is not written into it: which of the two holds is the person's to say.
+    # A rule that contradicts the file is not written into it: the person decides which of them holds.
     whole = skill_list([replace(one, rules=()) if one.skill.path in disputed else one for one in skills], project)
-    plan = [_plan(path, partial(_with_list, whole.body, fronts[path])) for path in paths]
+    plan = [_plan_change(path, partial(_replace_list, whole.body, fronts[path])) for path in paths]
     if not arguments.dry_run and any(one.before != one.after for one in plan):
-        _remember(project)
+        _remember_project(project)
     if not whole.body and not arguments.json:
         console.line(
             f"{console.plain(str(project))} has no skills to list; personal skills are not listed in a project's files."
         )
-    code = _carry_out(arguments, plan, against)
+    code = _apply_changes(arguments, plan, against)
     if not arguments.json:
-        _tell(project, against, [one.name for one in whole.left_out])
+        _print_conflicts(project, against, [one.name for one in whole.left_out])
     return code
 
 
-def _chosen(names: list[str], project: Path) -> list[Skill]:
+def _choose_skills(names: list[str], project: Path) -> list[Skill]:
     """Return the project's skills of these names, or all that are offered; the most used first."""
     skills = inventory.offered_skills(inventory.project_skills(project))
     if unknown := sorted(set(names) - {skill.name for skill in skills}):
@@ -118,11 +118,11 @@ def _chosen(names: list[str], project: Path) -> list[Skill]:
         remedy = "List all: skilld skills list. To enable one: skilld skills enable NAME"
         raise UsageError("No such skill in this project", f"{unknown[0]}; available: {known}", remedy)
     named = [one for one in skills if one.name in names]
-    return [skill for skill, _ in inventory.most_used(named or inventory.skills_to_offer(skills, project))]
+    return [skill for skill, _ in inventory.sorted_by_use(named or inventory.skills_to_offer(skills, project))]
 
 
-def _with_block(fronts: dict[Path, str]) -> list[Path]:
-    """Return the files that have a block: what a project has chosen is what is there."""
+def _files_with_block(fronts: dict[Path, str]) -> list[Path]:
+    """Return the files that already have a block. Raises UsageError if there are none."""
     paths = [path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None]
     if not paths:
         remedy = "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all"
@@ -130,22 +130,25 @@ def _with_block(fronts: dict[Path, str]) -> list[Path]:
     return paths
 
 
-def _with_list(body: str, front: str, data: bytes | None) -> bytes | None:
-    """Return a file with this list of skills, one of our own below its front; without a list, the file without one."""
+def _replace_list(body: str, front: str, data: bytes | None) -> bytes | None:
+    """Return the file's bytes with this list of skills; a new file begins with `front`. Without a list, remove it."""
     if not body:
         return data if data is None else managed_block.take_out(data)
     return managed_block.put(data if data is not None or not front else front.encode(), body)
 
 
-def _tell(project: Path, against: dict[Path, list[Conflict]], left_out: list[str]) -> None:
-    """Name the lines that skills contradict, and the skills that found no room."""
+def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_out: list[str]) -> None:
+    """Print the lines that contradict skills, and the skills for which there was no room."""
 
     def where(path: Path, line: int) -> str:
         return f"{console.plain(str(path.relative_to(project)))}:{line}"
 
     for path, found in against.items():
         for one in found:
-            mine, theirs = console.plain(cut(one.text, _SHOWN)), console.plain(cut(one.skill_text, _SHOWN))
+            mine, theirs = (
+                console.plain(cut(one.text, _MAX_QUOTE_CHARS)),
+                console.plain(cut(one.skill_text, _MAX_QUOTE_CHARS)),
+            )
             console.line(f"conflict: {where(path, one.line)} says: {mine}")
             console.line(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
     if any(against.values()):
@@ -157,8 +160,8 @@ def _tell(project: Path, against: dict[Path, list[Conflict]], left_out: list[str
         console.line("To choose which to list: skilld sync SKILL...")
 
 
-def _remember(project: Path) -> None:
-    """Have `skilld uninstall` find the project again; before anything is written, so that no block is forgotten."""
+def _remember_project(project: Path) -> None:
+    """Store the project for `skilld uninstall`, before anything is written, so that no block is forgotten."""
     from skilld.store.meta import SYNCED_PROJECTS
 
     meta = common.store().meta
@@ -166,34 +169,34 @@ def _remember(project: Path) -> None:
 
 
 def unsync(arguments: argparse.Namespace) -> int:
-    """Take the block out of the files of the agents given, or of all."""
-    project = common.folder(arguments.project)
-    return _carry_out(arguments, _removals(project, _asked(arguments, project)))
+    """Remove the block from the files of the agents given, or of all."""
+    project = common.resolve_folder(arguments.project)
+    return _apply_changes(arguments, _plan_removals(project, _chosen_files(arguments, project)))
 
 
-def removal(project: Path) -> list[FileChange]:
-    """Return what takes every block out of a project still there. Raises SkilldError for a block that was edited."""
-    return [one for one in _removals(project, []) if one.before != one.after] if project.is_dir() else []
+def plan_removal(project: Path) -> list[FileChange]:
+    """Return the changes that remove every block from a project. Raises SkilldError if a block was edited."""
+    return [one for one in _plan_removals(project, []) if one.before != one.after] if project.is_dir() else []
 
 
-def _removals(project: Path, paths: list[Path]) -> list[FileChange]:
-    """Plan to take the block out of these files; out of all that could have one where none is given."""
-    fronts = {_file(project, target.path): target.front.encode() for target in TARGETS.values()}
+def _plan_removals(project: Path, paths: list[Path]) -> list[FileChange]:
+    """Plan to remove the block from these files, or from all that could have one."""
+    fronts = {_resolve_file(project, target.path): target.front.encode() for target in TARGETS.values()}
 
     def without(front: bytes, data: bytes | None) -> bytes | None:
         rest = None if data is None else managed_block.take_out(data)
         return None if rest is not None and rest == front != b"" else rest
 
-    return [_plan(path, partial(without, fronts[path])) for path in paths or fronts]
+    return [_plan_change(path, partial(without, fronts[path])) for path in paths or fronts]
 
 
-def _asked(arguments: argparse.Namespace, project: Path) -> list[Path]:
+def _chosen_files(arguments: argparse.Namespace, project: Path) -> list[Path]:
     names = TARGETS if arguments.all else arguments.agent
-    return list(dict.fromkeys(_file(project, TARGETS[name].path) for name in names))
+    return list(dict.fromkeys(_resolve_file(project, TARGETS[name].path) for name in names))
 
 
-def _file(project: Path, relative: str) -> Path:
-    """Return the real file: people link CLAUDE.md to AGENTS.md, and that is then one file."""
+def _resolve_file(project: Path, relative: str) -> Path:
+    """Return the real path of a file: if CLAUDE.md is a symlink to AGENTS.md, they are one file."""
     path = (project / relative).resolve()
     if not path.is_relative_to(project):
         raise SkilldError(
@@ -202,28 +205,28 @@ def _file(project: Path, relative: str) -> Path:
     return path
 
 
-def _bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path) -> bytes | None:
     return read_plain(path, _MAX_BYTES, links=False)[0] if os.path.lexists(path) else None
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _error_text(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _plan(path: Path, change: Change) -> FileChange:
+def _plan_change(path: Path, change: ContentChange) -> FileChange:
     try:
-        before = _bytes(path)
+        before = _read_bytes(path)
         return FileChange(path, before, change(before))
     except (OSError, ValueError) as error:
-        raise SkilldError("Cannot read the file", f"{path}: {_reason(error)}") from error
+        raise SkilldError("Cannot read the file", f"{path}: {_error_text(error)}") from error
     except SkilldError as error:
         raise SkilldError(error.title, f"{path}: {error.cause}", error.remedy) from error
 
 
-def _carry_out(
+def _apply_changes(
     arguments: argparse.Namespace, plan: list[FileChange], against: dict[Path, list[Conflict]] | None = None
 ) -> int:
-    """Write what changes, all files having been read and judged before the first is touched."""
+    """Write the changes, after all files were read and checked, and print them; return the exit code."""
     changes = [one for one in plan if one.before != one.after]
     if not arguments.dry_run:
         for one in changes:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.cli.config import write_setting
-from skilld.cli.unasked import as_job
+from skilld.cli.daemon_job import run_as_job
 from skilld.clock import ago, rfc3339
 from skilld.errors import Exit, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted
+from skilld.text import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from skilld.team.sharing import Outgoing
     from skilld.team.sync import Hub
 
-_JOIN = "Not joined"
+_NOT_JOINED = "Not joined"
+_WEEK_SECONDS = 7 * 86400.0
+_MAX_ERROR_CHARS = 300
 
 
 def add(verbs: common.Verbs) -> None:
@@ -67,19 +69,19 @@ def add(verbs: common.Verbs) -> None:
     made["pr"].add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
 
 
-# Where the person is, and as whom.
+# The repository and the membership.
 
 
 def repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
-    """Return the repository that the person means, and the variables taken out of this process."""
+    """Return the repository that the person names, and the variables removed from this process's environment."""
     from skilld.git.repo import open_repo
 
     removed = scrub_environment()
-    return open_repo(common.folder(arguments.repo)), removed
+    return open_repo(common.resolve_folder(arguments.repo)), removed
 
 
-def joined(store: Store, repo: Repo) -> Membership:
-    """Return the membership there; SkilldError where the person did not join."""
+def require_membership(store: Store, repo: Repo) -> Membership:
+    """Return the membership in this repository's team. Raises SkilldError if the person has not joined."""
     from skilld.team.join import load
 
     found = load(store, repo.toplevel, common.settings().team.repositories)
@@ -89,22 +91,22 @@ def joined(store: Store, repo: Repo) -> Membership:
 
 
 def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> Hub:
-    """Return what speaks to the team's remote."""
+    """Return the connection to the team's remote."""
     from skilld.team.sync import open_hub
 
     folder = common.places().state / "team"
     return open_hub(repo, membership, folder, home=common.home(), removed=removed, env=os.environ)
 
 
-def _entered(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
-    """Return the store, the repository that the person means, and what speaks to its team's remote."""
+def _open_team(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
+    """Return the store, the repository that the person names, and the connection to its team's remote."""
     repo, removed = repository(arguments)
     store = common.store()
-    return store, repo, team_hub(repo, joined(store, repo), removed)
+    return store, repo, team_hub(repo, require_membership(store, repo), removed)
 
 
 def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
-    """Return what the person shares, and what stays."""
+    """Return what the person shares, and what is kept back."""
     from skilld.exchange.outgoing import Check
     from skilld.git.objects import identity
     from skilld.team.sharing import Guard, gather, sessions_known
@@ -112,14 +114,14 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
     who = identity(repo.git)
     names = (who["NAME"], who["EMAIL"].partition("@")[0], os.environ.get("USER", ""))
     folders = (str(common.home()), str(repo.toplevel))
-    guard = Guard(Check(common.secrets(), sessions_known(store)), names, folders)
+    guard = Guard(Check(common.secret_finder(), sessions_known(store)), names, folders)
     return gather(store, str(repo.address), guard, quotes=membership.quotes, with_open=membership.open)
 
 
 # Joining and leaving.
 
 
-@common.in_one_command
+@common.with_git_session
 def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
     from skilld.team.join import Membership, checked_name, load, random_name
@@ -127,56 +129,58 @@ def join(arguments: argparse.Namespace) -> int:
     repo, removed = repository(arguments)
     store = common.store()
     if known := load(store, repo.toplevel, common.settings().team.repositories):
-        raise SkilldError(_JOIN, f"you are already in this team, as {known.person}", "To leave it: skilld team leave")
+        raise SkilldError(
+            _NOT_JOINED, f"you are already in this team, as {known.person}", "To leave it: skilld team leave"
+        )
     if "," in str(repo.toplevel):
         raise SkilldError(
-            _JOIN, "the repository's path contains a comma, which the team.repositories setting does not allow"
+            _NOT_JOINED, "the repository's path contains a comma, which the team.repositories setting does not allow"
         )
     name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
     remote = common.as_text(arguments.remote)
-    address = _address(repo, remote, removed)
+    address = _remote_address(repo, remote, removed)
     membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
     hub = team_hub(repo, membership, removed)
     leaving = outgoing(store, repo, membership)
-    _show(membership, leaving)
-    if not arguments.yes and not terminal.confirmed("Join and share this? [y/N] ", _JOIN):
-        console.line(f"{_JOIN}.")
+    _print_preview(membership, leaving)
+    if not arguments.yes and not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED):
+        console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
-    pushed = _enter(store, hub, leaving)
+    pushed = _first_sync(store, hub, leaving)
     console.line(f"Joined the team at {console.plain(address)} as {name}.")
-    _show_branch(pushed)
+    _print_branch(pushed)
     console.line("  see its rules: skilld team status")
     console.line("  undo: skilld team leave")
     return Exit.OK
 
 
-def _enter(store: Store, hub: Hub, leaving: Outgoing) -> str:
-    _, _, pushed = synced(store, hub, leaving.records, first=True)
+def _first_sync(store: Store, hub: Hub, leaving: Outgoing) -> str:
+    _, _, pushed = sync_and_save(store, hub, leaving.records, first=True)
     repositories = [*common.settings().team.repositories, Path(hub.membership.repo)]
     write_setting(common.places().settings_file, "team.repositories", ",".join(dict.fromkeys(map(str, repositories))))
     return pushed
 
 
-def _show_branch(pushed: str) -> None:
-    """Say where the person's records are where the remote accepts no other refs."""
+def _print_branch(pushed: str) -> None:
+    """Print the branch that holds the person's records, if the remote accepts only branches."""
     if (branch := pushed.removeprefix("refs/heads/")) != pushed:
         console.line(f"  The remote accepts only branches, so your shared rules are on the branch {branch}.")
 
 
-def _address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
+def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
     from skilld.git.remote import push_addresses
     from skilld.team.join import absolute
 
     if remote.startswith("-"):
-        raise UsageError(_JOIN, f"{remote} is not a remote")
+        raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
     found = push_addresses(repo, remote, removed)
     if not found or (found == [remote] and not (repo.toplevel / remote).exists() and ":" not in remote):
-        raise UsageError(_JOIN, f"{repo.toplevel} has no remote called {remote}", "Choose another: --remote NAME")
+        raise UsageError(_NOT_JOINED, f"{repo.toplevel} has no remote called {remote}", "Choose another: --remote NAME")
     return absolute(found[0], repo.toplevel)
 
 
-def _show(membership: Membership, leaving: Outgoing) -> None:
-    """Show what leaves the machine, as the others see it, and what stays."""
+def _print_preview(membership: Membership, leaving: Outgoing) -> None:
+    """Print what would be shared, as the others would see it, and what is kept back."""
     from skilld.team.records import encode
 
     where = console.plain(membership.address)
@@ -189,7 +193,7 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
             console.line(f"  {console.plain(encode(record).decode())}", style="green")
     if not any(record.rule for record in leaving.records):
         console.line("  nothing yet: you have not accepted any rules here")
-    _show_kept(leaving.kept)
+    _print_kept_back(leaving.kept)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
     more += [] if membership.open else ["rules you have not yet decided on (--open)"]
     console.line(
@@ -197,18 +201,18 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
     )
 
 
-def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
+def _print_kept_back(kept: Sequence[tuple[str, str]]) -> None:
     for rule, why in kept:
         console.line(f"  not shared, because {console.plain(why)}: {console.plain(rule)}")
 
 
-@common.in_one_command
+@common.with_git_session
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
     from skilld.team.join import forget
     from skilld.team.sync import leave as take_off
 
-    store, _, hub = _entered(arguments)
+    store, _, hub = _open_team(arguments)
     take_off(hub)
     left = [one for one in common.settings().team.repositories if str(one) != hub.membership.repo]
     file = common.places().settings_file
@@ -221,42 +225,40 @@ def leave(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-# Syncing, and what the team says.
+# Syncing, and the team's rules.
 
 
-@common.in_one_command
+@common.with_git_session
 def sync(arguments: argparse.Namespace) -> int:
     """Fetch and push."""
     if arguments.unasked:
-        from skilld.cli.team_unasked import sync_all
-
-        return as_job("team sync", sync_all)
-    store, repo, hub = _entered(arguments)
+        return run_as_job("team sync", _sync_all)
+    store, repo, hub = _open_team(arguments)
     leaving = outgoing(store, repo, hub.membership)
-    hub, found, pushed = synced(store, hub, leaving.records)
-    ready = rules_of(hub, found)
-    _show_kept(leaving.kept)
+    hub, found, pushed = sync_and_save(store, hub, leaving.records)
+    ready = team_rules(hub, found)
+    _print_kept_back(leaving.kept)
     people = counted(len(found.members), "person", "people")
     console.line(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
-    _show_branch(pushed)
-    show_refused(found)
-    _show_ready(ready)
+    _print_branch(pushed)
+    print_refused(found)
+    _print_ready(ready)
     return Exit.OK
 
 
-@common.in_one_command
+@common.with_git_session
 def status(arguments: argparse.Namespace) -> int:
-    """List the candidates."""
+    """List the team's rules."""
     from skilld.team.join import load
     from skilld.team.sync import as_synced
 
     repo, removed = repository(arguments)
-    if arguments.json and load(common.stored(), repo.toplevel, common.settings().team.repositories) is None:
+    if arguments.json and load(common.store_or_empty(), repo.toplevel, common.settings().team.repositories) is None:
         return common.write_json({"joined": False, "remote": None, "people": [], "candidates": []})
-    membership = joined(common.stored(), repo)
+    membership = require_membership(common.store_or_empty(), repo)
     hub = team_hub(repo, membership, removed)
     seen = as_synced(hub)
-    found = rules_of(hub, seen)
+    found = team_rules(hub, seen)
     if arguments.json:
         return common.write_json(_as_json(membership, seen, found))
     when = ago(membership.at, time.time())
@@ -264,19 +266,19 @@ def status(arguments: argparse.Namespace) -> int:
     console.line(f"{console.plain(membership.address)}: {people}, you are {membership.person}; synced {when}.")
     if membership.trouble:
         console.line(f"  the last sync failed: {console.plain(membership.trouble)}")
-    show_refused(seen)
+    print_refused(seen)
     for one in found:
         console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
         said = f"{counted(one.people, 'person', 'people')}, {counted(one.sessions, 'session')}, since {one.since}"
         console.line(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", style="dim")
     if not found:
         console.line("No one has shared a rule yet.")
-    _show_ready(found)
+    _print_ready(found)
     return Exit.OK
 
 
-def rules_of(hub: Hub, found: Found) -> list[Candidate]:
-    """Return the candidates with where they stand."""
+def team_rules(hub: Hub, found: Found) -> list[Candidate]:
+    """Return the candidates with their standing."""
     from skilld.team.candidates import candidates, settled
     from skilld.team.project import seen
 
@@ -287,12 +289,12 @@ def rules_of(hub: Hub, found: Found) -> list[Candidate]:
 
 
 def today() -> str:
-    """Return the day, in UTC."""
+    """Return today's date in UTC."""
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def synced(store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False) -> tuple[Hub, Found, str]:
-    """Sync and keep what came of it; returns the hub as it is then, what was found, and the ref that was pushed to."""
+def sync_and_save(store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False) -> tuple[Hub, Found, str]:
+    """Sync and store the result; return the updated hub, what was found, and the ref that was pushed to."""
     from skilld.team.join import save
     from skilld.team.sync import sync as run
 
@@ -301,13 +303,13 @@ def synced(store: Store, hub: Hub, records: Sequence[Record], *, first: bool = F
     return replace(hub, membership=done.membership), done.found, done.pushed
 
 
-def show_refused(found: Found) -> None:
-    """Name whose records were refused."""
+def print_refused(found: Found) -> None:
+    """Print the people whose records were rejected, and why."""
     for person, why in sorted(found.refused.items()):
         console.line(f"  rejected changes from {console.plain(person)}: {console.plain(why)}")
 
 
-def _show_ready(found: Sequence[Candidate]) -> None:
+def _print_ready(found: Sequence[Candidate]) -> None:
     if ready := sum(one.standing.value == "ready" for one in found):
         console.line(f"{counted(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
 
@@ -327,7 +329,7 @@ def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) ->
     }
 
 
-_STATES = {"ready": "open", "waiting": "open", "accepted": "merged"}
+_JSON_STATES = {"ready": "open", "waiting": "open", "accepted": "merged"}
 
 
 def _candidate_json(one: Candidate) -> dict[str, Any]:
@@ -337,7 +339,7 @@ def _candidate_json(one: Candidate) -> dict[str, Any]:
         "path": next(iter(one.places), ""),
         "people": one.people,
         "sessions": one.sessions,
-        "state": _STATES.get(one.standing, one.standing.value),
+        "state": _JSON_STATES.get(one.standing, one.standing.value),
     }
 
 
@@ -355,8 +357,42 @@ def _rule_json(one: Candidate) -> dict[str, Any]:
     }
 
 
-@common.in_one_command
+@common.with_git_session
 def _pull_request(arguments: argparse.Namespace) -> int:
     from skilld.cli.team_pr import pull_request
 
     return pull_request(arguments)
+
+
+# The sync that the daemon starts, once an hour at most. Nobody waits for it: an error in one repository is saved for
+# `skilld team status`, and the next hour tries again.
+
+
+def _sync_all() -> None:
+    """Sync every team that the person joined, and update its pull request weekly if `team.auto_pr` says so."""
+    from skilld.team.join import load, save
+
+    removed, store, settings = scrub_environment(), common.store(), common.settings().team
+    for folder in settings.repositories:
+        if load(store, folder, settings.repositories) is None:
+            continue  # joined on this machine with another home's settings, or left by hand
+        try:
+            _sync_one(store, folder, removed, weekly=settings.auto_pr == "weekly")
+        except SkilldError as error:
+            if known := load(store, folder, settings.repositories):
+                save(store, replace(known, trouble=cut(str(error), _MAX_ERROR_CHARS)))
+
+
+def _sync_one(store: Store, folder: Path, removed: Mapping[str, str], *, weekly: bool) -> None:
+    from skilld.cli.team_pr import update_pull_request
+    from skilld.git.repo import open_repo
+    from skilld.team.join import save
+
+    repo = open_repo(common.resolve_folder(folder))
+    known, now = require_membership(store, repo), time.time()
+    if weekly and not known.asked_at <= now < known.asked_at + _WEEK_SECONDS:
+        save(store, replace(known, asked_at=now))  # an unreachable host is asked again in a week
+        update_pull_request(store, repo, removed)
+        return
+    leaving = outgoing(store, repo, known)
+    sync_and_save(store, team_hub(repo, known, removed), leaving.records)

@@ -1,4 +1,4 @@
-"""`skilld team pr`: the branch with the team's rules, and its one pull request."""
+"""`skilld team pr`: the branch with the team's rules, and its pull request."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 def pull_request(arguments: argparse.Namespace) -> int:
-    """Open the team's pull request, or bring it up to date."""
+    """Open or update the team's pull request."""
     repo, removed = team.repository(arguments)
     named = [common.as_text(name) for name in arguments.rules]
     if not arguments.json:
-        return bring_up_to_date(common.store(), repo, removed, named, dry_run=arguments.dry_run)
+        return update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run)
     from skilld.team.sync import RULES
 
     told: dict[str, Any] = {"branch": RULES, "remote": "", "commits": [], "url": None}
     with redirect_stdout(sys.stderr):
-        code = bring_up_to_date(common.store(), repo, removed, named, dry_run=arguments.dry_run, told=told)
+        code = update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run, told=told)
     common.write_json(told)
     return code
 
 
-def bring_up_to_date(
+def update_pull_request(
     store: Store,
     repo: Repo,
     removed: Mapping[str, str],
@@ -52,27 +52,27 @@ def bring_up_to_date(
     dry_run: bool = False,
     told: dict[str, Any] | None = None,
 ) -> int:
-    """Open or update a team's pull request with what is ready or `named`; `told` takes what the JSON document has."""
+    """Open or update a team's pull request with the rules that are ready or `named`; `told` is filled for the JSON."""
     told = {} if told is None else told
     from skilld.git.objects import person_at
     from skilld.team.branch import subject
     from skilld.team.pull_request import before, chosen, rejections, write
 
-    membership = team.joined(store, repo)
+    membership = team.require_membership(store, repo)
     told["remote"] = membership.remote
     leaving = team.outgoing(store, repo, membership)
-    hub, found, _ = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
+    hub, found, _ = team.sync_and_save(store, team.team_hub(repo, membership, removed), leaving.records)
     host = _host(repo, hub)
-    pull, away = _newest(host)
+    pull, away = _newest_pull(host)
     at = before(hub, pull)
     if gone := rejections(hub, found, at, pull, team.today()):
-        hub, found, _ = team.synced(store, hub, [*leaving.records, *gone])
-    team.show_refused(found)
-    on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
-    rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
+        hub, found, _ = team.sync_and_save(store, hub, [*leaving.records, *gone])
+    team.print_refused(found)
+    on_it = hub.membership.rules if at.rules else ""  # the branch of a closed pull request does not count
+    rules = team.team_rules(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
     picked = chosen(rules, named)
     built = write(hub, at, picked, _loaded_by(repo), person_at(repo.git, 0), named=named)
-    _show_built(built)
+    _print_built(built)
     told["commits"] = [{"subject": subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not at.rules:
         there = "the team's files already contain all rules that are ready"
@@ -82,22 +82,22 @@ def bring_up_to_date(
         return Exit.OK
     if built.commits:
         hub, found, _ = _push(store, hub, at, built, leaving.records)
-    told["url"] = _open(hub, found, host, pull, away)
+    told["url"] = _open_or_update(hub, found, host, pull, away)
     return Exit.OK
 
 
 def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found, str]:
-    """Push the branch, and then tell the others: killed in between, the next run finds it on the branch."""
+    """Push the branch, then tell the others. If killed in between, the next run finds the commits on the branch."""
     from skilld.team.pull_request import proposed, push
     from skilld.team.sync import RULES
 
     push(hub, at, built.tip)
     console.line(f"Pushed {counted(len(built.commits), 'commit')} to {RULES}.")
-    return team.synced(store, hub, [*records, *proposed(built.commits, team.today())])
+    return team.sync_and_save(store, hub, [*records, *proposed(built.commits, team.today())])
 
 
 def _host(repo: Repo, hub: Hub) -> Host:
-    """Return the host that the remote's own address names, before any setting of the person's turns it aside."""
+    """Return the host in the remote's own address, before any `insteadOf` setting of the person rewrites it."""
     import re
 
     from skilld.team.hosts import Host, place_of
@@ -108,8 +108,8 @@ def _host(repo: Repo, hub: Hub) -> Host:
     return Host(place_of(address), os.environ, hub.borrowed.folder)
 
 
-def _newest(host: Host) -> tuple[Pull | None, str]:
-    """Return the newest pull request of the branch, and why the host cannot be asked, if so."""
+def _newest_pull(host: Host) -> tuple[Pull | None, str]:
+    """Return the newest pull request of the branch, or None and why the host cannot be asked."""
     from skilld.team.hosts import AwayError
     from skilld.team.sync import RULES
 
@@ -119,8 +119,8 @@ def _newest(host: Host) -> tuple[Pull | None, str]:
         return None, error.cause
 
 
-def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> str | None:
-    """Open the pull request or update it; returns its address, if there is one."""
+def _open_or_update(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> str | None:
+    """Open or update the pull request; return its address, if there is one."""
     from skilld.context.tokenizer import tokenizer
     from skilld.team.pull_request import TITLE, body
     from skilld.team.sync import RULES
@@ -133,14 +133,14 @@ def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> s
             f"  open it here: {link}" if link else f"  open one on your Git host, from {RULES} to {one.branch}"
         )
         return None
-    text = body(hub.borrowed.git, one.rules, one.base, team.rules_of(hub, found), tokenizer().count)
+    text = body(hub.borrowed.git, one.rules, one.base, team.team_rules(hub, found), tokenizer().count)
     again = pull is not None and pull.state == "open"
     made = host.update(pull.number, text) if pull and again else host.open(RULES, one.branch, TITLE, text)
     console.line(f"{'Updated' if again else 'Opened'} {console.plain(made.url)}")
     return made.url
 
 
-def _show_built(built: Built) -> None:
+def _print_built(built: Built) -> None:
     for one in built.commits:
         console.line(f"+++ {console.plain(one.path)}", style="bold")
         for line in one.added.splitlines():
@@ -153,7 +153,7 @@ def _show_built(built: Built) -> None:
 
 
 def _loaded_by(repo: Repo) -> Loaded:
-    """Return what tells which file of the project the agents of a rule load, the nearest of each."""
+    """Return the function that names the project files nearest to what each agent of a rule loads."""
     from functools import cache
 
     from skilld.agents import ADAPTERS

@@ -1,4 +1,4 @@
-"""Talks to the person at the terminal: asks a line, opens their editor, their pager or a full screen."""
+"""The person's terminal: asks questions, opens their editor or their pager."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from skilld.cli.common import as_text
 from skilld.errors import RefusedError
 
 
-def confirmed(question: str, title: str) -> bool:
-    """Ask the person; without a terminal to ask on, raise RefusedError with `title`."""
+def confirm(question: str, title: str) -> bool:
+    """Ask the person to confirm. Raises RefusedError with `title` if there is no terminal."""
     if not sys.stdin.isatty():
         raise RefusedError(title, "confirmation needs a terminal", "To skip the confirmation: --yes")
-    return says_yes(question, sys.stdout)
+    return ask_yes_no(question, sys.stdout)
 
 
-def says_yes(question: str, where: TextIO) -> bool:
-    """Put a question, its `[y/N] ` included, on a terminal's line; whether the answer is a yes."""
+def ask_yes_no(question: str, where: TextIO) -> bool:
+    """Print a question, which ends in `[y/N] `; return whether the answer is yes."""
     where.write(question)
     where.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def has_screen() -> bool:
-    """Whether there is a terminal that a screen can be drawn on."""
+    """Whether there is a terminal that can show a full-screen program."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def ask(question: str) -> str | None:
-    """Ask in a line and return the answer, None at the end of the input."""
+    """Ask a question and return the answer's line, or None at the end of the input."""
     sys.stdout.write(question)
     sys.stdout.flush()
     line = sys.stdin.readline()
@@ -45,8 +45,8 @@ def ask(question: str) -> str | None:
 
 
 def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext, name: str = "SKILL.md") -> str:
-    """Return `text`, a file called `name`, as `$VISUAL`, `$EDITOR` or vi leaves it; unchanged where that fails."""
-    import shlex  # half of the verbs that ask never edit: they need not wait for these
+    """Return `text` as edited in `$VISUAL`, `$EDITOR` or vi, in a file called `name`; unchanged if the editor fails."""
+    import shlex  # imported late: half of the verbs that ask never edit
     import subprocess
     import tempfile
 
@@ -64,27 +64,27 @@ def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullc
 
 @contextmanager
 def paged() -> Iterator[None]:
-    """Show what is printed meanwhile in `$PAGER` (`less`) where it is longer than the terminal."""
+    """Show what is printed inside the block in `$PAGER` (`less`) if it is longer than the terminal."""
     screen = sys.stdout
     if not screen.isatty():
         yield
         return
-    sys.stdout = kept = _Kept()
+    sys.stdout = buffer = _TerminalBuffer()
     try:
         yield
     finally:
         sys.stdout = screen
-        if not _in_pager(kept.getvalue()):
-            screen.write(console.fitting(kept.getvalue()))
+        if not _show_in_pager(buffer.getvalue()):
+            screen.write(console.fitting(buffer.getvalue()))
 
 
-class _Kept(StringIO):
+class _TerminalBuffer(StringIO):
     def isatty(self) -> bool:
         return True
 
 
-def _in_pager(text: str) -> bool:
-    """Show a text in the person's pager, if it is longer than the terminal and there is one; whether it was shown."""
+def _show_in_pager(text: str) -> bool:
+    """Show a text in the person's pager if it is longer than the terminal; return whether it was shown."""
     from shlex import split
     from shutil import get_terminal_size, which
     from subprocess import run

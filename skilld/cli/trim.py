@@ -1,4 +1,4 @@
-"""`skilld trim`: proposes cuts to files that agents load, the largest saving first."""
+"""`skilld trim`: proposes cuts to files that agents load, the largest savings first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.cli.asking import Asking
+from skilld.cli.budgeted_model import BudgetedModel
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skilld.trim.propose import PlannedCut, TrimmableFile
     from skilld.trim.units import ParsedFile
 
-_MAX_SENT = 60_000  # tokens of one file
+_MAX_SENT_TOKENS = 60_000  # of one file
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
     about = "propose cuts to your instruction files and skills"
     parser = common.verb(verbs, "trim", run, about, listing=True)
     parser.add_argument("path", metavar="PATH", nargs="?", help="only this file, skill or folder")
-    common.add_project(parser)
+    common.add_project_option(parser)
     asks = "also ask the model which lines repeat others, and which could be shorter"
     parser.add_argument("--ask", action="store_true", help=asks)
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
@@ -60,22 +60,22 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.trim.propose import plan
 
     scrub_environment()
-    store = common.stored() if arguments.dry_run and not arguments.ask else common.store()
+    store = common.store_or_empty() if arguments.dry_run and not arguments.ask else common.store()
     refresh(store)
     counter = tokenizer()
-    looks, model = look(store, arguments, counter)
+    looks, model = find_cuts(store, arguments, counter)
     cuts = [(one.file.ref, cut) for one in looks for cut in one.cuts]
     planned = plan(cuts, store.proposals.all())
-    told = [(one, *_proposed(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
+    told = [(one, *_propose(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
     if arguments.json:
         shown = [_as_json(one, name, trouble) for one, name, trouble in told]
         return common.write_json(
             {"tokenizer": counter.name, "cuts": shown, "files": [_file_as_json(one) for one in looks]}
         )
     for one, name, trouble in told:
-        _tell(one, name, trouble)
+        _print_cut(one, name, trouble)
     for found in looks:
-        _tell_rest(found)
+        _print_notes(found)
     if not told:
         console.line(
             "Nothing can be removed safely." + ("" if arguments.ask else " A model may find more: skilld trim --ask")
@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[FileCuts], str]:
-    """Return what is found in each file, and the model that was asked."""
+def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[FileCuts], str]:
+    """Return what was found in each file, and the model that was asked."""
     from skilld.context import Disk
     from skilld.context.here import contexts
     from skilld.context.references import Project
@@ -93,7 +93,7 @@ def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tup
     from skilld.trim.propose import instruction_files, skill_files
     from skilld.trim.units import parse_units
 
-    project, settings = common.folder(arguments.project), common.settings()
+    project, settings = common.resolve_folder(arguments.project), common.settings()
     loaded = contexts(project, common.home(), os.environ)
     root = Path(next((one.root for one in loaded), project))
     files = instruction_files(loaded, common.home(), settings.targets)
@@ -110,14 +110,14 @@ def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tup
         for one in collect(store, sessions_with_repeats(store))
         if one.state is RuleState.UNUSED
     }
-    asking = _Asking(store, settings, "trim") if arguments.ask else None
-    looker = _Looker(store, unused, Project(str(root), Disk()), counter, asking)
+    model = _TrimModel(store, settings, "trim") if arguments.ask else None
+    finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
     looks = []
     for one in files:
         others = {Path(path).name: parsed_files[path] for path in one.beside if path in parsed_files}
         if one.ref.path in parsed_files:
-            looks.append(looker.at(one, parsed_files[one.ref.path], others))
-    return looks, asking.model if asking else ""
+            looks.append(finder.find_in(one, parsed_files[one.ref.path], others))
+    return looks, model.model if model else ""
 
 
 def _is_wanted(file: TrimmableFile, path: str | None) -> bool:
@@ -128,17 +128,17 @@ def _is_wanted(file: TrimmableFile, path: str | None) -> bool:
 
 
 @dataclass(frozen=True)
-class _Looker:
-    """What all files are looked at with."""
+class _CutFinder:
+    """Finds cuts in one file after another."""
 
     store: Store
     unused: set[tuple[str, int]]
     tree: Project
     counter: Tokenizer
-    asking: _Asking | None
+    model: _TrimModel | None
 
-    def at(self, file: TrimmableFile, parsed: ParsedFile, others: dict[str, ParsedFile]) -> FileCuts:
-        """Return what is found in one file. Of what may not be trimmed only what is dead or doubtful is told."""
+    def find_in(self, file: TrimmableFile, parsed: ParsedFile, others: dict[str, ParsedFile]) -> FileCuts:
+        """Return what was found in one file; if it may not be trimmed, only dead references and doubtful lines."""
         from skilld.context.references import dead_references
         from skilld.context.values import Kind, Surprise
         from skilld.trim.code_cuts import FileFacts, certain_cuts, doubtful_lines
@@ -152,21 +152,21 @@ class _Looker:
             others=others,
             dead={one.line for one in dead},
             unused={line for other, line in self.unused if other == path},
-            own=_own_words(self.store, path),
+            own=_own_lines(self.store, path),
         )
         cuts: list[Cut] = []
         trouble = file.why_not
         if not file.why_not:
             cuts = certain_cuts(parsed, known, self.counter.count)
-            if self.asking:
-                named, trouble = self.asking.about(parsed, known, self.counter, cuts)
+            if self.model:
+                named, trouble = self.model.find_cuts(parsed, known, self.counter, cuts)
                 cuts += named
         told = tuple(Surprise(Kind.DEAD, path, f"{one.name}: {one.why}", one.line) for one in dead)
         return FileCuts(file, self.counter.count(text), tuple(cuts), told, tuple(doubtful_lines(parsed)), trouble)
 
 
-def _own_words(store: Store, path: str) -> frozenset[str]:
-    """Return the lines that the person had put into a file, folded."""
+def _own_lines(store: Store, path: str) -> frozenset[str]:
+    """Return the lines of a file that came from the person's own words, folded."""
     from skilld.types import State
 
     made = [one for one in store.proposals.in_states([State.ACCEPTED, State.OPEN]) if one.path == path and one.evidence]
@@ -174,20 +174,20 @@ def _own_words(store: Store, path: str) -> frozenset[str]:
     return frozenset(folded(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
 
 
-class _Asking(Asking):
-    """Questions to the configured model about what a file says twice or at length."""
+class _TrimModel(BudgetedModel):
+    """The configured model, asked what a file says twice or at length."""
 
-    def about(
+    def find_cuts(
         self, parsed: ParsedFile, known: FileFacts, counter: Tokenizer, besides: list[Cut]
     ) -> tuple[list[Cut], str]:
-        """Return the cuts that the model named and code let pass, or why it was not asked."""
+        """Return the cuts that the model named and that passed the checks in code, or why it was not asked."""
         from skilld.protocol import Spare, SpareResult
         from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
 
         text = parsed.file.data.decode("utf-8", "replace")
         if why := self.spent():
             return [], f"the model was not asked because today's budget is spent ({why})"
-        if not parsed.units or counter.count(text) > _MAX_SENT:
+        if not parsed.units or counter.count(text) > _MAX_SENT_TOKENS:
             return [], "the model was not asked because the file is too long" if parsed.units else ""
         told = numbered_texts(parsed)
         work = Spare(self.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
@@ -199,8 +199,8 @@ class _Asking(Asking):
         return cuts_from_answers(parsed, known, answers, counter.count, besides), ""
 
 
-def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
-    """Propose a cut if it is time to; returns the proposal's id, or why there is none."""
+def _propose(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
+    """Propose a cut if it is due; return the proposal's ID, or an empty one and the reason."""
     from skilld.classify.backends import OFFLINE
     from skilld.proposals.amend import stage_and_store
     from skilld.trim.cuts import MODEL_REASONS
@@ -244,12 +244,12 @@ def _file_as_json(found: FileCuts) -> dict[str, Any]:
     }
 
 
-def _tell(one: PlannedCut, name: str, trouble: str) -> None:
-    from skilld.cli.context import short
+def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
+    from skilld.cli.context import short_path
     from skilld.trim.propose import CutStatus
 
     cut = one.cut
-    place = f"{short(one.ref.path, Path.cwd())}:{cut.line}"
+    place = f"{short_path(one.ref.path, Path.cwd())}:{cut.line}"
     linked = console.link(console.plain(place), one.ref.path, cut.line)
     console.line(f"{linked}  {counted(cut.tokens, 'token')}", style="bold")
     where = f" ({cut.where})" if cut.where else ""
@@ -268,11 +268,11 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
         console.line(f"  proposed: skilld review {name}")
 
 
-def _tell_rest(found: FileCuts) -> None:
-    """Tell what a person may want to look at: it is not proposed."""
-    from skilld.cli.context import short
+def _print_notes(found: FileCuts) -> None:
+    """Print what the person may want to look at, but is not proposed."""
+    from skilld.cli.context import short_path
 
-    name = short(found.file.ref.path, Path.cwd())
+    name = short_path(found.file.ref.path, Path.cwd())
     if found.trouble and (found.dead or found.doubts):
         console.line(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", style="dim")
     for one in found.dead:

@@ -1,4 +1,4 @@
-"""`skilld uninstall`: lists everything skilld made, then removes it. Nothing of the person's is touched."""
+"""`skilld uninstall`: lists everything skilld created, then removes it. Nothing of the person's is touched."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
-# What there is to remove: the service, managed blocks, refs in repositories, folders.
-
 if TYPE_CHECKING:
     from skilld.store import Store
+
+# What there is to remove: the service, managed blocks, refs in repositories, folders.
 
 
 @dataclass(frozen=True)
 class Removal:
-    """One thing that goes: what it is, where, and how."""
+    """One thing to remove: its kind, its place, and how to remove it."""
 
     kind: str
     what: str
     remove: Callable[[], object]
 
 
-def service() -> list[Removal]:
+def service_removals() -> list[Removal]:
     """Return the service, if one is installed."""
-    from skilld.cli.service import the_manager
+    from skilld.cli.service import service_manager
     from skilld.service.install import uninstall
 
-    manager = the_manager()
+    manager = service_manager()
     there = [path for path in manager.own_files() if path.exists()]
     if not there:
         return []
     return [Removal("service", ", ".join(map(str, there)), partial(uninstall, manager))]
 
 
-def _link() -> list[Removal]:
-    """Return the link that `skilld setup` made on PATH, where it leads to this program."""
-    link = common.path_link()
-    ours = link.is_symlink() and link.readlink() == common.own_program()
+def _link_removals() -> list[Removal]:
+    """Return the symlink that `skilld setup` created on PATH, if it leads to this program."""
+    link = common.path_symlink()
+    ours = link.is_symlink() and link.readlink() == common.own_executable()
     return [Removal("link", str(link), link.unlink)] if ours else []
 
 
-def status_lines() -> tuple[list[Removal], list[str]]:
-    """Return our entries in other programs' settings, and what could not be checked, with the reason."""
-    from skilld.cli.status_places import removals
+def status_line_removals() -> tuple[list[Removal], list[str]]:
+    """Return skilld's entries in other programs' settings, and what could not be checked, with the reason."""
+    from skilld.cli.statusline_setup import removals
 
     try:
         return [Removal("setting", str(one.path), one.write) for one in removals()], []
@@ -62,33 +62,33 @@ def status_lines() -> tuple[list[Removal], list[str]]:
         return [], [str(error)]
 
 
-def from_store() -> tuple[list[Removal], list[str]]:
-    """Return what stands outside of skilld's own folders, as the store knows it, and what will be left with why."""
+def stored_removals() -> tuple[list[Removal], list[str]]:
+    """Return what the store knows of outside skilld's own folders, and what will be left, with the reason."""
     try:
-        store = common.stored()
-        blocks, troubles = _blocks(store)
-        own_refs, more = _repositories(store)
-        more += _teams(store)
+        store = common.store_or_empty()
+        blocks, troubles = _block_removals(store)
+        own_refs, more = _repository_removals(store)
+        more += _remote_leftovers(store)
     except SkilldError as error:
         return [], [f"branches and refs in your repositories, which skilld can no longer list: {error}"]
     return blocks + own_refs, troubles + more
 
 
-def _blocks(store: Store) -> tuple[list[Removal], list[str]]:
-    from skilld.cli.sync import removal
+def _block_removals(store: Store) -> tuple[list[Removal], list[str]]:
+    from skilld.cli.sync import plan_removal
     from skilld.store.meta import SYNCED_PROJECTS
 
     parts, troubles = [], []
     for project in map(Path, store.meta.get(SYNCED_PROJECTS, [])):
         try:
-            parts += [Removal("block", str(one.path), one.write) for one in removal(project)]
+            parts += [Removal("block", str(one.path), one.write) for one in plan_removal(project)]
         except SkilldError as error:
             troubles.append(str(error))
     return parts, troubles
 
 
-def _teams(store: Store) -> list[str]:
-    """Return what stands on remotes, for teams and other machines: only the person removes it, while skilld is here."""
+def _remote_leftovers(store: Store) -> list[str]:
+    """Return what is on remotes, of teams and other machines: the person must remove it before uninstalling."""
     from skilld.store.meta import MACHINES, TEAMS
 
     joined, own = store.meta.get(TEAMS, {}), store.meta.get(MACHINES)
@@ -102,7 +102,7 @@ def _teams(store: Store) -> list[str]:
     ]
 
 
-def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
+def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.remove_refs import plan_removal, remove_refs
     from skilld.store.meta import SHARED_COMMITS
@@ -125,8 +125,8 @@ def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
     return parts, troubles
 
 
-def folders(*, purge: bool) -> list[Removal]:
-    """Return skilld's own folders without archived skills; without `purge` the settings stay, wherever they lie."""
+def folder_removals(*, purge: bool) -> list[Removal]:
+    """Return skilld's own folders without archived skills; without `purge` the settings stay, wherever they are."""
     where = common.places()
     kept = {where.archive} if archived_skills() else set()
     kept |= set() if purge else {where.settings_file}
@@ -135,12 +135,12 @@ def folders(*, purge: bool) -> list[Removal]:
         there = [path for path in folder.iterdir() if path not in kept] if folder.is_dir() else []
         names = ", ".join(sorted(path.name for path in there))
         if there or (purge and folder.is_dir() and not any(folder.iterdir())):
-            parts.append(Removal("folder", f"{folder}: {names or 'empty'}", partial(_empty, folder, kept)))
+            parts.append(Removal("folder", f"{folder}: {names or 'empty'}", partial(_empty_folder, folder, kept)))
     return parts
 
 
 def archived_skills() -> list[str]:
-    """Return what is left of the archive, as it holds the only copies of the person's own skills: a line for each."""
+    """Return a line for each archived skill, which stays: the archive holds the only copies."""
     from skilld.library.archive import archived_skills
 
     found = archived_skills(common.places().archive)
@@ -150,8 +150,8 @@ def archived_skills() -> list[str]:
     ]
 
 
-def _empty(folder: Path, kept: Collection[Path]) -> None:
-    """Remove a folder of ours with all that is in it but what is kept. No link is followed out of it."""
+def _empty_folder(folder: Path, kept: Collection[Path]) -> None:
+    """Remove one of skilld's folders except for what is kept. No symlink is followed out of it."""
     for path in folder.iterdir():
         if path in kept:
             continue
@@ -178,22 +178,22 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     scrub_environment()
-    services = service()
-    if not arguments.dry_run and not services:  # one that is installed is stopped
+    services = service_removals()
+    if not arguments.dry_run and not services:  # an installed service will be stopped
         _refuse_while_running()
-    _name_open_proposals()
-    known, troubles = from_store()
-    shown, more = status_lines()
-    parts, troubles = [*services, *_link(), *known, *shown], troubles + more
-    last = folders(purge=arguments.purge)
-    _list(parts + last, [*troubles, *archived_skills(), *([] if arguments.purge else _settings())])
+    _warn_of_open_proposals()
+    known, troubles = stored_removals()
+    shown, more = status_line_removals()
+    parts, troubles = [*services, *_link_removals(), *known, *shown], troubles + more
+    last = folder_removals(purge=arguments.purge)
+    _print_plan(parts + last, [*troubles, *archived_skills(), *([] if arguments.purge else _settings_note())])
     if arguments.dry_run:
         console.say("This was a dry run: nothing was removed.")
-        if common.daemon_process():
+        if common.daemon_pid():
             console.say("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
-    if not arguments.yes and not terminal.confirmed("Remove all of this? [y/N] ", "Nothing was removed"):
+    if not arguments.yes and not terminal.confirm("Remove all of this? [y/N] ", "Nothing was removed"):
         console.say("Nothing was removed.")
         return Exit.FAILURE
     code = _remove([part for part in parts if part.kind == "service"])
@@ -210,11 +210,11 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _name_open_proposals() -> None:
+def _warn_of_open_proposals() -> None:
     try:
-        waiting = common.stored().proposals.open()
+        waiting = common.store_or_empty().proposals.open()
     except SkilldError:
-        return  # told with the parts
+        return  # reported by stored_removals
     if waiting:
         console.say(
             f"{counted(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", style="bold"
@@ -223,7 +223,7 @@ def _name_open_proposals() -> None:
         console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
 
 
-def _list(parts: list[Removal], troubles: list[str]) -> None:
+def _print_plan(parts: list[Removal], troubles: list[str]) -> None:
     for part in parts:
         console.say(f"{part.kind:9} {console.plain(part.what)}")
     for trouble in troubles:
@@ -232,20 +232,20 @@ def _list(parts: list[Removal], troubles: list[str]) -> None:
         console.say("Nothing to remove.")
 
 
-def _settings() -> list[str]:
-    """Return that the settings stay, where there are any."""
+def _settings_note() -> list[str]:
+    """Return the line that says the settings stay, if there are any."""
     file = common.places().settings_file
     return [f"{file}: your settings (to remove them too: skilld uninstall --purge)"] if file.exists() else []
 
 
 def _refuse_while_running() -> None:
-    if process := common.daemon_process():
+    if process := common.daemon_pid():
         why = f"skilld is running (process {process})"
         raise NotRunningError("Nothing was removed", why, "Stop skilld first (Ctrl-C).")
 
 
 def _remove(parts: list[Removal]) -> int:
-    """Remove one after the other; returns 0, or the exit code of the first that failed."""
+    """Remove these one by one; return 0, or the exit code of the first failure."""
     code = 0
     for part in parts:
         try:

@@ -1,4 +1,4 @@
-"""`skilld why`: which lines of a file proposals added; which one added a line, and from which words of yours."""
+"""`skilld why`: which lines of a file proposals added, and the proposal and your words behind a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.proposals import look, origin
+from skilld.cli.proposals import describe_origin, refresh_or_warn
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import cut
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.types import Proposal, Update
 
-_OTHERS = 200  # characters of what else a proposal says
-_PLACE = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, there or not, and no words
+_MAX_OTHER_CHARS = 200  # of the other changes in a proposal
+_PLACE_PATTERN = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, existing or not, rather than words
 
 _Line = tuple[Path, int, str]
 
@@ -44,28 +44,28 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.proposals.staging import private_repositories
 
     scrub_environment()
-    store = common.stored()
+    store = common.store_or_empty()
     if arguments.place and store.proposals.find(arguments.place):
         raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
-    look(store)
+    refresh_or_warn(store)
     if _is_file(arguments.place):
-        return _tell_lines(_added_lines(store, arguments.place), arguments.place, as_json=arguments.json)
-    if _PLACE.fullmatch(arguments.place):
-        path, line = _place_of(arguments.place)
+        return _print_lines(_added_lines(store, arguments.place), arguments.place, as_json=arguments.json)
+    if _PLACE_PATTERN.fullmatch(arguments.place):
+        path, line = _parse_place(arguments.place)
     else:
-        saying = _saying(store, common.as_text(arguments.place))
+        saying = _find_lines(store, common.as_text(arguments.place))
         if len(saying) > 1:
-            return _tell_lines(saying, arguments.place, as_json=arguments.json)
+            return _print_lines(saying, arguments.place, as_json=arguments.json)
         path, line, _ = saying[0]
     try:
         line_origin = find_origin(path, line, private_repositories())
     except NotTrackedError as error:
-        if not any(proposal.creates for proposal in _accepted(store, path)):
+        if not any(proposal.creates for proposal in _accepted_for(store, path)):
             raise SkilldError(
                 "No proposal added this line, and the file is not a skill in a git repository", error.cause
             ) from error
         line_origin = uncommitted_origin(path, line)  # made by `accept --worktree`
-    found = _brought_by(store, path, line_origin)
+    found = _proposals_behind(store, path, line_origin)
     if arguments.json:
         shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
         return common.write_json(shown | {"proposals": [_why_json(store, one, line_origin.text) for one in found]})
@@ -90,13 +90,13 @@ def _added_lines(store: Store, given: str) -> list[_Line]:
     from skilld.effect.rule_lines import text_of
 
     path = Path(given).expanduser().resolve()
-    added = {line for proposal in _accepted(store, path) for line in _added(proposal)} - {""}
+    added = {line for proposal in _accepted_for(store, path) for line in _lines_added_by(proposal)} - {""}
     lines = enumerate(text_of(str(path)).splitlines(), 1)
     return [(path, number, line.strip()) for number, line in lines if line.strip() in added]
 
 
-def _saying(store: Store, words: str) -> list[_Line]:
-    """Return the lines that accepted proposals added and that have all of these words. Raises UsageError if none."""
+def _find_lines(store: Store, words: str) -> list[_Line]:
+    """Return the lines added by accepted proposals that contain all of these words. Raises UsageError if none does."""
     from skilld.words import content_stems, stems
 
     wanted = content_stems(words) or stems(words)
@@ -109,8 +109,8 @@ def _saying(store: Store, words: str) -> list[_Line]:
     return found
 
 
-def _tell_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
-    """List lines that accepted proposals added; returns the exit code."""
+def _print_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
+    """List lines that accepted proposals added; return the exit code."""
     if as_json:
         return common.write_json([{"file": str(path), "line": number, "text": text} for path, number, text in lines])
     named = given if _is_file(given) else ""
@@ -124,7 +124,7 @@ def _tell_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
     return 0
 
 
-def _place_of(given: str) -> tuple[Path, int]:
+def _parse_place(given: str) -> tuple[Path, int]:
     name, _, number = given.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
         raise UsageError(
@@ -138,29 +138,29 @@ def _place_of(given: str) -> tuple[Path, int]:
         raise UsageError("No such file", name) from None
 
 
-def _brought_by(store: Store, path: Path, origin: Origin) -> list[Proposal]:
-    """Return the proposals behind a line: those its commit names, else those whose edit has the line.
+def _proposals_behind(store: Store, path: Path, origin: Origin) -> list[Proposal]:
+    """Return the proposals behind a line: those its commit names, otherwise those whose edit contains the line.
 
-    Where a commit brought several, those whose edit has the line go alone; a squash may name none at all, and a line
-    that is not committed was written by `accept --worktree`.
+    Of several in one commit, only those whose edit contains the line count. A squashed commit may name none, and an
+    uncommitted line was written by `accept --worktree`.
     """
     named = [proposal for name in origin.proposals if (proposal := store.proposals.get(name)) is not None]
-    candidates = named or _accepted(store, path)
+    candidates = named or _accepted_for(store, path)
     text = origin.text.strip()
-    with_line = [proposal for proposal in candidates if text and text in _added(proposal)]
+    with_line = [proposal for proposal in candidates if text and text in _lines_added_by(proposal)]
     return with_line or named
 
 
-def _accepted(store: Store, path: Path) -> list[Proposal]:
+def _accepted_for(store: Store, path: Path) -> list[Proposal]:
     return [proposal for proposal in store.proposals.accepted() if proposal.path == str(path)]
 
 
-def _added(proposal: Proposal) -> set[str]:
+def _lines_added_by(proposal: Proposal) -> set[str]:
     return {line.strip() for operation in proposal.operations for line in operation.text.splitlines()}
 
 
-def _behind(proposal: Proposal, line: str) -> Update | None:
-    """Return what one line rests on, where the proposal knows it line by line."""
+def _update_behind(proposal: Proposal, line: str) -> Update | None:
+    """Return the update behind one line, if the proposal records several."""
     several = proposal.creates or len(proposal.updates) > 1
     said = [one for one in proposal.updates if one.change and one.change in line] if several else []
     return max(said, key=lambda one: len(one.change), default=None)
@@ -169,7 +169,7 @@ def _behind(proposal: Proposal, line: str) -> Update | None:
 def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
     from skilld.types import OBSERVED_TURN
 
-    behind = _behind(proposal, line)
+    behind = _update_behind(proposal, line)
     return {
         "id": proposal.id,
         "state": proposal.state.value,
@@ -193,7 +193,7 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     from skilld.proposals.remarks import describe_doubt
     from skilld.types import OBSERVED_TURN
 
-    behind = _behind(proposal, line)
+    behind = _update_behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
     when = f"accepted {accepted}" if accepted else f"proposed {proposal.created_at}"
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
@@ -205,8 +205,8 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
         for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
             console.say(f"  you: “{console.plain(quote)}”")
     if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
-        console.say(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", style="dim")
-    who = f"{origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
+        console.say(f"  in the same proposal: {console.plain(cut(' '.join(others), _MAX_OTHER_CHARS))}", style="dim")
+    who = f"{describe_origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
     console.say(f"  {who}", style="dim")
     if maybe := describe_doubt(store, proposal):
         console.say(f"  note: {console.plain(maybe)}", style="yellow")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from e2e.test_targets import Talk, plain, said
-from skilld.cli.guarding import READ_ONLY
+from skilld.cli.permissions import READ_ONLY
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session

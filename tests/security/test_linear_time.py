@@ -47,7 +47,7 @@ WORLD = (
 )
 # Functions that cannot be called with a text, each with the reason.
 NOT_CALLED = {
-    "skilld.cli.over.add": "adds flags to a parser, with a help of our own",
+    "skilld.cli.over_option.add_options": "adds flags to a parser, with a help of our own",
     "skilld.ingest.source.Lines.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.source.Rows.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.source.Sessions.cursor": "takes back a cursor that the store keeps: numbers",

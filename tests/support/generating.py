@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from skilld.cli import mine, parser
-from skilld.cli.mine import generating
+from skilld.cli.mine import start_generation
 from skilld.mining.proposing import CandidateResult
 from skilld.review.generate_screen import GenerateApp
 from skilld.review.generating import Generation
@@ -18,7 +18,7 @@ SIZE = (140, 40)
 def steps(*arguments: str) -> Generation:
     """Return the steps over the home that HOME names, as the verb makes them."""
     given = parser.build_parser("mine").parse_args(["mine", "--interactive", *arguments])
-    return generating(mine._options(given), mine._world())
+    return start_generation(mine._options(given), mine._world())
 
 
 def generate(story: Callable[[Screen], Awaitable[None]], *arguments: str) -> list[CandidateResult] | None:

@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 
 from skilld.cli import common
 from skilld.cli.inventory import all_skills
-from skilld.cli.review import _generating
+from skilld.cli.review import _start_generation
 from skilld.cli.terminal import edit
 from skilld.library.archive import trash_folder
 from skilld.paths import places
@@ -119,7 +119,7 @@ def review(
     """Run the review, at 80x24 unless told otherwise, and let `story` drive it."""
 
     async def run() -> None:
-        app = ReviewApp(sitting, ids, 5, edit, _generating)
+        app = ReviewApp(sitting, ids, 5, edit, _start_generation)
         async with app.run_test(size=size, notifications=True) as pilot:
             screen = Screen(app, pilot)
             await screen.settle()

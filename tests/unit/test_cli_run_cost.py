@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.cli.run import _cost
-from skilld.cli.status import _price, _today
+from skilld.cli.run import _describe_cost
+from skilld.cli.status import _describe_today, _format_price
 from skilld.settings import Settings
 
 
@@ -13,16 +13,19 @@ from skilld.settings import Settings
 def test_a_limit_that_is_switched_off_is_no_limit_of_nothing(calls: int, said: str) -> None:
     settings = Settings()
     settings = settings.model_copy(update={"budget": settings.budget.model_copy(update={"calls": calls})})
-    assert said in _cost("litellm/any", settings)
+    assert said in _describe_cost("litellm/any", settings)
 
 
 def test_an_agents_login_is_paid_by_its_plan() -> None:
-    assert "uses your plan or credits for claude;" in _cost("cli:claude:haiku", Settings())
+    assert "uses your plan or credits for claude;" in _describe_cost("cli:claude:haiku", Settings())
 
 
 def test_questions_that_tested_the_judge_are_told_apart_and_no_price_is_made_up() -> None:
-    assert _today(3, 30, 0.0001, 3) == "3 model calls (all of them to test the judge), 30 tokens, $0.0001"
-    assert _today(9, 3000, 0.0, 1) == "9 model calls (1 of them to test the judge), 3,000 tokens"
-    assert _today(0, 0, 0.0, 0) == "0 model calls, 0 tokens, $0.00"
-    assert _price("openai/own", 30, 0.0) == "price unknown"
-    assert (_price("ollama_chat/a", 30, 0.0), _price("openai/gpt-5-mini", 30, 0.2)) == ("$0.00", "$0.2000")
+    assert _describe_today(3, 30, 0.0001, 3) == "3 model calls (all of them to test the judge), 30 tokens, $0.0001"
+    assert _describe_today(9, 3000, 0.0, 1) == "9 model calls (1 of them to test the judge), 3,000 tokens"
+    assert _describe_today(0, 0, 0.0, 0) == "0 model calls, 0 tokens, $0.00"
+    assert _format_price("openai/own", 30, 0.0) == "price unknown"
+    assert (_format_price("ollama_chat/a", 30, 0.0), _format_price("openai/gpt-5-mini", 30, 0.2)) == (
+        "$0.00",
+        "$0.2000",
+    )

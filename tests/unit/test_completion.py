@@ -30,7 +30,7 @@ def _completers() -> dict[tuple[str, str], object]:
                 found[parser.prog.removeprefix("skilld "), str(action.metavar)] = action.completer
 
     parser = build_parser()
-    completion._complete(parser)
+    completion._attach_completers(parser)
     walk(parser)
     return found
 

@@ -127,7 +127,7 @@ def test_no_evaluation_is_run_but_by_its_command() -> None:
     """Issue 17, part 5: never unasked; the daemon and what it starts cannot even import it."""
     wanted = ("skilld.evals.run", "skilld.evals.run.EvalRun")
     found = {module for module, tree in trees().items() if imports(tree) & {*wanted}}
-    assert found == {"skilld.cli.skills.evaluating"}
+    assert found == {"skilld.cli.skills.evaluation"}
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,6 @@ def test_a_team_costs_nothing_who_did_not_join() -> None:
         "skilld.cli.mine_reviews",  # asks the host as `team pr` does
         "skilld.cli.team",
         "skilld.cli.team_pr",
-        "skilld.cli.team_unasked",
     }
     loaded = loaded_by("""if True:
         import os, tempfile

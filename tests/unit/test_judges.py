@@ -13,7 +13,7 @@ from skilld.classify.backends.agent_cli.backend import failed
 from skilld.classify.backends.agent_cli.clients import CLIENTS
 from skilld.classify.backends.agent_cli.limits import resets_in
 from skilld.classify.backends.choose import choose
-from skilld.cli.setup import offers
+from skilld.cli.setup import find_offers
 from skilld.daemon import judges
 from skilld.jobs.fallback import judged
 from skilld.protocol import Analyse, Away, BatchJob, BatchResult
@@ -146,14 +146,14 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
 
 
 def test_what_is_offered_is_what_is_here_agents_first(here: dict[str, str]) -> None:
-    assert [offer.model for offer in offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
-    found = offers(here | {"MISTRAL_API_KEY": "k"})
+    assert [offer.model for offer in find_offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
+    found = find_offers(here | {"MISTRAL_API_KEY": "k"})
     assert [offer.model for offer in found] == ["agent", "mistral/mistral-small-latest", "offline"]
     assert "installed: Claude Code, Codex, Gemini CLI, opencode, Pi" in found[0].title
     assert "to that agent only" in found[0].sends
     assert "to mistral" in found[1].sends
     assert (found[2].sends, found[2].costs) == ("nothing", "nothing")
     gateway = {"ANTHROPIC_BASE_URL": "https://me:hunter2@gate.example:8080/v1", "ANTHROPIC_API_KEY": "k"}
-    for offer in offers(here | gateway)[:2]:
+    for offer in find_offers(here | gateway)[:2]:
         assert "gate.example:8080 (ANTHROPIC_BASE_URL)" in offer.sends
         assert "hunter2" not in offer.sends

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.__main__ import main
-from skilld.cli.logs import follow
+from skilld.cli.logs import follow_file
 from skilld.paths import places, private_dir
 from support.claude_lines import append
 
@@ -95,6 +95,6 @@ def test_a_log_is_followed_through_half_lines_and_rotations(log: Path) -> None:
     def wait() -> None:
         next(steps)()
 
-    followed = follow(log, wait)
+    followed = follow_file(log, wait)
     seen = [json.loads(next(followed))["event"] for _ in range(5)]
     assert seen == ["first", "second", "third", "fourth", "fifth"]

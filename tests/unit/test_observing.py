@@ -61,7 +61,7 @@ def test_what_is_known_is_shown_where_nothing_can_be_written(
     store.proposals.add(replace(PROPOSAL, repo=str(person.root), path=str(person.skill)))
     journal_of(store.path).unlink()
     journal_of(store.path).mkdir()
-    proposals.look(store)
+    proposals.refresh_or_warn(store)
     shown = capsys.readouterr()
     assert (shown.out, shown.err.split(": ")[0]) == ("", "Could not use the database")
     assert _state(store) is State.OPEN

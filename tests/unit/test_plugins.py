@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skilld import __version__
-from skilld.cli import guarding
+from skilld.cli import permissions
 from skilld.cli.parser import build_parser
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def test_a_command_only_shows(name: str) -> None:
     said = text(name)
     assert not DECIDES.search(said)
     for verb in re.findall(r"skilld ([a-z]+)(?= FILE:LINE`|`)", said):
-        only_shows = guarding.READ_ONLY.get(verb)
+        only_shows = permissions.READ_ONLY.get(verb)
         assert verb in TOLD or (only_shows and only_shows(build_parser(verb).parse_args(example(verb)))), verb
     if "claude-code" in name:
         verb = Path(name).stem

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from skilld.cli import common as cli_progress
-from skilld.cli.common import Progress, account
+from skilld.cli.common import Progress, progress_line
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from skilld.cli.common import Progress, account
     ],
 )
 def test_how_far_how_fast_and_how_long_still(done: int, passed: float, line: str) -> None:
-    assert account("Judging", done, 40, passed) == line
+    assert progress_line("Judging", done, 40, passed) == line
 
 
 class _Terminal(io.StringIO):

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from skilld import codec
-from skilld.cli import guarding
+from skilld.cli import permissions
 from skilld.cli.parser import build_parser
 from skilld.clock import day
 from skilld.effect.figures import RuleState
@@ -394,7 +394,8 @@ def test_the_verb_tells_the_same_as_lines_a_page_and_json(home: Path) -> None:
 def test_an_agent_may_read_the_report_and_write_no_file() -> None:
     parser = build_parser("report")
     may = [
-        guarding.READ_ONLY["report"](parser.parse_args(["report", *rest])) for rest in ([], ["--json"], ["--html", "x"])
+        permissions.READ_ONLY["report"](parser.parse_args(["report", *rest]))
+        for rest in ([], ["--json"], ["--html", "x"])
     ]
     assert may == [True, True, False]
 

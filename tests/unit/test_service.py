@@ -38,7 +38,7 @@ def systemctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fa
     fake = Fake(tmp_path / "bin", "systemctl", SYSTEMCTL)
     monkeypatch.setenv("PATH", f"{fake.folder}:/usr/bin:/bin")
     manager = Systemd(dict(os.environ), home, places().config)
-    monkeypatch.setattr(service, "the_manager", lambda: manager)
+    monkeypatch.setattr(service, "service_manager", lambda: manager)
     return fake
 
 
@@ -46,7 +46,7 @@ def systemctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fa
 def launchctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake(tmp_path / "bin", "launchctl", LAUNCHCTL)
     monkeypatch.setenv("PATH", f"{fake.folder}:/usr/bin:/bin")
-    monkeypatch.setattr(service, "the_manager", lambda: Launchd(dict(os.environ), home))
+    monkeypatch.setattr(service, "service_manager", lambda: Launchd(dict(os.environ), home))
     return fake
 
 
@@ -168,7 +168,7 @@ def test_what_only_the_shell_has_is_refused_kept_or_left(
 def test_the_doctor_names_what_the_service_lacks(
     systemctl: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "the_manager", service.the_manager)
+    monkeypatch.setattr(doctor, "service_manager", service.service_manager)
     monkeypatch.setenv("SKILLD_MODEL", "offline")
     (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
 

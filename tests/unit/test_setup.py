@@ -57,8 +57,8 @@ def manager(home: Path, monkeypatch: pytest.MonkeyPatch) -> Manager:
     assert home
     manager = Manager()
     monkeypatch.delenv("SKILLD_MODEL", raising=False)
-    monkeypatch.setattr(service, "the_manager", lambda: manager)
-    monkeypatch.setattr(service, "put_in_place", lambda *_: manager.asked.append("install"))
+    monkeypatch.setattr(service, "service_manager", lambda: manager)
+    monkeypatch.setattr(service, "install_service", lambda *_: manager.asked.append("install"))
     monkeypatch.setattr(common, "past_transcripts", lambda _: [Transcript("claude-code", Path("/s.jsonl"), 0.0)])
     monkeypatch.setattr(run, "run", manager.look_back)
     monkeypatch.setattr(sys, "stdin", Typing())
@@ -204,8 +204,8 @@ def test_a_next_step_names_the_program_by_its_path_where_path_does_not_hold_it(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "a b" / "python"))
     for path, name in (("/none", f"'{tmp_path}/a b/skilld'"), (f"{tmp_path}/listed", "skilld")):
         monkeypatch.setenv("PATH", path)
-        common.tell_of_path()
-        assert common.program() == name
+        common.print_path_hint()
+        assert common.command_name() == name
         assert (f"alias skilld={name}\n" in capsys.readouterr().out) == (name != "skilld")
 
 
@@ -222,14 +222,14 @@ def test_a_link_on_path_is_offered_once_and_uninstall_takes_it_back(
         monkeypatch.setattr(terminal, "ask", lambda _, answer=answer: answer)
         first_steps.offer_link()
         assert link.is_symlink() is made
-        common.tell_of_path()
+        common.print_path_hint()
         told = f"  mkdir -p ~/.local/bin && ln -s {program} ~/.local/bin/\n"
         shown = capsys.readouterr().out
         assert (f"Created the link {link}.\n" in shown) is made
         assert (told in shown) is not made, "a lasting way, and none where there is one"
     monkeypatch.setattr(terminal, "ask", None)  # it asks no more
     first_steps.offer_link()
-    (removal,) = uninstall._link()
+    (removal,) = uninstall._link_removals()
     removal.remove()
     assert not link.is_symlink()
 
@@ -244,4 +244,4 @@ def test_instructions_of_folders_further_down_are_not_told_as_loaded_here(
     for folder in (below, below.parent):
         (folder / "CLAUDE.md").write_text("- Be brief.\n")
     monkeypatch.chdir(below.parent)
-    assert set(first_steps._instructions()) == {"~/shop/CLAUDE.md, about 3 tokens"}
+    assert set(first_steps._instruction_files()) == {"~/shop/CLAUDE.md, about 3 tokens"}

@@ -14,7 +14,7 @@ import pytest
 
 from skilld.__main__ import main
 from skilld.cli import proposals, why
-from skilld.cli.common import days, store
+from skilld.cli.common import parse_days, store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICE_ERROR, SNOOZED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
@@ -69,7 +69,7 @@ def test_a_kind_that_was_offered_once_finds_nothing_and_is_offered_no_more(
     ("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)]
 )
 def test_how_far_to_look_back_is_days_or_a_time(given: str, meant: float) -> None:
-    assert days(given) == meant
+    assert parse_days(given) == meant
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_a_learning_is_named_by_the_start_of_its_id_and_shown_with_its_project(
 
 def test_a_long_command_does_not_push_aside_what_the_others_do(capsys: pytest.CaptureFixture[str]) -> None:
     long = "skilld git --root /home/sam/.claude cherry-pick 0123456789"
-    proposals._list([("skilld accept 0123abcd", "write it"), (long, "the same, with git")])
+    proposals._print_commands([("skilld accept 0123abcd", "write it"), (long, "the same, with git")])
     assert capsys.readouterr().out == (
         f"  skilld accept 0123abcd  write it\n  {long}\n                          the same, with git\n"
     )

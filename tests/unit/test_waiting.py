@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from skilld.cli.run import _tell
+from skilld.cli.run import _print_news
 from skilld.daemon.notices import Notices
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import WAITING, Notice, about_waiting
@@ -263,5 +263,5 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
 
 
 def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    _tell([], 2)
+    _print_news([], 2)
     assert capsys.readouterr().out == "Kept but not proposed: 2 learnings. To see why, run: skilld learnings\n"

@@ -12,9 +12,9 @@ from skilld.agents import ADAPTERS
 from skilld.agents.programs import PROGRAMS
 from skilld.caller.judge import Why, judge
 from skilld.caller.tree import Process, Tree, from_ps
-from skilld.cli import guarding
-from skilld.cli.guarding import agents
+from skilld.cli import permissions
 from skilld.cli.parser import build_parser
+from skilld.cli.permissions import agents
 
 TTY = "34816"
 OTHER = "34817"
@@ -239,7 +239,7 @@ def _leaves(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iter
                 yield from _leaves(inner, (*path, name))
 
 
-# The person's alone: a command that is added must be put here, or be declared in skilld/cli/guarding.py with a reason.
+# The person's alone: a new command must be listed here, or be declared in skilld/cli/permissions.py with a reason.
 THE_PERSONS = (
     [
         "accept",
@@ -264,7 +264,7 @@ THE_PERSONS = (
 
 def test_every_command_is_the_persons_unless_it_is_declared() -> None:
     found = set(_leaves(build_parser()))
-    declared = guarding.READ_ONLY.keys() | guarding.UNATTENDED.keys()
+    declared = permissions.READ_ONLY.keys() | permissions.UNATTENDED.keys()
     assert declared <= found
     assert found - declared == {*THE_PERSONS}
 
@@ -302,5 +302,5 @@ def test_every_command_is_the_persons_unless_it_is_declared() -> None:
 )
 def test_what_only_reads_is_told_by_its_arguments(words: str, reads: bool) -> None:  # noqa: FBT001 - a column
     given = build_parser().parse_args(words.split())
-    when = guarding.READ_ONLY.get(guarding.name_of(given))
+    when = permissions.READ_ONLY.get(permissions.command_of(given))
     assert (when is not None and when(given)) is reads

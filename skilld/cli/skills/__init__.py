@@ -1,16 +1,16 @@
-"""`skilld skills VERB`: the person's library. Each verb has a function that adds it to the parser."""
+"""`skilld skills VERB`: the person's library. Each function in VERBS adds its verbs to the parser."""
 
 from __future__ import annotations
 
 from skilld.cli import common
-from skilld.cli.skills import archive, enable, evaluating, export, imports, listing, show, testing
+from skilld.cli.skills import archive, enable, evaluation, export, imports, listing, show, testing
 
 VERBS = (
     listing.add,
     show.add,
     show.add_history,
     testing.add,
-    evaluating.add,
+    evaluation.add,
     show.add_use,
     enable.add,
     listing.add_profile,

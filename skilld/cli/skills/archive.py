@@ -15,36 +15,36 @@ from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
-# What archiving and deleting a skill share: who may do it, and which skills stay where they are.
-
 if TYPE_CHECKING:
     from skilld.library.archive import ArchivedSkill
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
+# Shared by archiving and deleting: which skills may be moved.
 
-def _to_move(name: str, title: str) -> tuple[Store, LibraryRow]:
-    """Return the store and the skill of this name; RefusedError with `title` where it is pinned or must stay there."""
+
+def _find_movable(name: str, title: str) -> tuple[Store, LibraryRow]:
+    """Return the store and the skill. Raises RefusedError with `title` if it is pinned or must stay in its place."""
     from skilld.library import archive
     from skilld.library.rows import pinned_skills
 
     removed = scrub_environment()
     store = common.store()
-    row = inventory.the_skill(store, name)
+    row = inventory.find_skill(store, name)
     if row.path in pinned_skills(store):
         raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
-    archive.check_movable(row.skill, _folders(row.skill.project), removed, title)
+    archive.check_movable(row.skill, _skill_folders(row.skill.project), removed, title)
     return store, row
 
 
-def _folders(project: Path | None) -> list[Path]:
-    """Return the folders in which agents look for skills: the person's, and those of this project."""
+def _skill_folders(project: Path | None) -> list[Path]:
+    """Return the folders in which agents look for skills: the person's and this project's."""
     places = inventory.skill_places().values()
     inside = [project / sub for one in places for sub in one.in_project] if project else []
     return list(dict.fromkeys([*inside, *(folder for one in places for folder in one.absolute)]))
 
 
-_TITLE = "The skill was not archived"
+_NOT_ARCHIVED = "The skill was not archived"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -60,11 +60,11 @@ def add(verbs: common.Verbs) -> None:
 
 
 def archive(arguments: argparse.Namespace) -> int:
-    """Move a skill's folder out of every agent's sight; open proposals for it are named."""
+    """Move a skill's folder to the archive, and list the open proposals for it."""
     from skilld.library.archive import archive_skill, remove_leftovers
 
-    store, row = _to_move(arguments.name, _TITLE)
-    where = _archive()
+    store, row = _find_movable(arguments.name, _NOT_ARCHIVED)
+    where = _archive_folder()
     remove_leftovers(where, time.time())
     archive_skill(row.path.parent, where, time.time())
     console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
@@ -75,31 +75,31 @@ def archive(arguments: argparse.Namespace) -> int:
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    """Put an archived skill back where it was; without a name list those that are archived."""
+    """Return an archived skill to its place; without a name, list the archived skills."""
     from skilld.library.archive import archived_skills, remove_leftovers, restore_skill
 
     there = archived_skills(common.places().archive)
     if arguments.name is None:
-        return _list(there, as_json=arguments.json)
-    remove_leftovers(_archive(), time.time())
-    one = _chosen(there, common.as_text(arguments.name))
+        return _print_archived(there, as_json=arguments.json)
+    remove_leftovers(_archive_folder(), time.time())
+    one = _find_archived(there, common.as_text(arguments.name))
     folder = restore_skill(one)
     if arguments.json:
-        return common.write_json(_row(one) | {"folder": str(folder)})
+        return common.write_json(_row_json(one) | {"folder": str(folder)})
     console.line(f"Restored {console.plain(one.name)}: {console.plain(str(folder))}")
     return 0
 
 
-def _list(there: list[ArchivedSkill], *, as_json: bool) -> int:
+def _print_archived(there: list[ArchivedSkill], *, as_json: bool) -> int:
     if as_json:
-        return common.write_json([_row(one) for one in there])
+        return common.write_json([_row_json(one) for one in there])
     console.table([(console.plain(one.entry.name), one.at, console.plain(str(one.origin))) for one in there])
     if not there:
         console.line("No archived skills.")
     return 0
 
 
-def _row(one: ArchivedSkill) -> dict[str, str]:
+def _row_json(one: ArchivedSkill) -> dict[str, str]:
     return {
         "id": one.entry.name,
         "name": one.name,
@@ -109,7 +109,7 @@ def _row(one: ArchivedSkill) -> dict[str, str]:
     }
 
 
-def _chosen(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
+def _find_archived(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
     found = [one for one in there if given in {one.name, one.entry.name}]
     if not found:
         raise SkilldError("No such archived skill", given, "List them: skilld skills restore")
@@ -119,7 +119,7 @@ def _chosen(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
     return found[0]
 
 
-def _archive() -> Path:
+def _archive_folder() -> Path:
     from skilld.paths import private_dir
 
     where = common.places()
@@ -127,9 +127,9 @@ def _archive() -> Path:
     return private_dir(where.archive)
 
 
-# `skilld skills delete NAME`: a skill's folder moves to the trash, once the person said yes.
+# `skilld skills delete NAME`: moves a skill's folder to the trash after confirmation.
 
-_DELETE_TITLE = "The skill was not deleted"
+_NOT_DELETED = "The skill was not deleted"
 
 
 def add_delete(verbs: common.Verbs) -> None:
@@ -143,12 +143,12 @@ def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.archive import move_to_trash, trash_folder
 
-    store, row = _to_move(arguments.name, _DELETE_TITLE)
+    store, row = _find_movable(arguments.name, _NOT_DELETED)
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.open())
     for_it = f" It has {counted(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
-    if not arguments.yes and not terminal.confirmed(question, _DELETE_TITLE):
+    if not arguments.yes and not terminal.confirm(question, _NOT_DELETED):
         console.line("Nothing was deleted.")
         return Exit.FAILURE
     place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))

@@ -1,4 +1,4 @@
-"""`skilld skills enable`, `disable`, `pin` and `unpin`: which skills skilld offers, and which it leaves alone."""
+"""`skilld skills enable`, `disable`, `pin` and `unpin`: which skills skilld offers, and which it must not move."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
         raise UsageError("Which skills?", "give their names, --all or --custom", "List them: skilld skills list")
     store = common.store()
     if arguments.names:
-        paths = [inventory.the_skill(store, name).path for name in arguments.names]
+        paths = [inventory.find_skill(store, name).path for name in arguments.names]
     else:
-        rows = inventory.shelved(store)
+        rows = inventory.library_rows(store)
         paths = [row.path for row in rows if arguments.all or row.skill.source is not Source.PLUGIN]
     changed = set_enabled(store, paths, on=on)
     word = "enabled" if on else "disabled"
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
     return 0
 
 
-# `skilld skills pin` and `unpin`: a skill that stays: not archived, not called stale, kept in a merge.
+# `skilld skills pin` and `unpin`: a pinned skill is not archived, not marked stale, and kept in a merge.
 
 
 def add_pin(verbs: common.Verbs) -> None:
@@ -64,7 +64,7 @@ def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     from skilld.library.rows import set_pinned
 
     store = common.store()
-    row = inventory.the_skill(store, arguments.name)
+    row = inventory.find_skill(store, arguments.name)
     changed = set_pinned(store, row.path, on=on)
     state = "pinned" if on else "not pinned"
     console.line(

@@ -1,4 +1,4 @@
-"""`skilld skills export` and `share`: your skills for other people, without session or personal data."""
+"""`skilld skills export` and `share`: your skills for other people, without secrets or session data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
-_MAX_FILES, _MAX_SHOWN = 1000, 5  # beside a SKILL.md: that are looked at, that are named
+_MAX_FILES, _MAX_SHOWN = 1000, 5  # other files in a skill's folder: examined, and printed
 
 
 def add(verbs: common.Verbs) -> None:
@@ -45,8 +45,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    store = common.stored()
-    rows = [inventory.the_skill(store, name) for name in dict.fromkeys(arguments.names)]
+    store = common.store_or_empty()
+    rows = [inventory.find_skill(store, name) for name in dict.fromkeys(arguments.names)]
     out: Path | None = arguments.out
     if len(rows) > 1 and (out is None or not out.is_dir()):
         raise UsageError(
@@ -56,17 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
         )
     redact = common.redactor()
     for row in rows:
-        text, is_masked = _said(store, row, arguments, redact)
+        text, is_masked = _export_text(store, row, arguments, redact)
         if is_masked:
             sys.stderr.write(f"skilld: {row.name}: masked something that looks like a secret\n")
-        _tell_what_stays(row)
+        _warn_of_other_files(row)
         name = f"{row.name}.yaml" if arguments.format == "yaml" else f"{row.name}/SKILL.md"
         _write(out / name if out is not None and out.is_dir() else out, text, below=out)
     return 0
 
 
-def _tell_what_stays(row: LibraryRow) -> None:
-    """Name the files of a skill's folder that do not go along: its text may refer to them."""
+def _warn_of_other_files(row: LibraryRow) -> None:
+    """Warn of other files in a skill's folder, which are not included although its text may refer to them."""
     folder = row.path.parent
     files = (path.relative_to(folder) for path in islice(folder.rglob("*"), _MAX_FILES) if path.is_file())
     if beside := sorted(str(path) for path in files if str(path) != row.path.name):
@@ -74,20 +74,20 @@ def _tell_what_stays(row: LibraryRow) -> None:
         sys.stderr.write(f"skilld: {row.name}: only its SKILL.md is included, not {console.plain(shown)}\n")
 
 
-def _said(
+def _export_text(
     store: Store, row: LibraryRow, arguments: argparse.Namespace, redact: Callable[[str], str]
 ) -> tuple[str, bool]:
-    """Return the text to write without secrets, and whether there were any."""
+    """Return the text to write, without secrets, and whether there were any."""
     from skilld.exchange import document as yaml_text
     from skilld.exchange.outgoing import without_sessions
 
     said = inventory.skill_text(row.skill)
     if not arguments.with_evidence:
-        said = without_sessions(said, inventory.said(store, [row]))
+        said = without_sessions(said, inventory.session_words(store, [row]))
     if arguments.format == "yaml":
-        document = _document(store, row, said, with_evidence=arguments.with_evidence)
-        # Each text by itself first: YAML folds long lines, and half a secret on each is found in neither.
-        masked = _masked(document, redact)
+        document = _build_document(store, row, said, with_evidence=arguments.with_evidence)
+        # Each text separately first: YAML folds long lines, and a secret split over two would not be found.
+        masked = _mask(document, redact)
         dumped = yaml_text.dump(masked)
         text = redact(dumped)
         return text, masked != document or text != dumped
@@ -95,15 +95,15 @@ def _said(
     return text, text != said
 
 
-def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - maps, lists and scalars
+def _mask(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - maps, lists and scalars
     if isinstance(value, dict):
-        return {_masked(key, redact): _masked(item, redact) for key, item in value.items()}
+        return {_mask(key, redact): _mask(item, redact) for key, item in value.items()}
     if isinstance(value, list):
-        return [_masked(item, redact) for item in value]
+        return [_mask(item, redact) for item in value]
     return redact(value) if isinstance(value, str) else value
 
 
-def _document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) -> dict[str, Any]:
+def _build_document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) -> dict[str, Any]:
     from skilld.exchange.document import Stats, to_document
     from skilld.skills.draft import read
 
@@ -115,7 +115,7 @@ def _document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) 
 
 
 def _write(path: Path | None, text: str, *, below: Path | None) -> None:
-    """Write a file, in a folder of its own where that is to be `below` one; to standard output without a path."""
+    """Write a file, creating its folder if that is directly `below` the given one; without a path, print the text."""
     if path is None:
         console.piece(text)
         return
@@ -128,15 +128,15 @@ def _write(path: Path | None, text: str, *, below: Path | None) -> None:
     console.line(f"Wrote {console.plain(str(path))}")
 
 
-# `skilld skills share`: a skill on a branch of its own, pushed with the person's git when they said yes.
+# `skilld skills share`: puts a skill on a branch of its own and, after confirmation, pushes it with the person's git.
 
 
-_TITLE = "Nothing was shared"
+_NOT_SHARED = "Nothing was shared"
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """One branch: the skills on it by their path in `repo`, and where it goes."""
+class _SharePlan:
+    """One branch of `repo`: its files by their path, its commit message, and the check on what may leave."""
 
     repo: Repo
     branch: str
@@ -165,23 +165,23 @@ def run_share(arguments: argparse.Namespace) -> int:
     removed = scrub_environment()
     remote = common.as_text(arguments.to)
     if not is_address(remote) and remote.startswith("-"):
-        raise UsageError(_TITLE, f"{remote} is not a remote")
-    rows = [inventory.the_skill(common.stored(), name) for name in dict.fromkeys(arguments.names)]
-    plans = _plans(rows, common.as_text(arguments.branch))
+        raise UsageError(_NOT_SHARED, f"{remote} is not a remote")
+    rows = [inventory.find_skill(common.store_or_empty(), name) for name in dict.fromkeys(arguments.names)]
+    plans = _plan_branches(rows, common.as_text(arguments.branch))
     for row in rows:
-        _tell_what_stays(row)
+        _warn_of_other_files(row)
     for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
-        _show(plan, addresses)
+        _print_plan(plan, addresses)
     if arguments.dry_run:
         return Exit.OK
-    if not arguments.yes and not terminal.confirmed("Push this? [y/N] ", _TITLE):
-        console.line(f"{_TITLE}.")
+    if not arguments.yes and not terminal.confirm("Push this? [y/N] ", _NOT_SHARED):
+        console.line(f"{_NOT_SHARED}.")
         return Exit.FAILURE
     for plan in plans:
         now = int(time.time())
         shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check)
         if shared.commit != shared.before:
-            _remember(plan.repo, shared.commit)
+            _remember_commit(plan.repo, shared.commit)
         try:
             push(plan.repo, remote, shared.ref, removed)
         except RetryError:
@@ -190,25 +190,25 @@ def run_share(arguments: argparse.Namespace) -> int:
         console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
         others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
         console.line(f"  to import it elsewhere: {console.plain(others)}")
-        for line in _undo(plan, remote):
+        for line in _undo_commands(plan, remote):
             console.line(f"  undo: {console.plain(line)}")
     return Exit.OK
 
 
 def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
-    """Return where a push goes; UsageError where `remote` names nothing."""
+    """Return the addresses that a push goes to. Raises UsageError if `remote` is unknown."""
     from skilld.exchange.incoming import is_address
     from skilld.git.remote import push_addresses
 
     addresses = push_addresses(repo, remote, removed)
     if addresses == [remote] and not is_address(remote) and not (repo.toplevel / remote).exists():
         remedy = f"List the remotes: git -C {shlex.quote(str(repo.toplevel))} remote -v"
-        raise UsageError(_TITLE, f"{remote} is not a URL, a folder or a remote of {repo.toplevel}", remedy)
+        raise UsageError(_NOT_SHARED, f"{remote} is not a URL, a folder or a remote of {repo.toplevel}", remedy)
     return addresses
 
 
-def _remember(repo: Repo, commit: str) -> None:
-    """Have `skilld uninstall` know the commit for one of ours again."""
+def _remember_commit(repo: Repo, commit: str) -> None:
+    """Store the commit, so that `skilld uninstall` recognizes it as skilld's."""
     from skilld.store.meta import SHARED_COMMITS
 
     store = common.store()
@@ -218,34 +218,34 @@ def _remember(repo: Repo, commit: str) -> None:
         store.meta.set(SHARED_COMMITS, known | {str(repo.address): sorted(made)})
 
 
-def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:
-    """Return a branch for each skill; one for all of them where it is named and they are in one repository."""
+def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
+    """Return a plan for each skill's branch; a single one if the branch is named and they share a repository."""
     from skilld.exchange.outgoing import PREFIX, Check, redacted
     from skilld.git.managed_repos import track
     from skilld.proposals.staging import private_repositories
 
-    plans: dict[tuple[Path, str], _Plan] = {}
-    check = Check(common.secrets(), inventory.said(common.stored(), rows))
+    plans: dict[tuple[Path, str], _SharePlan] = {}
+    check = Check(common.secret_finder(), inventory.session_words(common.store_or_empty(), rows))
     for row in rows:
         text = redacted(inventory.skill_text(row.skill), check)
         tracked = track(row.path, private_repositories())
         key = (tracked.repo.address, branch or PREFIX + row.name)
-        plan = plans.get(key) or _Plan(tracked.repo, key[1], {}, "", check)
+        plan = plans.get(key) or _SharePlan(tracked.repo, key[1], {}, "", check)
         message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
         plans[key] = replace(plan, files=plan.files | {tracked.relpath: text}, message=message)
     if branch and len(plans) > 1:
-        raise UsageError(_TITLE, f"the skills are in {len(plans)} repositories", "Share them one at a time.")
+        raise UsageError(_NOT_SHARED, f"the skills are in {len(plans)} repositories", "Share them one at a time.")
     return list(plans.values())
 
 
 def _provenance(row: LibraryRow) -> str:
-    """Return what is told of where a skill came from: counts, nobody's words and no session."""
+    """Describe where a skill came from, in numbers: no words and no sessions."""
     parts = [f"Learned from {counted(row.origins, 'session')}."] if row.origins else []
     parts += [f"Used {often(row.uses.number)}."] if row.uses.number else []
     return " ".join([*parts, "Shared with skilld."])
 
 
-def _show(plan: _Plan, addresses: list[str]) -> None:
+def _print_plan(plan: _SharePlan, addresses: list[str]) -> None:
     where = " and ".join(map(console.plain, addresses))
     console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():
@@ -255,7 +255,7 @@ def _show(plan: _Plan, addresses: list[str]) -> None:
     console.line()
 
 
-def _undo(plan: _Plan, remote: str) -> list[str]:
+def _undo_commands(plan: _SharePlan, remote: str) -> list[str]:
     git = f"git -C {shlex.quote(str(plan.repo.toplevel))}"
     if plan.repo.private:
         git = f"git --git-dir={shlex.quote(str(plan.repo.git_dir))}"

@@ -1,4 +1,4 @@
-"""`skilld skills import`: other people's skills, checked and proposed like any other; nothing in them is run."""
+"""`skilld skills import`: checks other people's skills and proposes them like any others; nothing in them is run."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Outcome:
-    """What became of one skill at the source."""
+class _ImportResult:
+    """The result for one skill of the source."""
 
     where: str
     taken: ImportedSkill | None = None
@@ -71,18 +71,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.name and len(found) > 1:
         raise UsageError("--name needs a single skill", f"{len(found)} were found", "Choose one: --only NAME")
     store = common.store()
-    outcomes = [_outcome(store, one, arguments) for one in found]
+    outcomes = [_import_skill(store, one, arguments) for one in found]
     if len(outcomes) == 1 and outcomes[0].error is not None:
         raise outcomes[0].error
     if arguments.json:
         common.write_json([_as_json(one) for one in outcomes])
     else:
         for one in outcomes:
-            _tell(one)
+            _print_result(one)
     return next((int(one.error.code) for one in outcomes if one.error is not None), 0)
 
 
-def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _Outcome:
+def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _ImportResult:
     from skilld.exchange.incoming import alike, incoming, place, proposal
     from skilld.proposals.amend import stage_and_store
     from skilld.skills.draft import SHORT_NAMES
@@ -91,7 +91,7 @@ def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) ->
     name = common.as_text(arguments.name)
     taken = None
     try:
-        taken = incoming(found, common.as_text(arguments.source), common.secrets(), name=name, kind=kind)
+        taken = incoming(found, common.as_text(arguments.source), common.secret_finder(), name=name, kind=kind)
         skills = inventory.all_skills([arguments.project.resolve()] if arguments.project else [])
         path = place(
             taken.draft.name,
@@ -105,12 +105,12 @@ def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) ->
         taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
         tries = sum(one.path == str(path) for one in store.proposals.all())
         made = proposal(taken, path, rfc3339(time.time()), tries)
-        return _Outcome(found.where, taken, stage_and_store(store, made))
+        return _ImportResult(found.where, taken, stage_and_store(store, made))
     except SkilldError as error:
-        return _Outcome(found.where, taken, error=error)
+        return _ImportResult(found.where, taken, error=error)
 
 
-def _tell(outcome: _Outcome) -> None:
+def _print_result(outcome: _ImportResult) -> None:
     where = console.plain(outcome.where)
     if outcome.error is not None:
         sys.stderr.write(f"skilld: {where}: {console.plain(str(outcome.error))}\n")
@@ -127,7 +127,7 @@ def _tell(outcome: _Outcome) -> None:
     console.line(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
 
 
-def _as_json(outcome: _Outcome) -> dict[str, Any]:
+def _as_json(outcome: _ImportResult) -> dict[str, Any]:
     taken, made, error = outcome.taken, outcome.proposal, outcome.error
     return {
         "where": outcome.where,

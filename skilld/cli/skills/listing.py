@@ -1,4 +1,4 @@
-"""`skilld skills list`: every skill once, with its source and how it is used."""
+"""`skilld skills list` and `profile`: every skill with its source and use; how much you have taught."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--search", metavar="TEXT", default="", help="only skills that contain every word of TEXT")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only this project's skills")
     parser.add_argument("--sort", choices=_SORTS, default="group", help="sort order; relevance needs --search")
-    parser.add_argument("--limit", metavar="N", type=common.count, help="show at most N skills")
+    parser.add_argument("--limit", metavar="N", type=common.parse_count, help="show at most N skills")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.rows import MERGED
 
-    near = common.folder(arguments.project) / "SKILL.md" if arguments.project else None
-    shelved = inventory.shelved(common.stored(), near)
-    chosen = _ordered(_chosen(shelved, arguments), arguments)[: arguments.limit]
+    near = common.resolve_folder(arguments.project) / "SKILL.md" if arguments.project else None
+    shelved = inventory.library_rows(common.store_or_empty(), near)
+    chosen = _sort_rows(_matching_rows(shelved, arguments), arguments)[: arguments.limit]
     if arguments.json:
         return common.write_json([inventory.row_json(row) for row in chosen])
     console.table([_cells(row) for row in chosen])
@@ -57,10 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
+def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
     from skilld.library.rows import matches_search
 
-    project = common.folder(arguments.project) if arguments.project else None
+    project = common.resolve_folder(arguments.project) if arguments.project else None
     return [
         row
         for row in rows
@@ -72,7 +72,7 @@ def _chosen(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[L
     ]
 
 
-def _ordered(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
+def _sort_rows(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
     from skilld.words import content_stems, likeness
 
     wanted = content_stems(common.as_text(arguments.search))
@@ -93,7 +93,7 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
         f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "no use seen"
     )
     kept = f"{uses.kept} of {uses.judged} without a correction" if uses.judged else ""
-    rate = f" ({row.rate:.1f} a use)" if uses.number else ""  # of sessions that the daemon has not read no use is known
+    rate = f" ({row.rate:.1f} a use)" if uses.number else ""  # uses in unread sessions are not known
     corrected = f"{counted(row.corrections, 'correction')}{rate}" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
@@ -101,7 +101,7 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     return row.group, console.plain(row.name), used, corrected, kept, console.plain(marks), place
 
 
-# `skilld skills profile`: what all that you said comes to, and the surest of it.
+# `skilld skills profile`: how much you have taught, and what has the highest confidence.
 
 
 def add_profile(verbs: common.Verbs) -> None:
@@ -120,7 +120,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.recommend import confidence_word
 
-    found = _profile(arguments.project.resolve() if arguments.project else None)
+    found = _build_profile(arguments.project.resolve() if arguments.project else None)
     newest = rfc3339(found.newest) if found.newest else None
     if arguments.json:
         return common.write_json(asdict(found) | {"newest": newest})
@@ -135,12 +135,12 @@ def run_profile(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _profile(project: Path | None) -> Profile:
+def _build_profile(project: Path | None) -> Profile:
     from skilld.library.clusters import learning_mention, proposal_instructions
     from skilld.library.profile import build_profile
     from skilld.types import State
 
-    store = common.stored()
+    store = common.store_or_empty()
     states = [state for state in State if state is not State.SUPERSEDED]
     proposed = store.proposals.in_states(states)
     said = [

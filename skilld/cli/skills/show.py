@@ -1,4 +1,4 @@
-"""`skilld skills show`, `history`, `diff` and `use`: one skill, its facts, versions and text."""
+"""`skilld skills show`, `history`, `diff` and `use`: one skill's details, versions and text."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    store = common.stored()
-    row = inventory.the_skill(store, arguments.name)
+    store = common.store_or_empty()
+    row = inventory.find_skill(store, arguments.name)
     text = inventory.skill_text(row.skill)
     of_it = [one for one in store.proposals.all() if one.path == str(row.path)]
-    proposals = sorted(of_it, key=lambda one: one.state.value != "accepted")  # what it is made of first
+    proposals = sorted(of_it, key=lambda one: one.state.value != "accepted")  # those in the skill first
     learnings = _learnings(store, row)
     if arguments.json:
         return common.write_json(
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "text": text,
             }
         )
-    _facts(row)
+    _print_facts(row)
     for proposal in proposals:
         said = console.plain(proposal.summary)
         console.line(f"{proposal.state.value:10} {console.paint(proposal.id, 'bold')}  {said}")
@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _facts(row: LibraryRow) -> None:
-    """Print what a row says, and what the front matter says besides."""
+def _print_facts(row: LibraryRow) -> None:
+    """Print a row's details and the metadata in the front matter."""
     shown = inventory.row_json(row)
     metadata = row.skill.front.metadata
     console.line(f"{console.paint(console.plain(row.name), 'bold')}  {console.plain(row.skill.front.description)}")
@@ -71,18 +71,18 @@ def _facts(row: LibraryRow) -> None:
     lines += [("corrections", shown["corrections"]), ("uses without correction", kept)]
     lines += [(name, shown[name]) for name in ("last_used_at", "edited_at")]
     lines += list(metadata.items())
-    rows = [(name.replace("_", " "), _shown(value)) for name, value in lines if value not in (None, "", [], 0)]
+    rows = [(name.replace("_", " "), _format_value(value)) for name, value in lines if value not in (None, "", [], 0)]
     console.table(rows, indent="  ")
     if row.origins:
         console.line(f"  Learned from {counted(row.origins, 'session')}.")
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return console.plain(", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _learnings(store: Store, row: LibraryRow) -> list[Learning]:
-    """Return what was said of the skill and kept, as no proposal came of it."""
+    """Return the learnings about the skill that were not proposed."""
     project = str(row.skill.project) if row.skill.project else None
     of_it = [one for one in store.learnings.all() if one.skill == row.name]
     return [one for one in of_it if project is None or one.project in {None, project}]
@@ -101,7 +101,7 @@ def _proposal_json(proposal: Proposal) -> dict[str, Any]:
     }
 
 
-# `skilld skills history` and `skilld skills diff`: what git knows of a skill's versions, skilld's own git too.
+# `skilld skills history` and `diff`: a skill's versions, from its repository or the one that skilld keeps.
 
 
 def add_history(verbs: common.Verbs) -> None:
@@ -109,7 +109,7 @@ def add_history(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "history", history, "list the commits that changed a skill", listing=True)
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
     parser.add_argument(
-        "--limit", metavar="N", type=common.count, default=50, help="show at most N commits (default: 50)"
+        "--limit", metavar="N", type=common.parse_count, default=50, help="show at most N commits (default: 50)"
     )
     parser = common.verb(verbs, "diff", diff, "show what changed in a skill, or what a proposal changes")
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
@@ -124,8 +124,8 @@ def add_history(verbs: common.Verbs) -> None:
 
 def history(arguments: argparse.Namespace) -> int:
     """List the commits."""
-    row = inventory.the_skill(common.stored(), arguments.name)
-    found = _history(row).versions(arguments.limit)
+    row = inventory.find_skill(common.store_or_empty(), arguments.name)
+    found = _open_history(row).versions(arguments.limit)
     if arguments.json:
         return common.write_json([asdict(version) | {"at": rfc3339(version.at)} for version in found])
     for version in found:
@@ -137,9 +137,9 @@ def history(arguments: argparse.Namespace) -> int:
 
 
 def diff(arguments: argparse.Namespace) -> int:
-    """Show what changed in a skill since a revision, what is not committed, or what a proposal changes."""
-    store = common.stored()
-    row = inventory.the_skill(store, arguments.name)
+    """Show a skill's changes since a revision, its uncommitted changes, or a proposal's."""
+    store = common.store_or_empty()
+    row = inventory.find_skill(store, arguments.name)
     since = common.as_text(arguments.since)
     proposals = [one for one in store.proposals.find(since) if one.path == str(row.path)] if since else []
     if len(proposals) == 1:
@@ -147,14 +147,14 @@ def diff(arguments: argparse.Namespace) -> int:
 
         lines = list(of_proposal(proposals[0]))
     else:
-        lines = _history(row).diff(since)
+        lines = _open_history(row).diff(since)
     console.diff(lines)
     if not lines:
         console.line("No changes since then." if since else "No uncommitted changes.")
     return 0
 
 
-def _history(row: LibraryRow) -> History:
+def _open_history(row: LibraryRow) -> History:
     from skilld.git.errors import NotTrackedError
     from skilld.library.history import History
     from skilld.proposals.staging import private_repositories
@@ -167,7 +167,7 @@ def _history(row: LibraryRow) -> History:
         raise SkilldError(f"{row.name} has no history", error.cause, remedy) from error
 
 
-# `skilld skills use NAME`: the skill's text, its variables filled, to be pasted or piped into whatever takes it.
+# `skilld skills use NAME`: the skill's text with its variables filled in, to paste or pipe elsewhere.
 
 
 def add_use(verbs: common.Verbs) -> None:
@@ -181,10 +181,10 @@ def run_use(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.skills.write import body, filled, holes
 
-    row = inventory.the_skill(common.stored(), arguments.name)
+    row = inventory.find_skill(common.store_or_empty(), arguments.name)
     text = body(inventory.skill_text(row.skill)).lstrip("\r\n")
     known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
-    values = _values(arguments.var)
+    values = _parse_variables(arguments.var)
     if unknown := sorted(values.keys() - set(known)):
         there = ", ".join(known) or "none"
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
@@ -199,7 +199,7 @@ def run_use(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _values(given: list[str]) -> dict[str, str]:
+def _parse_variables(given: list[str]) -> dict[str, str]:
     values = {}
     for one in map(common.as_text, given):
         name, equals, value = one.partition("=")

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
     from skilld.store import Store
 
-_FOREIGN = "the offline rules cannot compare what you said with a skill in another language; a model can (skilld setup)"
+_FOREIGN_LANGUAGE = (
+    "the offline rules cannot compare what you said with a skill in another language; a model can (skilld setup)"
+)
 _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "cannot_tell": "yellow"}
 
 
@@ -45,18 +47,18 @@ def run(arguments: argparse.Namespace) -> int:
     settings = common.settings()
     store = common.store()
     session = past_session(common.as_text(arguments.session))
-    row = _used_in(session, store, arguments.name) or inventory.the_skill(store, arguments.name, session.id)
+    row = _skill_used_in(session, store, arguments.name) or inventory.find_skill(store, arguments.name, session.id)
     if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
         raise RefusedError("The skill was not tested", why)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = CoverageExam(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
-    answers = _answers(examination, session, backend, store, settings)
-    # What was said while the skill was in use may be about it, though it does not say so.
+    answers = _collect_answers(examination, session, backend, store, settings)
+    # What was said while the skill was in use may be about it without naming it.
     unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
     unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
     words = {answer.word for answer in answers}
     foreign = words <= {Coverage.COVERED, Coverage.CANNOT_TELL} and Coverage.CANNOT_TELL in words
-    unheard = unheard or (_FOREIGN if foreign else "")
+    unheard = unheard or (_FOREIGN_LANGUAGE if foreign else "")
     covered = None if unheard else words <= {Coverage.COVERED}
     if arguments.json:
         common.write_json(
@@ -74,21 +76,21 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        _print(row, answers, examination.elsewhere, unheard)
+        _print_answers(row, answers, examination.elsewhere, unheard)
         offline = "the offline rules, which find only explicit wording"
         judge = offline if backend.name == OFFLINE else console.plain(backend.name)
         console.line(f"Judged by {judge}.", style="dim")
     return Exit.OK if covered else Exit.FAILURE
 
 
-def _used_in(session: Session, store: Store, name: str) -> LibraryRow | None:
-    """Return the copy of a skill that a session used, as far as its log names the file; None where it does not."""
+def _skill_used_in(session: Session, store: Store, name: str) -> LibraryRow | None:
+    """Return the copy of a skill that a session used; None if its log does not name the file."""
     paths = [use.path for use in reversed(session.uses) if use.name == name and use.path]
-    return inventory.perhaps(store, paths[0]) if paths else None
+    return inventory.find_skill_or_none(store, paths[0]) if paths else None
 
 
 def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: int) -> str:
-    """Return why rules that heard nothing about a skill in a session can tell nothing of it; empty for a model."""
+    """Return why the offline rules, having found nothing in a session, cannot judge a skill; empty for a model."""
     from skilld.classify.backends import OFFLINE
 
     if backend.name != OFFLINE:
@@ -100,10 +102,10 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
     )
 
 
-def _answers(
+def _collect_answers(
     examination: CoverageExam, session: Session, backend: Backend, store: Store, settings: Settings
 ) -> list[CoverageAnswer]:
-    """Return the answers for all of the session; every batch is within the budget, and booked however it ends."""
+    """Return the answers for the whole session; each batch is within the budget, and its cost is always booked."""
     from skilld.library.recommend import message_batches
 
     answers: list[CoverageAnswer] = []
@@ -118,7 +120,7 @@ def _answers(
 
 
 def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
-    """Raise SkilldError where today's budget is spent and the back-end costs something."""
+    """Raise SkilldError if today's budget is spent and the back-end costs something."""
     from skilld.classify.backends import OFFLINE
     from skilld.store.budget import spent_limit
 
@@ -130,7 +132,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
 
 def past_session(wanted: str) -> Session:
-    """Return a past session, read from its transcript. Raises SkilldError with the nearest ID where there is none."""
+    """Return a past session, read from its transcript. Raises SkilldError with the nearest ID if there is none."""
     from skilld.mining.sessions import Reader
     from skilld.settings import nearest
 
@@ -148,7 +150,7 @@ def past_session(wanted: str) -> Session:
     )
 
 
-def _print(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: int, unheard: str) -> None:
+def _print_answers(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: int, unheard: str) -> None:
     for answer in answers:
         word = answer.word.value.replace("_", " ")
         console.line(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
     from skilld.types import Proposal, Usage
 
-_SHOWN = 100  # characters of a prompt or of an answer
+_MAX_SHOWN_CHARS = 100  # of a prompt or an answer
 
 
 @dataclass
 class CaseCollection:
-    """The cases of a skill, what became of the new ones, and why they could not be written down, if so."""
+    """The cases of a skill, what became of the new ones, and why they could not be saved, if so."""
 
     place: CaseFiles
     cases: list[CaseToRun]
@@ -37,19 +37,19 @@ class CaseCollection:
     trouble: str = ""
 
 
-def cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool) -> None:
-    """Print the cases, which of them are run, and where new ones went."""
+def print_cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool) -> None:
+    """Print the cases, which of them will be run, and where new ones were saved."""
     from skilld.evals.checks import parse_literal
 
     ours = {id(one) for one in chosen}
     for one in found.cases:
         why = one.case.obstacle or ("" if id(one) in ours else "left out by --case")
-        head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_short(one.case.prompt))}"
+        head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_shorten(one.case.prompt))}"
         console.line(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
         for statement in one.case.statements:
             by = "a judge" if parse_literal(statement) is None else "code"
             console.line(f"    {console.plain(statement)}{console.paint(f'  ({by})', 'dim')}")
-    for line in _about_new(found, dry=dry):
+    for line in _describe_new(found, dry=dry):
         console.line(console.plain(line))
     for name, why in found.grown.left_out:
         console.line(f"No case from {name}: {console.plain(why)}.", style="dim")
@@ -57,7 +57,7 @@ def cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool) -> N
         console.line("No cases yet. Each correction you accept for this skill becomes a case.")
 
 
-def _about_new(found: CaseCollection, *, dry: bool) -> list[str]:
+def _describe_new(found: CaseCollection, *, dry: bool) -> list[str]:
     if not found.new:
         return []
     number = counted(len(found.new), "new case")
@@ -74,8 +74,8 @@ def _about_new(found: CaseCollection, *, dry: bool) -> list[str]:
     return [f"{number} saved to {found.place.own}, for you to edit ({found.place.why_own})"]
 
 
-def shows(pairs: int) -> str:
-    """Return in words what so many pairs can tell apart."""
+def describe_power(pairs: int) -> str:
+    """Describe the smallest drop in the pass rate that this many pairs can detect."""
     from skilld.evals.significance import GOOD_SHARE, POWER, detectable_share
 
     seen = detectable_share(pairs)
@@ -85,8 +85,8 @@ def shows(pairs: int) -> str:
     return f"{counted(pairs, 'run')} per side: enough to detect {drop}, {POWER:.0%} of the time."
 
 
-def price(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
-    """Return what it will cost in US dollars, about; None where a price is not known."""
+def estimate_usd(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
+    """Estimate the cost in US dollars; None if a price is not known."""
     from skilld.mining.questions import model_rates
 
     models = list(dict.fromkeys((plan.model, plan.judge)))
@@ -96,8 +96,8 @@ def price(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
     return max(one.of(expected.tokens_in, expected.tokens_out) for one in rates)
 
 
-def beyond_today(expected: Estimate, usd: float | None, today: Usage, settings: Settings) -> str:
-    """Return what of it today's budget does not reach for; empty where it does."""
+def budget_shortfall(expected: Estimate, usd: float | None, today: Usage, settings: Settings) -> str:
+    """Describe how far today's budget falls short of the expected cost; empty if it does not."""
     limits = settings.budget
     tokens = limits.tokens - today.tokens_in - today.tokens_out
     if limits.calls and today.calls + expected.calls > limits.calls:
@@ -109,8 +109,8 @@ def beyond_today(expected: Estimate, usd: float | None, today: Usage, settings: 
     return ""
 
 
-def outcome(found: EvalOutcome, stopped: str) -> None:
-    """Print what an evaluation came to."""
+def print_outcome(found: EvalOutcome, stopped: str) -> None:
+    """Print the result of an evaluation."""
     from skilld.evals.significance import Comparison, interval
 
     word = found.verdict
@@ -126,7 +126,7 @@ def outcome(found: EvalOutcome, stopped: str) -> None:
         )
         console.line(f"  case {console.plain(one.id)}: {sides}")
         if one.failed:
-            console.line(f"    failed with {found.tested}: {console.plain(_short(one.failed))}", style="dim")
+            console.line(f"    failed with {found.tested}: {console.plain(_shorten(one.failed))}", style="dim")
     if stopped:
         console.line(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", style="yellow")
     if word is Comparison.WORSE and found.proposal:
@@ -137,7 +137,7 @@ def outcome(found: EvalOutcome, stopped: str) -> None:
 def as_json(
     name: str, path: Path, found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool, more: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return all of it as JSON shows it."""
+    """Return the JSON document of `skills eval`; `more` is added to it."""
     from skilld.evals.checks import parse_literal
 
     ours = {id(one) for one in chosen}
@@ -173,8 +173,8 @@ def as_json(
     }
 
 
-def planned(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
-    """Return as JSON what is to be run and what it takes."""
+def plan_json(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
+    """Return the plan and its cost as JSON."""
     from skilld.evals.significance import GOOD_SHARE, POWER, detectable_share
 
     if plan is None or expected is None:
@@ -194,5 +194,5 @@ def planned(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
     }
 
 
-def _short(text: str) -> str:
-    return cut(fold(common.redactor()(text)), _SHOWN)
+def _shorten(text: str) -> str:
+    return cut(fold(common.redactor()(text)), _MAX_SHOWN_CHARS)

@@ -1,4 +1,4 @@
-"""`--over FOLDER|URL`: the flags of verbs that read transcripts elsewhere, and what their workers give."""
+"""`--over FOLDER|URL`: the options of verbs that read transcripts elsewhere, and reading these in parallel."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from skilld.cli import common, guarding
+from skilld.cli import common, permissions
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.mining.parallel import FileResult, Job
 
 
-def add(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the flags; `what` is the help of `--over`."""
+def add_options(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options; `what` is the help of `--over`."""
     parser.add_argument("--over", metavar="FOLDER|URL", nargs="+", help=what)
     parser.add_argument(
         "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
@@ -25,20 +25,20 @@ def add(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def check(arguments: argparse.Namespace) -> None:
-    """Raise UsageError where a flag lacks the one that it belongs to, or is out of range."""
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raise UsageError if an option is out of range or lacks the `--over` it belongs to."""
     if (arguments.workers is not None or arguments.cluster) and not arguments.over:
         raise UsageError("Missing option", "--workers and --cluster need --over")
     if (arguments.workers or 0) < 0:
         raise UsageError("Number out of range", "--workers must be 0 or greater")
 
 
-def results(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
-    """Return what `job` finds in each transcript there. Raises RefusedError where the person did not ask for it."""
+def read_all(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
+    """Return what `job` finds in each transcript there. Raises RefusedError if the person did not give the command."""
     from skilld.ingest.remote import files
     from skilld.mining.parallel import run_locally, run_on_cluster
 
-    guarding.refuse_others("Only you can choose what to mine", arguments.words)
+    permissions.require_person("Only you can choose what to mine", arguments.words)
     workers = arguments.workers if arguments.workers is not None else os.cpu_count() or 1
     found = [one.url for url in arguments.over for one in files(common.as_text(url))]
     if not found:
@@ -46,12 +46,12 @@ def results(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
     progress = common.Progress("transcripts")
     try:
         if arguments.cluster:
-            return [*run_on_cluster(found, _key(), common.as_text(arguments.cluster), progress.show, job)]
-        return [*run_locally(found, _key(), workers, progress.show, job)]
+            return [*run_on_cluster(found, _worker_key(), common.as_text(arguments.cluster), progress.show, job)]
+        return [*run_locally(found, _worker_key(), workers, progress.show, job)]
     finally:
         progress.clear()
 
 
-def _key() -> bytes:
-    """Return the key that workers redact with: made of this installation's, which stays here."""
+def _worker_key() -> bytes:
+    """Return the redaction key for workers, derived from this installation's key, which stays here."""
     return hashlib.blake2b(b"workers", key=common.redaction_key(), digest_size=32).digest()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
-from skilld.cli.skills import evaluated
-from skilld.cli.skills.evaluated import CaseCollection
+from skilld.cli.skills import evaluation_output
+from skilld.cli.skills.evaluation_output import CaseCollection
 from skilld.clock import day
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.types import Proposal
 
-_TITLE = "The skill was not evaluated"
+_NOT_EVALUATED = "The skill was not evaluated"
 _MAX_RUNS = 200
-_NEEDED = "a model is needed to write the answers; to choose one: skilld setup"
+_MODEL_NEEDED = "a model is needed to write the answers; to choose one: skilld setup"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     scrub_environment()
     store = common.store()
     refresh(store)
-    verb = _Verb(arguments, store, inventory.the_skill(store, arguments.name))
+    verb = _Evaluation(arguments, store, inventory.find_skill(store, arguments.name))
     try:
         return verb.run()
     except KeyboardInterrupt:
@@ -80,75 +80,77 @@ def run(arguments: argparse.Namespace) -> int:
         raise
 
 
-class _Verb:
-    """One command: its skill, the cases, the plan, and what comes of it."""
+class _Evaluation:
+    """One run of the verb: the skill, its cases, the plan and the result."""
 
     def __init__(self, arguments: argparse.Namespace, store: Store, row: LibraryRow) -> None:
-        self._given, self._store, self._row = arguments, store, row
+        self._arguments, self._store, self._row = arguments, store, row
         self._settings = common.settings()
         self._planned: tuple[Plan, Estimate] | None = None
 
     def run(self) -> int:
-        """Gather, say, ask, run, tell; returns the exit code."""
+        """Gather the cases, print the plan, confirm, run, report; return the exit code."""
         from skilld.classify.backends import OFFLINE
         from skilld.evals.plan import estimate, pending_pairs
         from skilld.skills import opt_out
 
         if why := opt_out(self._row.path, self._row.name):
-            raise RefusedError(_TITLE, why)
-        edit = self._edit()
+            raise RefusedError(_NOT_EVALUATED, why)
+        edit = self._find_edit()
         sides = self._sides(edit)
-        self._found = self._gather(edit)
-        self._cases = self._chosen()
-        if not self._given.json:
-            evaluated.cases(self._found, self._cases, dry=self._given.dry_run)
+        self._found = self._gather_cases(edit)
+        self._cases = self._choose_cases()
+        if not self._arguments.json:
+            evaluation_output.print_cases(self._found, self._cases, dry=self._arguments.dry_run)
         spec, judge = self._specs()
         if not self._cases or OFFLINE in {spec.model, judge.model}:
-            return self._not_run(_NEEDED if self._cases else "there are no cases to run")
+            return self._report_not_run(_MODEL_NEEDED if self._cases else "there are no cases to run")
         plan = self._plan(sides, spec, judge)
         expected = estimate(plan, pending_pairs(plan, self._store.evals.runs(plan.id)))
         self._planned = plan, expected
         if not expected.pairs:
-            return self._tell(self._known(plan), "")
-        if self._given.dry_run:
-            if not self._given.json:
+            return self._report(self._stored_outcome(plan), "")
+        if self._arguments.dry_run:
+            if not self._arguments.json:
                 told = expected.describe(console.plain(plan.model))
-                console.line(f"The evaluation would take {told}. {evaluated.shows(plan.pairs)}")
-            return self._tell(self._known(plan), "")
-        if not self._agreed(plan, expected, spec):
+                console.line(f"The evaluation would take {told}. {evaluation_output.describe_power(plan.pairs)}")
+            return self._report(self._stored_outcome(plan), "")
+        if not self._confirm(plan, expected, spec):
             return Exit.FAILURE
         outcome, ran = self._run(plan, spec, judge)
-        return self._tell(outcome, ran.stopped)
+        return self._report(outcome, ran.stopped)
 
-    def _edit(self) -> Proposal | None:
-        """Return the proposal whose edit is tried, None where it is the whole skill."""
-        given = self._given.put_in or self._given.taken_out
+    def _find_edit(self) -> Proposal | None:
+        """Return the proposal whose edit is tested; None to test the whole skill."""
+        given = self._arguments.put_in or self._arguments.taken_out
         if given is None:
             return None
-        proposal = common.the_proposal(self._store, given)
+        proposal = common.find_proposal(self._store, given)
         if proposal.path != str(self._row.path):
-            raise UsageError(_TITLE, f"{proposal.id} does not change {self._row.name}")
+            raise UsageError(_NOT_EVALUATED, f"{proposal.id} does not change {self._row.name}")
         return proposal
 
-    def _gather(self, edit: Proposal | None) -> CaseCollection:
-        """Grow cases, write new ones down, and return all that may be run, with those of the edit itself."""
+    def _gather_cases(self, edit: Proposal | None) -> CaseCollection:
+        """Grow cases, save the new ones, and return all of them, including those of the edit itself."""
         from skilld.evals import stored_cases
         from skilld.evals.grow import SessionMessages, grow
         from skilld.types import State
 
         settings = self._settings
-        place = stored_cases.case_files(self._row.skill, settings.targets, into_repository=self._given.into_repository)
+        place = stored_cases.case_files(
+            self._row.skill, settings.targets, into_repository=self._arguments.into_repository
+        )
         accepted = [one for one in self._store.proposals.accepted() if one.path == str(self._row.path)]
         sessions = SessionMessages(self._store, common.host(roots=settings.roots), common.redactor())
         grown = grow(accepted, sessions.messages)
         known = stored_cases.load_cases(self._store, place)
         found = CaseCollection(place, known, stored_cases.new_cases(self._store, place, grown, known), grown)
-        if found.new and not self._given.dry_run:
+        if found.new and not self._arguments.dry_run:
             try:
                 found.proposal, found.offered = stored_cases.offer_cases(self._store, place, found.new)
             except SkilldError as error:
                 found.trouble = str(error)
-        if not found.trouble and not self._given.dry_run:
+        if not found.trouble and not self._arguments.dry_run:
             found.cases = stored_cases.load_cases(self._store, place)
         else:
             found.cases = [*known, *(stored_cases.CaseToRun(replace(case, id=name), "") for name, case in found.new)]
@@ -159,30 +161,30 @@ class _Verb:
             found.cases += [stored_cases.CaseToRun(replace(case, id=edit.id), "") for case in fresh]
         return found
 
-    def _chosen(self) -> list[CaseToRun]:
-        """Return the cases to run: those that can be, or of these the named ones."""
-        wanted = self._given.cases
+    def _choose_cases(self) -> list[CaseToRun]:
+        """Return the cases to run: all runnable ones, or those of them that are named."""
+        wanted = self._arguments.cases
         cases = [one for one in self._found.cases if wanted is None or one.case.id in wanted]
         if missing := [name for name in wanted or () if all(one.case.id != name for one in cases)]:
             raise UsageError("No such case", common.as_text(missing[0]), "To list the cases, add --dry-run")
         return [one for one in cases if not one.case.obstacle]
 
     def _specs(self) -> tuple[Spec, Spec]:
-        """Return the back-end that is tried, and the one that judges."""
+        """Return the back-end that is tested, and the one that judges."""
         from skilld.classify.backends.choose import choose
         from skilld.settings import choice_of
 
-        settings, agent = self._settings, self._agent()
+        settings, agent = self._settings, self._corrected_agent()
         judge = choice_of(settings, os.environ, agent).spec
-        if not self._given.model:
+        if not self._arguments.model:
             return judge, judge
         seconds = max(1.0, settings.worker.seconds / 2)
         key, url = settings.model_api_key, settings.model_base_url
-        spec = choose(common.as_text(self._given.model), url, key, seconds, os.environ, agent=agent).spec
+        spec = choose(common.as_text(self._arguments.model), url, key, seconds, os.environ, agent=agent).spec
         return spec, judge
 
-    def _agent(self) -> str:
-        """Return the agent that the skill was corrected in last: with `model = "agent"` it is the one to ask."""
+    def _corrected_agent(self) -> str:
+        """Return the agent in which the skill was last corrected, which `model = "agent"` means."""
         made = self._store.proposals.all()
         found = [one for one in made if one.path == str(self._row.path) and one.agent]
         return found[-1].agent if found else next(iter(self._row.skill.agents), "")
@@ -192,45 +194,49 @@ class _Verb:
         from skilld.evals.significance import pairs_needed
 
         cases = self._cases
-        pairs = self._given.runs or pairs_needed(len(cases))
-        pairs = -(-pairs // len(cases)) * len(cases)  # as many for each
+        pairs = self._arguments.runs or pairs_needed(len(cases))
+        pairs = -(-pairs // len(cases)) * len(cases)  # the same number for each case
         return Plan(self._row.name, str(self._row.path), sides, tuple(cases), pairs, spec.model, judge.model)
 
     def _sides(self, edit: Proposal | None) -> ComparedTexts:
-        """Return the two texts. Raises SkilldError where the edit cannot be put in or taken out of today's text."""
+        """Return the two texts. Raises SkilldError if the edit does not fit the current text."""
         from skilld.evals.plan import ComparedTexts
 
         current = inventory.skill_text(self._row.skill)
         if edit is None:
             return ComparedTexts(current, "")
-        return _edited(edit, current, without=bool(self._given.taken_out))
+        return _sides_of_edit(edit, current, without=bool(self._arguments.taken_out))
 
-    def _known(self, plan: Plan) -> EvalOutcome | None:
+    def _stored_outcome(self, plan: Plan) -> EvalOutcome | None:
         from skilld.evals.results import eval_outcome
 
         stored = self._store.evals.get(plan.id)
         return eval_outcome(stored, self._store.evals.runs(plan.id)) if stored is not None else None
 
-    def _agreed(self, plan: Plan, expected: Estimate, spec: Spec) -> bool:
-        """Say what it will take, and whether the person wants it; the day's budget is looked at before."""
+    def _confirm(self, plan: Plan, expected: Estimate, spec: Spec) -> bool:
+        """Check today's budget, print the cost, and return whether the person agrees."""
         from skilld.store.budget import spent_limit
 
         today = self._store.usage.on(day(time.time()))
         if why := spent_limit(today, self._settings.budget):
-            raise SkilldError(_TITLE, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
-        # It takes seconds to look up: who said yes already need not wait for it, and the day's budget holds anyway.
-        usd = None if self._given.yes else evaluated.price(expected, plan, common.terms(spec, self._settings))
+            raise SkilldError(_NOT_EVALUATED, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
+        # Looking up the price takes seconds; --yes need not wait for it, as the day's budget applies anyway.
+        usd = (
+            None
+            if self._arguments.yes
+            else evaluation_output.estimate_usd(expected, plan, common.terms(spec, self._settings))
+        )
         money = ", price unknown" if usd is None else f", about ${usd:.2f}"
-        money = "" if self._given.yes else money
+        money = "" if self._arguments.yes else money
         sys.stderr.write(f"Questions for the model: {expected.describe(console.plain(plan.model))}{money}.\n")
-        sys.stderr.write(f"{evaluated.shows(plan.pairs)}\n")
-        if beyond := evaluated.beyond_today(expected, usd, today, self._settings):
+        sys.stderr.write(f"{evaluation_output.describe_power(plan.pairs)}\n")
+        if beyond := evaluation_output.budget_shortfall(expected, usd, today, self._settings):
             sys.stderr.write(f"{beyond} To continue tomorrow, run the same command again.\n")
-        if self._given.yes:
+        if self._arguments.yes:
             return True
         if not sys.stdin.isatty():
-            raise RefusedError(_TITLE, "confirmation needs a terminal", "If you are sure: --yes")
-        return terminal.says_yes("Send them? [y/N] ", sys.stderr)
+            raise RefusedError(_NOT_EVALUATED, "confirmation needs a terminal", "If you are sure: --yes")
+        return terminal.ask_yes_no("Send them? [y/N] ", sys.stderr)
 
     def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[EvalOutcome, RunSummary]:
         from skilld.evals.run import EvalRun
@@ -246,35 +252,37 @@ class _Verb:
         finally:
             progress.clear()
 
-    def _not_run(self, why: str) -> int:
-        """Say what is needed where nothing can be run."""
-        if self._given.json:
-            self._write(None, why)
+    def _report_not_run(self, why: str) -> int:
+        """Report why nothing was run; return the exit code."""
+        if self._arguments.json:
+            self._write_json(None, why)
         else:
             console.line(f"Not run: {why}.", style="yellow")
-        return Exit.OK if self._given.dry_run else Exit.FAILURE
+        return Exit.OK if self._arguments.dry_run else Exit.FAILURE
 
-    def _tell(self, outcome: EvalOutcome | None, stopped: str) -> int:
+    def _report(self, outcome: EvalOutcome | None, stopped: str) -> int:
         from skilld.evals.significance import Comparison
 
-        if self._given.json:
-            self._write(outcome, stopped)
+        if self._arguments.json:
+            self._write_json(outcome, stopped)
         elif outcome is not None:
-            evaluated.outcome(outcome, stopped)
-        if self._given.dry_run:
+            evaluation_output.print_outcome(outcome, stopped)
+        if self._arguments.dry_run:
             return Exit.OK
         done = outcome is not None and outcome.verdict not in {None, Comparison.WORSE}
         return Exit.OK if done else Exit.FAILURE
 
-    def _write(self, outcome: EvalOutcome | None, stopped: str) -> None:
-        more = evaluated.planned(*(self._planned or (None, None)))
+    def _write_json(self, outcome: EvalOutcome | None, stopped: str) -> None:
+        more = evaluation_output.plan_json(*(self._planned or (None, None)))
         more |= {"result": outcome.as_json() if outcome is not None else None, "stopped": stopped}
-        found, dry = self._found, self._given.dry_run
-        common.write_json(evaluated.as_json(self._row.name, self._row.path, found, self._cases, dry=dry, more=more))
+        found, dry = self._found, self._arguments.dry_run
+        common.write_json(
+            evaluation_output.as_json(self._row.name, self._row.path, found, self._cases, dry=dry, more=more)
+        )
 
 
-def _edited(edit: Proposal, current: str, *, without: bool) -> ComparedTexts:
-    """Return today's text with and without the edit of a proposal."""
+def _sides_of_edit(edit: Proposal, current: str, *, without: bool) -> ComparedTexts:
+    """Return the current text with and without the edit of a proposal."""
     from skilld.evals.plan import ComparedTexts
     from skilld.git.line_diff import undo
     from skilld.proposals.explain import read_versions
@@ -284,17 +292,17 @@ def _edited(edit: Proposal, current: str, *, without: bool) -> ComparedTexts:
     state = edit.state
     if without is not (state is State.ACCEPTED):
         why, how = ("has not been accepted", "--with") if without else ("is already accepted", "--without")
-        raise UsageError(_TITLE, f"{edit.id} {why}", f"Use {how} {edit.id}.")
+        raise UsageError(_NOT_EVALUATED, f"{edit.id} {why}", f"Use {how} {edit.id}.")
     found = read_versions(edit)
     if found is None:
-        raise SkilldError(_TITLE, f"the changes made by {edit.id} can no longer be read")
+        raise SkilldError(_NOT_EVALUATED, f"the changes made by {edit.id} can no longer be read")
     data = current.encode("utf-8")
     before, after = found
     try:
         changed = undo(before, after, data) if without else Edit(edit).refit_loosely(before, after, data)
     except SkilldError as error:
-        raise SkilldError(_TITLE, f"{edit.id} does not apply to the skill as it is now: {error}") from error
+        raise SkilldError(_NOT_EVALUATED, f"{edit.id} does not apply to the skill as it is now: {error}") from error
     text = changed.decode("utf-8", "replace")
     if text == current:
-        raise SkilldError(_TITLE, f"{edit.id} makes no difference to the skill as it is now")
+        raise SkilldError(_NOT_EVALUATED, f"{edit.id} makes no difference to the skill as it is now")
     return ComparedTexts(current, text, edit.id, without=True) if without else ComparedTexts(text, current, edit.id)

@@ -1,6 +1,6 @@
 """`skilld setup --statusline PLACE`: makes another program show how many proposals are waiting, and undoes that.
 
-Only on request. Every other byte of that program's settings stays the same; `skilld uninstall` removes our part.
+Only on request. Every other byte of that program's settings stays the same; `skilld uninstall` removes skilld's part.
 """
 
 from __future__ import annotations
@@ -20,63 +20,63 @@ from skilld.files import read_plain
 NONE = "none"
 _MAX_BYTES = 4 << 20
 _COMMAND = "skilld statusline"
-# The interval in seconds: without one it is shown anew only with messages.
-_MEMBER = ("statusLine", {"type": "command", "command": _COMMAND, "refreshInterval": 10})
-_TMUX = f'set -ag status-right " #({_COMMAND})"\n'
-_STARSHIP = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nformat = "([$output]($style) )"\n'
+# The interval is in seconds: without one the line is refreshed only with messages.
+_CLAUDE_MEMBER = ("statusLine", {"type": "command", "command": _COMMAND, "refreshInterval": 10})
+_TMUX_LINE = f'set -ag status-right " #({_COMMAND})"\n'
+_STARSHIP_SECTION = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nformat = "([$output]($style) )"\n'
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A program with a status line: its settings file, and how our part is put into its text and taken out."""
+class _Host:
+    """A program with a status line: its settings file, and how skilld's part is added to its text and removed."""
 
     title: str
     path: Callable[[], Path]
     put: Callable[[str | None], str]
     take_out: Callable[[str], str]
-    by_hand: str  # what the person can add if we cannot
+    by_hand: str  # what the person can add if skilld cannot
 
 
-def _moved(variable: str, usual: Path) -> Path:
+def _path_from_variable(variable: str, usual: Path) -> Path:
     moved = Path(os.environ.get(variable, ""))
     return moved if moved.is_absolute() else usual
 
 
-def _config() -> Path:
-    return _moved("XDG_CONFIG_HOME", common.home() / ".config")
+def _config_folder() -> Path:
+    return _path_from_variable("XDG_CONFIG_HOME", common.home() / ".config")
 
 
-def _tmux() -> Path:
-    newer = _config() / "tmux/tmux.conf"
+def _tmux_file() -> Path:
+    newer = _config_folder() / "tmux/tmux.conf"
     return newer if newer.exists() else common.home() / ".tmux.conf"
 
 
-PLACES = {
-    "claude-code": _Place(
+HOSTS = {
+    "claude-code": _Host(
         "Claude Code",
-        lambda: _moved("CLAUDE_CONFIG_DIR", common.home() / ".claude") / "settings.json",
-        lambda text: foreign.put_member(text, *_MEMBER),
-        lambda text: foreign.without_member(text, *_MEMBER),
+        lambda: _path_from_variable("CLAUDE_CONFIG_DIR", common.home() / ".claude") / "settings.json",
+        lambda text: foreign.put_member(text, *_CLAUDE_MEMBER),
+        lambda text: foreign.without_member(text, *_CLAUDE_MEMBER),
         f"in Claude Code's statusLine setting, have the command also run {_COMMAND}",
     ),
-    "starship": _Place(
+    "starship": _Host(
         "starship",
-        lambda: _moved("STARSHIP_CONFIG", _config() / "starship.toml"),
-        lambda text: foreign.put_block(text, _STARSHIP),
+        lambda: _path_from_variable("STARSHIP_CONFIG", _config_folder() / "starship.toml"),
+        lambda text: foreign.put_block(text, _STARSHIP_SECTION),
         foreign.without_block,
         f"add a [custom.skilld] section with the command {_COMMAND}",
     ),
-    "tmux": _Place(
+    "tmux": _Host(
         "tmux",
-        _tmux,
-        lambda text: foreign.put_block(text, _TMUX),
+        _tmux_file,
+        lambda text: foreign.put_block(text, _TMUX_LINE),
         foreign.without_block,
         f'add " #({_COMMAND})" to status-right',
     ),
 }
 
 
-def show_in(name: str) -> None:
+def install_status_line(name: str) -> None:
     """Make a program show the status line; `none` removes it everywhere. Raises SkilldError if that is not safe."""
     if name == NONE:
         for one in removals():
@@ -85,9 +85,9 @@ def show_in(name: str) -> None:
         return
     from skilld.store.meta import STATUSLINES
 
-    place = PLACES[name]
+    place = HOSTS[name]
     path = place.path().resolve()  # people link their settings to a repository
-    before = _text(path)
+    before = _read_text(path)
     if before is not None and place.take_out(before) != before:
         console.say(
             f"{place.title} already shows how many proposals are waiting (set up in {console.plain(str(path))})"
@@ -98,44 +98,44 @@ def show_in(name: str) -> None:
     except SkilldError as error:
         raise SkilldError(error.title, f"{path}: {error.cause}", f"To do it by hand: {place.by_hand}.") from error
     meta = common.store().meta
-    # Noted before writing, so that nothing is forgotten; `created`, so that a file we made is removed again.
+    # Stored before writing, so that nothing is forgotten; `created`, so that a new file is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})
-    FileChange(path, _bytes(before), _bytes(after)).write()
+    FileChange(path, _encode(before), _encode(after)).write()
     console.say(f"{place.title} now shows how many proposals are waiting (set up in {console.plain(str(path))})")
     console.say(f"To undo: skilld setup --statusline {NONE}")
 
 
 def removals() -> list[FileChange]:
-    """Return the changes that remove our part from each file that has it. Raises SkilldError if one is unreadable."""
-    return list(_removals())
+    """Return the changes that remove skilld's part from each file. Raises SkilldError if one cannot be read."""
+    return list(_find_removals())
 
 
-def _removals() -> Iterator[FileChange]:
+def _find_removals() -> Iterator[FileChange]:
     from skilld.store.meta import STATUSLINES
 
-    known = common.stored().meta.get(STATUSLINES, {})
-    usual = {str(place.path().resolve()): {"place": name, "created": False} for name, place in PLACES.items()}
+    known = common.store_or_empty().meta.get(STATUSLINES, {})
+    usual = {str(place.path().resolve()): {"place": name, "created": False} for name, place in HOSTS.items()}
     for path, one in {**usual, **known}.items():
-        place = PLACES[one["place"]]
+        place = HOSTS[one["place"]]
         try:
-            before = _text(Path(path))
+            before = _read_text(Path(path))
             after = None if before is None else place.take_out(before)
         except SkilldError:
             if path in known:
                 raise
-            continue  # we never wrote to this one
+            continue  # skilld never wrote to it
         if before is None or after == before:
             continue
         if one["created"] and (not after or (place.title == "Claude Code" and foreign.is_empty(after))):
             after = None
-        yield FileChange(Path(path), _bytes(before), _bytes(after))
+        yield FileChange(Path(path), _encode(before), _encode(after))
 
 
-def _bytes(text: str | None) -> bytes | None:
+def _encode(text: str | None) -> bytes | None:
     return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
-def _text(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     """Return the text of a settings file; None if there is none. Raises SkilldError if it cannot be read."""
     try:
         return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Runs a verb as a job of the daemon: prints one line of JSON, and ends when the daemon does."""
+"""Runs a verb as a job of the daemon: prints one line of JSON, and dies with the daemon."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 
 
-def as_job(what: str, work: Callable[[], object]) -> int:
-    """Do the work, which returns something true where something was proposed; what goes wrong is the last error."""
+def run_as_job(what: str, work: Callable[[], object]) -> int:
+    """Do the work, which returns a true value if it proposed anything; an error is stored as the last error."""
     from skilld import codec
     from skilld.protocol import JobEnd, Result
     from skilld.store.meta import LAST_ERROR
     from skilld.types import Outcome
 
-    threading.Thread(target=_end_with_the_daemon, daemon=True).start()
+    threading.Thread(target=_die_with_daemon, daemon=True).start()
     try:
         result = Result(outcome=Outcome.PROPOSED if work() else Outcome.NOTHING)
     except SkilldError as error:
@@ -32,7 +32,7 @@ def as_job(what: str, work: Callable[[], object]) -> int:
     return 0
 
 
-def _end_with_the_daemon() -> None:
-    """End this process and its workers when the daemon that started it is gone: its end of our stdin closes then."""
+def _die_with_daemon() -> None:
+    """Kill this process and its workers when the daemon is gone, which closes its end of our stdin."""
     sys.stdin.buffer.read()
     os.killpg(0, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Who may run which command: anything not listed here, including new verbs, is for the person alone.
+"""Who may run which command: only the person may run a command that is not listed here, such as a new verb.
 
 A command is named as it is typed: verb, or verb and action.
 """
@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
-from skilld.cli.git import reads
+from skilld.cli.git import is_read_only
 from skilld.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from skilld.caller.tree import Process, Tree
 
 
-When = Callable[[argparse.Namespace], bool]
+Condition = Callable[[argparse.Namespace], bool]
 
 
 def _always(_: argparse.Namespace) -> bool:
     return True
 
 
-def _dry(arguments: argparse.Namespace) -> bool:
+def _is_dry_run(arguments: argparse.Namespace) -> bool:
     return bool(arguments.dry_run)
 
 
@@ -38,44 +38,44 @@ def _setup_asks_nothing(arguments: argparse.Namespace) -> bool:
     return asks_nothing(arguments)
 
 
-# What only reads, or does with these arguments.
-READ_ONLY: Mapping[str, When] = {
+# Commands that only read, at least with these arguments.
+READ_ONLY: Mapping[str, Condition] = {
     "completion": _always,
     "config": _always,
     "config get": _always,
     "config path": _always,
     "config show": _always,
-    "consolidate": _dry,
+    "consolidate": _is_dry_run,
     "context": _always,
     "cost": _always,
-    "demo": _always,  # works in a home that it makes and removes
+    "demo": _always,  # works in a temporary home
     "doctor": _always,
     "effect": lambda arguments: not arguments.mend,
     "eval": _always,
-    "git": reads,
+    "git": is_read_only,
     "inspect": _always,
     "learnings": lambda arguments: not (arguments.forget or arguments.action),
     "logs": _always,
     "mcp": _always,
     "machines": _always,
     "machines status": _always,
-    "mine": _dry,
+    "mine": _is_dry_run,
     "proposals": _always,
     "recommend": _always,
     "record": lambda arguments: bool(arguments.stats),
     "report": lambda arguments: arguments.html is None,
     "service": _always,
-    "service install": _dry,
+    "service install": _is_dry_run,
     "service status": _always,
     "setup": _setup_asks_nothing,
     "show": _always,
     "skills diff": _always,
-    "skills eval": _dry,
+    "skills eval": _is_dry_run,
     "skills export": lambda arguments: arguments.out is None,
     "skills history": _always,
     "skills list": _always,
     "skills restore": lambda arguments: arguments.name is None,
-    "skills share": _dry,
+    "skills share": _is_dry_run,
     "skills show": _always,
     "skills profile": _always,
     "skills test": _always,
@@ -83,26 +83,26 @@ READ_ONLY: Mapping[str, When] = {
     "status": _always,
     "statusline": _always,
     "suggest": _always,
-    "sync": _dry,
+    "sync": _is_dry_run,
     "team": _always,
-    "team pr": _dry,
+    "team pr": _is_dry_run,
     "team status": _always,
-    "trim": _dry,
-    "uninstall": _dry,
-    "unsync": _dry,
+    "trim": _is_dry_run,
+    "uninstall": _is_dry_run,
+    "unsync": _is_dry_run,
     "why": _always,
 }
 
-# What is started where nobody is at a terminal, and why it may be.
+# Commands that may be started without a terminal, and why.
 UNATTENDED: Mapping[str, str] = {
     "run": "the service manager starts it; it proposes edits but decides nothing",
     "record": "tools use it to report their tasks; skilld learns only from what the user says",
     "machines sync": "the daemon starts it; it syncs only the machines that the user has joined",
     "team sync": "a timer may start it; it shares only what the user accepted, with the team they joined",
-    "mine": "a timer may start it; `skilld.cli.mine.refuse_others` limits what an agent can make it read",
+    "mine": "a timer may start it; `skilld.cli.mine.check_caller` limits what an agent can make it read",
 }
 
-# What `accept.by_agents` in the settings file leaves to agents.
+# What the setting `accept.by_agents` allows agents to do.
 DECISIONS = frozenset({"accept", "git", "reject", "restore", "revert", "review"})
 
 _TITLES: Mapping[str, str] = {
@@ -116,26 +116,26 @@ _TITLES: Mapping[str, str] = {
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raise RefusedError where the command is the person's and somebody else gave it."""
-    command = name_of(arguments)
+    """Raise RefusedError if only the person may run this command and another program gave it."""
+    command = command_of(arguments)
     reads_only = READ_ONLY.get(command)
     if command in UNATTENDED or (reads_only and reads_only(arguments)):
         return
     title = _TITLES.get(command, f"Only you can run skilld {command}")
-    refuse_others(title, arguments.words, by_agents=command in DECISIONS)
+    require_person(title, arguments.words, by_agents=command in DECISIONS)
 
 
-def name_of(arguments: argparse.Namespace) -> str:
+def command_of(arguments: argparse.Namespace) -> str:
     """Return the command as it was typed."""
     return " ".join(part for part in (arguments.command, getattr(arguments, "action", None)) if part)
 
 
-def refuse_others(title: str, words: Sequence[str], *, by_agents: bool = False) -> None:
-    """Raise RefusedError with `title` where the person did not give this command; `words` are those it consists of."""
+def require_person(title: str, words: Sequence[str], *, by_agents: bool = False) -> None:
+    """Raise RefusedError with `title` if the person did not give this command, which consists of `words`."""
     from skilld import paths
 
     doubt = person_doubt()
-    # Whoever moves the settings by a variable could name a file of their own.
+    # Not if a variable names the settings file: that could be anybody's own file.
     if doubt is None or (by_agents and not paths.moved() and common.settings().accept.by_agents):
         return
     raise RefusedError(title, doubt.words, remedy(doubt, words))
@@ -160,33 +160,33 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
             )
 
 
-# Whether the person gave this command. The tree of processes is looked at once, when it is asked first.
+# Whether the person gave this command. The process tree is read once, when it is first needed.
 
 
 def person_doubt() -> Doubt | None:
-    """Return why this command is not taken for the person's; None where it is."""
+    """Return why this command may not be the person's; None if it is."""
     from skilld.caller.judge import judge
     from skilld.caller.tree import Tree
 
-    chain = tree().chain
-    place = _daemon(chain)
+    chain = process_tree().chain
+    place = _daemon_index(chain)
     if place == 1:
-        return None  # a person pressed a button of its notice, whoever started it
-    seen = Tree(chain[:place], tree().foreground) if place else tree()
+        return None  # a person pressed a button of the daemon's notice, whoever started the daemon
+    seen = Tree(chain[:place], process_tree().foreground) if place else process_tree()
     if judge(seen, os.environ, agents()) is None:
-        return None  # settings take 0.3 s to be read, and a person need not wait for more terminals
+        return None  # reading the settings for more terminals would take 0.3 s
     return judge(seen, os.environ, agents(), common.settings().accept.terminals)
 
 
-def an_agent() -> Doubt | None:
-    """Return which agent is seen to give this command; None also where nobody can be seen."""
+def calling_agent() -> Doubt | None:
+    """Return the agent that visibly gave this command; None if there is none or nothing can be seen."""
     from skilld.caller.judge import agent_in
 
-    return agent_in(tree(), os.environ, agents())
+    return agent_in(process_tree(), os.environ, agents())
 
 
-def _daemon(chain: Sequence[Process]) -> int:
-    """Return which process above this one is the running daemon; 0 where none is."""
+def _daemon_index(chain: Sequence[Process]) -> int:
+    """Return the position in the chain of the running daemon; 0 if it is not an ancestor of this process."""
     from skilld.daemon.lock import holder, is_held
 
     found = [place for place, one in enumerate(chain) if place and "skilld" in one.names and "run" in one.argv]
@@ -196,9 +196,9 @@ def _daemon(chain: Sequence[Process]) -> int:
     return next((place for place in found if chain[place].pid == holder(lock) and is_held(lock)), 0)
 
 
-def tree() -> Tree:
-    """Return this process and those above it."""
-    return _looked_at(os.getpid())
+def process_tree() -> Tree:
+    """Return this process and its ancestors."""
+    return _process_tree_of(os.getpid())
 
 
 @cache
@@ -211,8 +211,8 @@ def agents() -> Agents:
 
 
 @cache
-def _looked_at(pid: int) -> Tree:
+def _process_tree_of(pid: int) -> Tree:
     from skilld.caller.tree import tree
 
-    del pid  # of a process that was forked it is another tree
+    del pid  # the cache key: a forked process has another tree
     return tree(agents().marks)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 
-class Asking:
-    """The configured model; `purpose` is what its costs are booked under. Raises SkilldError where there is none."""
+class BudgetedModel:
+    """The configured model; its costs are booked under `purpose`. Raises SkilldError if no model is configured."""
 
     def __init__(self, store: Store, settings: Settings, purpose: str) -> None:
         from skilld.classify.backends import OFFLINE
@@ -33,13 +33,13 @@ class Asking:
             )
 
     def spent(self) -> str | None:
-        """Return which limit of today's budget is reached, if one is."""
+        """Return the limit of today's budget that has been reached, or None."""
         from skilld.store.budget import spent_limit
 
         return spent_limit(self._store.usage.on(day(time.time())), self._settings.budget)
 
     def ask(self, work: Work) -> tuple[Result | None, str]:
-        """Return the answer to a question, or why there is none."""
+        """Return the model's result, or None and the reason."""
         from skilld.protocol import Job, Result
         from skilld.types import Outcome
         from skilld.worker.spawn import Worker

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli import status_places, uninstall
+from skilld.cli import statusline_setup, uninstall
 from skilld.cli.parser import build_parser
 from skilld.errors import SkilldError
 from skilld.exchange import foreign
@@ -93,7 +93,7 @@ def test_setup_puts_it_in_and_takes_it_out(place: str, home: Path, linked: bool,
     assert setup("--statusline", place) == 0
     assert real.read_bytes() == once
     if uninstalled:
-        ours, troubles = uninstall.status_lines()
+        ours, troubles = uninstall.status_line_removals()
         assert [one.what for one in ours] == [str(real)]
         assert troubles == []
         ours[0].remove()
@@ -102,7 +102,7 @@ def test_setup_puts_it_in_and_takes_it_out(place: str, home: Path, linked: bool,
     assert real.read_bytes() == before
     assert file.is_symlink() is linked
     assert real.stat().st_mode & 0o777 == 0o600
-    assert uninstall.status_lines() == ([], [])
+    assert uninstall.status_line_removals() == ([], [])
 
 
 @pytest.mark.parametrize("place", FILES)
@@ -121,13 +121,13 @@ def test_a_status_line_of_the_persons_own_stays(home: Path) -> None:
         setup("--statusline", "claude-code")
     assert "also run skilld statusline" in (caught.value.remedy or "")
     assert "mine" in file.read_text()
-    assert status_places.removals() == []
+    assert statusline_setup.removals() == []
 
 
 def test_a_file_that_changed_meanwhile_is_left(home: Path) -> None:
     (home / FILES["tmux"]).write_text("a\n")
     assert setup("--statusline", "tmux") == 0
-    (planned,) = status_places.removals()
+    (planned,) = statusline_setup.removals()
     os.truncate(home / FILES["tmux"], 1)
     with pytest.raises(SkilldError, match="changed by another program"):
         planned.write()
