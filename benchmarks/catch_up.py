@@ -89,7 +89,7 @@ def _follow(home: Path) -> dict[str, float]:
     import skilld.logs
     import skilld.notify.desktop
     import skilld.settings  # noqa: F401 - as above
-    from skilld.ingest.discover import roots
+    from skilld.ingest.discover import find_roots
     from skilld.ingest.follow import Follower
     from skilld.store import Store
     from skilld.store.meta import INSTALLED_AT
@@ -98,7 +98,7 @@ def _follow(home: Path) -> dict[str, float]:
     state.mkdir()
     store = Store.open(state / "skilld.db")
     store.meta.set(INSTALLED_AT, 0)  # as if skilld had been there before the files
-    follower = Follower(store, roots(home, {}), time.time())
+    follower = Follower(store, find_roots(home, {}), time.time())
     before = children.peak_memory()
     start = time.perf_counter()
     turns = follower.sweep()

@@ -186,13 +186,13 @@ def _read_unread(store: Store) -> int:
 
 
 def _unread_transcripts(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple[int, float]]]:
-    from skilld.ingest.discover import transcripts
+    from skilld.ingest.discover import find_transcripts
 
     known = store.past.read_files()
     found = [
         (root.agent, str(path), (facts.st_size, facts.st_mtime))
         for root in places
-        for path, facts in transcripts(root)
+        for path, facts in find_transcripts(root)
         if known.get(str(path)) != (facts.st_size, facts.st_mtime)
     ]
     return sorted(found, key=lambda one: -one[2][1])

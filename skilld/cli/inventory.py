@@ -55,20 +55,22 @@ def skill_places() -> dict[str, SkillPlaces]:
 
 def transcript_folders() -> list[Root]:
     """Return the folders in which agents keep their transcripts."""
-    from skilld.ingest.discover import roots
+    from skilld.ingest.discover import find_roots
 
-    return roots(common.home(), os.environ, common.settings().roots)
+    return find_roots(common.home(), os.environ, common.settings().roots)
 
 
 def newest_version(agent: str) -> str:
     """Return the version of the client that wrote an agent's newest transcript; empty if it names none."""
     from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import transcripts
+    from skilld.ingest.discover import find_transcripts
     from skilld.ingest.drift import version_of
 
     try:
         known = transcript_folders()
-        found = ((facts.st_mtime, path) for root in known if root.agent == agent for path, facts in transcripts(root))
+        found = (
+            (facts.st_mtime, path) for root in known if root.agent == agent for path, facts in find_transcripts(root)
+        )
         newest = max(found, default=None)
         return version_of(newest[1], ADAPTERS[agent]) if newest is not None else ""
     except (OSError, SkilldError):  # invalid settings are reported elsewhere

@@ -138,7 +138,7 @@ def check_caller(arguments: argparse.Namespace) -> None:
     if arguments.dry_run or permissions.person_doubt() is None:
         return
     places = inventory.transcript_folders()
-    strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
+    strange = [path for path in arguments.paths if not any(place.contains(path) for place in places)]
     if arguments.interactive or strange or _has_moved_folders():
         what = f"{strange[0]} is not in an agent's folder" if strange else "another program chose what to read"
         permissions.require_person(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
@@ -149,11 +149,11 @@ def check_caller(arguments: argparse.Namespace) -> None:
 def _has_moved_folders() -> bool:
     """Whether environment variables name other folders than the person's home and settings file do."""
     from skilld import paths
-    from skilld.ingest.discover import roots
+    from skilld.ingest.discover import find_roots
 
     home, configured = common.home(), common.settings().roots
     by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
-    return by_variable or paths.moved() or inventory.transcript_folders() != roots(home, {}, configured)
+    return by_variable or paths.moved() or inventory.transcript_folders() != find_roots(home, {}, configured)
 
 
 def default_run() -> tuple[Options, MiningContext]:
@@ -252,7 +252,7 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
             raise SkilldError("No such file or folder", str(missing[0]))
         places = inventory.transcript_folders()
         found = [one for path in arguments.paths for one in transcripts_below(path, since)]
-        return [replace(one, by_hand=not any(place.holds(one.path) for place in places)) for one in found]
+        return [replace(one, by_hand=not any(place.contains(one.path) for place in places)) for one in found]
     return common.past_transcripts(since)
 
 

@@ -35,12 +35,12 @@ def check_options(arguments: argparse.Namespace) -> None:
 
 def read_all(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
     """Return what `job` finds in each transcript there. Raises RefusedError if the person did not give the command."""
-    from skilld.ingest.remote import files
+    from skilld.ingest.remote import list_files
     from skilld.mining.parallel import run_locally, run_on_cluster
 
     permissions.require_person("Only you can choose what to mine", arguments.words)
     workers = arguments.workers if arguments.workers is not None else os.cpu_count() or 1
-    found = [one.url for url in arguments.over for one in files(common.as_text(url))]
+    found = [one.url for url in arguments.over for one in list_files(common.as_text(url))]
     if not found:
         raise SkilldError("No transcripts found", ", ".join(map(common.as_text, arguments.over)))
     progress = common.Progress("transcripts")

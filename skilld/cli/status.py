@@ -137,7 +137,7 @@ def collect() -> dict[str, Any]:
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(meta.SNOOZED_UNTIL, 0.0)) > now else None,
         "rebuilt": store.meta.get(meta.LAST_REBUILD),
         "last_error": store.meta.get(meta.LAST_ERROR),
-        "drift": [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(meta.DRIFT, {}))],
+        "drift": [asdict(one) | {"told": one.message} for one in drifts(store.meta.get(meta.DRIFT, {}))],
     }
 
 

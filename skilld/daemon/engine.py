@@ -18,8 +18,8 @@ from skilld.clock import day, next_day, rfc3339
 from skilld.daemon import jobs, judges, obstacles, old_learnings, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.presence import Presence
-from skilld.ingest.discover import Host, roots
-from skilld.ingest.drift import look
+from skilld.ingest.discover import Host, find_roots
+from skilld.ingest.drift import update_survey
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.proposals import results
@@ -53,7 +53,7 @@ class Engine:
         self.store = store
         self.settings = settings
         self.around = replace(around, roots=settings.roots)
-        self.roots = roots(around.home, around.environment, settings.roots)
+        self.roots = find_roots(around.home, around.environment, settings.roots)
         self.follower = Follower(store, self.roots, now, redact)
         self.obstacles = Obstacles(store, self.around)
         self._idle_limit = settings.batch.idle_minutes * 60
@@ -70,13 +70,13 @@ class Engine:
         """Look through some of the sessions that grew last for kinds of records that no version wrote before."""
         files = ((agent, Path(path)) for agent, path in self.store.transcripts.newest(_NEWEST) if agent in ADAPTERS)
         kept = self.store.meta.get(DRIFT, {})
-        if (found := look(kept, files)) != kept:
+        if (found := update_survey(kept, files)) != kept:
             with self.store.transaction():
                 self.store.meta.set(DRIFT, found)
 
     def close_due(self, now: float) -> int:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
-        self.follower.settle(now - self._idle_limit)
+        self.follower.flush_idle(now - self._idle_limit)
         self.follower.touched.update(self._presence.end(self._deadlines.sessions, now))
         return old_learnings.judge_again(self.store, self.around, now) + self.close_touched(now)
 

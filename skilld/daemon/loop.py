@@ -193,7 +193,7 @@ class Loop:
         for root in self._engine.roots:
             file = root.transcript(Path(path))
             if file is not None:
-                return (root.agent, file) if not root.changes_in_place or self._rests.is_over(file) else None
+                return (root.agent, file) if not root.changes_in_place or self._rests.is_due(file) else None
         return None
 
     def _handle(self, message: Message) -> None:

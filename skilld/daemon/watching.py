@@ -68,14 +68,16 @@ class FolderWatch:
             if self._kept.get(root) == (kept := frozenset(times)):
                 continue
             self._kept[root] = kept
-            new = self._watcher.keep(root.folder, {folder for path in times for folder in _folders(root, Path(path))})
+            new = self._watcher.watch_only(
+                root.folder, {folder for path in times for folder in _folders(root, Path(path))}
+            )
             for path, at in times.items():
                 if str(Path(path).parent) in new and _written(path) != at:  # before it was watched
                     self._post(FileChanged(path))
 
     def count(self) -> None:
         """Find out which folders no events come from."""
-        unwatched = self._watcher.unwatched()
+        unwatched = self._watcher.unwatched_count()
         if unwatched and not self._unwatched:
             log.warning("the kernel's limit of watches is reached: looking every half minute", folders=unwatched)
         self._unwatched = unwatched

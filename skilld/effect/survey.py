@@ -166,8 +166,8 @@ def _read_transcript(job: Survey, found: dict[str, _SessionState]) -> None:
     adapter, path = ADAPTERS[job.agent], Path(job.path)
     source, session = source_of(adapter.INFO), ""
     parser, records, tools = adapter.parser(path), record_reader(adapter, path), tools_of(adapter)
-    side_files.tell(parser, path, adapter.INFO)
-    for item in source.whole(path):
+    side_files.provide(parser, path, adapter.INFO)
+    for item in source.read_all(path):
         if not isinstance(item, RawLine):
             continue
         for event in parser.feed(item):

@@ -24,7 +24,7 @@ from skilld.errors import SkilldError
 from skilld.files import in_shell, on_path
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
-from skilld.ingest.discover import Host, Root, roots, transcripts
+from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
@@ -47,9 +47,9 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store)
     found = []
     for name, adapter in ADAPTERS.items():
         info = adapter.INFO
-        stores = [root for root in roots(around.home, around.environment, configured) if root.agent == name]
+        stores = [root for root in find_roots(around.home, around.environment, configured) if root.agent == name]
         there = [root for root in stores if os.path.lexists(root.folder)]
-        seen = {path: facts.st_mtime for root in there for path, facts in transcripts(root)}
+        seen = {path: facts.st_mtime for root in there for path, facts in find_transcripts(root)}
         own = (variable for variable in info.variables if not variable.startswith("XDG_"))
         variable = next((variable for variable in own if around.environment.get(variable)), "")
         found.append(
@@ -341,7 +341,7 @@ def _repeated(store: Store) -> tuple[tuple[str, int], ...]:
 
 def _drift(store: Store) -> Iterator[str]:
     for one in drifts(store.meta.get(DRIFT, {})):
-        yield one.told if one.sample is None else f"{one.told}: {json.dumps(one.sample)}"
+        yield one.message if one.sample is None else f"{one.message}: {json.dumps(one.sample)}"
 
 
 def _stale(store: Store) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Intake: from bytes of transcript files to turns."""
+"""Ingest: from the bytes of transcripts to turns in the store."""

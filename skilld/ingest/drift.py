@@ -1,9 +1,9 @@
-"""Whether a client's new version writes records that older ones did not: kinds and counts, nobody's words.
+"""Detects whether a client's new version writes records that older ones did not: kinds and counts, nobody's words.
 
-Of each agent and version it is kept in how many sessions which kinds of records stood. A new version drifts where a
-share of its records is of kinds that no version before it wrote, or where a kind that stood in each session before
-is in none; where the format is a table, also where a share is of kinds that it does not know. `look` is the
-daemon's, some files at a time; the rest is arithmetic. What is kept is JSON.
+For each agent and version, it is recorded how many sessions had which kinds of records. A new version drifts if a share
+of its records is of kinds that no earlier version wrote, or if a kind that was in every earlier session is in none of
+its sessions; for a declared format, also if a share is of kinds that the format does not know. The daemon calls
+`update_survey` with a few files at a time; the rest is arithmetic. The survey is stored as JSON.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from skilld.ingest.source import source_of
 from skilld.types import RawLine
 
 _MAX_BYTES = 1 << 20  # of records of one session, from its start
-_MAX_READ = 2 << 20  # bytes of its file: reading on for the end of a huge line took the daemon to 88 MB
-_VERSIONS, _KINDS, _FILES, _SAMPLES = 3, 100, 200, 3  # that are kept of each agent
-_SHARE = 0.05
-_RECORDS, _SESSIONS = 30, 3  # fewer tell nothing
-_PLACES = ("version", "cli_version", "cliVersion", "clientVersion")
-_BELOW = ("", "payload", "data", "origin", "head", "meta")
-_NUMBER = re.compile(r"\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,30})?")
+_MAX_READ = 2 << 20  # bytes of its file: reading to the end of a huge line took the daemon to 88 MB
+_MAX_VERSIONS, _MAX_KINDS, _MAX_FILES, _MAX_SAMPLES = 3, 100, 200, 3  # kept for each agent
+_MIN_SHARE = 0.05
+_MIN_RECORDS, _MIN_SESSIONS = 30, 3  # fewer are no evidence
+_VERSION_KEYS = ("version", "cli_version", "cliVersion", "clientVersion")
+_VERSION_PARENTS = ("", "payload", "data", "origin", "head", "meta")
+_VERSION_PATTERN = re.compile(r"\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,30})?")
 
 
 @dataclass
-class Kinds:
-    """What stood in the sessions of one version: records and sessions of each kind, and shapes of unknown ones."""
+class RecordKinds:
+    """Records in the sessions of one version: `counts` and sessions (`within`) by kind, and shapes of unknown kinds."""
 
     sessions: int = 0
     records: int = 0
@@ -47,8 +47,8 @@ class Kinds:
     samples: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> Kinds:
-        """Return what `as_json` gave."""
+    def from_json(cls, kept: Mapping[str, Any]) -> RecordKinds:
+        """Return the value that `as_json` was made from."""
         sessions, records, strange = (
             number if isinstance(number := kept.get(key), int) else 0 for key in ("sessions", "records", "strange")
         )
@@ -56,27 +56,27 @@ class Kinds:
         return cls(sessions, records, strange, counts, within, dict(mapping(kept.get("samples"))))
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON, the most frequent kinds only."""
+        """Return it as JSON, with only the most frequent kinds."""
         known = {"sessions": self.sessions, "records": self.records, "strange": self.strange, "samples": self.samples}
         return {
             **known,
-            "counts": dict(self.counts.most_common(_KINDS)),
-            "within": dict(self.within.most_common(_KINDS)),
+            "counts": dict(self.counts.most_common(_MAX_KINDS)),
+            "within": dict(self.within.most_common(_MAX_KINDS)),
         }
 
-    def add(self, other: Kinds) -> None:
-        """Take in what stood in other sessions."""
+    def add(self, other: RecordKinds) -> None:
+        """Add the records of other sessions."""
         self.sessions += other.sessions
         self.records += other.records
         self.strange += other.strange
         self.counts.update(other.counts)
         self.within.update(other.within)
-        self.samples = dict([*self.samples.items(), *other.samples.items()][:_KINDS])
+        self.samples = dict([*self.samples.items(), *other.samples.items()][:_MAX_KINDS])
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How an agent's version differs: `kind` is new, or missing where `sample` is None; `share` of all records."""
+    """A difference in an agent's version: `kind` is new, or missing if `sample` is None; `share` of all records."""
 
     agent: str
     version: str
@@ -85,8 +85,8 @@ class Drift:
     sample: Any = None
 
     @property
-    def told(self) -> str:
-        """The line that is shown of it."""
+    def message(self) -> str:
+        """The line shown to the person."""
         title = ADAPTERS[self.agent].INFO.title if self.agent in ADAPTERS else self.agent
         name = f"{title} {self.version}".rstrip()
         if self.sample is None:
@@ -94,11 +94,11 @@ class Drift:
         return f"{name} writes records of an unknown kind ({self.kind or 'no kind given'}); turns may be missed"
 
 
-def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:
-    """Return the version of the client and the kinds of records in one session. Raises OSError."""
-    version, found, size = "", Kinds(sessions=1), 0
+def survey(path: Path, adapter: Adapter) -> tuple[str, RecordKinds]:
+    """Return the client's version and the kinds of records in one session. Raises OSError."""
+    version, found, size = "", RecordKinds(sessions=1), 0
     records = record_reader(adapter, path)
-    for item in source_of(adapter.INFO).whole(path, end=_MAX_READ):
+    for item in source_of(adapter.INFO).read_all(path, end=_MAX_READ):
         if not isinstance(item, RawLine):
             continue
         size += len(item.data)
@@ -111,7 +111,7 @@ def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:
                 adapter.format.kinds_of(adapter.format.shape(record))
             )
             found.strange += is_strange
-            if kind not in found.samples and (is_strange or len(found.samples) < _KINDS):
+            if kind not in found.samples and (is_strange or len(found.samples) < _MAX_KINDS):
                 found.samples[kind] = shape_of(record)
         if size >= _MAX_BYTES:
             break
@@ -120,11 +120,11 @@ def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:
 
 
 def version_of(path: Path, adapter: Adapter) -> str:
-    """Return the version of the client that wrote a session, "" if its first records name none. Raises OSError."""
+    """Return the client's version in a session, "" if its first records name none. Raises OSError."""
     if adapter.INFO.queries:
         return ""
     size, records = 0, record_reader(adapter, path)
-    for item in source_of(adapter.INFO).whole(path, end=_MAX_READ):
+    for item in source_of(adapter.INFO).read_all(path, end=_MAX_READ):
         if isinstance(item, RawLine):
             size += len(item.data)
             found = next((version for record, _ in records(item) if (version := version_in(record))), "")
@@ -135,18 +135,20 @@ def version_of(path: Path, adapter: Adapter) -> str:
 
 def version_in(record: Record) -> str:
     """Return the client's version that a record names, "" if it names none."""
-    for below in _BELOW:
+    for below in _VERSION_PARENTS:
         place = mapping(record.get(below)) if below else record
-        found = next((string(place.get(key)) for key in _PLACES if _NUMBER.fullmatch(string(place.get(key)))), "")
+        found = next(
+            (string(place.get(key)) for key in _VERSION_KEYS if _VERSION_PATTERN.fullmatch(string(place.get(key)))), ""
+        )
         if found:
             return found
         if below == "head" and (inner := string(mapping(place.get("origin")).get("version"))):
-            return inner if _NUMBER.fullmatch(inner) else ""
+            return inner if _VERSION_PATTERN.fullmatch(inner) else ""
     return ""
 
 
-def look(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *, most: int = 8) -> dict[str, Any]:
-    """Return what is kept, with the first `most` of these files (agent and path) that were not looked through yet."""
+def update_survey(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *, most: int = 8) -> dict[str, Any]:
+    """Return the survey with the first `most` of these files (agent and path) that are not in it yet added."""
     agents = {name: dict(mapping(known)) for name, known in kept.items()}
     for agent, path in files:
         known = agents.setdefault(agent, {})
@@ -154,15 +156,15 @@ def look(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *, most: in
         seen = [short(each) for each in known.get("files", ())]
         if mark in seen or ADAPTERS[agent].INFO.queries:
             continue
-        known["files"] = [*seen, mark][-_FILES:]
+        known["files"] = [*seen, mark][-_MAX_FILES:]
         try:
             version, found = survey(path, ADAPTERS[agent])
         except OSError:
             continue
         versions = dict(mapping(known.get("versions")))
-        all_of_it = Kinds.of(mapping(versions.pop(version, {})))
+        all_of_it = RecordKinds.from_json(mapping(versions.pop(version, {})))
         all_of_it.add(found)
-        known["versions"] = dict([*versions.items(), (version, all_of_it.as_json())][-_VERSIONS:])
+        known["versions"] = dict([*versions.items(), (version, all_of_it.as_json())][-_MAX_VERSIONS:])
         most -= 1
         if most <= 0:
             break
@@ -170,35 +172,37 @@ def look(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *, most: in
 
 
 def drifts(kept: Mapping[str, Any]) -> Iterator[Drift]:
-    """Yield what is other in the newest version of each agent, the largest share first; at most three of each."""
+    """Yield the differences in each agent's newest version, largest share first; at most three for each agent."""
     for agent, known in kept.items():
-        versions = {name: Kinds.of(mapping(each)) for name, each in mapping(mapping(known).get("versions")).items()}
+        versions = {
+            name: RecordKinds.from_json(mapping(each)) for name, each in mapping(mapping(known).get("versions")).items()
+        }
         if not versions:
             continue
-        newest = max(versions, key=_order)
-        now, before = versions.pop(newest), Kinds()
+        newest = max(versions, key=_version_order)
+        now, before = versions.pop(newest), RecordKinds()
         for each in versions.values():
             before.add(each)
-        found = [*_new(agent, newest, now, before), *_gone(agent, newest, now, before)]
-        yield from sorted(found, key=lambda each: -each.share)[:_SAMPLES]
+        found = [*_new_kinds(agent, newest, now, before), *_missing_kinds(agent, newest, now, before)]
+        yield from sorted(found, key=lambda each: -each.share)[:_MAX_SAMPLES]
 
 
-def _order(version: str) -> list[int]:
+def _version_order(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)[:4]]
 
 
-def _new(agent: str, version: str, now: Kinds, before: Kinds) -> Iterator[Drift]:
-    if now.records < _RECORDS:
+def _new_kinds(agent: str, version: str, now: RecordKinds, before: RecordKinds) -> Iterator[Drift]:
+    if now.records < _MIN_RECORDS:
         return
     for kind, count in now.counts.items():
-        is_new = before.sessions >= _SESSIONS and kind not in before.counts
-        is_strange = now.strange >= _SHARE * now.records and _unknown(agent, kind)
-        if (is_new or is_strange) and count >= _SHARE * now.records:
+        is_new = before.sessions >= _MIN_SESSIONS and kind not in before.counts
+        is_strange = now.strange >= _MIN_SHARE * now.records and _is_unknown(agent, kind)
+        if (is_new or is_strange) and count >= _MIN_SHARE * now.records:
             yield Drift(agent, version, kind, round(count / now.records, 2), now.samples.get(kind, {}))
 
 
-def _unknown(agent: str, kind: str) -> bool:
-    """Whether a table knows no record that has nothing but what names its kind."""
+def _is_unknown(agent: str, kind: str) -> bool:
+    """Whether a declared format does not match a record that consists of the names of this kind."""
     adapter = ADAPTERS.get(agent)
     record: dict[str, Any] = {}
     for mark in kind.split():
@@ -208,8 +212,8 @@ def _unknown(agent: str, kind: str) -> bool:
     return isinstance(adapter, DeclaredAdapter) and not any(adapter.format.kinds_of(record))
 
 
-def _gone(agent: str, version: str, now: Kinds, before: Kinds) -> Iterator[Drift]:
-    if before.sessions < _SESSIONS or now.sessions < _SESSIONS:
+def _missing_kinds(agent: str, version: str, now: RecordKinds, before: RecordKinds) -> Iterator[Drift]:
+    if before.sessions < _MIN_SESSIONS or now.sessions < _MIN_SESSIONS:
         return
     for kind, sessions in before.within.items():
         if sessions == before.sessions and kind not in now.within:

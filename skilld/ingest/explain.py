@@ -1,7 +1,7 @@
-"""How each record of a transcript was classified, and why: the answer of `skilld inspect --explain`.
+"""How each record of a transcript was classified, and why: the output of `skilld inspect --explain`.
 
-A record's shape holds keys and the names of types, and of values only the short names of kinds; so it can be shown to
-anybody. Events are given to the record in whose place they stand, however late they were told.
+A record's shape holds keys and the names of types, and only those values that name a kind, so it can be shown to
+anybody. Events are assigned to the record at their position, however late the parser returned them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from skilld.ingest import side_files
 from skilld.ingest.source import source_of
 from skilld.types import Event, Ignored, Malformed, Reply, SessionEnd, SessionStart, SkillUse, Span, Turn
 
-# Keys whose values name the kind of a record. Anything else in a value is somebody's words, or may be.
-_NAMING = ("type", "kind", "role", "subtype", "method", "sessionUpdate", "source", "what")
-_NAME = re.compile(r"[a-z][A-Za-z_./-]{0,39}")
-_KEY = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,39}")
+# Keys whose values name the kind of a record. Any other value may be somebody's words.
+_KIND_KEYS = ("type", "kind", "role", "subtype", "method", "sessionUpdate", "source", "what")
+_KIND_PATTERN = re.compile(r"[a-z][A-Za-z_./-]{0,39}")
+_KEY_PATTERN = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,39}")
 _MAX_KEYS, _MAX_DEPTH = 40, 4
 
 
 @dataclass(frozen=True, slots=True)
 class RecordExplanation:
-    """One record: where it stands, what kind it is, what it was taken for, why, and its shape where nobody knows it."""
+    """One record: its position, its kind, what it was taken for and why, and its shape if its kind is unknown."""
 
     span: Span
     kind: str
@@ -44,13 +44,13 @@ class RecordExplanation:
 
 
 def explain(path: Path, adapter: Adapter) -> Iterator[RecordExplanation]:
-    """Yield what was made of each record of a transcript, in order. Raises OSError if it cannot be read."""
+    """Yield an explanation of each record of a transcript, in order. Raises OSError if it cannot be read."""
     parser = adapter.parser(path)
-    side_files.tell(parser, path, adapter.INFO)
+    side_files.provide(parser, path, adapter.INFO)
     events: list[Event] = []
     places: list[tuple[Span, Mapping[str, Any] | None]] = []
     records = record_reader(adapter, path)
-    for item in source_of(adapter.INFO).whole(path):
+    for item in source_of(adapter.INFO).read_all(path):
         if isinstance(item, Span):
             places.append((item, None))
             continue
@@ -61,16 +61,18 @@ def explain(path: Path, adapter: Adapter) -> Iterator[RecordExplanation]:
     given: dict[int, list[Event]] = {}
     for event in events:
         given.setdefault(event.span.start, []).append(event)
-    yield from (_explained(span, record, given.get(span.start, []), adapter) for span, record in places)
+    yield from (_explain_record(span, record, given.get(span.start, []), adapter) for span, record in places)
 
 
-def _explained(
+def _explain_record(
     span: Span, record: Mapping[str, Any] | None, events: list[Event], adapter: Adapter
 ) -> RecordExplanation:
-    taken = tuple(dict.fromkeys(map(_words, events)))
+    taken = tuple(dict.fromkeys(map(_describe_event, events)))
     if record is None:
         return RecordExplanation(span, "", taken or ("nothing",), "it is not a JSON object")
-    reasons = [_REASONS[event.reason] for event in events if isinstance(event, Ignored) and event.reason in _REASONS]
+    reasons = [
+        _REASON_TEXTS[event.reason] for event in events if isinstance(event, Ignored) and event.reason in _REASON_TEXTS
+    ]
     if not isinstance(adapter, DeclaredAdapter):
         why = reasons[0] if reasons else "" if taken else "the adapter does not read it as a turn, reply or skill"
         return RecordExplanation(span, kind_of(record), taken or ("nothing",), why)
@@ -84,13 +86,13 @@ def _explained(
             "it does not match any kind of record that skilld knows",
             shape_of(shaped),
         )
-    kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _USE in taken]
+    kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _SKILL_USE in taken]
     names = taken or tuple(dict.fromkeys(kind.take.value for kind in kinds))
-    return RecordExplanation(span, kind_of(shaped), names, "; ".join([*map(_why, kinds), *reasons[:1]]))
+    return RecordExplanation(span, kind_of(shaped), names, "; ".join([*map(_describe_match, kinds), *reasons[:1]]))
 
 
-_USE = Take.SKILL.value
-_REASONS = {
+_SKILL_USE = Take.SKILL.value
+_REASON_TEXTS = {
     "not-typed": "it is not in the agent's prompt history",
     "not typed": "it is not in the agent's prompt history",
     "subagent": "no human took part in this session",
@@ -98,14 +100,14 @@ _REASONS = {
 }
 
 
-def _words(event: Event) -> str:
+def _describe_event(event: Event) -> str:
     match event:
         case Turn():
             return f"a turn ({event.how.value})"
         case Ignored():
             return f"not a turn: {event.reason}"
         case SkillUse():
-            return _USE
+            return _SKILL_USE
         case Reply():
             return "a reply"
         case SessionEnd() | SessionStart():
@@ -114,15 +116,15 @@ def _words(event: Event) -> str:
             return "malformed"
 
 
-def _why(kind: RecordKind) -> str:
-    marks = [*_marks(kind.when)]
-    if part := " and ".join(_marks(kind.part)):
+def _describe_match(kind: RecordKind) -> str:
+    marks = [*_describe_conditions(kind.when)]
+    if part := " and ".join(_describe_conditions(kind.part)):
         marks.append(f"{kind.each} has an element where {part}")
     name = f"{kind.take.value} ({kind.why})" if kind.take is Take.NOTHING and kind.why else kind.take.value
     return f"{name} because {', '.join(marks)}"
 
 
-def _marks(when: When) -> Iterator[str]:
+def _describe_conditions(when: When) -> Iterator[str]:
     for place, asked in when.items():
         if asked in (ANY, NONE):
             yield f"{place} is {'present' if asked == ANY else 'absent'}"
@@ -132,27 +134,28 @@ def _marks(when: When) -> Iterator[str]:
 
 
 def kind_of(record: Mapping[str, Any]) -> str:
-    """Return what names a record's kind, down to the second level: `type=message message.role=user`."""
-    names = [*_naming("", record)]
+    """Return the name of a record's kind, from two levels of keys: `type=message message.role=user`."""
+    names = [*_kind_names("", record)]
     for key, below in record.items():
-        if isinstance(below, dict) and _KEY.fullmatch(key):
-            names += _naming(f"{key}.", below)
+        if isinstance(below, dict) and _KEY_PATTERN.fullmatch(key):
+            names += _kind_names(f"{key}.", below)
     return " ".join(names[:6])
 
 
-def _naming(before: str, record: Mapping[str, Any]) -> Iterator[str]:
-    for key in _NAMING:
+def _kind_names(before: str, record: Mapping[str, Any]) -> Iterator[str]:
+    for key in _KIND_KEYS:
         found = record.get(key)
-        if isinstance(found, str) and _NAME.fullmatch(found):
+        if isinstance(found, str) and _KIND_PATTERN.fullmatch(found):
             yield f"{before}{key}={found}"
 
 
 def shape_of(value: object, depth: int = _MAX_DEPTH) -> Any:  # noqa: ANN401 - JSON
-    """Return keys and types of a value: no value, and no key that could be one (of digits, a path, a long one)."""
+    """Return the keys and types of a value, but no values, nor keys that may be values (digits, paths, long ones)."""
     if isinstance(value, dict):
         keys = [key for key in list(value)[:_MAX_KEYS] if isinstance(key, str)]
         return {
-            (key if _KEY.fullmatch(key) else "..."): shape_of(value[key], depth - 1) if depth else "..." for key in keys
+            (key if _KEY_PATTERN.fullmatch(key) else "..."): shape_of(value[key], depth - 1) if depth else "..."
+            for key in keys
         }
     if isinstance(value, list):
         return [shape_of(value[0], depth - 1)] if value and depth else []

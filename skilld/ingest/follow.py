@@ -1,4 +1,4 @@
-"""Follows transcripts: writes new turns and skill uses to the store, in one transaction with the position."""
+"""Follows transcripts: stores new turns and skill uses in one transaction with the position."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from skilld.agents.chunk import Chunk
 from skilld.clock import rfc3339, seconds
 from skilld.files import FileFacts
 from skilld.ingest import side_files
-from skilld.ingest.discover import FileStates, Folders, Root, is_text, transcripts
-from skilld.ingest.record import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
+from skilld.ingest.discover import FileStates, FolderScanner, Root, find_transcripts, is_utf8
 from skilld.ingest.source import Cursor, Source, TranscriptRead, source_of
+from skilld.ingest.turn_writer import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
 from skilld.logs import get_logger
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
@@ -24,15 +24,15 @@ from skilld.types import Event, Turn
 
 log = get_logger()
 
-_TOGETHER = 0.1  # seconds of reading that are written down in one transaction: each costs a sync of the disk
-_NO_TEXT = "its name is not UTF-8"
+_TRANSACTION_SECONDS = 0.1  # of reading for one transaction: each transaction syncs the disk
+_NOT_UTF8 = "its name is not UTF-8"
 
 
 class Follower:
-    """Reads what is new below the roots. `now` is the Unix time, used at the very first start only.
+    """Reads what is new below the roots. `now` is the Unix time, used only at the very first start.
 
-    `redact` is for the words of turns, which are kept until they are judged; without it none are. `passed_over` counts
-    the lines that needed no parsing. `progress` is called again and again while it is at work, however long that takes.
+    `redact` is applied to the words of turns, which are stored until they are judged; without it none are stored.
+    `passed_over` counts the lines that needed no parsing. `progress` is called repeatedly while it works.
     """
 
     progress: Callable[[], None] = staticmethod(lambda: None)
@@ -44,13 +44,13 @@ class Follower:
         self._rows = store.transcripts
         self._roots = roots
         self._open = OpenFiles()
-        self._folders = Folders()
+        self._folders = FolderScanner()
         self._seen = FileStates()
         self.unreadable: dict[str, str] = {}
-        self._again: dict[str, str] = {}  # files that could not be read, in whatever folder, and their agents
+        self._retries: dict[str, str] = {}  # files that could not be read, and their agents
         self._writer = TurnWriter(self._rows, store.words, redact)
         self.passed_over = 0
-        self._unsure: set[str] = set()  # files read in a transaction that has not ended
+        self._uncommitted: set[str] = set()  # files read in the open transaction
         first_start = store.meta.get(INSTALLED_AT) is None
         if first_start:
             with store.transaction():
@@ -58,80 +58,81 @@ class Follower:
                 self.skip_to_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
         for agent, path, read_until, size, mtime in self._rows.positions():
-            if read_until >= size or (agent in ADAPTERS and ADAPTERS[agent].INFO.gather):  # whose positions are numbers
-                self._seen.note(path, size, mtime)
+            # Positions of gathered sessions are record numbers.
+            if read_until >= size or (agent in ADAPTERS and ADAPTERS[agent].INFO.gather):
+                self._seen.record(path, size, mtime)
 
     @property
     def touched(self) -> set[tuple[str, str]]:
-        """The sessions (agent and id) of which something new was stored; whoever has looked at them clears it."""
+        """The sessions (agent and id) with something new in the store; the caller clears it after handling them."""
         return self._writer.touched
 
     @property
     def newest(self) -> Mapping[Root, Mapping[str, float]]:
-        """The newest transcripts of roots whose sessions have folders of their own, as the last sweep found them."""
+        """The newest transcripts of sparse roots, as of the last sweep."""
         return self._folders.newest
 
     def skip_to_end(self) -> None:
-        """Follow every transcript that is not known yet from where it ends now. Call it in a transaction."""
+        """Follow every unknown transcript from its current end. Call it in a transaction."""
         for agent, path, facts in self._transcripts():
             self._rows.add_file(agent, str(path), facts, baseline=_source(agent).end(path, facts))
 
     def _transcripts(self) -> Iterator[tuple[str, Path, FileFacts]]:
         for root in self._roots:
-            for path, facts in transcripts(root):
-                if is_text(path):
+            for path, facts in find_transcripts(root):
+                if is_utf8(path):
                     yield root.agent, path, facts
                 else:
-                    self.unreadable[str(path)] = _NO_TEXT
+                    self.unreadable[str(path)] = _NOT_UTF8
 
     def sweep(self, quiet_since: float | None = None) -> int:
-        """Look at every transcript by stat and read what changed. Returns the number of new turns.
+        """Check every transcript with stat and read those that changed. Returns the number of new turns.
 
-        With a Unix time, folders in which nothing happened since are passed over (see discover.py).
+        With a Unix time, folders in which nothing happened since are skipped (see discover.py).
         """
-        return self.read_all_new(self._changed(quiet_since))
+        return self.read_all_new(self._changed_files(quiet_since))
 
-    def _changed(self, quiet_since: float | None) -> Iterator[tuple[str, Path]]:
-        yield from [(agent, Path(name)) for name, agent in self._again.items()]
+    def _changed_files(self, quiet_since: float | None) -> Iterator[tuple[str, Path]]:
+        yield from [(agent, Path(name)) for name, agent in self._retries.items()]
         for root in self._roots:
             adapter = ADAPTERS[root.agent]
-            for name in self._folders.changed(root, self._seen, time.time(), quiet_since=quiet_since):
+            for name in self._folders.changed_files(root, self._seen, time.time(), quiet_since=quiet_since):
                 self.progress()
                 path = Path(name)
                 if not root.file and not adapter.is_transcript(path):
                     continue
-                if is_text(path):
+                if is_utf8(path):
                     yield root.agent, path
                 else:
-                    self.unreadable[str(path)] = _NO_TEXT
+                    self.unreadable[str(path)] = _NOT_UTF8
 
     def read_all_new(self, files: Iterable[tuple[str, Path]]) -> int:
-        """Read what is new in files, many looks to a transaction. Returns the number of new turns."""
+        """Read what is new in files, many parts to a transaction. Returns the number of new turns."""
         before = self._writer.new
         rest = iter(files)
         at = next(rest, None)
         while at:
-            self._unsure.clear()
+            self._uncommitted.clear()
             try:
                 with self._store.transaction():
-                    until = time.monotonic() + _TOGETHER
+                    until = time.monotonic() + _TRANSACTION_SECONDS
                     while at and time.monotonic() < until:
                         self.progress()
-                        at = at if self._look_at(*at) else next(rest, None)
+                        at = at if self._read_part(*at) else next(rest, None)
                     self._writer.write()
             except BaseException:
-                self._writer.drop()
-                for name in self._unsure:
+                self._writer.discard()
+                for name in self._uncommitted:
                     self._forget(name)
                 raise
         return self._writer.new - before
 
     def read_new(self, agent: str, path: Path) -> int:
-        """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
+        """Read what is new in one file. Returns the number of new turns; errors are recorded in `unreadable`."""
         return self.read_all_new([(agent, path)])
 
     def backfill(self, days: float, now: float, *, known: bool = True) -> int:
-        """Have files that grew in the last `days` read from their start, be they `known` or not. Returns how many."""
+        """Make files that grew in the last `days` be read from their start, `known` ones too. Returns how many."""
         since = now - days * 86400
         count = 0
         with self._store.transaction():
@@ -143,25 +144,25 @@ class Follower:
                     count += 1
         return count
 
-    def _look_at(self, agent: str, path: Path) -> bool:
-        """Read a part of what is new in one file; returns whether there is more."""
-        if not is_text(path):
+    def _read_part(self, agent: str, path: Path) -> bool:
+        """Read a part of what is new in one file; return whether there is more."""
+        if not is_utf8(path):
             return False
         name = str(path)
-        self._unsure.add(name)
+        self._uncommitted.add(name)
         try:
-            followed = self._followed(agent, path)
-            with _source(agent).look(path, followed.cursor) as look:
-                self._keep(followed, path, look)
-            self._open.add(name, followed)  # reading others meanwhile may have closed it
-            self._note(name, look.note)
+            followed = self._open_file(agent, path)
+            with _source(agent).read_new(path, followed.cursor) as look:
+                self._store_read(followed, path, look)
+            self._open.add(name, followed)  # reading other files may have closed it
+            self._set_note(name, look.note)
         except FileNotFoundError:
             self._forget(name)
-            self._note(name, "")
+            self._set_note(name, "")
         except (OSError, ParsingError) as error:
             self._forget(name, seen=isinstance(error, ParsingError))
             if isinstance(error, OSError):
-                self._again[name] = agent
+                self._retries[name] = agent
             if name not in self.unreadable:
                 log.warning("transcript unreadable", agent=agent, error=type(error).__name__)
             self.unreadable[name] = getattr(error, "strerror", None) or str(error)
@@ -169,69 +170,69 @@ class Follower:
             return look.more
         return False
 
-    def _note(self, name: str, note: str) -> None:
-        """Keep a word on what could not be read of a file for `status`; without one nothing was left out."""
-        self._again.pop(name, None)
+    def _set_note(self, name: str, note: str) -> None:
+        """Record what could not be read of a file, for `status`; an empty note means that nothing was left out."""
+        self._retries.pop(name, None)
         self.unreadable.pop(name, None)
         if note:
             self.unreadable[name] = note
 
     def _forget(self, name: str, *, seen: bool = False) -> None:
-        """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.
+        """Drop a file's parser: what it was fed and is not stored must be read again.
 
-        `seen` leaves it alone until it changes.
+        With `seen`, it is not read again until it changes.
         """
         self._open.forget(name)
         if not seen:
             self._seen.forget(name)
 
     def _drop_baseline(self, followed: OpenFile) -> None:
-        """Take a file for another than the one that was there before skilld: by their times its words count."""
+        """Treat a file as replaced since skilld was installed: whether its turns count depends on their times."""
         since = rfc3339(self._installed_at) if followed.file.baseline else followed.file.since
         self._rows.drop_baseline(followed.file.id, since=since)
         followed.file = replace(followed.file, baseline=0, since=since)
 
-    def settle(self, idle_since: float) -> int:
-        """Decide what still waits in files that did not grow since a Unix time. Returns the number of new turns."""
+    def flush_idle(self, idle_since: float) -> int:
+        """Flush the parsers of files that did not grow since a Unix time; return how many turns are new."""
         before = self._writer.new
         for name, followed in self._open.idle(idle_since):
             try:
                 if followed.cursor and (events := followed.flush()):
                     with self._store.transaction():
-                        self._record(followed, events, followed.cursor, size=followed.cursor.offset)
+                        self._add_reading(followed, events, followed.cursor, size=followed.cursor.offset)
                         self._writer.write()
             except ParsingError as error:
                 self._forget(name, seen=True)
                 self.unreadable[name] = str(error)
             except BaseException:
-                self._writer.drop()
+                self._writer.discard()
                 self._forget(name)
                 raise
         return self._writer.new - before
 
-    def _followed(self, agent: str, path: Path) -> OpenFile:
+    def _open_file(self, agent: str, path: Path) -> OpenFile:
         name = str(path)
         followed = self._open.get(name)
         if followed is None:
-            file = self._rows.file(name) or self._renamed(agent, path) or self._new(agent, path)
+            file = self._rows.file(name) or self._find_renamed(agent, path) or self._add_file(agent, path)
             cursor = _source(agent).cursor(file.cursor, file.baseline)
             parser = ADAPTERS[agent].parser(path, file.parser)
             followed = OpenFile(file, parser, cursor)
             self._open.add(name, followed)
         return followed
 
-    def _new(self, agent: str, path: Path) -> StoredFile:
+    def _add_file(self, agent: str, path: Path) -> StoredFile:
         file = self._rows.add_file(agent, str(path), _source(agent).facts(path), baseline=0)
-        if _source(agent).rereads:  # it may hold years, wherever it comes from
+        if _source(agent).rereads:  # a new database may hold years of sessions
             since = rfc3339(self._installed_at)
             self._rows.drop_baseline(file.id, since=since)
             file = replace(file, since=since)
         return file
 
-    def _renamed(self, agent: str, path: Path) -> StoredFile | None:
+    def _find_renamed(self, agent: str, path: Path) -> StoredFile | None:
         facts = _source(agent).facts(path)
         for file in self._rows.same_file(facts):
-            # An inode is soon used again. What was read is told by its first bytes; what never was, by its name or age.
+            # Inodes are reused soon. A file that was read is recognised by its first bytes, others by name or age.
             same = (
                 file.cursor
                 or Path(file.path).name == path.name
@@ -243,30 +244,30 @@ class Follower:
                 return self._rows.file(str(path))
         return None
 
-    def _keep(self, followed: OpenFile, path: Path, look: TranscriptRead) -> None:
-        """Read and keep what a look shows of a file."""
+    def _store_read(self, followed: OpenFile, path: Path, look: TranscriptRead) -> None:
+        """Parse a part that was read of a file, and queue its events for the store."""
         file = followed.file
         if look.restarted:
             followed.parser = ADAPTERS[file.agent].parser(path)
             log.info("transcript replaced", agent=file.agent, file_id=file.id)
         if look.restarted or look.length < file.baseline:
             self._drop_baseline(followed)
-        side_files.tell(followed.parser, path, ADAPTERS[file.agent].INFO)
-        self._seen.note(file.path, look.size, look.mtime)
+        side_files.provide(followed.parser, path, ADAPTERS[file.agent].INFO)
+        self._seen.record(file.path, look.size, look.mtime)
         events: list[Event] = []
         for part in look.parts():
             events += followed.feed(part)
             if isinstance(part, Chunk):
                 self.passed_over += part.passed_over
         if followed.cursor is None and followed.file.baseline == 0:
-            self._learn_siblings(followed.file, events)
+            self._read_fork_sources(followed.file, events)
         followed.cursor, followed.mtime = look.cursor, look.mtime
-        self._record(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
+        self._add_reading(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
         if _source(file.agent).rereads and not look.more:
             offset, _ = followed.parser.checkpoint(look.cursor.offset)
             followed.cursor = replace(look.cursor, offset=offset)
 
-    def _record(
+    def _add_reading(
         self, followed: OpenFile, events: Sequence[Event], cursor: Cursor, *, size: int, overlong: int = 0
     ) -> None:
         offset, state = followed.parser.checkpoint(cursor.offset)
@@ -274,11 +275,11 @@ class Follower:
         at = replace(cursor, offset=offset)
         self._writer.add(FileReading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
 
-    def _learn_siblings(self, file: StoredFile, events: Sequence[Event]) -> None:
-        """Where a new file has words from before skilld it may be a fork: find the file that had them first.
+    def _read_fork_sources(self, file: StoredFile, events: Sequence[Event]) -> None:
+        """Read the files that a new file with old turns may be a fork of, so that the turns are known as theirs.
 
-        Only among files that were there before skilld: the others are new themselves, and read in their turn. Files in
-        the same folder come first, but Codex puts a fork into the folder of the day.
+        Only files from before skilld are searched: others are new themselves and will be read anyway. Files in the same
+        folder come first, but Codex puts a fork into the folder of the day.
         """
         turns = [event for event in events if isinstance(event, Turn)]
         past = {turn.key for turn in turns if (at := seconds(turn.at)) is not None and at < self._installed_at}
@@ -288,7 +289,7 @@ class Follower:
                 return
             more = True
             while more:
-                more = self._look_at(file.agent, Path(other.path))
+                more = self._read_part(file.agent, Path(other.path))
             self._writer.write()
 
 

@@ -1,8 +1,8 @@
-"""Reads records from an agent's SQLite database as if they were lines: path and cursor in, records and cursor out.
+"""Reads records from an agent's SQLite database like lines: path and cursor in, records and next cursor out.
 
-The adapter says which tables it knows and how a record is asked for (`Query`); this reads what is new of those. A
-position is a time in milliseconds, by which the client orders records. Knows nothing of agents or of what records say,
-and asks for no other table.
+The adapter says which tables it knows and how to query a record (`Query`); this reads what is new in those tables, and
+no other. A position is a time in milliseconds, by which the client orders records. Knows nothing of agents or of what
+records say.
 """
 
 from __future__ import annotations
@@ -23,38 +23,37 @@ from skilld.files import FileFacts
 from skilld.ingest.tail import MAX_LINE, UnreadableError, check_own
 from skilld.types import RawLine, Span
 
-# Opening an agent's SQLite database to read it: never written, of a known shape or none, no other file made beside
-# it.
+# Opening an agent's database: it is never written, only known schemas are read, and no file is created next to it.
 #
-# Path and the adapter's queries in, a connection and the query that fits out. Knows nothing of what records say.
-
-_LOCK_SECONDS = 0.2  # seconds a client's lock is waited for; the next look comes anyway
+_LOCK_SECONDS = 0.2  # how long to wait for a client's lock: the next read comes anyway
 
 
 @contextmanager
-def opened(path: Path, queries: Sequence[Query], seconds: float) -> Iterator[tuple[sqlite3.Connection, Query, str]]:
-    """Open a database and yield it with the query that fits and a word about what it does not reach.
+def open_database(
+    path: Path, queries: Sequence[Query], seconds: float
+) -> Iterator[tuple[sqlite3.Connection, Query, str]]:
+    """Open a database and yield it with the matching query and a note on what that does not cover.
 
-    All that is asked is of one moment, and takes at most so many seconds. Raises OSError if the database is gone,
-    UnreadableError if it is not ours, locked, damaged, or of no known shape.
+    All queries see one state of it and must finish in `seconds`. Raises OSError if the database is gone,
+    UnreadableError if it is not ours, locked, damaged, or has an unknown schema.
     """
     check_own(path, path.stat(follow_symlinks=False))
     still = not _is_in_use(path)
     try:
         with closing(_connect(path, seconds, still=still)) as db:
-            query = next((query for query in queries if _fits(db, query)), None)
+            query = next((query for query in queries if _has_tables(db, query)), None)
             if query is None:
                 raise UnreadableError(0, "its tables do not match any version that skilld supports", str(path))
             db.execute("BEGIN")
-            yield db, query, _beyond(db, query)
+            yield db, query, _newer_table_note(db, query)
         if still and _is_in_use(path):
             raise UnreadableError(0, "an agent has just opened it; skilld will try again", str(path))
     except sqlite3.DatabaseError as error:
-        raise UnreadableError(0, _why(error), str(path)) from error
+        raise UnreadableError(0, _describe_error(error), str(path)) from error
 
 
 def _is_in_use(path: Path) -> bool:
-    """Whether there is anything in a log next to the database: then that, too, must be read, and locks be heeded."""
+    """Whether a log next to the database has contents: then it must be read too, and locks respected."""
     for ending in ("-wal", "-journal"):
         with suppress(OSError):
             if path.with_name(f"{path.name}{ending}").stat().st_size > 0:
@@ -63,7 +62,7 @@ def _is_in_use(path: Path) -> bool:
 
 
 def _connect(path: Path, seconds: float, *, still: bool) -> sqlite3.Connection:
-    """Open a database for reading. Without a log it is taken for `immutable`: else SQLite makes files next to it."""
+    """Open a database for reading. Without a log it is opened as `immutable`, so SQLite creates no files next to it."""
     place = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if still else ''}"
     db = sqlite3.connect(place, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
     try:
@@ -73,17 +72,17 @@ def _connect(path: Path, seconds: float, *, still: bool) -> sqlite3.Connection:
         db.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
         db.execute("PRAGMA query_only = ON")
         db.execute("PRAGMA trusted_schema = OFF")
-        _let_json_be(db)
+        _allow_json_functions(db)
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _let_json_be(db: sqlite3.Connection) -> None:
-    """Trust the schema where all that is held against it is JSON's own functions in an index.
+def _allow_json_functions(db: sqlite3.Connection) -> None:
+    """Trust the schema if SQLite only objects to JSON functions in an index.
 
-    SQLite 3.40 takes those of Kilo Code 7.7.9 for unsafe, and the file for damaged; none of them has an effect.
+    SQLite 3.40 considers those of Kilo Code 7.7.9 unsafe, and the file damaged; they have no side effects.
     """
     try:
         db.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
@@ -93,26 +92,26 @@ def _let_json_be(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA trusted_schema = ON")
 
 
-def _fits(db: sqlite3.Connection, query: Query) -> bool:
+def _has_tables(db: sqlite3.Connection, query: Query) -> bool:
     return all(columns <= _columns(db, table) for table, columns in query.tables.items())
 
 
 def _columns(db: sqlite3.Connection, table: str) -> set[str]:
-    """Return the columns of a table; none if it is not one (a view could say anything)."""
+    """Return the columns of a table; none if it is not a table (a view could contain anything)."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone():
         return set()
     return {row["name"] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
 
-def _beyond(db: sqlite3.Connection, query: Query) -> str:
-    """Return a word on tables of a newer version that are in use, which this query does not read."""
+def _newer_table_note(db: sqlite3.Connection, query: Query) -> str:
+    """Return a note if a table of a newer version is in use that this query does not read, "" if none is."""
     for table in query.newer:
         if _columns(db, table) and db.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone():  # noqa: S608 - our own name
             return f"a newer version keeps sessions in its table {table}, which skilld cannot read yet"
     return ""
 
 
-def _why(error: sqlite3.DatabaseError) -> str:
+def _describe_error(error: sqlite3.DatabaseError) -> str:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return "locked by its agent; skilld will try again"
@@ -123,24 +122,24 @@ def _why(error: sqlite3.DatabaseError) -> str:
     return f"SQLite says: {error}"
 
 
-# A record that was read is read again for so long: what belongs to it may come a moment later, or in place of a
-# deleted one. Turn keys make the repeats harmless.
-OVERLAP = 10_000  # milliseconds
-# Of what was there before skilld only this much is read, for the skills of sessions that go on.
-LOOK_BACK = 7 * 86_400_000  # milliseconds
-# Seconds that reading may take, should somebody have made a database to keep us: what is new, all of it.
-_MAX_NEW_LENGTH, _MAX_WHOLE_LENGTH = 10.0, 100.0
-# What one look takes: a part of a long history, and not long. The rest is read by the next look, at once.
-_MAX_RECORDS = 2000  # records
-_WHILE = 0.2  # seconds
+# Records are read again for this long: their parts may be written a moment later, or replace deleted ones. Turn keys
+# make the repeats harmless.
+OVERLAP_MS = 10_000
+# How much from before skilld is read, for the skills of sessions that continue.
+LOOK_BACK_MS = 7 * 86_400_000
+# How long reading what is new, or everything, may take, in case somebody built a database to stall us.
+_MAX_NEW_SECONDS, _MAX_ALL_SECONDS = 10.0, 100.0
+# Limits of one read; a long history is read in parts, one right after the other.
+_MAX_RECORDS = 2000
+_MAX_PART_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class RowCursor:
-    """How far a database was read: all records before `offset`, and all up to row `row` wherever they stand.
+    """How far a database was read: all records before `offset`, and all up to row `row` at any position.
 
-    Rows come in the order of commits, positions do not: a fork copies old ones, a clock is set back. `row` is None
-    while the reader has not come to the end yet.
+    Rows are in the order of commits, positions are not: a fork copies old ones, a clock is set back. `row` is None
+    until the end has been reached once.
     """
 
     dev: int
@@ -150,10 +149,10 @@ class RowCursor:
 
 
 @dataclass(frozen=True, slots=True)
-class RowLook:
-    """What one look at a database gave, as `tail.Look` gives it of a file.
+class RowRead:
+    """The new records of a database, like `tail.FileRead` for a file.
 
-    `note` is what the person should know of what could not be read.
+    `note` tells the person what could not be read.
     """
 
     lines: tuple[RawLine, ...]
@@ -167,7 +166,7 @@ class RowLook:
 
     @property
     def length(self) -> int:
-        """Where positions end: nowhere, they are times."""
+        """The end of positions: there is none, they are times."""
         return sys.maxsize
 
     def parts(self) -> tuple[RawLine, ...]:
@@ -176,7 +175,7 @@ class RowLook:
 
 
 def facts(path: Path) -> FileFacts:
-    """Return identity, size and time of a database with its write-ahead log, in which new records come first."""
+    """Return identity, size and time of a database and its write-ahead log, to which new records go first."""
     own = path.stat(follow_symlinks=False)
     size, mtime = own.st_size, own.st_mtime
     try:
@@ -186,30 +185,30 @@ def facts(path: Path) -> FileFacts:
     return FileFacts(own.st_dev, own.st_ino, size + log.st_size, max(mtime, log.st_mtime))
 
 
-def newest(path: Path, queries: Sequence[Query]) -> int:
-    """Return the position behind the newest record; 0 if there is none. Raises OSError as `read` does."""
-    with opened(path, queries, _MAX_NEW_LENGTH) as (db, query, _):
+def newest_position(path: Path, queries: Sequence[Query]) -> int:
+    """Return the position after the newest record; 0 if there is none. Raises OSError as `read_new` does."""
+    with open_database(path, queries, _MAX_NEW_SECONDS) as (db, query, _):
         (position,) = db.execute(query.newest).fetchone()
         return int(position or 0) + 1 if isinstance(position, int) else 0
 
 
-def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budget: int = 4 << 20) -> RowLook:
-    """Return the records behind `cursor` (None: from the start), at most about `budget` bytes of them.
+def read_new(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budget: int = 4 << 20) -> RowRead:
+    """Return the records after `cursor` (None: from the start), at most about `budget` bytes of them.
 
-    Raises OSError if the database is gone, UnreadableError if it is locked, damaged, or of no known shape: none
-    of it moves the cursor.
+    Raises OSError if the database is gone, UnreadableError if it is locked, damaged, or has an unknown schema; the
+    cursor stays valid.
     """
-    seen = facts(path)  # before it is read: what comes meanwhile is a change
-    with opened(path, queries, _MAX_NEW_LENGTH) as (db, query, note):
+    seen = facts(path)  # before reading, so that what is written meanwhile counts as a change
+    with open_database(path, queries, _MAX_NEW_SECONDS) as (db, query, note):
         known = cursor is not None and (cursor.dev, cursor.ino) in {(seen.st_dev, seen.st_ino), (0, 0)}
         since, row = (cursor.offset, cursor.row) if cursor is not None and known else (0, None)
         (last_row,) = db.execute(query.last_row).fetchone()
-        index, cut = _page(db, query, since if row is None else since - OVERLAP, row)
-        lines, overlong, left = _within(budget, db, query, index)
+        index, cut = _index_page(db, query, since if row is None else since - OVERLAP_MS, row)
+        lines, overlong, left = _read_records(budget, db, query, index)
         left = left or cut
         end = max([since, *(line.end for line in lines), *(span.end for span in overlong)])
         position = RowCursor(seen.st_dev, seen.st_ino, end, None if left else last_row)
-    return RowLook(
+    return RowRead(
         tuple(lines),
         tuple(overlong),
         position,
@@ -221,29 +220,29 @@ def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budg
     )
 
 
-def whole(path: Path, queries: Sequence[Query], session: str | None = None) -> Iterator[RawLine | Span]:
-    """Yield all records, or those of one session, in order. Raises as `read` does."""
-    with opened(path, queries, _MAX_WHOLE_LENGTH) as (db, query, _):
+def read_all(path: Path, queries: Sequence[Query], session: str | None = None) -> Iterator[RawLine | Span]:
+    """Yield all records, or those of one session, in order. Raises as `read_new` does."""
+    with open_database(path, queries, _MAX_ALL_SECONDS) as (db, query, _):
         for position, key in _index(db, query, 0, session=session):
-            yield _record(db, query, position, key)
+            yield _read_record(db, query, position, key)
 
 
-def _within(
+def _read_records(
     budget: int, db: sqlite3.Connection, query: Query, index: Sequence[tuple[int, str]]
 ) -> tuple[list[RawLine], list[Span], bool]:
-    """Read records for a while, or until `budget` bytes are there, but all that share a position.
+    """Read records for a short time or until `budget` bytes are read, but always all that share a position.
 
-    The next look begins behind it.
+    The next read begins after that position.
     """
     lines: list[RawLine] = []
     overlong: list[Span] = []
     size = 0
-    until = time.monotonic() + _WHILE
+    until = time.monotonic() + _MAX_PART_SECONDS
     for number, (position, key) in enumerate(index):
         is_enough = size >= budget or (number and time.monotonic() > until)
         if is_enough and position != index[number - 1][0]:
             return lines, overlong, True
-        item = _record(db, query, position, key)
+        item = _read_record(db, query, position, key)
         if isinstance(item, RawLine):
             lines.append(item)
             size += len(item.data)
@@ -252,8 +251,10 @@ def _within(
     return lines, overlong, False
 
 
-def _page(db: sqlite3.Connection, query: Query, since: int, row: int | None) -> tuple[list[tuple[int, str]], bool]:
-    """Return the first records' positions and keys, of each position all or none, and whether there are others."""
+def _index_page(
+    db: sqlite3.Connection, query: Query, since: int, row: int | None
+) -> tuple[list[tuple[int, str]], bool]:
+    """Return positions and keys of the first records, for each position all or none, and whether there are more."""
     found = _index(db, query, since, row, most=_MAX_RECORDS)
     if len(found) < _MAX_RECORDS:
         return found, False
@@ -278,7 +279,7 @@ def _index(
     return [(position, key) for position, key in found]
 
 
-def _record(db: sqlite3.Connection, query: Query, position: int, key: str) -> RawLine | Span:
+def _read_record(db: sqlite3.Connection, query: Query, position: int, key: str) -> RawLine | Span:
     fields: dict[str, Any] = {}
     for name, statement in query.record.items():
         rows = [dict(row) for row in db.execute(statement, {"key": key, "longest": MAX_LINE})]

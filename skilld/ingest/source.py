@@ -1,7 +1,7 @@
-"""The kinds of transcripts, behind one protocol: files of lines, databases of rows, and what an adapter gathers.
+"""The kinds of transcripts behind one protocol: files of lines, databases, and records that an adapter gathers.
 
-In: an adapter's data record and a path. Out: positions, records as `RawLine`, cursors that the store keeps. The daemon
-follows by it, `inspect` and the worker read whole transcripts by it; none of them knows which kind it is.
+Takes an adapter's AgentInfo and a path; gives positions, records as `RawLine`, and cursors for the store. The daemon
+follows transcripts with it, `inspect` and the worker read whole ones; none of them knows the kind.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any, Protocol
 from skilld.agents.base import AgentInfo, Gather, Query
 from skilld.agents.chunk import Chunk
 from skilld.files import FileFacts
-from skilld.ingest import gathered, rows, tail
-from skilld.ingest.gathered import GatheredCursor
+from skilld.ingest import rows, session_records, tail
 from skilld.ingest.rows import RowCursor
+from skilld.ingest.session_records import GatheredCursor
 from skilld.types import RawLine, Span
 
 Cursor = tail.Cursor | RowCursor | GatheredCursor
-_LOG = "-wal"
+_WAL_SUFFIX = "-wal"
 
 
 class TranscriptRead(Protocol):
-    """What one look at a transcript gives: iterate over `parts` once, then ask for the rest."""
+    """One read of a transcript: iterate over `parts` once, then use the other properties."""
 
     @property
     def size(self) -> int:
-        """With `mtime`, what it was when it was looked at."""
+        """The size before reading; with `mtime`, its state."""
 
     @property
     def mtime(self) -> float:
@@ -39,7 +39,7 @@ class TranscriptRead(Protocol):
 
     @property
     def length(self) -> int:
-        """Where positions end."""
+        """The end of positions."""
 
     @property
     def restarted(self) -> bool:
@@ -47,88 +47,88 @@ class TranscriptRead(Protocol):
 
     @property
     def note(self) -> str:
-        """What the person should know of what could not be read."""
+        """What to tell the person about what could not be read."""
 
     @property
     def more(self) -> bool:
-        """Whether complete records may be left."""
+        """Whether complete records may remain."""
 
     @property
     def overlong(self) -> Sequence[Span]:
-        """Records too long to be read whole."""
+        """Records too long to be read in full."""
 
     @property
     def cursor(self) -> Cursor:
-        """Where the next look goes on."""
+        """Where to read on."""
 
     def parts(self) -> Iterable[Chunk | RawLine]:
-        """Return what is complete."""
+        """Return the complete records."""
 
 
 class Source(Protocol):
-    """How one kind of transcript is read. All that touch the disk raise OSError."""
+    """How one kind of transcript is read. Methods that access the disk raise OSError."""
 
     @property
     def rereads(self) -> bool:
-        """Whether a record that waits for its outcome is read again: it changes where it stands."""
+        """Whether records change in place, so that one that waits for its outcome is read again."""
 
     def transcript(self, changed: Path) -> Path:
-        """Return the transcript that a file which has changed belongs to."""
+        """Return the transcript that a changed file belongs to."""
 
     def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
-        """Return identity, size and time: what stays the same as long as nothing is new."""
+        """Return identity, size and time, which stay the same as long as nothing is new."""
 
     def end(self, path: Path, facts: FileFacts) -> int:
-        """Return the position behind all that is there now."""
+        """Return the position after the last record."""
 
     def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> Cursor | None:
-        """Return a stored cursor, or the one to begin with where what stood before `baseline` does not count."""
+        """Return the stored cursor, or the one to start with if what is before `baseline` does not count."""
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
-        """Look at what is new behind `cursor`."""
+    def read_new(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
+        """Read what is new after `cursor`."""
 
     def session(self, record: RawLine) -> str | None:
-        """Return the session that a record belongs to, where that can be told without an adapter."""
+        """Return the session that a record belongs to, if that is known without an adapter."""
 
-    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
-        """Yield all records up to byte `end`, a Span for each that is too long."""
+    def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+        """Yield all records up to byte `end`, a Span for each overlong one."""
 
-    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
-        """Yield all records up to byte `end`, of one session where that can be told; those before `start` in chunks.
+    def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
+        """Yield all records up to byte `end`, of one session if that is known; those before `start` in chunks.
 
-        Links and other users' files are refused, as by `look`.
+        Links and other users' files are refused, as by `read_new`.
         """
 
-    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
-        """Yield what `again` does of the records from byte `start` on, without reading those before it."""
+    def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
+        """Yield the records of `read_session` from byte `start`, without reading those before it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Files:
-    """Files whose records stay where they stand; `owner` names the transcript that another file belongs to."""
+class _FileSource:
+    """Files whose records do not change; `owner` returns the transcript that another file belongs to."""
 
     owner: Callable[[PurePath], PurePath] | None = None
 
     @property
     def rereads(self) -> bool:
-        """Whether records change where they stand: these do not."""
+        """Whether records change in place: these do not."""
         return False
 
     def transcript(self, changed: Path) -> Path:
-        """Return the file by whose name the transcript is known."""
+        """Return the file that stands for the session."""
         return Path(self.owner(changed)) if self.owner else changed
 
     def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
-        """Return what stat says of that file."""
+        """Return the file's facts."""
         found = place.stat(follow_symlinks=False)
         return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime)
 
     def session(self, record: RawLine) -> None:
-        """Return nothing: only their adapter knows."""
+        """Return None: only the adapter knows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lines(_Files):
+class LineSource(_FileSource):
     """A file to which lines are appended."""
 
     def end(self, path: Path, facts: FileFacts) -> int:
@@ -137,15 +137,15 @@ class Lines(_Files):
         return facts.st_size
 
     def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> tail.Cursor | None:
-        """Return the stored cursor; reading begins at the start, where many formats say whose session it is."""
+        """Return the stored cursor; without one, reading starts at the top, where many formats describe the session."""
         del baseline
         return tail.Cursor(**stored) if stored else None
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
+    def read_new(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
         """Open the file for the new complete lines."""
-        return tail.look(path, cursor if isinstance(cursor, tail.Cursor) else None)
+        return tail.read_new(path, cursor if isinstance(cursor, tail.Cursor) else None)
 
-    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+    def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
         """Yield all complete lines."""
         fd = os.open(self.transcript(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -153,91 +153,91 @@ class Lines(_Files):
         finally:
             os.close(fd)
 
-    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
+    def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
         """Yield all complete lines."""
         del session
-        with tail.opened(path) as fd:
+        with tail.open_file(path) as fd:
             reached = 0
             for part in tail.read_parts(fd, end=start):
                 reached = part.offset + part.size if isinstance(part, Chunk) else part.end
                 yield part
             yield from tail.read_lines(fd, reached, end=end)
 
-    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
+    def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
         """Yield the complete lines from `start`, where one begins."""
         del session
-        with tail.opened(path) as fd:
+        with tail.open_file(path) as fd:
             yield from tail.read_parts(fd, start, end=end)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowSource:
     """A SQLite database."""
 
     queries: tuple[Query, ...]
 
     @property
     def rereads(self) -> bool:
-        """Whether records change where they stand: they do."""
+        """Whether records change in place: these do."""
         return True
 
     def transcript(self, changed: Path) -> Path:
-        """Return the database: of a change its write-ahead log is the first to tell."""
-        return changed.with_name(changed.name.removesuffix(_LOG))
+        """Return the database, also for its write-ahead log, which changes first."""
+        return changed.with_name(changed.name.removesuffix(_WAL_SUFFIX))
 
     def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
-        """Return size and time of the database and its write-ahead log together."""
+        """Return the facts of the database and its write-ahead log together."""
         return rows.facts(Path(place))
 
     def end(self, path: Path, facts: FileFacts) -> int:
-        """Return the position behind the newest record; by its time where it cannot be read now."""
+        """Return the position after the newest record; if it cannot be read now, one from the file's time."""
         try:
-            return rows.newest(path, self.queries)
+            return rows.newest_position(path, self.queries)
         except OSError:
             return int(facts.st_mtime * 1000) + 1
 
     def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> RowCursor | None:
-        """Return the stored cursor, or one that begins some days before the baseline."""
+        """Return the stored cursor, or one that starts some days before the baseline."""
         if stored:
             return RowCursor(**stored)
-        return RowCursor(0, 0, max(0, baseline - rows.LOOK_BACK)) if baseline else None
+        return RowCursor(0, 0, max(0, baseline - rows.LOOK_BACK_MS)) if baseline else None
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
-        """Read the new records; the database is closed before anything is made of them."""
-        return nullcontext(rows.read(path, cursor if isinstance(cursor, RowCursor) else None, self.queries))
+    def read_new(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
+        """Read the new records; the database is closed before they are parsed."""
+        return nullcontext(rows.read_new(path, cursor if isinstance(cursor, RowCursor) else None, self.queries))
 
     def session(self, record: RawLine) -> str | None:
-        """Return what a column `session` of the record says."""
+        """Return the value of a column `session` in the record."""
         fields = json.loads(record.data)
         found = (row["session"] for rows_ in fields.values() for row in rows_ if "session" in row)
         return next((name for name in found if isinstance(name, str)), None)
 
-    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+    def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
         """Yield all records."""
         del end
-        return rows.whole(path, self.queries)
+        return rows.read_all(path, self.queries)
 
-    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
-        """Yield all records of a session; only ever of a database of one's own."""
+    def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield all records of a session; only from a database of our own."""
         del start, end
-        return rows.whole(path, self.queries, session)
+        return rows.read_all(path, self.queries, session)
 
-    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
-        """Yield all records of a session, as `again` does."""
-        return self.again(path, session, start, end)
+    def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield all records of a session, as `read_session` does."""
+        return self.read_session(path, session, start, end)
 
 
 @dataclass(frozen=True, slots=True)
-class Sessions(_Files):
+class GatheredSource(_FileSource):
     """Sessions whose records an adapter gathers."""
 
     gather: Gather = field(kw_only=True)
 
     def end(self, path: Path, facts: FileFacts) -> int:
-        """Return the number of records; none if they cannot be read now."""
+        """Return the number of records; 0 if they cannot be read now."""
         del facts
         try:
-            return sum(1 for _ in gathered.whole(path, self.gather, anyone=False))
+            return sum(1 for _ in session_records.read_all(path, self.gather, anyone=False))
         except OSError:
             return 0
 
@@ -246,29 +246,29 @@ class Sessions(_Files):
         del baseline
         return GatheredCursor(**stored) if stored else None
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
-        """Gather what is new."""
+    def read_new(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
+        """Gather the new records."""
         known = cursor if isinstance(cursor, GatheredCursor) else None
-        return nullcontext(gathered.look(path, known, self.gather))
+        return nullcontext(session_records.read_new(path, known, self.gather))
 
-    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
-        """Yield all records, also where another file of the session is named."""
+    def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+        """Yield all records; `path` may be another file of the session."""
         del end
-        return gathered.whole(self.transcript(path), self.gather)
+        return session_records.read_all(self.transcript(path), self.gather)
 
-    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
-        """Yield the records up to number `end`; only ever of files of one's own."""
+    def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield the records up to number `end`; only from files of our own."""
         del session, start
-        found = gathered.whole(path, self.gather, anyone=False)
+        found = session_records.read_all(path, self.gather, anyone=False)
         return (item for item in found if item.start < end)
 
-    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
-        """Yield what `again` does from number `start` on."""
-        return (item for item in self.again(path, session, start, end) if item.start >= start)
+    def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield the records of `read_session` from number `start`."""
+        return (item for item in self.read_session(path, session, start, end) if item.start >= start)
 
 
 def source_of(info: AgentInfo) -> Source:
     """Return how the transcripts of an agent are read."""
     if info.gather:
-        return Sessions(info.owner, gather=info.gather)
-    return Rows(info.queries) if info.queries else Lines(info.owner)
+        return GatheredSource(info.owner, gather=info.gather)
+    return RowSource(info.queries) if info.queries else LineSource(info.owner)

@@ -1,7 +1,7 @@
-"""Reads complete lines of a growing file: path and cursor in, chunks of lines and the next cursor out.
+"""Reads the complete lines of a growing file: path and cursor in, chunks of lines and the next cursor out.
 
-A path is not an identity: a cursor knows its file by device, inode and the hash of its first bytes and of the last ones
-read. Where one of these changed, or the file shrank, it is another file and reading starts over; turn keys make the
+A path is not an identity: a cursor identifies its file by device, inode and a hash of its first bytes and of the last
+ones read. If one of these changed, or the file shrank, it is another file and reading starts over; turn keys make the
 repeats harmless. Knows nothing of agents, of the store, or of what the lines say.
 """
 
@@ -20,20 +20,20 @@ from pathlib import Path
 from skilld.agents.chunk import Chunk
 from skilld.types import RawLine, Span
 
-CHUNK = 1 << 18  # fits into the processor's cache, from which the lines are then looked through
-# Longer lines are read without their pictures; what is longer even so is stepped over and counted. The longest line of
-# 411 real sessions had 2.1 MB.
+CHUNK_BYTES = 1 << 18  # fits into the processor's cache, so that searching its lines is fast
+# Longer lines are read without their images; those still too long are skipped and counted. The longest line in 411 real
+# sessions had 2.1 MB.
 MAX_LINE = 8 << 20
-_HEAD = _LAST = 1024
-_PICTURE = re.compile(rb"[A-Za-z0-9+/=]{4096,}+")  # base64: no words of anyone
+_HEAD_BYTES = _LAST_BYTES = 1024
+_IMAGE_PATTERN = re.compile(rb"[A-Za-z0-9+/=]{4096,}+")  # base64: nobody's words
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
     """How far a file was read: all complete lines before `offset`.
 
-    `head` hashes its first `head_len` bytes and the last ones before `read_end`, which are others where a file was cut
-    and has grown again.
+    `head` hashes its first `head_len` bytes and the last ones before `read_end`; these differ if the file was truncated
+    and grew again.
     """
 
     dev: int
@@ -45,15 +45,15 @@ class Cursor:
 
 
 class UnreadableError(OSError):
-    """The file is there, but not one we may read (another owner, no regular file)."""
+    """The file exists, but may not be read (another owner, not a regular file)."""
 
 
 @dataclass
 class FileRead:
-    """One look at a file: iterate over `parts` once, then ask for the `cursor`.
+    """One read of a file: iterate over `parts` once, then use `cursor`.
 
     `restarted` says that the given cursor belonged to another file. `overlong` are the lines over MAX_LINE, whether
-    stepped over or read without their pictures. `more` says that complete lines may be left behind the budget.
+    skipped or read without their images. `more` says that complete lines may remain after the budget was used up.
     """
 
     _fd: int
@@ -68,11 +68,11 @@ class FileRead:
 
     @property
     def length(self) -> int:
-        """Where positions end: the size in bytes."""
+        """The end of positions: the size in bytes."""
         return self.size
 
     def parts(self, budget: int = 4 << 20) -> Iterator[Chunk | RawLine]:
-        """Yield what is complete, at most about `budget` bytes of it. A chunk is void when the next one comes."""
+        """Yield complete lines, at most about `budget` bytes. A chunk becomes invalid when the next one is yielded."""
         start = self._end
         for part in read_parts(self._fd, start):
             if isinstance(part, Chunk):
@@ -89,13 +89,13 @@ class FileRead:
 
     @property
     def cursor(self) -> Cursor:
-        """Where the next look goes on."""
-        head_len = min(_HEAD, self._end)
+        """Where to read on."""
+        head_len = min(_HEAD_BYTES, self._end)
         return Cursor(*self.identity, _hash(self._fd, head_len, self._end), head_len, self._end, self._end)
 
 
 def check_own(path: Path, facts: os.stat_result) -> None:
-    """Raise UnreadableError unless these are the facts of a regular file of our own."""
+    """Raise UnreadableError unless these are the facts of a regular file that belongs to us."""
     if not stat.S_ISREG(facts.st_mode):
         raise UnreadableError(0, "not a regular file", str(path))
     if facts.st_uid != os.geteuid():
@@ -103,10 +103,10 @@ def check_own(path: Path, facts: os.stat_result) -> None:
 
 
 @contextmanager
-def opened(path: Path, *, anyone: bool = False) -> Iterator[int]:
-    """Open a file of our own, or of `anyone`, to read it.
+def open_file(path: Path, *, anyone: bool = False) -> Iterator[int]:
+    """Open a file that belongs to us, or to `anyone`, for reading.
 
-    Raises OSError if it is gone or cannot be read, UnreadableError if it must not be.
+    Raises OSError if it is gone or cannot be read, UnreadableError if it must not be read.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -118,31 +118,31 @@ def opened(path: Path, *, anyone: bool = False) -> Iterator[int]:
 
 
 @contextmanager
-def look(path: Path, cursor: Cursor | None) -> Iterator[FileRead]:
-    """Open a file for a look at what is new behind `cursor` (None: from the start); raises as `opened` does."""
-    with opened(path) as fd:
+def read_new(path: Path, cursor: Cursor | None) -> Iterator[FileRead]:
+    """Open a file to read what is new after `cursor` (None: from the start); raises as `open_file` does."""
+    with open_file(path) as fd:
         facts = os.fstat(fd)
-        same = cursor is not None and _is_same(fd, facts, cursor)
+        same = cursor is not None and _is_same_file(fd, facts, cursor)
         start = cursor.offset if cursor is not None and same else 0
         restarted = cursor is not None and not same
         yield FileRead(fd, facts.st_size, facts.st_mtime, restarted, (facts.st_dev, facts.st_ino), start)
 
 
-def _is_same(fd: int, facts: os.stat_result, cursor: Cursor) -> bool:
+def _is_same_file(fd: int, facts: os.stat_result, cursor: Cursor) -> bool:
     if (facts.st_dev, facts.st_ino) != (cursor.dev, cursor.ino) or facts.st_size < cursor.offset:
         return False
     return _hash(fd, cursor.head_len, cursor.read_end) == cursor.head
 
 
 def _hash(fd: int, head_len: int, end: int) -> str:
-    start = max(0, end - _LAST)
+    start = max(0, end - _LAST_BYTES)
     return hashlib.sha256(os.pread(fd, head_len, 0) + os.pread(fd, end - start, start)).hexdigest()
 
 
 def read_lines(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[RawLine | Span]:
-    """Yield the complete lines of an open file from `offset` (to `end`, if given): RawLine, or Span where over-long.
+    """Yield the complete lines of an open file from `offset` (to `end`, if given): RawLine, or Span if overlong.
 
-    A last line without its newline is not complete and not yielded.
+    A last line without a newline is incomplete and not yielded.
     """
     for part in read_parts(fd, offset, end=end):
         if isinstance(part, Chunk):
@@ -152,13 +152,13 @@ def read_lines(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[
 
 
 def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[Chunk | RawLine | Span]:
-    """Yield the complete lines of an open file in chunks; an over-long one alone, as `read_lines` does."""
+    """Yield the complete lines of an open file in chunks; an overlong one separately, as `read_lines` does."""
     stop = os.fstat(fd).st_size if end is None else end
     with FileIO(fd, closefd=False) as file:
-        usual = min(CHUNK, MAX_LINE + 1, max(1, stop - offset))
+        usual = min(CHUNK_BYTES, MAX_LINE + 1, max(1, stop - offset))
         data, position = bytearray(usual), offset
         while position < stop:
-            got = _fill(file, data, position, stop)
+            got = _fill_buffer(file, data, position, stop)
             if size := data.rfind(b"\n", 0, got) + 1:
                 yield Chunk(data, size, position)
                 position += size
@@ -170,32 +170,32 @@ def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[
                 data = bytearray(min(4 * len(data), MAX_LINE + 1, stop - position + 1))
             else:
                 data = bytearray(usual)
-                long = _overlong(file, data, position, stop)
+                long = _read_overlong(file, data, position, stop)
                 if long is None:
                     return
                 yield long
                 position = long.end
 
 
-def _fill(file: FileIO, data: bytearray, position: int, stop: int) -> int:
+def _fill_buffer(file: FileIO, data: bytearray, position: int, stop: int) -> int:
     file.seek(position)
     with memoryview(data) as view, view[: stop - position] as part:
         return file.readinto(part)
 
 
-def _overlong(file: FileIO, data: bytearray, start: int, stop: int) -> RawLine | Span | None:
-    """Return a line of any length from `start`: without its pictures, or where it is; None if it is not complete."""
+def _read_overlong(file: FileIO, data: bytearray, start: int, stop: int) -> RawLine | Span | None:
+    """Return a line of any length at `start` without its images, or its Span if still too long; None if incomplete."""
     kept: bytearray | None = bytearray()
     checked = 0
     position = start
-    while got := _fill(file, data, position, stop):
+    while got := _fill_buffer(file, data, position, stop):
         newline = data.find(b"\n", 0, got)
         position += got if newline < 0 else newline + 1
         if kept is not None:
             kept += data[: got if newline < 0 else newline]
             if len(kept) - checked > len(data) or newline >= 0:
-                if _PICTURE.search(kept):  # a line without any would be copied twice, 16 MB at its longest
-                    kept[:] = _PICTURE.sub(b"", kept)
+                if _IMAGE_PATTERN.search(kept):  # without images it would be copied for nothing, up to 16 MB
+                    kept[:] = _IMAGE_PATTERN.sub(b"", kept)
                 checked = len(kept)
                 kept = kept if checked <= MAX_LINE else None
         if newline >= 0:

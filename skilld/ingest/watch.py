@@ -1,9 +1,9 @@
-"""Watch events as hints: which files may have changed. The sweep is the truth.
+"""Watch events as hints about which files may have changed. Only the sweep is reliable.
 
-On Linux folders are watched one by one through watchdog's own inotify descriptor: its observer takes a thread for each
-folder it is given, and watches all that is below. Over the kernel's limit it watches less, and an exception in a
-handler kills its thread for good. FSEvents (macOS, by its source) tells real paths, in the disk's spelling, and all
-that happens below a folder however deep.
+On Linux, folders are watched one by one through watchdog's own inotify descriptor: its observer uses a thread for each
+folder and watches everything below it, watches less once the kernel's limit is reached, and an exception in a handler
+kills its thread for good. FSEvents (macOS, according to its source) reports real paths, in the disk's spelling, and
+everything below a folder at any depth.
 """
 
 from __future__ import annotations
@@ -40,152 +40,155 @@ if sys.platform == "linux":
     )
 
 _Identity = tuple[int, int] | None
-# What a watch that cannot be had raises: inotify OSError, FSEvents the others.
-_REFUSED = (OSError, RuntimeError, SystemError)
-_SPARE = 256  # folders that may be watched below one for no reason any more
+# Raised if a folder cannot be watched: OSError by inotify, the others by FSEvents.
+_WATCH_ERRORS = (OSError, RuntimeError, SystemError)
+_MAX_SPARE_WATCHES = 256  # watches below a folder that may be left although nobody needs them any more
 
 
-class _How(Flag):
-    """What is told of a watched folder."""
+class _Events(Flag):
+    """Which events of a watched folder are reported."""
 
-    FILES = auto()  # that one in it was made, written or moved in
-    BELOW = auto()  # the same of folders that come below it
-    COMING = auto()  # that a folder came, and nothing else
+    FILES = auto()  # a file in it was created, written or moved in
+    SUBFOLDERS = auto()  # the same for folders that are created below it
+    NEW_FOLDERS = auto()  # only that a folder was created in it
 
 
-class _Watches(Protocol):
-    """The system's way to watch folders."""
+class _WatchBackend(Protocol):
+    """The operating system's way to watch folders."""
 
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
 
-    def add(self, folder: Path, how: _How, *, deep: bool) -> bool:
-        """Watch a folder, and where `deep` all that are below it now; False if it cannot be had."""
+    def add(self, folder: Path, how: _Events, *, deep: bool) -> bool:
+        """Watch a folder, with `deep` all that are below it now too; False if that is not possible."""
 
     def drop(self, folder: Path) -> None:
-        """Watch neither a folder nor any below it."""
+        """Stop watching a folder and all below it."""
 
-    def keep(self, top: Path, wanted: set[str]) -> set[str]:
-        """Watch these folders below `top`; returns those that were not watched. Others may be let go."""
+    def watch_only(self, top: Path, wanted: set[str]) -> set[str]:
+        """Watch these folders below `top`; return those that were not watched. The others may be dropped."""
 
-    def refused(self) -> int:
-        """Return how many folders the kernel's limit leaves out; tries them again."""
+    def retry_refused(self) -> int:
+        """Retry the folders refused because of the kernel's limit; return how many are still refused."""
 
     def stop(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
 
 
 class Watcher:
-    """Watches folders and tells what may have changed.
+    """Watches folders and reports what may have changed.
 
-    `changed` gets a path, `lost` is called when events were lost, `appeared` when a folder that was not there may have
-    come: then call `watch` again. All run on other threads and must only pass it on.
+    `changed` gets a path; `lost` is called when events were lost; `appeared` when a missing folder may have been
+    created: then call `watch` again. All are called on other threads and must only pass the message on.
     """
 
     def __init__(self, changed: Callable[[str], None], lost: Callable[[], None], appeared: Callable[[], None]) -> None:
-        self._told = changed, lost, appeared
-        self._watches = self._new()
+        self._callbacks = changed, lost, appeared
+        self._backend = self._start_backend()
         self._watched: dict[Path, _Identity] = {}
         self._parents: set[Path] = set()
         self._flat: frozenset[Path] = frozenset()
         self._sparse: frozenset[Path] = frozenset()
 
-    def _new(self) -> _Watches | None:
-        """Return what watches; None if the kernel has none left for this person: the sweep sees everything."""
+    def _start_backend(self) -> _WatchBackend | None:
+        """Return a new backend; None if the kernel has no descriptor left for this user: the sweep finds everything."""
         try:
-            return _Inotify(*self._told) if sys.platform == "linux" else _Observed(self._told[0])
+            return (
+                _InotifyBackend(*self._callbacks) if sys.platform == "linux" else _ObserverBackend(self._callbacks[0])
+            )
         except OSError:
             return None
 
     def watch(self, folders: Iterable[Path], flat: Iterable[Path] = (), sparse: Iterable[Path] = ()) -> list[Path]:
-        """Watch those of `folders` that exist and are not watched yet; returns the new ones. Cheap to call again.
+        """Watch those of `folders` that exist and are not watched yet; return the new ones. Cheap to call again.
 
-        Of those that are `flat` as well, nothing below is watched, of `sparse` ones what comes and what is kept.
+        Below `flat` folders nothing is watched; below `sparse` ones, only new folders and those given to `watch_only`.
         """
         wanted = list(folders)
         self._flat, self._sparse = frozenset(flat), frozenset(sparse)
-        self._watches = self._watches or self._new()
-        if self._watches is None:
+        self._backend = self._backend or self._start_backend()
+        if self._backend is None:
             return []
         for folder, identity in list(self._watched.items()):
-            if _identity(folder) != identity:  # deleted or moved: the kernel goes on watching what it was
+            if _identity(folder) != identity:  # deleted or moved: the kernel still watches the old one
                 del self._watched[folder]
-                self._watches.drop(folder)
-        new = [folder for folder in wanted if folder not in self._watched and self._take(self._watches, folder)]
-        self._await(self._watches, {*map(Path, {_nearest(folder) for folder in wanted if folder not in self._watched})})
+                self._backend.drop(folder)
+        new = [folder for folder in wanted if folder not in self._watched and self._watch_folder(self._backend, folder)]
+        missing = {_nearest_existing(folder) for folder in wanted if folder not in self._watched}
+        self._watch_parents(self._backend, set(map(Path, missing)))
         return new
 
-    def _take(self, watches: _Watches, folder: Path) -> bool:
-        """Watch a folder; False if it is gone or the kernel has no watch left. The sweep sees it all the same."""
+    def _watch_folder(self, watches: _WatchBackend, folder: Path) -> bool:
+        """Watch a folder; False if it is gone or the kernel has no watch left. The sweep covers it in any case."""
         identity = _identity(folder)
         if identity is None:
             return False
-        how = _How.FILES if folder in self._flat else _How.FILES | _How.BELOW
+        how = _Events.FILES if folder in self._flat else _Events.FILES | _Events.SUBFOLDERS
         deep = folder not in self._flat and folder not in self._sparse
         if not folder.is_dir() or not watches.add(folder, how, deep=deep):
             return False
         self._watched[folder] = identity
         return True
 
-    def _await(self, watches: _Watches, parents: set[Path]) -> None:
-        """Watch the folders in which a missing one would appear, and no others.
+    def _watch_parents(self, watches: _WatchBackend, parents: set[Path]) -> None:
+        """Watch only those folders in which a missing one would appear.
 
-        FSEvents would tell of everything below them, and the nearest one is the home folder: there none is watched, and
-        a folder that has come is found when `watch` is called again.
+        FSEvents would report everything below them, and the nearest one is often the home folder: on macOS none is
+        watched, and a new folder is found when `watch` is called again.
         """
-        if not isinstance(watches, _Inotify):
+        if not isinstance(watches, _InotifyBackend):
             return
         for gone in self._parents - parents:
-            watches.leave(gone)
-        self._parents = {parent for parent in parents if watches.add(parent, _How.COMING, deep=False)}
+            watches.ignore_new_folders(gone)
+        self._parents = {parent for parent in parents if watches.add(parent, _Events.NEW_FOLDERS, deep=False)}
 
-    def keep(self, top: Path, wanted: set[str]) -> set[str]:
-        """Watch these folders below a sparse one that is watched; returns those that were not."""
-        return self._watches.keep(top, wanted) if self._watches and top in self._watched else set()
+    def watch_only(self, top: Path, wanted: set[str]) -> set[str]:
+        """Watch these folders below a watched sparse one; return those that were not watched."""
+        return self._backend.watch_only(top, wanted) if self._backend and top in self._watched else set()
 
     @property
     def alive(self) -> bool:
-        """Whether what watches, if it could be had, still runs."""
-        return self._watches is None or self._watches.alive
+        """Whether the backend, if there is one, still runs."""
+        return self._backend is None or self._backend.alive
 
     @property
     def folders(self) -> int:
-        """How many folders are watched (with all below them)."""
+        """How many folders are watched (with everything below them)."""
         return len(self._watched)
 
-    def unwatched(self) -> int:
-        """Return how many folders that should be watched are not, because the kernel's limit is reached."""
-        return self._watches.refused() if self._watches else 0
+    def unwatched_count(self) -> int:
+        """Return how many folders are not watched because the kernel's limit is reached."""
+        return self._backend.retry_refused() if self._backend else 0
 
     def restart(self) -> None:
-        """Start over: what watches died, or events were lost and with them what folders are new."""
+        """Start over: the backend died, or lost events and with them new folders."""
         self.stop()
-        self._watches = self._new()
+        self._backend = self._start_backend()
         folders = [*self._watched]
         self._watched, self._parents = {}, set()
         self.watch(folders, self._flat, self._sparse)
 
     def stop(self) -> None:
         """Stop watching."""
-        if self._watches is not None:
-            self._watches.stop()
+        if self._backend is not None:
+            self._backend.stop()
 
 
 if sys.platform == "linux":
-    # Our own reads make opened/closed events, and every append makes four: only these matter.
-    _FILES = Mask(InotifyConstants.IN_MODIFY | InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO)
-    _COMING = Mask(InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO)
+    # Our own reads cause opened and closed events, and each append causes four: only these matter.
+    _FILE_MASK = Mask(InotifyConstants.IN_MODIFY | InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO)
+    _NEW_FOLDER_MASK = Mask(InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO)
 
 
-class _Inotify:
-    """Watchdog's inotify descriptor, and which folder each of its watches is of. Events come on its thread."""
+class _InotifyBackend:
+    """Watchdog's inotify descriptor, and the folder of each of its watches. Events arrive on its thread."""
 
     def __init__(self, changed: Callable[[str], None], lost: Callable[[], None], appeared: Callable[[], None]) -> None:
         self._changed, self.on_queue_overflow, self._appeared = changed, lost, appeared
         self._watches: dict[str, WatchDescriptor] = {}
         self._folders: dict[WatchDescriptor, str] = {}
-        self._special: dict[str, _How] = {}  # what is told of those of which not all is
+        self._special: dict[str, _Events] = {}  # folders with other events than FILES | SUBFOLDERS
         self._refused: set[str] = set()
         self._lock = threading.RLock()
         self._fd = InotifyFD()
@@ -195,47 +198,47 @@ class _Inotify:
     def alive(self) -> bool:
         return self._fd.is_alive()
 
-    def add(self, folder: Path, how: _How, *, deep: bool) -> bool:
+    def add(self, folder: Path, how: _Events, *, deep: bool) -> bool:
         with self._lock:
             name = str(folder)
-            before = self._how(name) if name in self._watches else how
+            before = self._events_of(name) if name in self._watches else how
             if before | how != before:
-                self._release(name)
-            if before | how != _How.FILES | _How.BELOW:
+                self._remove_watch(name)
+            if before | how != _Events.FILES | _Events.SUBFOLDERS:
                 self._special[name] = before | how
-            if not self._take(name):
+            if not self._add_watch(name):
                 return False
-            for _ in self._take_below(name) if deep else ():
+            for _ in self._add_watches_below(name) if deep else ():
                 pass
             return True
 
-    def leave(self, folder: Path) -> None:
-        """Do not tell of folders that come in one any more."""
+    def ignore_new_folders(self, folder: Path) -> None:
+        """Stop reporting folders that are created in a folder."""
         name = str(folder)
         with self._lock:
-            if self._how(name) is _How.COMING:
-                self._release(name)
+            if self._events_of(name) is _Events.NEW_FOLDERS:
+                self._remove_watch(name)
             elif name in self._special:
-                self._special[name] &= ~_How.COMING
+                self._special[name] &= ~_Events.NEW_FOLDERS
 
     def drop(self, folder: Path) -> None:
         with self._lock:
             for name in [name for name in self._watches if name == str(folder) or name.startswith(f"{folder}/")]:
-                self._release(name)
+                self._remove_watch(name)
 
-    def keep(self, top: Path, wanted: set[str]) -> set[str]:
+    def watch_only(self, top: Path, wanted: set[str]) -> set[str]:
         with self._lock:
             below = {name for name in self._watches if name.startswith(f"{top}/")}
             idle = below - wanted - self._special.keys()
-            for name in idle if len(idle) > _SPARE else ():
-                self._release(name)
-            return {name for name in wanted - below if self._take(name)}
+            for name in idle if len(idle) > _MAX_SPARE_WATCHES else ():
+                self._remove_watch(name)
+            return {name for name in wanted - below if self._add_watch(name)}
 
-    def refused(self) -> int:
+    def retry_refused(self) -> int:
         with self._lock:
             for name in sorted(self._refused):
                 self._refused.discard(name)
-                for _ in self._take_below(name) if self._take(name) else ():
+                for _ in self._add_watches_below(name) if self._add_watch(name) else ():
                     pass
             return len(self._refused)
 
@@ -244,63 +247,63 @@ class _Inotify:
         self._fd.join(timeout=2)
 
     def on_event(self, event: InotifyEvent) -> None:
-        """Take in what the kernel says of a folder."""
+        """Handle an event of the kernel."""
         folder = self._folders.get(event.wd)
         if folder is None or not event.name:
             return
-        path, how = f"{folder}/{os.fsdecode(event.name)}", self._how(folder)
+        path, how = f"{folder}/{os.fsdecode(event.name)}", self._events_of(folder)
         if not event.is_directory:
-            if _How.FILES in how:
+            if _Events.FILES in how:
                 self._changed(path)
             return
-        if _How.COMING in how:
+        if _Events.NEW_FOLDERS in how:
             self._appeared()
-        if _How.BELOW in how:
+        if _Events.SUBFOLDERS in how:
             with self._lock:
-                if event.is_moved_to:  # what was of this name is no more
-                    self._release(path)
-                for file in self._take_below(path) if self._take(path) else ():
+                if event.is_moved_to:  # it replaced whatever had this name
+                    self._remove_watch(path)
+                for file in self._add_watches_below(path) if self._add_watch(path) else ():
                     self._changed(file)
 
     def on_watch_deleted(self, wd: WatchDescriptor) -> None:
-        """Forget a watch whose folder is gone."""
+        """Drop a watch whose folder is gone."""
         with self._lock:
             folder = self._folders.pop(wd, "")
             if self._watches.get(folder) == wd:
                 del self._watches[folder]
                 self._special.pop(folder, None)
 
-    def _how(self, folder: str) -> _How:
-        return self._special.get(folder, _How.FILES | _How.BELOW)
+    def _events_of(self, folder: str) -> _Events:
+        return self._special.get(folder, _Events.FILES | _Events.SUBFOLDERS)
 
-    def _take(self, folder: str) -> bool:
+    def _add_watch(self, folder: str) -> bool:
         """Watch a folder; False if it is gone, or the kernel has no watch left."""
         if folder in self._watches:
             return True
-        mask = _COMING if self._special.get(folder) is _How.COMING else _FILES
+        mask = _NEW_FOLDER_MASK if self._special.get(folder) is _Events.NEW_FOLDERS else _FILE_MASK
         try:
-            # By its own number: a folder that was moved has two names for one watch, until it goes.
+            # An id for each name: a moved folder has two names for one watch until the old one is removed.
             number = CallbackId(hash(folder))
             wd = self._fd.add_callback(os.fsencode(folder), Mask(mask | InotifyConstants.IN_ONLYDIR), self, number)
         except OSError as error:
             if error.errno == errno.ENOSPC:
                 self._refused.add(folder)
             return False
-        if wd >= 0:  # -1 where it may not be read
+        if wd >= 0:  # -1 if it may not be read
             self._watches[folder], self._folders[wd] = wd, folder
         return wd >= 0
 
-    def _take_below(self, top: str) -> Iterator[str]:
-        """Watch all folders below one, links left out; yields the files in all of them."""
+    def _add_watches_below(self, top: str) -> Iterator[str]:
+        """Watch all folders below one, ignoring links; yield the files in all of them."""
         stack = [top]
         while stack:
-            for entry in _entries(stack.pop()):
+            for entry in _scan_folder(stack.pop()):
                 if not entry.is_dir(follow_symlinks=False):
                     yield entry.path
-                elif self._take(entry.path) or entry.path in self._refused:
+                elif self._add_watch(entry.path) or entry.path in self._refused:
                     stack.append(entry.path)
 
-    def _release(self, folder: str) -> None:
+    def _remove_watch(self, folder: str) -> None:
         self._special.pop(folder, None)
         self._refused.discard(folder)
         wd = self._watches.pop(folder, None)
@@ -311,7 +314,7 @@ class _Inotify:
                 self._fd.remove_callbacks([(wd, CallbackId(hash(folder)))])
 
 
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+def _scan_folder(folder: str) -> Iterator[os.DirEntry[str]]:
     with suppress(OSError), os.scandir(folder) as entries:
         yield from entries
 
@@ -329,8 +332,8 @@ class _Handler(FileSystemEventHandler):
         self._changed(str(path))
 
 
-class _Observed:
-    """Watchdog's observer, where the system watches all below a folder at no cost."""
+class _ObserverBackend:
+    """Watchdog's observer, for systems that watch everything below a folder at no cost."""
 
     def __init__(self, changed: Callable[[str], None]) -> None:
         self._changed = changed
@@ -342,13 +345,13 @@ class _Observed:
     def alive(self) -> bool:
         return self._observer.is_alive()
 
-    def add(self, folder: Path, how: _How, *, deep: bool) -> bool:
+    def add(self, folder: Path, how: _Events, *, deep: bool) -> bool:
         del deep
         wanted: list[type[FileSystemEvent]] = [FileCreatedEvent, FileModifiedEvent, FileMovedEvent]
-        handler, recursive = _Handler(folder, self._changed), _How.BELOW in how
+        handler, recursive = _Handler(folder, self._changed), _Events.SUBFOLDERS in how
         try:
             watch = self._observer.schedule(handler, str(folder), recursive=recursive, event_filter=wanted)
-        except _REFUSED:
+        except _WATCH_ERRORS:
             return False
         self._watches[folder] = watch
         return True
@@ -358,11 +361,11 @@ class _Observed:
             with suppress(KeyError, OSError):  # the folder itself may be gone
                 self._observer.unschedule(watch)
 
-    def keep(self, top: Path, wanted: set[str]) -> set[str]:
+    def watch_only(self, top: Path, wanted: set[str]) -> set[str]:
         del top, wanted
         return set()
 
-    def refused(self) -> int:
+    def retry_refused(self) -> int:
         return 0
 
     def stop(self) -> None:
@@ -371,7 +374,7 @@ class _Observed:
 
 
 def _identity(folder: Path) -> _Identity:
-    """Return what tells a folder from another one of its name; None if it is gone."""
+    """Return what distinguishes a folder from another one of the same name; None if it is gone."""
     try:
         facts = folder.stat()
     except OSError:
@@ -379,23 +382,23 @@ def _identity(folder: Path) -> _Identity:
     return facts.st_dev, facts.st_ino
 
 
-def _nearest(folder: Path) -> str:
-    """Return the nearest folder above that exists."""
-    above = os.path.dirname(folder)  # noqa: PTH120 - a third of an idle daemon's work is here, with pathlib
+def _nearest_existing(folder: Path) -> str:
+    """Return the nearest existing parent folder."""
+    above = os.path.dirname(folder)  # noqa: PTH120 - with pathlib this is a third of an idle daemon's work
     while not os.path.isdir(above):  # noqa: PTH112
         above = os.path.dirname(above)  # noqa: PTH120
     return above
 
 
-# Lets a transcript that changes all the time be looked at now and then: a hint too soon is put off, never lost.
+# Limits how often a transcript that changes all the time is read: an early hint is postponed, never lost.
 #
-# A database is asked anew at every look, and its client writes many times a second while an answer comes in.
+# A database is queried again at each read, and its client writes many times a second while an answer arrives.
 
-_EARLY = 0.01  # seconds by which a timer may go off before its time
+_EARLY_SECONDS = 0.01  # by which a timer may fire early
 
 
 class Throttle:
-    """Knows when each transcript was looked at; `again` is told, from another thread, when one put off is due."""
+    """Records when each transcript was read; calls `again` on another thread when a postponed one is due."""
 
     def __init__(self, again: Callable[[Path], None], seconds: float = 1.0) -> None:
         self._again = again
@@ -403,11 +406,11 @@ class Throttle:
         self._looked: dict[Path, float] = {}
         self._put_off: set[Path] = set()
 
-    def is_over(self, path: Path) -> bool:
-        """Whether a transcript may be looked at now; where not, it will be said again when it may."""
+    def is_due(self, path: Path) -> bool:
+        """Whether a transcript may be read now; if not, `again` is called for it later."""
         now = time.monotonic()
         left = self._looked.get(path, -self._seconds) + self._seconds - now
-        if left <= _EARLY:
+        if left <= _EARLY_SECONDS:
             self._put_off.discard(path)
             self._looked[path] = now
             return True

@@ -18,7 +18,7 @@ from typing import Any
 from skilld.clock import seconds
 from skilld.errors import SkilldError, cause_of
 from skilld.ingest.inspect import guess_agent
-from skilld.ingest.remote import here
+from skilld.ingest.remote import local_file
 from skilld.jobs.limits import ProcessorTimeError, limit_memory, processor_time
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Row, detect_feedback, summarize
@@ -76,7 +76,7 @@ def mine_file(url: str, key: bytes) -> FileResult:
 def read_guarded(url: str, read: Callable[[str, Path], FileResult]) -> FileResult:
     """Call `read` with a file's agent and local path, and return its result or why the file cannot be read."""
     try:
-        with here(url) as path, processor_time(PROCESSOR_SECONDS):
+        with local_file(url) as path, processor_time(PROCESSOR_SECONDS):
             agent = guess_agent(path)
             return FileResult(url, trouble="it is not a transcript") if agent is None else read(agent, path)
     except ProcessorTimeError:

@@ -19,8 +19,8 @@ from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
 from skilld.files import read_plain
 from skilld.ingest import side_files
-from skilld.ingest.discover import Host, Root, roots, transcripts
-from skilld.ingest.inspect import Work, guess_agent
+from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
+from skilld.ingest.inspect import FolderCounter, guess_agent
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.actions import Action, ActionLog
@@ -216,7 +216,7 @@ class _SessionBuilder:
 
     events: list[Turn | Reply] = field(default_factory=list)
     uses: list[SkillUse] = field(default_factory=list)
-    work: Work = field(default_factory=Work)
+    work: FolderCounter = field(default_factory=FolderCounter)
     actions: ActionLog = field(default_factory=ActionLog)
     log: SessionLog = field(default_factory=SessionLog)
 
@@ -227,7 +227,7 @@ def recent_transcripts(host: Host, since: float) -> list[Transcript]:
     If the agents' own layout has none, the configured folders are searched for transcripts in any layout, as people
     keep copies.
     """
-    return transcripts_in_roots(roots(host.home, host.environment, host.roots), since) or [
+    return transcripts_in_roots(find_roots(host.home, host.environment, host.roots), since) or [
         one for agent, bases in host.roots.items() for base in bases for one in transcripts_below(base, since, agent)
     ]
 
@@ -237,7 +237,7 @@ def transcripts_in_roots(places: Iterable[Root], since: float) -> list[Transcrip
     found = [
         Transcript(root.agent, path, facts.st_mtime)
         for root in places
-        for path, facts in transcripts(root)
+        for path, facts in find_transcripts(root)
         if facts.st_mtime >= since
     ]
     return sorted(found, key=lambda one: -one.changed)
@@ -333,8 +333,8 @@ def _events(transcript: Transcript, by_id: dict[str, _SessionBuilder]) -> Iterat
     session = ""
     parser = adapter.parser(transcript.path)
     records, tools = record_reader(adapter, transcript.path), tools_of(adapter)
-    side_files.tell(parser, transcript.path, adapter.INFO)
-    for item in source.whole(transcript.path):
+    side_files.provide(parser, transcript.path, adapter.INFO)
+    for item in source.read_all(transcript.path):
         if isinstance(item, RawLine):
             for event in parser.feed(item):
                 session = getattr(event, "session_id", session)
@@ -344,7 +344,7 @@ def _events(transcript: Transcript, by_id: dict[str, _SessionBuilder]) -> Iterat
                 for record, span in records(item):
                     read.log.add(transcript.agent, record)
                     for call in tools(record, session, span):
-                        read.work.see(call)
+                        read.work.add(call)
                         read.actions.add(call)
     yield from parser.flush()
 

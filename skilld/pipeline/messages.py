@@ -104,9 +104,9 @@ def _events(agent: str, session: str, source: Source, *, forgotten: bool = False
     path = Path(source.path)
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
-        side_files.tell(parser, path, info)
+        side_files.provide(parser, path, info)
     skim = skimming(parser)
-    for item in source_of(info).again(path, session, source.start, source.end):
+    for item in source_of(info).read_session(path, session, source.start, source.end):
         if isinstance(item, Chunk):
             yield from skim(item)
         elif isinstance(item, RawLine):

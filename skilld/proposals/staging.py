@@ -18,7 +18,7 @@ from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import TrackedFile
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
-from skilld.ingest.discover import is_text
+from skilld.ingest.discover import is_utf8
 from skilld.paths import places
 from skilld.proposals.contradictions import describe_contradictions
 from skilld.proposals.model import (
@@ -202,7 +202,7 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     Raises SkilldError if the specification or the project does not allow it, or if another open proposal creates the
     file that this one edits.
     """
-    if not is_text(Path(proposal.path)):
+    if not is_utf8(Path(proposal.path)):
         raise RefusedError(_TITLE, "the path of its file is not valid UTF-8")  # which the store cannot hold
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)

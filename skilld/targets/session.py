@@ -43,7 +43,7 @@ def worked(agent: str, session: str, sources: Iterable[Source]) -> SessionWork:
         path = Path(source.path)
         records = record_reader(adapter, path)
         try:
-            for part in source_of(adapter.INFO).part(path, session, source.start, source.end):
+            for part in source_of(adapter.INFO).read_range(path, session, source.start, source.end):
                 for record, span in chain.from_iterable(map(records, _telling(part, mark, version))):
                     version = short(record.get("version")) or version
                     for call in tools(record, session, span):

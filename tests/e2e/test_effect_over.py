@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.ingest.remote import files
+from skilld.ingest.remote import list_files
 from skilld.mining.compliance import rule_compliance, survey_file
 from skilld.mining.parallel import merge_results, mine_file, run_locally
 from support.claude_lines import typed, write
@@ -75,7 +75,7 @@ def test_a_rule_is_counted_in_the_sessions_of_its_project(rules: Path, sessions:
 
 
 def test_neither_order_nor_repetition_changes_what_is_told(rules: Path, sessions: Path) -> None:
-    found = [survey_file(one.url, KEY) for one in files(str(sessions))]
+    found = [survey_file(one.url, KEY) for one in list_files(str(sessions))]
     assert SECRET not in repr(found)
     assert rule_compliance(found, rules) == rule_compliance(found[::-1], rules)
     # Three are of another project; all count for a file in no repository.
@@ -106,7 +106,7 @@ def test_a_store_of_objects_gives_what_the_folder_does(
         store.mkdir("sessions")
         for path in sessions.rglob("*.jsonl"):
             store.pipe_file(f"sessions/{path.relative_to(sessions)}", path.read_bytes())
-        urls, local = ([one.url for one in files(where)] for where in ("s3://sessions", str(sessions)))
+        urls, local = ([one.url for one in list_files(where)] for where in ("s3://sessions", str(sessions)))
         assert [url.rpartition("/")[2] for url in urls] == [url.rpartition("/")[2] for url in local]
         assert len(urls) == 13
         told = [rule_compliance(run_locally(some, KEY, 0, _quiet, survey_file), rules) for some in (urls, local)]

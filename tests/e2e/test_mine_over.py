@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.ingest.remote import files, here
+from skilld.ingest.remote import list_files, local_file
 from skilld.mining.compliance import survey_file
 from skilld.mining.parallel import FileResult, Job, merge_results, mine_file, run_locally, run_on_cluster
 from support.claude_lines import typed, write
@@ -47,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _urls(where: str) -> list[str]:
-    return [one.url for one in files(where)]
+    return [one.url for one in list_files(where)]
 
 
 def _quiet(done: int, total: int) -> None:
@@ -120,7 +120,7 @@ def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
     shop.git("checkout", "--quiet", "main")
     urls = _urls(str(shop.root))
     for url, path in zip(urls, sorted(folder.rglob("0*.jsonl")), strict=True):
-        with here(url) as copy:
+        with local_file(url) as copy:
             assert copy.read_text() == path.read_text()
     there = merge_results(run_locally(urls, KEY, 0, _quiet))
     local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _quiet))

@@ -48,9 +48,9 @@ WORLD = (
 # Functions that cannot be called with a text, each with the reason.
 NOT_CALLED = {
     "skilld.cli.over_option.add_options": "adds flags to a parser, with a help of our own",
-    "skilld.ingest.source.Lines.cursor": "takes back a cursor that the store keeps: numbers",
-    "skilld.ingest.source.Rows.cursor": "takes back a cursor that the store keeps: numbers",
-    "skilld.ingest.source.Sessions.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.ingest.source.LineSource.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.ingest.source.RowSource.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.ingest.source.GatheredSource.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.review.plain.Plain.run": "asks at a terminal, with an editor of its own kind",
     "skilld.review.plain_tabs.PlainTabs.show": "as Plain.run",
     "skilld.review.plain_tabs.Talk.agreed": "as Plain.run",

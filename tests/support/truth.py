@@ -45,7 +45,7 @@ def raw_lines(data: bytes, start: int = 0) -> Iterator[RawLine]:
 def events_of(adapter: Adapter, path: Path) -> list[Event]:
     """Return all events of one file, as if it had been read at one go and then been idle."""
     parser = adapter.parser(path)
-    side_files.tell(parser, path, adapter.INFO, _NOWHERE)
+    side_files.provide(parser, path, adapter.INFO, _NOWHERE)
     events = [event for line in _records(adapter, path) for event in parser.feed(line)]
     return events + parser.flush()
 
@@ -53,7 +53,7 @@ def events_of(adapter: Adapter, path: Path) -> list[Event]:
 def _records(adapter: Adapter, path: Path) -> list[RawLine]:
     """Return the records of a transcript; of lines the last counts without its newline, too."""
     if adapter.INFO.queries or adapter.INFO.gather:
-        return [item for item in source_of(adapter.INFO).whole(path) if isinstance(item, RawLine)]
+        return [item for item in source_of(adapter.INFO).read_all(path) if isinstance(item, RawLine)]
     return list(raw_lines(path.read_bytes()))
 
 
@@ -75,7 +75,7 @@ def events_with_restarts(adapter: Adapter, path: Path, every: int) -> list[Event
     position, reached = 0, 0
     while True:
         parser = adapter.parser(path, state)
-        side_files.tell(parser, path, adapter.INFO, _NOWHERE)
+        side_files.provide(parser, path, adapter.INFO, _NOWHERE)
         fresh = 0
         for line in records:
             if line.start < position:

@@ -7,15 +7,15 @@ import sys
 import pytest
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, WatchDescriptor
 
-from skilld.ingest.watch import Watcher, _Inotify
+from skilld.ingest.watch import Watcher, _InotifyBackend
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a matter of inotify")
 
 
-def inotify(watcher: Watcher) -> _Inotify:
+def inotify(watcher: Watcher) -> _InotifyBackend:
     """Return what watches on Linux."""
-    assert isinstance(watcher._watches, _Inotify)
-    return watcher._watches
+    assert isinstance(watcher._backend, _InotifyBackend)
+    return watcher._backend
 
 
 def overflow() -> InotifyEvent:

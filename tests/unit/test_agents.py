@@ -11,7 +11,7 @@ import pytest
 from skilld import settings
 from skilld.agents import ADAPTERS
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
+from skilld.ingest.discover import Host, Root, find_roots, find_transcripts, skill_places
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.pipeline.documents import standing_instructions
 from skilld.settings import Settings
@@ -96,10 +96,10 @@ def test_transcripts_are_known_by_their_place_and_name() -> None:
 
 class TestRoots:
     def test_several_folders_at_once_by_the_variable_or_the_settings(self, home: Path) -> None:
-        found = roots(home, {"TOY_HOME": f"{home}/work, ~/play,not/absolute"})
+        found = find_roots(home, {"TOY_HOME": f"{home}/work, ~/play,not/absolute"})
         assert [root.folder for root in found if root.agent == "toy"] == [home / "work/talks", home / "play/talks"]
         given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "one.jsonl"]}
-        found = [root for root in roots(home, {"TOY_HOME": "/elsewhere"}, given) if root.agent == "toy"]
+        found = [root for root in find_roots(home, {"TOY_HOME": "/elsewhere"}, given) if root.agent == "toy"]
         assert found == [
             Root("toy", home / "a/talks"),
             Root("toy", home / "b/talks"),
@@ -116,9 +116,9 @@ class TestRoots:
         folder = home / ".toy" / "talks"
         for name in ("one.jsonl", "two.jsonl", "three.txt"):
             (folder / name).touch()
-        assert sorted(path.name for path, _ in transcripts(Root("toy", folder))) == ["one.jsonl", "two.jsonl"]
+        assert sorted(path.name for path, _ in find_transcripts(Root("toy", folder))) == ["one.jsonl", "two.jsonl"]
         only = Root("toy", folder, "one.jsonl")
-        assert [path.name for path, _ in transcripts(only)] == ["one.jsonl"]
+        assert [path.name for path, _ in find_transcripts(only)] == ["one.jsonl"]
         assert only.transcript(folder / "one.jsonl") == folder / "one.jsonl"
         assert only.transcript(folder / "two.jsonl") is None
         assert Root("toy", folder).transcript(folder / "three.txt") is None
@@ -126,7 +126,7 @@ class TestRoots:
 
     def test_where_opencode_keeps_its_database(self, tmp_path: Path) -> None:
         def folders(**environment: str) -> list[tuple[Path, str]]:
-            return [(r.folder, r.file) for r in roots(tmp_path, environment) if r.agent == "opencode"]
+            return [(r.folder, r.file) for r in find_roots(tmp_path, environment) if r.agent == "opencode"]
 
         usual = tmp_path / ".local/share/opencode"
         assert folders() == [(usual, "")]
@@ -139,7 +139,7 @@ class TestRoots:
         (tmp_path / "snapshot").mkdir()
         for name in ("opencode.db", "opencode-beta.db", "other.db", "snapshot/opencode.db", "opencode.db-wal"):
             (tmp_path / name).touch()
-        assert sorted(path.name for path, _ in transcripts(root)) == ["opencode-beta.db", "opencode.db"]
+        assert sorted(path.name for path, _ in find_transcripts(root)) == ["opencode-beta.db", "opencode.db"]
         assert root.transcript(tmp_path / "opencode.db-wal") == tmp_path / "opencode.db"
         assert root.transcript(tmp_path / "snapshot" / "opencode.db") is None
 

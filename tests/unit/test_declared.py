@@ -17,8 +17,8 @@ from skilld.agents.asked import OpenQuestion, Reading, quoted
 from skilld.agents.base import CutError, named_by
 from skilld.agents.declared import local
 from skilld.agents.gathering import Document
-from skilld.ingest import gathered
-from skilld.ingest.discover import Root, roots, skill_places
+from skilld.ingest import session_records
+from skilld.ingest.discover import Root, find_roots, skill_places
 from skilld.ingest.follow import Follower
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.store import Store
@@ -208,10 +208,10 @@ class TestADocumentThatIsRewritten:
             client.say(f"part {number}")
         gather = ADAPTERS["cline"].INFO.gather
         assert gather is not None
-        look = gathered.look(client.path, None, gather)
+        look = session_records.read_new(client.path, None, gather)
         assert len(list(look.parts())) == 6
         client.say("part 5")
-        look = gathered.look(client.path, look.cursor, gather)
+        look = session_records.read_new(client.path, look.cursor, gather)
         assert [line.start for line in look.parts()] == [5, 6]
         assert not look.restarted
 
@@ -231,7 +231,7 @@ class TestADocumentThatIsRewritten:
         document = Document("history", ("sessionId",))
         tracemalloc.start()
         try:
-            count = sum(1 for _ in gathered.records(path, document))
+            count = sum(1 for _ in session_records.records(path, document))
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -244,7 +244,7 @@ class TestADocumentThatIsRewritten:
     def test_no_text_raises_anything_but_that_it_is_cut(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "s.json").write_text(text)
         try:
-            found = list(gathered.records(tmp_path / "s.json", Document("history", ("x",))))
+            found = list(session_records.records(tmp_path / "s.json", Document("history", ("x",))))
         except CutError:
             return
         assert len(found) == 1
@@ -282,12 +282,12 @@ def test_an_agent_that_must_be_asked_for_has_roots_only_where_they_are_named_and
 ) -> None:
     asked = [name for name, adapter in ADAPTERS.items() if adapter.INFO.asked_for]
     assert asked == ["aider", "openhands", "antigravity", "goose", "kiro"]
-    assert not {root.agent for root in roots(tmp_path, {})} & set(asked)
-    named = roots(tmp_path, {}, {"kiro": [tmp_path / ".kiro"], "aider": [tmp_path / "acme"]})
+    assert not {root.agent for root in find_roots(tmp_path, {})} & set(asked)
+    named = find_roots(tmp_path, {}, {"kiro": [tmp_path / ".kiro"], "aider": [tmp_path / "acme"]})
     assert Root("kiro", tmp_path / ".kiro/sessions/cli") in named
     assert Root("aider", tmp_path / "acme") in named
     store = tmp_path / "data/sessions"
-    assert Root("cline", store) in roots(tmp_path, {}, {"cline": [store]})
+    assert Root("cline", store) in find_roots(tmp_path, {}, {"cline": [store]})
     assert tmp_path / "skills" in skill_places("cline", tmp_path, {}, {"cline": [store]}).absolute
 
 

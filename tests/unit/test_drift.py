@@ -10,7 +10,7 @@ import pytest
 
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
-from skilld.ingest.drift import drifts, look, version_in
+from skilld.ingest.drift import drifts, update_survey, version_in
 from skilld.settings import Settings
 from skilld.store import Store
 from support.in_process import InProcess
@@ -30,7 +30,7 @@ def _write(folder: Path, name: str, records: list[dict[str, Any]]) -> tuple[str,
 
 @pytest.fixture
 def before(tmp_path: Path) -> dict[str, Any]:
-    return look({}, [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)])
+    return update_survey({}, [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)])
 
 
 _NEW = [{"type": "brand-new", "version": "2.2.0", "text": "words of mine", "n": {"secret": 7}}] * 6
@@ -38,9 +38,9 @@ _NEW = [{"type": "brand-new", "version": "2.2.0", "text": "words of mine", "n": 
 
 def test_a_new_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str, Any], tmp_path: Path) -> None:
     assert not list(drifts(before))
-    kept = look(before, [_write(tmp_path, f"new{n}", _claude("2.2.0", *_NEW)) for n in range(3)])
+    kept = update_survey(before, [_write(tmp_path, f"new{n}", _claude("2.2.0", *_NEW)) for n in range(3)])
     (found,) = drifts(json.loads(json.dumps(kept)))
-    assert found.told == "Claude Code 2.2.0 writes records of an unknown kind (type=brand-new); turns may be missed"
+    assert found.message == "Claude Code 2.2.0 writes records of an unknown kind (type=brand-new); turns may be missed"
     assert found.share == 0.2
     assert found.sample == {"type": "string", "version": "string", "text": "string", "n": {"secret": "number"}}
     assert not [words for words in ("words of mine", "hunter2") if words in json.dumps(kept)]
@@ -48,19 +48,19 @@ def test_a_new_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str,
 
 def test_a_kind_that_was_always_there_and_is_gone(before: dict[str, Any], tmp_path: Path) -> None:
     only = [record for record in _claude("2.2.0") if record["type"] == "assistant"]
-    kept = look(before, [_write(tmp_path, f"new{n}", only) for n in range(3)])
+    kept = update_survey(before, [_write(tmp_path, f"new{n}", only) for n in range(3)])
     (found,) = drifts(kept)
     gone = "no longer writes records that skilld reads (type=user message.role=user)"
-    assert found.told == f"Claude Code 2.2.0 {gone}; turns may be missed"
+    assert found.message == f"Claude Code 2.2.0 {gone}; turns may be missed"
 
 
 def test_the_same_kinds_few_records_and_files_that_were_looked_at_say_nothing(
     before: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert not list(drifts(look(before, [_write(tmp_path, "same", _claude("2.2.0"))])))
-    assert not list(drifts(look(before, [_write(tmp_path, "few", _NEW[:3])])))
+    assert not list(drifts(update_survey(before, [_write(tmp_path, "same", _claude("2.2.0"))])))
+    assert not list(drifts(update_survey(before, [_write(tmp_path, "few", _NEW[:3])])))
     files = [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)]
-    assert look(before, files) == before
+    assert update_survey(before, files) == before
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.ingest.discover import FileStates, Folders, Root, transcripts
+from skilld.ingest.discover import FileStates, FolderScanner, Root, find_transcripts
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000
@@ -33,14 +33,14 @@ class Looker:
     """Looks again and again at one folder, and has seen what it was told."""
 
     def __init__(self, root: Path) -> None:
-        self._folders, self._top, self._root = Folders(), root, Root("codex", root)
+        self._folders, self._top, self._root = FolderScanner(), root, Root("codex", root)
         self._seen = FileStates()
 
     def look(self, quiet_since: float | None = HOUR_AGO, now: float = NOW) -> list[str]:
-        found = list(self._folders.changed(self._root, self._seen, now, quiet_since=quiet_since))
+        found = list(self._folders.changed_files(self._root, self._seen, now, quiet_since=quiet_since))
         for path in found:
             facts = Path(path).stat()
-            self._seen.note(path, facts.st_size, facts.st_mtime)
+            self._seen.record(path, facts.st_size, facts.st_mtime)
         return sorted(str(Path(path).relative_to(self._top)) for path in found)
 
 
@@ -99,13 +99,13 @@ def test_a_folder_that_goes_and_comes_back_is_a_new_one(root: Path) -> None:
 def test_of_a_database_its_own_folder_alone_is_looked_at_and_its_log_counts(tmp_path: Path) -> None:
     write(tmp_path / "opencode.db")
     write(tmp_path / "below/opencode.db")
-    root, folders, seen = Root("opencode", tmp_path, "opencode.db"), Folders(), FileStates()
-    (found,) = folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)
+    root, folders, seen = Root("opencode", tmp_path, "opencode.db"), FolderScanner(), FileStates()
+    (found,) = folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)
     assert found == str(tmp_path / "opencode.db")
-    seen.note(found, 1, LONG_AGO)
-    assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == []
+    seen.record(found, 1, LONG_AGO)
+    assert list(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)) == []
     write(tmp_path / "opencode.db-wal", "more", NOW)
-    assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == [found]
+    assert list(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)) == [found]
 
 
 def test_a_sessions_own_folder_is_not_looked_into_and_the_newest_are_known(tmp_path: Path) -> None:
@@ -113,11 +113,11 @@ def test_a_sessions_own_folder_is_not_looked_into_and_the_newest_are_known(tmp_p
         write(tmp_path / f"wd_p/session_{number:02}/agents/main/wire.jsonl", at=LONG_AGO + number)
     write(tmp_path / "wd_p/session_00/agents/agent-0/wire.jsonl")
     (tmp_path / "wd_q/session_x/agents/main/wire.jsonl").mkdir(parents=True)  # no file, whatever its name
-    root, folders, seen = Root("kimi-code", tmp_path), Folders(), FileStates()
-    found = sorted(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO))
+    root, folders, seen = Root("kimi-code", tmp_path), FolderScanner(), FileStates()
+    found = sorted(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO))
     assert found == [str(tmp_path / f"wd_p/session_{number:02}/agents/main/wire.jsonl") for number in range(40)]
     assert [path.split("/")[-4] for path in folders.newest[root]] == [f"session_{number:02}" for number in range(8, 40)]
-    assert sorted(path for path, _ in transcripts(root)) == list(map(Path, found))
+    assert sorted(path for path, _ in find_transcripts(root)) == list(map(Path, found))
 
 
 def test_an_old_session_that_goes_on_is_one_of_the_newest_after_a_full_look(tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_an_old_session_that_goes_on_is_one_of_the_newest_after_a_full_look(tmp_
         write(tmp_path / f"p/{number:02}/updates.jsonl", at=LONG_AGO + number)
     for folder in (tmp_path / "p", tmp_path):
         os.utime(folder, (LONG_AGO, LONG_AGO))
-    root, folders, seen = Root("grok-build", tmp_path), Folders(), FileStates()
-    for path in folders.changed(root, seen, NOW, quiet_since=HOUR_AGO):
-        seen.note(path, 1, Path(path).stat().st_mtime)
+    root, folders, seen = Root("grok-build", tmp_path), FolderScanner(), FileStates()
+    for path in folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO):
+        seen.record(path, 1, Path(path).stat().st_mtime)
     oldest = tmp_path / "p/00/updates.jsonl"
     write(oldest, "longer", at=NOW - 60)
-    assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == []
-    assert list(folders.changed(root, seen, NOW, quiet_since=None)) == [str(oldest)]
+    assert list(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)) == []
+    assert list(folders.changed_files(root, seen, NOW, quiet_since=None)) == [str(oldest)]
     assert str(oldest) in folders.newest[root]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.ingest import follow, record, tail
+from skilld.ingest import follow, tail, turn_writer
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
 from skilld.store import Store
@@ -199,9 +199,9 @@ def test_a_queued_prompt_that_nothing_delivers_is_no_turn_however_long_the_sessi
     follower = machine.start()
     write(machine.path(), typed("t1"), enqueued("never push to main"))
     assert follower.sweep() == 1
-    assert follower.settle(0.0) == 0
-    assert follower.settle(LATER) == 0
-    assert machine.start().settle(LATER) == 0
+    assert follower.flush_idle(0.0) == 0
+    assert follower.flush_idle(LATER) == 0
+    assert machine.start().flush_idle(LATER) == 0
     assert machine.waiting() == ["t1"]
 
 
@@ -222,7 +222,7 @@ def test_queued_prompts_are_decided_however_many_files_are_open(machine: Machine
     for name in sessions:
         write(machine.path(name), typed(f"t{name}", session=name, version=OLD), enqueued("x", session=name))
     assert follower.sweep() == 80
-    assert follower.settle(LATER) == 0
+    assert follower.flush_idle(LATER) == 0
     for name in sessions:
         append(machine.path(name), taken(session=name))
     assert follower.sweep() == 80
@@ -318,7 +318,7 @@ def test_a_write_that_failed_is_repeated_with_nothing_lost(machine: Machine, mon
     append(machine.path(), typed("t2"))
     # The disk is full: SQLite itself refuses to grow the file.
     machine.store._db.execute("PRAGMA max_page_count = 1")
-    monkeypatch.setattr(tail, "CHUNK", 1 << 16)
+    monkeypatch.setattr(tail, "CHUNK_BYTES", 1 << 16)
     append(machine.path(), *(typed(f"u{number}", "word " * 50) for number in range(2000)))
     with pytest.raises(SkilldError, match="database"):
         follower.sweep()
@@ -329,7 +329,7 @@ def test_a_write_that_failed_is_repeated_with_nothing_lost(machine: Machine, mon
 def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follow, "_TOGETHER", 600)
+    monkeypatch.setattr(follow, "_TRANSACTION_SECONDS", 600)
     follower = machine.start()
     write(machine.path("s1"), typed("t1"))
     write(machine.path("s2"), typed("t2", session="s2"))
@@ -350,12 +350,12 @@ def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
     assert machine.store.transcripts.sessions_waiting() == [("claude-code", "s3")]
 
 
-@pytest.mark.parametrize("limit", ["_MAX_READINGS", "_MAX_TEXT"])
+@pytest.mark.parametrize("limit", ["_MAX_READINGS", "_MAX_QUEUED_TEXT"])
 def test_what_was_read_is_written_before_it_is_much(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(follow, "_TOGETHER", 600)
-    monkeypatch.setattr(record, limit, 2)
+    monkeypatch.setattr(follow, "_TRANSACTION_SECONDS", 600)
+    monkeypatch.setattr(turn_writer, limit, 2)
     follower = machine.start()
     for number in range(4):
         write(machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"))

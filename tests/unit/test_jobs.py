@@ -10,7 +10,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes
 from skilld.batching.closing import ClosedBatch
 from skilld.daemon import jobs
-from skilld.ingest.discover import Host, Root, transcripts
+from skilld.ingest.discover import Host, Root, find_transcripts
 from skilld.protocol import Source
 from skilld.store import Store
 from skilld.store.transcripts import WaitingTurn
@@ -104,8 +104,8 @@ def test_only_transcripts_of_main_sessions_are_found_and_no_link_is_followed(tmp
         (store / name).touch()
     (store / "-p/linked.jsonl").symlink_to(store / "-p/s.jsonl")
     (store / "-linked").symlink_to(store / "-p")
-    assert [path for path, _ in transcripts(Root("claude-code", store))] == [store / "-p/s.jsonl"]
-    assert [*transcripts(Root("claude-code", tmp_path / "missing"))] == []
+    assert [path for path, _ in find_transcripts(Root("claude-code", store))] == [store / "-p/s.jsonl"]
+    assert [*find_transcripts(Root("claude-code", tmp_path / "missing"))] == []
 
 
 def test_a_file_that_vanishes_hides_no_other(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_file_that_vanishes_hides_no_other(tmp_path: Path) -> None:
     for number in range(5):
         (store / f"-p/{number}.jsonl").touch()
     seen: list[Path] = []
-    for path, _ in transcripts(Root("claude-code", store)):
+    for path, _ in find_transcripts(Root("claude-code", store)):
         if not seen:
             next(other for other in (store / "-p").iterdir() if other != path).unlink()
         seen.append(path)

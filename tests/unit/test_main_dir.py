@@ -9,17 +9,17 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.tools import tools_of
-from skilld.ingest.inspect import Work, deepest, inspect
+from skilld.ingest.inspect import FolderCounter, deepest_common_folder, inspect
 from skilld.mining.sessions import Reader, Transcript
 from skilld.types import Span
 from support.opencode_db import OpenCodeDb
 
 
-def work(*records: bytes, agent: str = "claude-code") -> Work:
-    made = Work()
+def work(*records: bytes, agent: str = "claude-code") -> FolderCounter:
+    made = FolderCounter()
     for record in b"\n".join(records).splitlines():
         for event in tools_of(ADAPTERS[agent])(json.loads(record), "s", Span(0, 1)):
-            made.see(event)
+            made.add(event)
     return made
 
 
@@ -58,17 +58,17 @@ def test_a_search_is_no_work() -> None:
 
 
 def test_most_is_more_than_half_and_deeper_is_better() -> None:
-    assert deepest({"/w/api/src": 3, "/w/api/tests": 1, "/w": 1}, "/w") == "/w/api/src"
-    assert deepest({"/w/api/src": 2, "/w/api/tests": 2, "/w/web": 1}, "/w") == "/w/api"
-    assert deepest({"/w/api": 1, "/w/web": 1}, "/w/api") == "/w"
-    assert deepest({"/other/repo/x": 5, "/w": 1}, "/w") == "/other/repo/x"
+    assert deepest_common_folder({"/w/api/src": 3, "/w/api/tests": 1, "/w": 1}, "/w") == "/w/api/src"
+    assert deepest_common_folder({"/w/api/src": 2, "/w/api/tests": 2, "/w/web": 1}, "/w") == "/w/api"
+    assert deepest_common_folder({"/w/api": 1, "/w/web": 1}, "/w/api") == "/w"
+    assert deepest_common_folder({"/other/repo/x": 5, "/w": 1}, "/w") == "/other/repo/x"
 
 
 def test_without_a_folder_it_is_where_the_session_was_started() -> None:
     assert work(b'{"type": "assistant"}').main_dir("/w") == "/w"
-    assert deepest({"/a": 1, "/b": 1}, "/w") is None
-    assert deepest({"a": 1}, None) is None
-    assert deepest({"../../../..": 1}, "/w") is None
+    assert deepest_common_folder({"/a": 1, "/b": 1}, "/w") is None
+    assert deepest_common_folder({"a": 1}, None) is None
+    assert deepest_common_folder({"../../../..": 1}, "/w") is None
 
 
 def test_reading_a_skill_is_no_work() -> None:

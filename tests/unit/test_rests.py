@@ -26,11 +26,11 @@ def test_a_hint_too_soon_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(watch, "time", clock)
     again: queue.SimpleQueue[Path] = queue.SimpleQueue()
     looks = Throttle(again.put, seconds=0.2)
-    assert looks.is_over(A)
-    assert not looks.is_over(A)
-    assert not looks.is_over(A)
-    assert looks.is_over(B)
+    assert looks.is_due(A)
+    assert not looks.is_due(A)
+    assert not looks.is_due(A)
+    assert looks.is_due(B)
     assert again.get(timeout=LIMIT) == A
     clock.now += 0.2
-    assert looks.is_over(A)
+    assert looks.is_due(A)
     assert again.empty()

@@ -13,8 +13,8 @@ import pytest
 
 from skilld.agents import opencode
 from skilld.ingest import rows
-from skilld.ingest.rows import opened
-from skilld.ingest.source import Rows, source_of
+from skilld.ingest.rows import open_database
+from skilld.ingest.source import RowSource, source_of
 from skilld.ingest.tail import UnreadableError
 from support.opencode_db import SECRET, OpenCodeDb
 from support.waiting import LIMIT
@@ -25,7 +25,7 @@ QUERIES = opencode.INFO.queries
 @pytest.fixture(autouse=True)
 def at_leisure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have one look take in all there is, however slow this machine is."""
-    monkeypatch.setattr(rows, "_WHILE", LIMIT)
+    monkeypatch.setattr(rows, "_MAX_PART_SECONDS", LIMIT)
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def client(tmp_path: Path) -> Iterator[OpenCodeDb]:
         yield made
 
 
-def texts(reading: rows.RowLook) -> list[str]:
+def texts(reading: rows.RowRead) -> list[str]:
     return [part["text"] for line in reading.lines for part in json.loads(line.data)["parts"]]
 
 
-def read(client: OpenCodeDb, cursor: rows.RowCursor | None = None, budget: int = 1 << 20) -> rows.RowLook:
-    return rows.read(client.path, cursor, QUERIES, budget=budget)
+def read(client: OpenCodeDb, cursor: rows.RowCursor | None = None, budget: int = 1 << 20) -> rows.RowRead:
+    return rows.read_new(client.path, cursor, QUERIES, budget=budget)
 
 
 def test_records_come_in_order_and_then_only_the_new_ones(client: OpenCodeDb) -> None:
@@ -48,7 +48,7 @@ def test_records_come_in_order_and_then_only_the_new_ones(client: OpenCodeDb) ->
     client.prompt("s1", "two")
     first = read(client)
     assert texts(first) == ["one", "two"]
-    client.now += rows.OVERLAP
+    client.now += rows.OVERLAP_MS
     client.prompt("s1", "three")
     second = read(client, first.cursor)
     assert texts(second)[-1] == "three"
@@ -100,7 +100,7 @@ def test_sub_agents_and_other_sessions_are_left_out(client: OpenCodeDb) -> None:
     client.prompt("s1", "one")
     client.prompt("s2", "two")
     assert texts(read(client)) == ["one", "two"]
-    (line,) = rows.whole(client.path, QUERIES, "s2")
+    (line,) = rows.read_all(client.path, QUERIES, "s2")
     assert b"two" in getattr(line, "data", b"")
 
 
@@ -125,7 +125,7 @@ def test_another_database_in_its_place_is_read_from_its_start(client: OpenCodeDb
         other.prompt("s1", "other")
         other.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         other.path.replace(client.path)
-        reading = rows.read(client.path, cursor, QUERIES)
+        reading = rows.read_new(client.path, cursor, QUERIES)
     assert reading.restarted
 
 
@@ -185,7 +185,7 @@ def test_a_lock_of_the_client_is_told_at_once(client: OpenCodeDb, mode: str) -> 
 def test_what_was_read_while_a_client_opened_it_does_not_count(client: OpenCodeDb) -> None:
     client.prompt("s1", "said")
     client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(UnreadableError) as caught, opened(client.path, QUERIES, 10.0):
+    with pytest.raises(UnreadableError) as caught, open_database(client.path, QUERIES, 10.0):
         client.prompt("s1", "said meanwhile, into the log")
     assert caught.value.strerror == "an agent has just opened it; skilld will try again"
 
@@ -204,7 +204,7 @@ def test_what_is_no_database_is_told(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "opencode.db"
     path.write_bytes(data)
     with pytest.raises(UnreadableError):
-        rows.read(path, None, QUERIES)
+        rows.read_new(path, None, QUERIES)
 
 
 def test_a_link_or_a_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_link_or_a_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "pipe.db")
     for name in ("link.db", "pipe.db"):
         with pytest.raises(UnreadableError):
-            rows.read(tmp_path / name, None, QUERIES)
+            rows.read_new(tmp_path / name, None, QUERIES)
 
 
 def test_strange_values_are_passed_over(client: OpenCodeDb) -> None:
@@ -229,7 +229,7 @@ def test_strange_values_are_passed_over(client: OpenCodeDb) -> None:
 
 def test_a_change_of_the_log_is_a_change_of_the_database(client: OpenCodeDb) -> None:
     source = source_of(opencode.INFO)
-    assert isinstance(source, Rows)
+    assert isinstance(source, RowSource)
     assert source.transcript(Path("/x/opencode.db-wal")) == Path("/x/opencode.db")
     before = source.facts(client.path)
     client.prompt("s1", "one")

@@ -29,7 +29,7 @@ class Reading:
 
 def read(path: Path, cursor: tail.Cursor | None, budget: int = 4 << 20) -> Reading:
     """Take one look at a file."""
-    with tail.look(path, cursor) as look:
+    with tail.read_new(path, cursor) as look:
         lines: list[RawLine] = []
         for part in look.parts(budget):
             lines += [part] if isinstance(part, RawLine) else part.raw_lines()
@@ -53,7 +53,7 @@ def test_lines_carry_their_place_and_a_torn_one_waits(tmp_path: Path) -> None:
 
 
 def test_a_budget_bounds_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tail, "CHUNK", 18)
+    monkeypatch.setattr(tail, "CHUNK_BYTES", 18)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"12345\n" * 10)
     seen, cursor, looks = [], None, 0
@@ -89,7 +89,7 @@ def test_an_overlong_line_is_stepped_over_in_one_and_in_many_chunks(
 ) -> None:
     monkeypatch.setattr(tail, "MAX_LINE", 10)
     for chunk in (3, 7, 1000):
-        monkeypatch.setattr(tail, "CHUNK", chunk)
+        monkeypatch.setattr(tail, "CHUNK_BYTES", chunk)
         path = tmp_path / f"{chunk}.jsonl"
         path.write_bytes(b"short\n" + b"x" * 30 + b"\nexactly 10\nlast\n")
         reading = read(path, None)

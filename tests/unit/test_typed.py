@@ -23,29 +23,29 @@ def put(path: Path, text: str) -> Path:
 def test_the_first_list_that_is_there_is_taken(tmp_path: Path) -> None:
     transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
     environment = {"HOME": str(tmp_path / "home"), "TOY_STATE": str(tmp_path / "state")}
-    assert side_files.read(transcript, INFO, environment) is None
+    assert side_files.read_typed_list(transcript, INFO, environment) is None
     put(tmp_path / "home" / ".toy" / "list.jsonl", "home")
-    assert side_files.read(transcript, INFO, environment) == b"home"
+    assert side_files.read_typed_list(transcript, INFO, environment) == b"home"
     put(tmp_path / "state" / "toy" / "list.jsonl", "variable")
-    assert side_files.read(transcript, INFO, environment) == b"variable"
+    assert side_files.read_typed_list(transcript, INFO, environment) == b"variable"
     put(tmp_path / "data" / "list.jsonl", "beside")
-    assert side_files.read(transcript, INFO, environment) == b"beside"
-    assert side_files.read(transcript, replace(INFO, typed_list=()), environment) is None
+    assert side_files.read_typed_list(transcript, INFO, environment) == b"beside"
+    assert side_files.read_typed_list(transcript, replace(INFO, typed_list=()), environment) is None
 
 
 def test_a_variable_that_is_no_absolute_path_names_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     put(tmp_path / "toy" / "list.jsonl", "here")
-    assert side_files.read(tmp_path / "a" / "b" / "t", INFO, {"TOY_STATE": "."}) is None
+    assert side_files.read_typed_list(tmp_path / "a" / "b" / "t", INFO, {"TOY_STATE": "."}) is None
 
 
 def test_what_is_no_file_of_our_own_is_no_list(tmp_path: Path) -> None:
     transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
     (tmp_path / "data" / "list.jsonl").symlink_to(put(tmp_path / "elsewhere", "x"))
-    assert side_files.read(transcript, INFO, {}) is None
+    assert side_files.read_typed_list(transcript, INFO, {}) is None
     (tmp_path / "data" / "list.jsonl").unlink()
     os.mkfifo(tmp_path / "data" / "list.jsonl")
-    assert side_files.read(transcript, INFO, {}) is None
+    assert side_files.read_typed_list(transcript, INFO, {}) is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
@@ -53,6 +53,6 @@ def test_the_list_must_belong_to_the_owner_of_the_transcript(tmp_path: Path) -> 
     transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
     written = put(tmp_path / "data" / "list.jsonl", "x")
     os.chown(written, 65534, 65534)
-    assert side_files.read(transcript, INFO, {}) is None
+    assert side_files.read_typed_list(transcript, INFO, {}) is None
     os.chown(transcript, 65534, 65534)
-    assert side_files.read(transcript, INFO, {}) == b"x"
+    assert side_files.read_typed_list(transcript, INFO, {}) == b"x"

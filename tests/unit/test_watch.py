@@ -137,8 +137,8 @@ def test_below_a_sparse_folder_what_is_kept_and_what_comes_is_watched(
         (tmp_path / "p" / name).mkdir(parents=True)
     assert watcher.watch([tmp_path], sparse=[tmp_path]) == [tmp_path]
     kept = {str(tmp_path / "p"), str(tmp_path / "p/new"), str(tmp_path / "p/gone")}
-    assert watcher.keep(tmp_path, kept) == kept - {str(tmp_path / "p/gone")}
-    assert watcher.keep(tmp_path, kept) == set()
+    assert watcher.watch_only(tmp_path, kept) == kept - {str(tmp_path / "p/gone")}
+    assert watcher.watch_only(tmp_path, kept) == set()
     (tmp_path / "p/old/a.jsonl").write_text("x")
     _write(told, tmp_path / "p/new/a.jsonl")
     (tmp_path / "p/newest/main").mkdir(parents=True)
@@ -151,12 +151,12 @@ def test_below_a_sparse_folder_what_is_kept_and_what_comes_is_watched(
 def test_folders_of_sessions_that_grew_old_are_let_go(
     watcher: Watcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "_SPARE", 1)
+    monkeypatch.setattr(watch, "_MAX_SPARE_WATCHES", 1)
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()
     watcher.watch([tmp_path], sparse=[tmp_path])
-    watcher.keep(tmp_path, {str(tmp_path / "a"), str(tmp_path / "b")})
-    watcher.keep(tmp_path, {str(tmp_path / "c")})
+    watcher.watch_only(tmp_path, {str(tmp_path / "a"), str(tmp_path / "b")})
+    watcher.watch_only(tmp_path, {str(tmp_path / "c")})
     assert set(inotify(watcher)._watches) == {str(tmp_path), str(tmp_path / "c")}
 
 
@@ -176,8 +176,8 @@ def test_an_event_that_names_the_real_place_of_a_linked_folder_is_told_by_the_li
     (tmp_path / ".claude").symlink_to(tmp_path / "dotfiles")
     folder = tmp_path / ".claude/projects"
     assert observing.watch([folder]) == [folder]
-    assert isinstance(observing._watches, watch._Observed)
-    emitter = next(iter(observing._watches._observer.emitters))
+    assert isinstance(observing._backend, watch._ObserverBackend)
+    emitter = next(iter(observing._backend._observer.emitters))
     emitter.queue_event(FileModifiedEvent(str(tmp_path / "dotfiles/projects/p/a.jsonl")))  # as FSEvents does
     wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed)
 

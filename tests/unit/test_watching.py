@@ -93,7 +93,7 @@ def test_what_lost_events_left_unwatched_is_watched_again(
     watching: FolderWatch, posted: list[Message], folder: Path
 ) -> None:
     watches = inotify(watching._watcher)
-    watches._release(str(folder / "p0"))  # as a folder is of which the kernel could not tell that it came
+    watches._remove_watch(str(folder / "p0"))  # as a folder is of which the kernel could not tell that it came
     watches._fd.handle_event(overflow())
     watching.look()
     file = folder / "p0/s.jsonl"

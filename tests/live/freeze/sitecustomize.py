@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skilld.ingest import tail
 
-_look = tail.look
+_look = tail.read_new
 
 
 def _frozen(path: Path, cursor: tail.Cursor | None) -> AbstractContextManager[tail.FileRead]:

@@ -25,13 +25,13 @@ from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SessionStart, SkillUse, Turn
 
-_MAX_READINGS = 32  # readings: fewer than files are kept open, so that a file's next reading goes on from this one
-_MAX_TEXT = 1 << 20  # characters
+_MAX_READINGS = 32  # fewer than files are kept open, so that a file's next reading continues from this one
+_MAX_QUEUED_TEXT = 1 << 20  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class FileReading:
-    """What one look at a file gave, and where the next goes on. `by_time`: positions are times, in milliseconds."""
+    """The events of one read of a file, and where to read on. `by_time`: positions are times in milliseconds."""
 
     file: StoredFile
     events: Sequence[Event]
@@ -43,15 +43,15 @@ class FileReading:
     by_time: bool
 
     def activity(self, event: Turn | Reply | SkillUse | SessionStart) -> float:
-        """Return when the session of an event was active, as a Unix time: a database has many sessions."""
+        """Return when the session of an event was active (Unix time): a database has many sessions."""
         return event.span.start / 1000 if self.by_time else self.mtime
 
 
 class TurnWriter:
-    """Keeps readings until they are written, many at once: that finds its code in the processor's cache.
+    """Queues readings and writes many at once, which makes better use of the processor's cache.
 
     `touched` are the sessions (agent, id) of which something was written, `new` is the number of new turns that count.
-    Their words are kept, `redact`ed, until they are judged; without `redact` none are.
+    Their words are stored, redacted by `redact`, until they are judged; without it none are stored.
     """
 
     def __init__(
@@ -60,21 +60,21 @@ class TurnWriter:
         self._rows = rows
         self._words = words
         self._redact = redact
-        self._said: list[Turn] = []  # what is new and counts
+        self._new_turns: list[Turn] = []  # those that count
         self._waiting: list[FileReading] = []
         self._text = 0
         self.touched: set[tuple[str, str]] = set()
         self.new = 0
 
     def add(self, reading: FileReading) -> None:
-        """Keep a reading, and write all where there are many. Call it in the transaction that is to hold it."""
+        """Queue a reading, and write all if there are many. Call it in the transaction that is to store it."""
         self._waiting.append(reading)
         self._text += sum(len(event.text) for event in reading.events if isinstance(event, Turn | Reply))
-        if len(self._waiting) >= _MAX_READINGS or self._text >= _MAX_TEXT:
+        if len(self._waiting) >= _MAX_READINGS or self._text >= _MAX_QUEUED_TEXT:
             self.write()
 
     def write(self) -> None:
-        """Write what waits. Call it before the end of the transaction."""
+        """Write the queued readings. Call it before the end of the transaction."""
         for reading in self._waiting:
             new = self._write(reading)
             self._rows.save_reading(
@@ -88,34 +88,35 @@ class TurnWriter:
                 overlong=reading.overlong,
             )
             self.new += new
-        self._keep_words()
-        self.drop()
+        self._save_words()
+        self.discard()
 
-    def drop(self) -> None:
-        """Forget what waits: the transaction has failed."""
+    def discard(self) -> None:
+        """Discard the queued readings: the transaction failed."""
         self._waiting.clear()
-        self._said.clear()
+        self._new_turns.clear()
         self._text = 0
 
-    def _keep_words(self) -> None:
+    def _save_words(self) -> None:
         if self._words is None or self._redact is None:
             return
         said: list[StoredWords] = []
         wanted: dict[str | None, bool] = {}
-        for turn in self._said:
+        for turn in self._new_turns:
             cwd = self._rows.cwd(turn.agent, turn.session_id)
             if cwd not in wanted:
-                wanted[cwd] = _wanted(cwd)
+                wanted[cwd] = _may_save_words(cwd)
             if wanted[cwd] and len(turn.text) <= MAX_TEXT:
-                with suppress(SkilldError):  # what cannot be redacted is not kept
+                with suppress(SkilldError):  # what cannot be redacted is not stored
                     said.append(StoredWords(turn.key, turn.how, self._redact(turn.text)))
         self._words.save(said, time.time())
 
     def _write(self, reading: FileReading) -> int:
-        """Store the events of one file; returns how many turns are new and count."""
+        """Store the events of one file; return how many turns are new and count."""
         rows, file = self._rows, reading.file
         new = 0
-        seen: tuple[str | None, str | None] = None, None  # what was noted last: a run of one session's is noted once
+        # The session and folder recorded last: a run of one session's events is recorded once.
+        seen: tuple[str | None, str | None] = None, None
         for event in reading.events:
             if isinstance(event, Ignored | Malformed):
                 continue
@@ -136,14 +137,16 @@ class TurnWriter:
             if isinstance(event, Turn):
                 lasting = needs_classification(event.text)
                 revives = file.since is not None
-                added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
+                added = rows.add_turn(
+                    event, file.id, counts=_turn_counts(event, file), lasting=lasting, revives=revives
+                )
                 new += added
-                self._said += [event] * added
+                self._new_turns += [event] * added
         return new
 
 
-def _wanted(cwd: str | None) -> bool:
-    """Whether the project at a folder that a session names does not ask to be left alone."""
+def _may_save_words(cwd: str | None) -> bool:
+    """Whether the project in a session's folder has not opted out."""
     folder = Path(cwd) if cwd else None
     try:
         return folder is None or not folder.is_absolute() or not opt_out(folder)
@@ -151,23 +154,23 @@ def _wanted(cwd: str | None) -> bool:
         return False
 
 
-def _counts(turn: Turn, file: StoredFile) -> bool:
+def _turn_counts(turn: Turn, file: StoredFile) -> bool:
     if turn.span.start < file.baseline:
         return False
     since, at = seconds(file.since), seconds(turn.at)
     return since is None or at is None or at >= since
 
 
-# Transcripts that are being read: of each its parser and how far it came, of the newest few only.
+# The files read last, with their parsers.
 
 
 class ParsingError(Exception):
-    """An adapter failed on a line, which it never should. The text says so, and nothing of the line."""
+    """An adapter failed on a line, which it never should. The message contains nothing of the line."""
 
 
 @dataclass
 class OpenFile:
-    """One file in memory. `cursor` may be ahead of the stored one while lines wait for their outcome."""
+    """One file and its parser. `cursor` may be ahead of the stored one while lines wait for their outcome."""
 
     file: StoredFile
     parser: Parser
@@ -175,23 +178,23 @@ class OpenFile:
     mtime: float = 0.0
 
     @property
-    def waits(self) -> bool:
-        """Whether a line was read whose outcome only a later line, or idleness, decides."""
+    def is_waiting(self) -> bool:
+        """Whether a line was read whose outcome depends on a later line, or on idleness."""
         return self.cursor is not None and self.parser.checkpoint(self.cursor.offset)[0] < self.cursor.offset
 
     def feed(self, part: Chunk | RawLine) -> list[Event]:
-        """Return the events of some lines, or of one. Raises ParsingError."""
+        """Return the events of a chunk or of one line. Raises ParsingError."""
         if isinstance(part, RawLine):
-            return _guarded(lambda: self.parser.feed(part))
-        return _guarded(lambda: skimming(self.parser)(part))
+            return _run_parser(lambda: self.parser.feed(part))
+        return _run_parser(lambda: skimming(self.parser)(part))
 
     def flush(self) -> list[Event]:
-        """Return the events that waited for lines which will not come. Raises ParsingError."""
-        return _guarded(self.parser.flush)
+        """Return the events that waited for lines that will not come. Raises ParsingError."""
+        return _run_parser(self.parser.flush)
 
 
 class OpenFiles:
-    """The files that were read last, at most `most` next to those in which something waits."""
+    """The files read last, at most `most`; those in which something waits are kept in any case."""
 
     def __init__(self, most: int = 64) -> None:
         self._most = most
@@ -204,25 +207,25 @@ class OpenFiles:
         return self._files.get(path)
 
     def add(self, path: str, opened: OpenFile) -> None:
-        """Keep a file open, and close those that nothing waits in and that were not used for longest."""
+        """Add a file, and close the least recently used ones in which nothing waits."""
         self._files.pop(path, None)
         while len(self._files) >= self._most:
-            idle = next((name for name, other in self._files.items() if not other.waits), None)
+            idle = next((name for name, other in self._files.items() if not other.is_waiting), None)
             if idle is None:
                 break
             del self._files[idle]
         self._files[path] = opened
 
     def forget(self, path: str) -> None:
-        """Close a file: what its parser was fed and the store does not have will be read again."""
+        """Close a file: what its parser was fed and is not stored will be read again."""
         self._files.pop(path, None)
 
     def idle(self, since: float) -> list[tuple[str, OpenFile]]:
-        """Return the files that did not grow since a Unix time."""
+        """Return the files that did not grow since `since` (Unix time)."""
         return [(path, opened) for path, opened in self._files.items() if opened.cursor and opened.mtime <= since]
 
 
-def _guarded(parse: Callable[[], list[Event]]) -> list[Event]:
+def _run_parser(parse: Callable[[], list[Event]]) -> list[Event]:
     try:
         return parse()
     except Exception as error:  # noqa: BLE001 - our own bug; one transcript must not stop the others
