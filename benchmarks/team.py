@@ -20,7 +20,7 @@ from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld.daemon.schedule import sync
-from skilld.git.borrowed import BorrowedRepo, Push
+from skilld.git.borrowed_repo import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.team import refs, sign
 from skilld.team.candidates import candidates
@@ -152,7 +152,7 @@ class _Made:
         """Have 20 people push a newer version at the same time, and return how many records are missing then."""
         names = self._names[:_AT_ONCE]
         commits = {name: self._write(name, 2) for name in names}
-        listed = self._writer.listed(self._address, [f"{REFS}*"])
+        listed = self._writer.list_refs(self._address, [f"{REFS}*"])
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for one in [
                 pool.submit(refs.publish, self._writer, self._address, *each, listed) for each in commits.items()

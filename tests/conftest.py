@@ -242,10 +242,10 @@ def typed_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
     """Give a daemon and its worker in the test's own process, which follow what is in the home."""
-    from skilld.git.environment import unscrubbed
+    from skilld.git.environment import remaining_variables
     from support.one_process import OneProcess
 
-    for name in unscrubbed():
+    for name in remaining_variables():
         monkeypatch.delenv(name)
     daemon = OneProcess(home)
     yield daemon

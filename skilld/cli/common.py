@@ -49,9 +49,9 @@ def with_git_session(verb: Callable[[argparse.Namespace], int]) -> Callable[[arg
     """Decorate a verb to open each repository once and to read its objects from one git process."""
 
     def run(arguments: argparse.Namespace) -> int:
-        from skilld.git.run import one_command
+        from skilld.git.run import shared_git
 
-        with one_command():
+        with shared_git():
             return verb(arguments)
 
     return run

@@ -155,13 +155,13 @@ def revert(arguments: argparse.Namespace) -> int:
 
 
 def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
-    from skilld.git.run import one_command
+    from skilld.git.run import shared_git
     from skilld.proposals.decide import decide
 
     if getattr(arguments, "part", []):
         return _decide_parts(arguments, make)
     removed = scrub_environment()
-    with one_command():
+    with shared_git():
         store = _refreshed_store(rebuild=False)
         every = getattr(arguments, "all", False)
         if arguments.ids and every:

@@ -34,7 +34,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb: git replaces this process."""
-    from skilld.git.managed_repos import open_any, person_git, roots
+    from skilld.git.managed_repos import list_roots, open_any, person_git
     from skilld.proposals.staging import private_repositories
 
     given = _git_arguments(arguments)
@@ -43,12 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     command = given[0]
     removed = scrub_environment()
     folder = private_repositories()
-    root, git_dir = _choose_repository(arguments.root, roots(folder))
+    root, git_dir = _choose_repository(arguments.root, list_roots(folder))
     if command not in _READ_COMMANDS | _MOSTLY_READ_COMMANDS | _WRITE_COMMANDS:
         plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
         raise UsageError("skilld git does not support this command", command, f"To run it yourself: {plain}")
     repo: Repo = open_any(git_dir, folder)
-    person_git(repo, removed).become(*given)
+    person_git(repo, removed).replace_process(*given)
 
 
 def is_read_only(arguments: argparse.Namespace) -> bool:

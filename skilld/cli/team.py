@@ -108,10 +108,10 @@ def _open_team(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
 def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
     """Return what the person shares, and what is kept back."""
     from skilld.exchange.outgoing import Check
-    from skilld.git.objects import identity
+    from skilld.git.objects import person_identity
     from skilld.team.sharing import Guard, gather, sessions_known
 
-    who = identity(repo.git)
+    who = person_identity(repo.git)
     names = (who["NAME"], who["EMAIL"].partition("@")[0], os.environ.get("USER", ""))
     folders = (str(common.home()), str(repo.toplevel))
     guard = Guard(Check(common.secret_finder(), sessions_known(store)), names, folders)

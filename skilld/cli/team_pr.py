@@ -54,7 +54,7 @@ def update_pull_request(
 ) -> int:
     """Open or update a team's pull request with the rules that are ready or `named`; `told` is filled for the JSON."""
     told = {} if told is None else told
-    from skilld.git.objects import person_at
+    from skilld.git.objects import person_ident
     from skilld.team.branch import subject
     from skilld.team.pull_request import before, chosen, rejections, write
 
@@ -71,7 +71,7 @@ def update_pull_request(
     on_it = hub.membership.rules if at.rules else ""  # the branch of a closed pull request does not count
     rules = team.team_rules(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
     picked = chosen(rules, named)
-    built = write(hub, at, picked, _loaded_by(repo), person_at(repo.git, 0), named=named)
+    built = write(hub, at, picked, _loaded_by(repo), person_ident(repo.git, 0), named=named)
     _print_built(built)
     told["commits"] = [{"subject": subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not at.rules:

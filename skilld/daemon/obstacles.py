@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from skilld.clock import seconds
 from skilld.daemon import jobs
 from skilld.errors import SkilldError
-from skilld.git.staging_branch import PROPOSALS, STAGING
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 from skilld.ingest.discover import Host
 from skilld.logs import get_logger
 from skilld.proposals import results
@@ -33,7 +33,7 @@ _SKILLS = 120.0  # seconds between two looks for skills that could not be edited
 _ROOM = 1 << 20  # bytes
 # Of a git directory: what tells whose it is, what it is, and whether our refs fit into it.
 _IN_GIT = ("", "HEAD", "config", "config.worktree", "packed-refs", "info/sparse-checkout", "objects", "refs")
-_OURS = PurePosixPath(STAGING), PurePosixPath(PROPOSALS)
+_OURS = PurePosixPath(STAGING_REF), PurePosixPath(PROPOSAL_REFS)
 _REFS = "refs/heads", *(str(path) for ref in _OURS for path in (ref.parent, ref))
 
 Stamp = tuple[tuple[int, ...], ...]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from skilld.clock import rfc3339
 from skilld.daemon import jobs
-from skilld.git.staging_branch import PROPOSALS
+from skilld.git.staging_branch import PROPOSAL_REFS
 from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
@@ -130,10 +130,10 @@ def _hung(repo: Path) -> set[str]:
         elif not git.is_dir():
             git = repo  # one of skilld's own
         with suppress(FileNotFoundError):
-            found |= {path.name for path in (git / PROPOSALS).iterdir()}
+            found |= {path.name for path in (git / PROPOSAL_REFS).iterdir()}
         with (git / "packed-refs").open(encoding="utf-8", errors="replace") as lines:
-            packed = [line.split()[-1] for line in lines if f" {PROPOSALS}" in line]
-            found |= {name.removeprefix(PROPOSALS) for name in packed}
+            packed = [line.split()[-1] for line in lines if f" {PROPOSAL_REFS}" in line]
+            found |= {name.removeprefix(PROPOSAL_REFS) for name in packed}
     return found
 
 

@@ -22,7 +22,7 @@ from skilld.effect.remedy_edits import RemedyContext
 from skilld.effect.rule_lines import text_of
 from skilld.effect.rules import Rule, rules
 from skilld.errors import SkilldError
-from skilld.git.repo import find, find_absent
+from skilld.git.repo import find_for_new, find_tracked
 from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
 from skilld.pipeline.edits import compose
 from skilld.proposals.model import ACROSS_PREFIX
@@ -105,8 +105,8 @@ def _session(agent: str, folder: Path, agents: Sequence[str], around: RemedyCont
 def _in_same_repository(ref: SkillRef, rule: Rule) -> bool:
     """Whether git tracks both files in one repository, so that private rules stay private."""
     try:
-        place = find_absent(Path(ref.path)) if ref.absent else find(Path(ref.path))
-        return find(Path(rule.path)).repo.address == place.repo.address
+        place = find_for_new(Path(ref.path)) if ref.absent else find_tracked(Path(ref.path))
+        return find_tracked(Path(rule.path)).repo.address == place.repo.address
     except (OSError, SkilldError):
         return False
 

@@ -36,7 +36,7 @@ from skilld.effect.remedies import (
 from skilld.effect.rule_lines import rules_in, text_of
 from skilld.effect.rules import Effect, Rule
 from skilld.errors import SkilldError
-from skilld.git.repo import find
+from skilld.git.repo import find_tracked
 from skilld.ingest.discover import Host
 from skilld.markdown.skill_file import parse
 from skilld.past import PastSession
@@ -354,7 +354,7 @@ def _loads_wherever(keep: Rule, away: Rule) -> bool:
 def _in_same_repository(one: str, other: str) -> bool:
     """Whether git tracks two files in one repository."""
     try:
-        return find(Path(one)).repo.address == find(Path(other)).repo.address
+        return find_tracked(Path(one)).repo.address == find_tracked(Path(other)).repo.address
     except (OSError, SkilldError):
         return False
 

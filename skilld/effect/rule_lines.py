@@ -9,7 +9,7 @@ from pathlib import Path
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.said_already import only_imports
 from skilld.errors import SkilldError
-from skilld.git.managed_repos import look
+from skilld.git.managed_repos import find_any
 from skilld.git.objects import read_commit
 from skilld.proposals.explain import find_origin
 from skilld.proposals.staging import private_repositories
@@ -46,7 +46,7 @@ def added_at(path: str, line: int) -> float | None:
     with suppress(SkilldError, OSError):
         private = private_repositories()
         if origin := find_origin(file, line, private).commit:
-            commit = read_commit(look(file, private).repo.git, origin)
+            commit = read_commit(find_any(file, private).repo.git, origin)
             if commit is not None:
                 return min(float(commit.committer.seconds), changed)  # a commit may come from any clock
     return changed

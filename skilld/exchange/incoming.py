@@ -66,7 +66,7 @@ class Tree:
 
     def read(self, path: str) -> bytes:
         """Return a file as git stores it. Raises SkilldError if it is missing."""
-        found = objects.read(self.git, [self.entries[path][1]])[0]
+        found = objects.read_objects(self.git, [self.entries[path][1]])[0]
         if found is None or found.kind != "blob":
             raise SkilldError(_TITLE, f"{path} is not in the repository")
         return found.data

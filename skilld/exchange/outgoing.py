@@ -15,10 +15,10 @@ from typing import Any
 from skilld.edit.operations import marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
-from skilld.git.objects import person_at
-from skilld.git.remote import base_on
+from skilld.git.objects import person_ident
+from skilld.git.remote import find_remote_base
 from skilld.git.repo import Repo
-from skilld.git.staging_branch import SHARES, STAGING
+from skilld.git.staging_branch import SHARE_REFS, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
 from skilld.redact import Finding as Secret
@@ -154,7 +154,7 @@ def _runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(tokens[at:] for at in range(_RUN)), strict=False)
 
 
-PREFIX = SHARES.removeprefix("refs/heads/")
+PREFIX = SHARE_REFS.removeprefix("refs/heads/")
 _TITLE = "The skill was not shared"
 _OTHER = "Choose another name: --branch NAME"
 _MAX_COMMITS = 100  # commits of a branch that is pushed again
@@ -235,7 +235,7 @@ def put(
         raise RefusedError(_TITLE, f"{branch} is not a valid branch name")
     with repo_lock(repo.common_dir):
         _check_unused(repo, ref)
-        tip, base = refs.tip(repo.git, ref), base_on(repo, remote)
+        tip, base = refs.read_tip(repo.git, ref), find_remote_base(repo, remote)
         if tip is not None and not _only(repo, tip, base, files, check):
             raise RefusedError(
                 _TITLE, f"{branch} contains more than these skills, and all of it would be pushed", _OTHER
@@ -246,18 +246,18 @@ def put(
             if tip is None:
                 raise RefusedError(_TITLE, "the remote already has this version")
             return SharedBranch(ref, tip, base, tip)
-        who = person_at(repo.git, seconds)
+        who = person_ident(repo.git, seconds)
         parents = [parent] if parent else []
         commit = objects.write_commit(
             repo.git, tree=made, parents=parents, message=message.encode(), author=who, committer=who
         )
-        refs.move(repo.git, repo.common_dir, [refs.Change(ref, commit, tip)])
+        refs.move_refs(repo.git, repo.common_dir, [refs.RefChange(ref, commit, tip)])
     return SharedBranch(ref, commit, base, tip)
 
 
 def _check_unused(repo: Repo, ref: str) -> None:
-    refs.check_plain(repo.common_dir, [ref])
-    if ref in {*state.checked_out(repo.common_dir), STAGING}:
+    refs.check_no_links(repo.common_dir, [ref])
+    if ref in {*state.checked_out(repo.common_dir), STAGING_REF}:
         branch = ref.removeprefix("refs/heads/")
         raise RefusedError(_TITLE, f"{branch} is checked out or belongs to skilld", _OTHER)
 
@@ -265,13 +265,13 @@ def _check_unused(repo: Repo, ref: str) -> None:
 def take_back(repo: Repo, shared: SharedBranch) -> None:
     """Put the branch back to what it was, for a push that failed; raises LostRaceError if it moved meanwhile."""
     if shared.commit != shared.before:
-        refs.move(repo.git, repo.common_dir, [refs.Change(shared.ref, shared.before, shared.commit)])
+        refs.move_refs(repo.git, repo.common_dir, [refs.RefChange(shared.ref, shared.before, shared.commit)])
 
 
 def _with_files(repo: Repo, parent: str | None, files: Mapping[str, str]) -> str:
     blobs = {path: objects.write_blob(repo.git, text.encode()) for path, text in files.items()}
     changes = {path: tree.Entry("100644", oid) for path, oid in blobs.items()}
-    return tree.rewrite(repo.git, parent or tree.EMPTY[len(repo.head)], changes)
+    return tree.rewrite_tree(repo.git, parent or tree.EMPTY_TREES[len(repo.head)], changes)
 
 
 def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], check: Check) -> bool:
@@ -284,13 +284,13 @@ def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], chec
     for commit in objects.read_commits(repo.git, out):
         if commit is None or len(commit.parents) > 1 or len(out) == _MAX_COMMITS:
             return False
-        before = commit.parents[0] if commit.parents else tree.EMPTY[len(tip)]
-        changed = tree.changed(repo.git, before, commit.oid)
+        before = commit.parents[0] if commit.parents else tree.EMPTY_TREES[len(tip)]
+        changed = tree.changed_files(repo.git, before, commit.oid)
         if not changed.keys() <= files.keys():
             return False
         if check.secrets(commit.text) or names_session(commit.text, check.said):
             return False
-        made = objects.read(repo.git, [now.oid for _, now in changed.values() if now is not None])
+        made = objects.read_objects(repo.git, [now.oid for _, now in changed.values() if now is not None])
         if not all(one is not None and _is_shareable(one.data, check) for one in made):
             return False
     return True

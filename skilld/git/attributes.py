@@ -1,7 +1,7 @@
 """Whether a .gitattributes file filters a path, so that the stored bytes differ from the file's (LFS).
 
 `git check-attr` runs the repository's fsmonitor (measured, git 2.39), so the files are parsed here. Format:
-gitattributes(5). Doubtful cases count as filtered: the answer decides only whether we stay away.
+gitattributes(5). Doubtful cases count as filtered: then we leave the file alone.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from pathlib import Path
 
 from skilld.git.errors import RepoRefusedError
 
-_LIMIT = 1 << 20
-_DEEPEST = 100  # folders between the top of the work tree and the file
+_MAX_BYTES = 1 << 20
+_MAX_DEPTH = 100  # folders between the top of the work tree and the file
 
 
-def filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) -> bool:
+def is_filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) -> bool:
     """Whether the attribute `filter` is set on the file.
 
-    `personal` is the person's own attributes file; then count those of the folders from the top of the work tree down
-    to the file's, and last `info/attributes`. The last match decides.
+    The sources are the person's own attributes file `personal`, then those of the folders from the top of the work tree
+    down to the file's, and finally `info/attributes`. The last match decides.
     """
     folders = relpath.split("/")[:-1]
-    if len(folders) > _DEEPEST:
+    if len(folders) > _MAX_DEPTH:
         return True
     sources = [(personal, "")]
     sources += [
@@ -35,11 +35,11 @@ def filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) -> 
     macros: set[str] = set()
     for path, folder in sources:
         below = relpath[len(folder) + 1 :] if folder else relpath
-        state = _judge(_lines(path), below, state, macros)
+        state = _apply_lines(_read_lines(path), below, state, macros)
     return state
 
 
-def _judge(lines: Iterable[str], relpath: str, state: bool, macros: set[str]) -> bool:  # noqa: FBT001 - a fold's value
+def _apply_lines(lines: Iterable[str], relpath: str, state: bool, macros: set[str]) -> bool:  # noqa: FBT001 - a fold's value
     for line in lines:
         pattern, *attributes = line.split()
         if pattern.startswith("[attr]"):
@@ -47,37 +47,40 @@ def _judge(lines: Iterable[str], relpath: str, state: bool, macros: set[str]) ->
                 macros.add(pattern.removeprefix("[attr]"))
         elif _matches(pattern.strip('"'), relpath):
             for attribute in attributes:
-                state = _after(attribute, state, macros)
+                state = _apply_attribute(attribute, state, macros)
     return state
 
 
-def _after(attribute: str, state: bool, macros: set[str]) -> bool:  # noqa: FBT001 - a fold's value
+def _apply_attribute(attribute: str, state: bool, macros: set[str]) -> bool:  # noqa: FBT001 - a fold's value
     if attribute in {"-filter", "!filter"}:
         return False
     return state or attribute == "filter" or attribute.startswith("filter=") or attribute in macros
 
 
-_WITHIN, _ACROSS, _FOLDERS = "*", "**", "**/"
+_STAR, _DOUBLE_STAR, _ANY_FOLDERS = "*", "**", "**/"
 
 
 def _matches(pattern: str, relpath: str) -> bool:
-    """Whether a pattern of gitattributes names the path; `*` and `?` stay within one folder.
+    """Whether a gitattributes pattern matches the path; `*` and `?` stay within one folder.
 
-    Follows all ways at once, letter by letter: a regular expression of a pattern with many stars has no end.
+    Follows all alternatives at once, letter by letter: a regular expression with many stars would take forever.
     """
     target = relpath if "/" in pattern else relpath.rpartition("/")[2]
     try:
-        parts = [part if part in (_WITHIN, _ACROSS, _FOLDERS) else _letter(part) for part in _parts(pattern)]
+        parts = [
+            part if part in (_STAR, _DOUBLE_STAR, _ANY_FOLDERS) else _compile_letter(part)
+            for part in _split_pattern(pattern)
+        ]
     except re.error:  # a character class that only git understands
         return True
     at, before = {0}, "/"
     for letter in [*target, ""]:
         for i, part in enumerate(parts):
-            if i in at and isinstance(part, str) and (part != _FOLDERS or before == "/"):
+            if i in at and isinstance(part, str) and (part != _ANY_FOLDERS or before == "/"):
                 at.add(i + 1)
         if not letter:
             break
-        stays = (_ACROSS, _FOLDERS) if letter == "/" else (_ACROSS, _FOLDERS, _WITHIN)
+        stays = (_DOUBLE_STAR, _ANY_FOLDERS) if letter == "/" else (_DOUBLE_STAR, _ANY_FOLDERS, _STAR)
         there = [(i, parts[i]) for i in at if i < len(parts)]
         at = {i for i, part in there if part in stays}
         at |= {i + 1 for i, part in there if isinstance(part, re.Pattern) and part.fullmatch(letter)}
@@ -85,7 +88,7 @@ def _matches(pattern: str, relpath: str) -> bool:
     return len(parts) in at
 
 
-def _letter(part: str) -> re.Pattern[str]:
+def _compile_letter(part: str) -> re.Pattern[str]:
     if part == "?":
         return re.compile("[^/]")
     if len(part) == 1:
@@ -94,20 +97,20 @@ def _letter(part: str) -> re.Pattern[str]:
     return re.compile("[" + ("^" + body[1:] if body[0] in "!^" else body) + "]", re.IGNORECASE)
 
 
-def _parts(pattern: str) -> Iterator[str]:
+def _split_pattern(pattern: str) -> Iterator[str]:
     i = int(pattern.startswith("/"))
     while i < len(pattern):
-        part = next((star for star in (_FOLDERS, _ACROSS, _WITHIN) if pattern.startswith(star, i)), pattern[i])
+        part = next((star for star in (_ANY_FOLDERS, _DOUBLE_STAR, _STAR) if pattern.startswith(star, i)), pattern[i])
         if part == "[" and (end := pattern.find("]", i + 2)) >= 0:
             part = pattern[i : end + 1]
         yield part
         i += len(part)
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     try:
         with path.open("rb") as file:
-            text = file.read(_LIMIT).decode("utf-8", "replace")
+            text = file.read(_MAX_BYTES).decode("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return []
     except OSError as error:

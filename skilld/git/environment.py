@@ -1,4 +1,4 @@
-"""The environment for git: ours is stripped of every GIT_* variable, the person's keeps what they set.
+"""The environment for git: without GIT_* variables for our own commands, with the person's for theirs.
 
 GitPython's runner merges `os.environ` into every call and cannot drop a variable, and an inherited GIT_DIR or
 GIT_INDEX_FILE redirects every command (measured, git 2.39), so the process itself is scrubbed once.
@@ -14,7 +14,7 @@ from pathlib import Path
 from skilld.git.errors import GitMissingError
 from skilld.text import word_set
 
-QUIET = {
+SILENT_VARIABLES = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
@@ -22,7 +22,7 @@ QUIET = {
     "LC_ALL": "C",
 }
 
-# `git rev-parse --local-env-vars`, and what else would point a command at another repository, author or file.
+# `git rev-parse --local-env-vars`, and others that point a command at another repository, author or file.
 _REPOSITORY_VARIABLES = word_set(
     "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_AUTHOR_DATE GIT_AUTHOR_EMAIL GIT_AUTHOR_NAME GIT_CEILING_DIRECTORIES"
     " GIT_COMMITTER_DATE GIT_COMMON_DIR GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_DEFAULT_HASH GIT_DIR"
@@ -36,28 +36,28 @@ _REPOSITORY_VARIABLES = word_set(
 def scrub_environment() -> dict[str, str]:
     """Remove every GIT_* variable from this process and return what was removed.
 
-    Call it once, before the first git command. GitPython is told to stay silent about a missing git: `run` says it.
+    Call it once, before the first git command. GitPython is told not to report a missing git: `run` does that.
     """
     removed = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")}
     os.environ["GIT_PYTHON_REFRESH"] = "quiet"
     return removed
 
 
-def unscrubbed() -> list[str]:
-    """Return the GIT_* variables that are still in this process (GitPython's own apart), sorted."""
+def remaining_variables() -> list[str]:
+    """Return the GIT_* variables that are still in this process (except GitPython's own), sorted."""
     return sorted(name for name in os.environ if name.startswith("GIT_") and not name.startswith("GIT_PYTHON_"))
 
 
-def pointers(work_tree: Path, git_dir: Path | None) -> dict[str, str]:
-    """Return the variables that name a repository and its work tree; none where `git_dir` is None: git looks for it."""
+def repository_variables(work_tree: Path, git_dir: Path | None) -> dict[str, str]:
+    """Return the variables that name a repository and its work tree; none if `git_dir` is None: git looks for it."""
     return {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(work_tree)} if git_dir is not None else {}
 
 
 def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
     """Return those of the removed variables that the person's own commands get back.
 
-    Identity of the committer, configuration files, signing and ssh stay; whatever names another repository, index or
-    author does not. Editors are replaced by `true`: nothing waits for an editor behind our back.
+    The committer's identity, configuration files, signing and ssh stay; variables that name another repository, index
+    or author do not. Editors are replaced by `true`, so that no command waits for one in the background.
     """
     locale = {"LC_ALL": os.environ.get("LC_ALL", ""), "LANGUAGE": os.environ.get("LANGUAGE", "")}
     quiet = {"GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "GIT_TERMINAL_PROMPT": "0"}
@@ -65,7 +65,7 @@ def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
 
 
 def terminal_variables(removed: Mapping[str, str]) -> dict[str, str]:
-    """Return what a command gets back that runs in the person's terminal: as `person_variables`, and their editor."""
+    """Return the variables for a command in the person's terminal: as `person_variables`, but with their editor."""
     dropped = _REPOSITORY_VARIABLES - {"GIT_SEQUENCE_EDITOR"}
     kept = {name: value for name, value in removed.items() if name not in dropped}
     return {name: value for name, value in kept.items() if not name.startswith(("GIT_TRACE", "GIT_PYTHON_"))}

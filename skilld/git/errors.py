@@ -1,4 +1,4 @@
-"""What can go wrong between skilld and a repository, one class each so that callers can tell them apart."""
+"""The errors of working with a repository, one class for each so that callers can tell them apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class GitMissingError(SkilldError):
 
 
 class GitFailedError(RetryError):
-    """A git command ended with another status than expected: the disk is full, the file system read-only, git killed.
+    """A git command ended with an unexpected status: the disk is full, the file system read-only, git was killed.
 
     `status` and `stderr` are git's own.
     """
@@ -26,15 +26,15 @@ class GitTimeoutError(RetryError):
 
 
 class LostRaceError(RetryError):
-    """A ref no longer had the value it was read with: read again, then do it again."""
+    """A ref no longer had the value that was read: read it again and retry."""
 
 
 class RefLockedError(RetryError):
-    """Another program holds the lock of one of our refs, and did not let go in time."""
+    """Another program holds the lock of one of our refs, and did not release it in time."""
 
 
 class RepoUnreadableError(RetryError):
-    """A file of a repository is there and cannot be read now: it may be the next moment."""
+    """A file of a repository exists but cannot be read now; this may be temporary."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
@@ -43,11 +43,11 @@ class RepoUnreadableError(RetryError):
 
 
 class RepoRefusedError(RefusedError):
-    """The repository is in a state in which we do not write, or that we do not understand."""
+    """The repository is in a state in which we do not write, or that we do not support."""
 
 
 class NotTrackedError(RefusedError):
-    """No commit of a repository holds the skill: there is none, or the file is untracked, ignored or filtered.
+    """HEAD of a repository does not hold the skill: there is none, or the file is untracked, ignored or filtered.
 
     `reason` is a short stable word: `no-repository`, `no-commit`, `gone`, `untracked`, `filtered` or `ignored`.
     """
@@ -59,4 +59,4 @@ class NotTrackedError(RefusedError):
 
 
 class StagingBusyError(RefusedError):
-    """The staging branch is checked out, being rebased or bisected: it is the person's until they leave it."""
+    """The staging branch is checked out, being rebased or bisected: we leave it to the person until they are done."""

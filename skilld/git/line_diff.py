@@ -1,4 +1,4 @@
-"""What one version of a text adds to another, line by line, and whether a third version contains it. Pure.
+"""Compares versions of a text line by line: the changes, whether a third version contains them, undoing them. Pure.
 
 Lines are compared without their ending, so a change of line endings alone changes nothing. `merge` is a three-way
 merge of whole lines; git's own is not used because merge drivers are programs of the repository's choice.
@@ -15,9 +15,11 @@ from typing import Literal
 
 from skilld.errors import SkilldError
 
-SIMILAR = 0.6  # two lines this alike are one line that was reworded
-_LONG = 2000  # characters of two lines together from which only their letters are compared: ratio() takes the square
-_PAIRS = 100_000  # pairs of equal lines: difflib looks at each of them, and 10,000 blank lines on each side have no end
+MIN_SIMILARITY = 0.6  # two lines this similar are one line that was reworded
+# Characters of two lines together: for more, only their letters are compared, since ratio() takes quadratic time.
+_MAX_RATIO_LENGTH = 2000
+# Pairs of equal lines: difflib visits each of them, and would take forever for 10,000 blank lines on each side.
+_MAX_EQUAL_PAIRS = 100_000
 
 
 Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
@@ -25,7 +27,7 @@ Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, i
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines [start, start + len(removed)) of the old version gave way to `added`, which stand at `at` in the new."""
+    """Lines [start, start + len(removed)) of the old version were replaced by `added`, at index `at` of the new."""
 
     start: int
     at: int
@@ -37,29 +39,29 @@ class MergeConflictError(Exception):
     """Both sides changed the same or touching lines."""
 
 
-def split(data: bytes) -> list[str]:
-    r"""Return the lines of `data`, ends cut (`\n`, `\r\n`, `\r`); bytes that are no UTF-8 survive as surrogates."""
+def split_lines(data: bytes) -> list[str]:
+    r"""Return the lines of `data` without endings (`\n`, `\r\n`, `\r`); invalid UTF-8 is kept as surrogates."""
     return [line.decode("utf-8", "surrogateescape") for line in data.splitlines()]
 
 
 def hunks(old: bytes, new: bytes) -> list[Hunk]:
     """Return the changes from `old` to `new` in order of the old version."""
-    before, after = split(old), split(new)
+    before, after = split_lines(old), split_lines(new)
     codes = opcodes(before, after)
     return [Hunk(i, k, tuple(before[i:j]), tuple(after[k:m])) for tag, i, j, k, m in codes if tag != "equal"]
 
 
 def opcodes(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Opcode]:
-    """Return what makes `after` of `before`, as difflib's opcodes, in time that grows with the number of lines.
+    """Return the changes from `before` to `after` as difflib's opcodes, in time linear in the number of lines.
 
-    Where lines repeat too often for difflib, lines that stand once on each side are matched first, and what lies
-    between two of them is one change where it still repeats too often.
+    If lines repeat too often for difflib, lines that occur once on each side are matched first; between two of them,
+    lines that still repeat too often become one change.
     """
-    if _few(before, after):
+    if _has_few_pairs(before, after):
         return list(SequenceMatcher(None, before, after, autojunk=False).get_opcodes())
     found: list[Opcode] = []
     i = k = 0
-    for a, b, size in [*_blocks(before, after), (len(before), len(after), 0)]:
+    for a, b, size in [*_matching_blocks(before, after), (len(before), len(after), 0)]:
         if i < a or k < b:
             found.append(("replace" if i < a and k < b else "delete" if i < a else "insert", i, a, k, b))
         if size:
@@ -68,13 +70,13 @@ def opcodes(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Opcod
     return found
 
 
-def _few(before: Sequence[Hashable], after: Sequence[Hashable]) -> bool:
+def _has_few_pairs(before: Sequence[Hashable], after: Sequence[Hashable]) -> bool:
     there = Counter(after)
-    return sum(there[line] for line in before) <= _PAIRS
+    return sum(there[line] for line in before) <= _MAX_EQUAL_PAIRS
 
 
-def _blocks(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int, int]]:
-    """Yield (start in `before`, start in `after`, size) of what is equal, in order."""
+def _matching_blocks(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int, int]]:
+    """Yield (start in `before`, start in `after`, size) of equal blocks, in order."""
     least = min(len(before), len(after))
     top = next((i for i in range(least) if before[i] != after[i]), least)
     below = next((i for i in range(least - top) if before[-1 - i] != after[-1 - i]), least - top)
@@ -82,9 +84,9 @@ def _blocks(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[t
         yield 0, 0, top
     i = k = top
     end = (len(before) - below, len(after) - below)
-    for a, b in [*_once(before, after, top, end), end]:
+    for a, b in [*_unique_matches(before, after, top, end), end]:
         old, new = before[i:a], after[k:b]
-        if _few(old, new):
+        if _has_few_pairs(old, new):
             for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()[:-1]:
                 yield i + block.a, k + block.b, block.size
         if (a, b) != end:
@@ -94,14 +96,14 @@ def _blocks(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[t
         yield *end, below
 
 
-def _once(
+def _unique_matches(
     before: Sequence[Hashable], after: Sequence[Hashable], start: int, end: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """Return where lines stand that each side has once, the most of them that are in the same order (patience)."""
+    """Return the positions of lines that each side has once, the longest sequence in the same order (patience)."""
     old, new = Counter(before[start : end[0]]), Counter(after[start : end[1]])
     at = {after[k]: k for k in range(start, end[1]) if new[after[k]] == 1}
-    ends: list[int] = []  # the least place in `after` at which a row of so many can end
-    rows: list[tuple[int, int, int]] = []  # of each line: its two places, how long the longest row up to it is
+    ends: list[int] = []  # by length: the lowest index in `after` at which a sequence can end
+    rows: list[tuple[int, int, int]] = []  # for each line: its two indexes, the longest sequence before it
     for i in range(start, end[0]):
         if old[before[i]] == 1 and (k := at.get(before[i])) is not None:
             length = bisect_left(ends, k)
@@ -117,9 +119,9 @@ def _once(
 
 
 def signature(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines taken away and the lines added, blank ones and outer white space dropped, in order.
+    """Return the removed and the added lines in order, without blank ones and outer white space.
 
-    Two commits with the same signature make the same change wherever it stands (git's patch id, for one file).
+    Two commits with the same signature make the same change, wherever it is (git's patch id, for one file).
     """
     found = hunks(old, new)
     removed = (line.strip() for hunk in found for line in hunk.removed)
@@ -127,54 +129,54 @@ def signature(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]
     return tuple(line for line in removed if line), tuple(line for line in added if line)
 
 
-def holds(text: bytes, old: bytes, new: bytes) -> bool:
-    """Whether `text` says what the change from `old` to `new` made a file say.
+def contains_change(text: bytes, old: bytes, new: bytes) -> bool:
+    """Whether `text` contains the change from `old` to `new`.
 
-    True when every added line is in it, and every line that was only taken away does not. A change of blank lines
-    alone is never found.
+    True if it has every added line and none of the lines that were only removed. A change of blank lines only is never
+    found.
     """
     removed, added = signature(old, new)
     if not removed and not added:
         return False
-    present, kept = _counted(text), _counted(new)
-    if not added and all(line in kept for line in removed):  # lines that stood there twice
+    present, kept = _count_lines(text), _count_lines(new)
+    if not added and all(line in kept for line in removed):  # lines that occurred twice
         return all(present[line] <= kept[line] for line in removed)
     return all(line in present for line in added) and not any(line in present for line in removed if line not in kept)
 
 
-def gone(text: bytes, old: bytes, new: bytes) -> bool:
+def is_change_gone(text: bytes, old: bytes, new: bytes) -> bool:
     """Whether nothing of the change from `old` to `new` is left in `text`, not even reworded.
 
-    For a change that adds lines: none of those that were new is in the text, nor one at least SIMILAR to it. For
-    one that only takes lines away: all of them are back.
+    If the change adds lines: neither they nor sufficiently similar ones are in the text. If it only removes lines: all
+    of them are back.
     """
     removed, added = signature(old, new)
-    before = {line.strip() for line in split(old)}
+    before = {line.strip() for line in split_lines(old)}
     fresh = [line for line in added if line not in before]
-    present, kept = _counted(text), _counted(new)
+    present, kept = _count_lines(text), _count_lines(new)
     if fresh:
         strangers = [line for line in present if line not in before]
-        reworded = (_likeness(line, other) >= SIMILAR for line in fresh for other in strangers)
+        reworded = (_similarity(line, other) >= MIN_SIMILARITY for line in fresh for other in strangers)
         return not any(line in present for line in fresh) and not any(reworded)
     return bool(removed) and all(present[line] > kept[line] for line in removed)
 
 
-def _counted(data: bytes) -> Counter[str]:
-    """Return how often each line is in a text, in its order; blank ones and outer white space dropped."""
-    return Counter(line.strip() for line in split(data) if line.strip())
+def _count_lines(data: bytes) -> Counter[str]:
+    """Return how often each line occurs in a text, in order, without blank ones and outer white space."""
+    return Counter(line.strip() for line in split_lines(data) if line.strip())
 
 
-def _likeness(one: str, other: str) -> float:
-    """Return how alike two lines are; of long ones the most it can be, so that nothing is called gone too early."""
+def _similarity(one: str, other: str) -> float:
+    """Return the similarity of two lines; for long ones an upper bound, so that no line counts as gone too early."""
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     most = matcher.real_quick_ratio()
-    if most < SIMILAR:
+    if most < MIN_SIMILARITY:
         return most
-    return matcher.quick_ratio() if len(one) + len(other) > _LONG else matcher.ratio()
+    return matcher.quick_ratio() if len(one) + len(other) > _MAX_RATIO_LENGTH else matcher.ratio()
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Return `ours` with the changes from `base` to `theirs` made in it; a change both made counts once.
+    """Return `ours` with the changes from `base` to `theirs`; a change that both made counts once.
 
     Raises MergeConflictError if both changed the same or touching lines differently.
     """
@@ -230,19 +232,19 @@ def _rewrite(old: list[bytes], start: int, end: int, edits: list[_Edit]) -> list
     return result + old[start:end]
 
 
-# Taking a change back out of a text that has changed since: three versions in, one out. Works by the lines themselves,
-# not by their position, so that neighbours which came or went do not matter: several learnings appended to one list can
-# be taken back in any order, where git's merge conflicts.
+# Undoing a change in a text that was edited since. This looks for the lines themselves, not their position, so that new
+# or removed neighbours do not matter: several learnings appended to one list can be undone in any order, where git's
+# merge conflicts.
 
 
-class NotThereError(SkilldError):
-    """What is to be taken back does not stand in the text exactly once."""
+class ChangeNotFoundError(SkilldError):
+    """The change to undo is not in the text exactly once."""
 
 
 def undo(before: bytes, after: bytes, current: bytes) -> bytes:
-    """Return `current` without what the change from `before` to `after` did.
+    """Return `current` without the change from `before` to `after`.
 
-    Line endings of `current` are kept. Raises NotThereError if the change cannot be found in it.
+    Line endings of `current` are kept. Raises ChangeNotFoundError if it does not contain the change.
     """
     try:
         return merge(after, current, before)
@@ -251,48 +253,48 @@ def undo(before: bytes, after: bytes, current: bytes) -> bytes:
     text = current.splitlines(keepends=True)
     for hunk in reversed(hunks(before, after)):
         if hunk.added:
-            _put_back(text, hunk)
+            _undo_block(text, hunk)
         else:
-            _insert(text, hunk, split(after))
+            _restore_lines(text, hunk, split_lines(after))
     return b"".join(text)
 
 
-def _put_back(text: list[bytes], hunk: Hunk) -> None:
-    """Replace the added lines by the removed ones where they stand as a block, or singly if nothing was removed."""
-    plain = _plain(text)
+def _undo_block(text: list[bytes], hunk: Hunk) -> None:
+    """Replace the added lines, found as a block, by the removed ones; delete them one by one if none were removed."""
+    plain = _plain_lines(text)
     count = len(hunk.added)
     starts = [i for i in range(len(plain) - count + 1) if tuple(plain[i : i + count]) == hunk.added]
     if len(starts) == 1:
-        text[starts[0] : starts[0] + count] = _encoded(text, hunk.removed)
+        text[starts[0] : starts[0] + count] = _encode_lines(text, hunk.removed)
         return
     words = [line for line in hunk.added if line.strip()]
     if not words:
-        return  # a blank line more or less is nobody's loss
+        return  # an extra blank line does no harm
     if hunk.removed or any(plain.count(line) != 1 for line in words):
         cause = f"expected exactly one line that reads: {words[0].strip()}"
-        raise NotThereError("The change is no longer there", cause)
+        raise ChangeNotFoundError("The change is no longer there", cause)
     for line in words:
-        del text[_plain(text).index(line)]
+        del text[_plain_lines(text).index(line)]
 
 
 def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> bytes:
-    """Return `current` with the lines that `after` adds to `before`, where `common` is an earlier version of both.
+    """Return `current` with the lines that `after` adds to `before`; `common` is an earlier version of both.
 
-    For an edit that is anchored on lines `current` never had: each block goes below the line of `common` that stands
-    over its place, which must be in `current` exactly once. A place among lines that `common` does not have is where
-    these would be in it. Raises NotThereError otherwise, and where the change takes lines away.
+    For an edit that is anchored on lines `current` never had: each block goes below the line of `common` above its
+    place, which must be in `current` exactly once. A place among lines that `common` lacks is mapped to where they
+    would be in it. Raises ChangeNotFoundError if there is no such line, or the change removes lines.
     """
     text = current.splitlines(keepends=True)
-    plain = _plain(text)
-    old, shared = split(before), split(common)
+    plain = _plain_lines(text)
+    old, shared = split_lines(before), split_lines(common)
     codes = opcodes(old, shared)
     for hunk in reversed(hunks(before, after)):
         inside = (k for _, i, j, k, m in codes if i < hunk.start < j and k == m)
         at = next(inside, None)
-        at = _across(hunk.start, codes) if at is None else at
+        at = _map_gap(hunk.start, codes) if at is None else at
         known = max((min(j, hunk.start) for tag, i, j, _, _ in codes if tag == "equal" and i < hunk.start), default=0)
         if any(line.startswith("#") for line in old[known : hunk.start]):
-            raise NotThereError("Cannot find the lines to edit", "their section does not exist yet")
+            raise ChangeNotFoundError("Cannot find the lines to edit", "their section does not exist yet")
         over = shared[at - 1] if at else ""
         if hunk.removed or not over.strip() or plain.count(over) != 1:
             line = over.strip()
@@ -301,47 +303,47 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
                 if line
                 else "no line above the edit shows where it belongs"
             )
-            raise NotThereError("Cannot find the lines to edit", cause)
+            raise ChangeNotFoundError("Cannot find the lines to edit", cause)
         below = plain.index(over) + 1
-        _place(text, below, hunk.added)
+        _insert_lines(text, below, hunk.added)
         plain[below:below] = hunk.added
     return b"".join(text)
 
 
-def _insert(text: list[bytes], hunk: Hunk, after: list[str]) -> None:
-    """Put removed lines back where the gap they left has gone to."""
-    plain = _plain(text)
+def _restore_lines(text: list[bytes], hunk: Hunk, after: list[str]) -> None:
+    """Put removed lines back at the place where they were removed."""
+    plain = _plain_lines(text)
     if all(line in plain for line in hunk.removed if line.strip()):
         return
-    _place(text, _across(hunk.at, opcodes(after, plain)), hunk.removed)
+    _insert_lines(text, _map_gap(hunk.at, opcodes(after, plain)), hunk.removed)
 
 
-def _place(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
-    added = _encoded(text, new)
+def _insert_lines(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
+    added = _encode_lines(text, new)
     if at == len(text) and text and not text[-1].endswith((b"\n", b"\r")):
-        text[-1] += _ending(text)
+        text[-1] += _line_ending(text)
         added[-1] = added[-1].rstrip(b"\r\n")  # a file without a final newline stays without
     text[at:at] = added
 
 
-def _across(gap: int, codes: Sequence[Opcode]) -> int:
-    """Return the index in the new lines of what was the gap before index `gap` in the old ones.
+def _map_gap(gap: int, codes: Sequence[Opcode]) -> int:
+    """Return the index in the new lines for the gap before index `gap` of the old ones.
 
-    Raises NotThereError if the lines around it were rewritten into a different number of lines.
+    Raises ChangeNotFoundError if the lines around it were replaced by a different number of lines.
     """
     for tag, i, j, k, m in codes:
         if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i
-    raise NotThereError("Cannot find the lines to edit", "the lines around them were rewritten")
+    raise ChangeNotFoundError("Cannot find the lines to edit", "the lines around them were rewritten")
 
 
-def _plain(text: list[bytes]) -> list[str]:
+def _plain_lines(text: list[bytes]) -> list[str]:
     return [line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in text]
 
 
-def _encoded(text: list[bytes], new: tuple[str, ...]) -> list[bytes]:
-    return [line.encode("utf-8", "surrogateescape") + _ending(text) for line in new]
+def _encode_lines(text: list[bytes], new: tuple[str, ...]) -> list[bytes]:
+    return [line.encode("utf-8", "surrogateescape") + _line_ending(text) for line in new]
 
 
-def _ending(text: list[bytes]) -> bytes:
+def _line_ending(text: list[bytes]) -> bytes:
     return next((end for line in text[:1] for end in (b"\r\n", b"\r") if line.endswith(end)), b"\n")

@@ -16,15 +16,17 @@ from pathlib import Path
 from skilld.git.errors import GitFailedError, RepoRefusedError
 from skilld.git.run import Git
 
-# Anywhere in a message, and behind the marks that squashing and quoting put before a line.
-_MENTION = re.compile(r"^[ \t>*-]*Skilld-Proposal:[ \t]*([0-9A-Za-z][0-9A-Za-z-]{0,63})[ \t]*\r?$", re.MULTILINE)
-_TRAILER = re.compile(r"^(Skilld-[A-Za-z]+): (.*)$")
-EMAIL = "skilld@localhost"  # of the author and committer of skilld's own commits
+# Anywhere in a message, also after the marks that squashing and quoting put before a line.
+_MENTION_PATTERN = re.compile(
+    r"^[ \t>*-]*Skilld-Proposal:[ \t]*([0-9A-Za-z][0-9A-Za-z-]{0,63})[ \t]*\r?$", re.MULTILINE
+)
+_TRAILER_PATTERN = re.compile(r"^(Skilld-[A-Za-z]+): (.*)$")
+OWN_EMAIL = "skilld@localhost"  # of the author and committer of skilld's own commits
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """One object of the store: `kind` is blob, tree, commit or tag."""
+    """One git object: `kind` is blob, tree, commit or tag."""
 
     oid: str
     kind: str
@@ -33,7 +35,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Ident:
-    """Who and when, as a commit has it: seconds since 1970, and the offset from UTC as git writes it."""
+    """The person and time of a commit: seconds since 1970, and the offset from UTC as git writes it."""
 
     name: str
     email: str
@@ -46,7 +48,7 @@ class Ident:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit, parsed. `message` is its bytes as they are; `text` the same for reading."""
+    """A parsed commit. `message` has its exact bytes, `text` the same decoded."""
 
     oid: str
     tree: str
@@ -57,7 +59,7 @@ class Commit:
 
     @property
     def text(self) -> str:
-        """The message as text; bytes that are no UTF-8 are replaced."""
+        """The message as text; invalid UTF-8 is replaced."""
         return self.message.decode("utf-8", "replace")
 
     @property
@@ -67,44 +69,44 @@ class Commit:
 
     @property
     def proposals(self) -> tuple[str, ...]:
-        """The ids of all proposals the message names in a `Skilld-Proposal:` line, wherever it stands."""
-        return tuple(dict.fromkeys(_MENTION.findall(self.text)))
+        """The IDs of all proposals that the message names in a `Skilld-Proposal:` line anywhere."""
+        return tuple(dict.fromkeys(_MENTION_PATTERN.findall(self.text)))
 
     @property
     def trailers(self) -> dict[str, str]:
         """The `Skilld-*` trailers of the last paragraph, by name."""
         last = self.text.strip().replace("\r\n", "\n").split("\n\n")[-1]
-        found = (_TRAILER.match(line) for line in last.split("\n"))
+        found = (_TRAILER_PATTERN.match(line) for line in last.split("\n"))
         return {match[1]: match[2].strip() for match in found if match}
 
 
-def read(git: Git, names: Sequence[str]) -> list[Object | None]:
-    """Return the objects of these names in order, None if there is none."""
+def read_objects(git: Git, names: Sequence[str]) -> list[Object | None]:
+    """Return the objects with these names in order, None for each that does not exist."""
     if any("\n" in name or "\0" in name for name in names):
         raise RepoRefusedError("Cannot read the repository", "a path contains a line break")
     found = git.objects([name.encode("utf-8", "surrogateescape") for name in names]) if names else []
     return [Object(*item) if item is not None else None for item in found]
 
 
-def texts(git: Git, names: Sequence[str]) -> list[bytes | None]:
-    """Return the bytes of objects, None for each that is not there."""
-    return [item.data if item is not None else None for item in read(git, names)]
+def read_texts(git: Git, names: Sequence[str]) -> list[bytes | None]:
+    """Return the bytes of objects, None for each that does not exist."""
+    return [item.data if item is not None else None for item in read_objects(git, names)]
 
 
-def sizes(git: Git, names: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Return (id, kind, size) of objects in their order, a size of -1 where there is none."""
+def read_sizes(git: Git, names: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Return (id, kind, size) of objects in order, with a size of -1 for each that does not exist."""
     given = [name.encode() for name in names]
     return git.sizes(given) if given else []
 
 
 def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
     """Return the bytes of a file in a commit, or None if the commit has no such file."""
-    found = read(git, [f"{commit}:{relpath}"])[0]
+    found = read_objects(git, [f"{commit}:{relpath}"])[0]
     return found.data if found is not None and found.kind == "blob" else None
 
 
-def common_version(git: Git, one: str, other: str, relpath: str) -> bytes | None:
-    """Return a file's bytes where the histories of two commits part; None if they never met, or had no such file."""
+def read_common_version(git: Git, one: str, other: str, relpath: str) -> bytes | None:
+    """Return a file's bytes in the merge base of two commits; None if there is none, or it has no such file."""
     found = git.call("merge-base", one, other)
     if found.status not in {0, 1}:
         raise GitFailedError("git merge-base failed", found.status, found.err)
@@ -112,8 +114,10 @@ def common_version(git: Git, one: str, other: str, relpath: str) -> bytes | None
 
 
 def read_commits(git: Git, names: Sequence[str]) -> list[Commit | None]:
-    """Return the commits of these names in order, None if there is no commit."""
-    return [_parse(item) if item is not None and item.kind == "commit" else None for item in read(git, names)]
+    """Return the commits with these names in order, None for each that does not exist."""
+    return [
+        _parse_commit(item) if item is not None and item.kind == "commit" else None for item in read_objects(git, names)
+    ]
 
 
 def read_commit(git: Git, name: str) -> Commit | None:
@@ -124,9 +128,9 @@ def read_commit(git: Git, name: str) -> Commit | None:
 def write_commit(
     git: Git, *, tree: str, parents: Sequence[str], message: bytes, author: Ident, committer: Ident
 ) -> str:
-    """Store a commit, with all that was added before it, and return its id: the same arguments always give the same.
+    """Store a commit, with all objects added before it, and return its id, which only depends on the arguments.
 
-    Written as exact bytes rather than by commit-tree, which would change the names of people.
+    Written as exact bytes instead of with commit-tree, which would change people's names.
     """
     head = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {author}", f"committer {committer}"]
     data = "\n".join(head).encode("utf-8", "surrogateescape") + b"\n\n" + message
@@ -136,39 +140,39 @@ def write_commit(
 
 
 def write_blob(git: Git, data: bytes) -> str:
-    """Store `data` as it is (no filters, no conversion) and return its id."""
+    """Store `data` unchanged (no filters, no conversion) and return its id."""
     oid = git.add("blob", data)
     git.write()
     return oid
 
 
-def _parse(item: Object) -> Commit:
+def _parse_commit(item: Object) -> Commit:
     head, _, message = item.data.partition(b"\n\n")
     fields: dict[str, list[str]] = {}
     for line in head.decode("utf-8", "surrogateescape").split("\n"):
         key, _, value = line.partition(" ")
-        fields.setdefault(key, []).append(value)  # a blank key is the continuation of a signature
+        fields.setdefault(key, []).append(value)  # an empty key continues a signature
     try:
-        author, committer = _ident(fields["author"][0]), _ident(fields["committer"][0])
+        author, committer = _parse_ident(fields["author"][0]), _parse_ident(fields["committer"][0])
         return Commit(item.oid, fields["tree"][0], tuple(fields.get("parent", ())), author, committer, message)
     except (KeyError, ValueError) as error:
         raise RepoRefusedError("Cannot read the repository", f"commit {item.oid} is malformed") from error
 
 
-def _ident(value: str) -> Ident:
+def _parse_ident(value: str) -> Ident:
     match = re.fullmatch(r"([^<]*?) ?<([^>]*)> ?(-?\d+) ([+-]\d+)", value)
     if match is None:
         raise ValueError(value)
     return Ident(match[1], match[2], int(match[3]), match[4])
 
 
-# Whether git would merge a change of one file, asked of git itself on copies outside of the repository.
-# `skilld.git.line_diff.merge` is a line merge of our own; on random edits it calls a merge clean that git does not in
-# about one of two hundred. What is printed for a person to type has to hold, so git is asked.
+# `skilld.git.line_diff.merge` is a line merge of our own; on random edits it reports a clean merge where git does not
+# in about one of two hundred cases. A command printed for a person to type must work, so git itself is asked, on copies
+# outside the repository.
 
 
-def merges(git: Git, base: bytes | None, current: bytes | None, other: bytes | None) -> bool:
-    """Whether the change from `base` to `other` merges into `current` without a conflict; None is no such file."""
+def merges_cleanly(git: Git, base: bytes | None, current: bytes | None, other: bytes | None) -> bool:
+    """Whether the change from `base` to `other` merges into `current` without conflict; None is a missing file."""
     if base is None or current is None or other is None:
         return base == current and other is not None
     with tempfile.TemporaryDirectory(prefix="skilld-") as folder:
@@ -178,18 +182,18 @@ def merges(git: Git, base: bytes | None, current: bytes | None, other: bytes | N
         return git.call("merge-file", "-p", "-q", *map(str, paths)).status == 0
 
 
-_NAME, _EMAIL = "Skill author", "author@localhost"
+_DEFAULT_NAME, _DEFAULT_EMAIL = "Skill author", "author@localhost"
 
 
-def identity(git: Git) -> dict[str, str]:
-    """Return NAME and EMAIL, the last parts of the variables by which git takes them."""
+def person_identity(git: Git) -> dict[str, str]:
+    """Return the person's NAME and EMAIL, the suffixes of git's variables for them."""
     out = git.call("config", "--null", "--get-regexp", r"^user\.(name|email)$").out.decode("utf-8", "surrogateescape")
     rows = dict(item.split("\n", 1) for item in out.split("\0") if "\n" in item)
     name, email = (re.sub(r"[<>\n\r]", "", rows.get(key, "")).strip() for key in ("user.name", "user.email"))
-    return {"NAME": name or _NAME, "EMAIL": email or _EMAIL}
+    return {"NAME": name or _DEFAULT_NAME, "EMAIL": email or _DEFAULT_EMAIL}
 
 
-def person_at(git: Git, seconds: int) -> Ident:
-    """Return the person at a time (seconds since 1970), as a commit has it, in the time zone of this machine."""
-    who = identity(git)
+def person_ident(git: Git, seconds: int) -> Ident:
+    """Return the person's ident for a commit at a time (seconds since 1970), in this machine's time zone."""
+    who = person_identity(git)
     return Ident(who["NAME"], who["EMAIL"], seconds, time.strftime("%z", time.localtime(seconds)))

@@ -1,7 +1,7 @@
-"""skilld's own refs: checked for traps, then moved all or nothing, each by compare-and-swap.
+"""Moves skilld's own refs, all or nothing, each by compare-and-swap, after checking them for links.
 
-A repository can hold a symbolic ref in place of ours, which moves its target, or a symlinked folder, which makes git
-write outside of it (both measured, git 2.39): both are refused first, and `--no-deref` is given besides.
+A repository can hold a symbolic ref in place of ours, so that git moves its target, or a symlinked folder, so that git
+writes outside the repository (both measured, git 2.39): both are refused, and `--no-deref` is passed as well.
 """
 
 from __future__ import annotations
@@ -17,16 +17,21 @@ from skilld.files import in_shell
 from skilld.git import objects
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.run import Git
-from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
-from skilld.git.state import remove_begun_objects
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
+from skilld.git.state import remove_temporary_objects
 
-_WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between tries at a held lock: 3.2 s in all
-_MOVED = ("but expected", "reference already exists", "unable to resolve reference", "reference is missing")
+_RETRY_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # between tries at a held lock: 3.2 s in total
+_LOST_RACE_MESSAGES = (
+    "but expected",
+    "reference already exists",
+    "unable to resolve reference",
+    "reference is missing",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One ref, from `old` to `new`. An `old` of None means it must not exist, a `new` of None deletes it."""
+class RefChange:
+    """One ref to move from `old` (None: it must not exist) to `new` (None: delete it)."""
 
     ref: str
     new: str | None
@@ -34,36 +39,36 @@ class Change:
 
 
 def proposal_ref(proposal: str) -> str:
-    """Return the ref on which an open proposal hangs; raises ValueError for an id that could be anything else."""
+    """Return the ref of an open proposal; raises ValueError for an invalid ID."""
     if not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}", proposal):
         raise ValueError(f"{proposal!r} is not a proposal ID")
-    return PROPOSALS + proposal
+    return PROPOSAL_REFS + proposal
 
 
-def tip(git: Git, ref: str) -> str | None:
-    """Return the commit a ref names, or None if there is no such ref."""
-    found = objects.read(git, [f"{ref}^{{commit}}"])[0]
+def read_tip(git: Git, ref: str) -> str | None:
+    """Return the commit that a ref points to, or None if there is no such ref."""
+    found = objects.read_objects(git, [f"{ref}^{{commit}}"])[0]
     return found.oid if found is not None else None
 
 
-def tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
-    """Return ref name -> object id of all refs below the patterns (a full name, or a folder without its slash)."""
+def read_tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
+    """Return name -> object id of all refs matching the patterns (full names, or folders without a final slash)."""
     out = git.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns).decode("utf-8", "surrogateescape")
     return {name: oid for oid, name in (line.split(" ", 1) for line in out.splitlines())}
 
 
-def reaches(git: Git, commit: str, tip: str) -> bool:
-    """Whether a commit is `tip` or below it."""
+def is_reachable(git: Git, commit: str, tip: str) -> bool:
+    """Whether a commit is `tip` or an ancestor of it."""
     return commit == tip or git.call("merge-base", "--is-ancestor", commit, tip).status == 0
 
 
-def leading(git: Git, tips: Collection[str]) -> list[str]:
-    """Return those of some commits that no other of them has in its history."""
-    return [one for one in tips if not any(one != other and reaches(git, one, other) for other in tips)]
+def without_ancestors(git: Git, tips: Collection[str]) -> list[str]:
+    """Return those commits that are not ancestors of any other of them."""
+    return [one for one in tips if not any(one != other and is_reachable(git, one, other) for other in tips)]
 
 
-def check_plain(common_dir: Path, names: Iterable[str]) -> None:
-    """Raise RepoRefusedError if one of these refs, or a folder on the way to it, is a link of any sort."""
+def check_no_links(common_dir: Path, names: Iterable[str]) -> None:
+    """Raise RepoRefusedError if one of these refs, or a folder on the way to it, is a link of any kind."""
     for top in ("refs", "objects", "packed-refs"):
         _refuse_link(common_dir / top)
     for name in names:
@@ -71,7 +76,7 @@ def check_plain(common_dir: Path, names: Iterable[str]) -> None:
         for part in name.split("/"):
             path /= part
             _refuse_link(path)
-        if _kind(path) == stat.S_IFREG and path.read_bytes()[:4] == b"ref:":
+        if _file_type(path) == stat.S_IFREG and path.read_bytes()[:4] == b"ref:":
             raise RepoRefusedError(
                 "Cannot use this repository",
                 f"{name} is a symbolic ref, so writing to it would move the ref that it points to",
@@ -79,18 +84,18 @@ def check_plain(common_dir: Path, names: Iterable[str]) -> None:
             )
 
 
-def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") -> None:
-    """Make all changes or none; `note` goes into the reflogs there are.
+def move_refs(git: Git, common_dir: Path, changes: Sequence[RefChange], note: str = "") -> None:
+    """Make all changes or none; `note` is added to existing reflogs.
 
     Raises LostRaceError if a ref no longer has its old value, RefLockedError if another program keeps a lock,
-    RepoRefusedError if the ref cannot exist (a branch named `skilld` is in its way).
+    RepoRefusedError if the ref cannot exist (because of a branch named `skilld`).
     """
     if not changes:
         return
-    check_plain(common_dir, [change.ref for change in changes])
-    orders = "".join(_order(change) for change in changes).encode()
+    check_no_links(common_dir, [change.ref for change in changes])
+    orders = "".join(_update_line(change) for change in changes).encode()
     why = ["-m", note] if note else []
-    for wait in (*_WAITS, None):
+    for wait in (*_RETRY_SECONDS, None):
         result = git.call("update-ref", "--no-deref", *why, "--stdin", stdin=orders)
         if result.status == 0:
             return
@@ -99,7 +104,7 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
         if wait is None:
             raise RefLockedError("Could not write the proposal", "another program holds a lock on a ref", after=60)
         time.sleep(wait)
-    if any(word in result.err for word in _MOVED):
+    if any(word in result.err for word in _LOST_RACE_MESSAGES):
         raise LostRaceError("The staging branch moved in the meantime", result.err)
     above = STAGING_BRANCH.partition("/")[0]
     if "exists; cannot create" in result.err or "Is a directory" in result.err or "Not a directory" in result.err:
@@ -112,47 +117,47 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
     raise GitFailedError("Could not update the refs", result.status, result.err)
 
 
-def mend(git: Git, common_dir: Path) -> None:
-    """Take away our own refs that a power cut left without a value, and give the staging branch its newest commit back.
+def repair_refs(git: Git, common_dir: Path) -> None:
+    """Delete refs of ours that a power cut left without a value, and restore the staging branch's newest commit.
 
-    Git writes a ref beside its place and renames it, so such a file is never one in the making. Which commit it was the
-    refs of proposals tell; an older value that was packed is none.
+    Git writes a ref to a temporary file and renames it, so an empty file is never one being written. The commit is
+    found by the refs of proposals; a packed value may be outdated.
     """
-    folder = common_dir / PROPOSALS
-    broken = [path for path in (common_dir / STAGING, *(folder.iterdir() if folder.is_dir() else ())) if _empty(path)]
+    folder = common_dir / PROPOSAL_REFS
+    broken = [
+        path for path in (common_dir / STAGING_REF, *(folder.iterdir() if folder.is_dir() else ())) if _is_empty(path)
+    ]
     for path in broken:
         path.unlink(missing_ok=True)
-    oids = tips(git, [PROPOSALS.rstrip("/")]).values() if common_dir / STAGING in broken else ()
+    oids = read_tips(git, [PROPOSAL_REFS.rstrip("/")]).values() if common_dir / STAGING_REF in broken else ()
     if oids:
         newest = git.run("rev-list", "--topo-order", "--max-count=1", *oids).decode().strip()
-        move(git, common_dir, [Change(STAGING, newest, tip(git, STAGING))])
+        move_refs(git, common_dir, [RefChange(STAGING_REF, newest, read_tip(git, STAGING_REF))])
 
 
-def _empty(path: Path) -> bool:
-    return path.suffix != ".lock" and _kind(path) == stat.S_IFREG and not path.read_bytes().strip(b"\0\n ")
+def _is_empty(path: Path) -> bool:
+    return path.suffix != ".lock" and _file_type(path) == stat.S_IFREG and not path.read_bytes().strip(b"\0\n ")
 
 
 def remove_stale_locks(common_dir: Path, older_than: float = 0.0) -> list[Path]:
     """Remove locks that a killed worker left on our own refs more than so many seconds ago, and return them.
 
-    What it had begun to write of objects goes too.
-
-    Only for a program that knows that no other skilld is at work: with kill -9, 2 of 263 kills left such a lock, which
-    blocked every later proposal.
+    Temporary files of objects that it was writing are removed, too. Only for a program that knows that no other skilld
+    is running: 2 of 263 kills with -9 left such a lock, which blocked every later proposal.
     """
-    check_plain(common_dir, [STAGING, PROPOSALS.rstrip("/")])
-    proposals = common_dir / PROPOSALS
-    locks = [common_dir / f"{STAGING}.lock", *(proposals.glob("*.lock") if proposals.is_dir() else ())]
+    check_no_links(common_dir, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
+    proposals = common_dir / PROPOSAL_REFS
+    locks = [common_dir / f"{STAGING_REF}.lock", *(proposals.glob("*.lock") if proposals.is_dir() else ())]
     before = time.time() - older_than
-    stale = [lock for lock in locks if _kind(lock) == stat.S_IFREG and lock.stat().st_mtime <= before]
+    stale = [lock for lock in locks if _file_type(lock) == stat.S_IFREG and lock.stat().st_mtime <= before]
     for lock in stale:
         lock.unlink(missing_ok=True)
-    remove_begun_objects(common_dir / "objects", older_than)
+    remove_temporary_objects(common_dir / "objects", older_than)
     return stale
 
 
-def _order(change: Change) -> str:
-    # `create` needs no old value, so it works in repositories of either object format.
+def _update_line(change: RefChange) -> str:
+    # `create` needs no old value, so it works with either object format.
     if change.new is None:
         return f"delete {change.ref} {change.old}\n"
     if change.old is None:
@@ -160,7 +165,7 @@ def _order(change: Change) -> str:
     return f"update {change.ref} {change.new} {change.old}\n"
 
 
-def _kind(path: Path) -> int:
+def _file_type(path: Path) -> int:
     try:
         return stat.S_IFMT(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -168,7 +173,7 @@ def _kind(path: Path) -> int:
 
 
 def _refuse_link(path: Path) -> None:
-    if _kind(path) == stat.S_IFLNK:
+    if _file_type(path) == stat.S_IFLNK:
         raise RepoRefusedError(
             "Cannot use this repository",
             f"{path} is a symlink, so git would write outside the repository",

@@ -1,7 +1,7 @@
-"""The repository that tracks a given SKILL.md, and everything that decides whether we may write to it.
+"""Finds the repository that tracks a given SKILL.md, and decides whether we may write to it.
 
-A real path enters; a `Repo` leaves, or a typed refusal with a sentence for the person. What git cannot tell is an
-error, never "absent". Reads only, runs no program of the repository's choice.
+Takes a real path and returns a `Repo`, or raises a typed refusal with a sentence for the person. If git cannot tell
+something, that is an error, never "absent". Reads only, and runs no program that the repository configures.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from pathlib import Path
 
 from skilld.files import in_shell
 from skilld.git import objects, state, tree
-from skilld.git.attributes import filtered
+from skilld.git.attributes import is_filtered
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
-from skilld.git.run import Git, once
-from skilld.git.staging_branch import STAGING, STAGING_BRANCH
-from skilld.git.state import is_passing, require_absent, require_unborn
+from skilld.git.run import Git, cached
+from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
+from skilld.git.state import is_temporary, require_absent, require_unborn
 from skilld.text import fold, word_set
 
 _KNOWN_EXTENSIONS = word_set(
     "compatobjectformat noop objectformat partialclone preciousobjects relativeworktrees worktreeconfig"
 )
-# What the name of a ref has not; git takes a file with such a name for something else.
-_NO_REF = frozenset(" ~^:?*[\\\n\0")
-_REMOTE = re.compile(r"refs/remotes/[^/]+/.")
-_SETTINGS = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile)$"
+# Not allowed in the name of a ref: git takes a file with such a name for something else.
+_INVALID_REF_CHARACTERS = frozenset(" ~^:?*[\\\n\0")
+_REMOTE_REF_PATTERN = re.compile(r"refs/remotes/[^/]+/.")
+_SETTINGS_PATTERN = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile)$"
 
 
 @dataclass(frozen=True, slots=True)
-class Default:
-    """The default branch: its short name, and the commit of each ref it has here (the local and the fetched one)."""
+class DefaultBranch:
+    """The default branch: its short name, and the commit of each of its refs here (the local and the fetched one)."""
 
     name: str
     refs: Mapping[str, str]
 
     @property
     def tips(self) -> tuple[str, ...]:
-        """The commits of its refs, each once."""
+        """The distinct commits of its refs."""
         return tuple(dict.fromkeys(self.refs.values()))
 
 
@@ -49,8 +49,8 @@ class Repo:
     """A repository as seen from one work tree, read once.
 
     `head` is the commit of HEAD, `branch` the full name of the checked-out branch (None: detached), `default` None
-    if it cannot be told. `remote` says whether anything pushes from here, `private` whether it is skilld's own
-    repository for these skills (`skilld.git.managed_repos`).
+    if unknown. `remote` says whether it has a remote, `private` whether it is skilld's own repository for these skills
+    (`skilld.git.managed_repos`).
     """
 
     git: Git
@@ -59,13 +59,13 @@ class Repo:
     common_dir: Path
     head: str
     branch: str | None
-    default: Default | None
+    default: DefaultBranch | None
     remote: bool
     private: bool = False
 
     @property
     def address(self) -> Path:
-        """The folder by which it is found again: the work tree's, or the git directory of a private one."""
+        """The folder that identifies it: the work tree, or the git directory of a private one."""
         return self.git_dir if self.private else self.toplevel
 
 
@@ -73,7 +73,7 @@ class Repo:
 class TrackedFile:
     """A SKILL.md in HEAD of its repository: `relpath` with forward slashes below the top level.
 
-    `entry` is None for one that is to be made (`skilld.git.repo`).
+    `entry` is None for one that is to be created.
     """
 
     repo: Repo
@@ -84,28 +84,28 @@ class TrackedFile:
 def open_repo(folder: Path) -> Repo:
     """Return the repository whose work tree holds `folder` (a real path).
 
-    Raises NotTrackedError if there is none or it has no commit, RepoRefusedError if it is one we do not write
-    to: bare, not the person's, redirected elsewhere, of an unknown format.
+    Raises NotTrackedError if there is none or it has no commit, RepoRefusedError if we do not write to it: bare, not
+    the person's, redirected elsewhere, of an unknown format.
     """
-    return open_place(locate(folder))
+    return open_location(locate(folder))
 
 
-def find(path: Path) -> TrackedFile:
+def find_tracked(path: Path) -> TrackedFile:
     """Return the repository that tracks the skill at `path`, and where in it.
 
     `path` must be the real path of the file: a link anywhere in it is refused. Raises as `open_repo`, and
-    NotTrackedError if HEAD does not hold the file or a filter is between it and the stored bytes.
+    NotTrackedError if HEAD does not have the file or a filter changes its stored bytes.
     """
-    found = find_in(path.parent, path)
+    found = find_in_repo(path.parent, path)
     if found.entry is None:
         raise NotTrackedError("untracked", f"{found.relpath} is not in the latest commit of {found.repo.toplevel}")
     return found
 
 
-def find_in(folder: Path, path: Path) -> TrackedFile:
-    """Return where `path` is in the repository around `folder`, one of its parents, be it in HEAD or not.
+def find_in_repo(folder: Path, path: Path) -> TrackedFile:
+    """Return where `path` is in the repository around `folder`, one of its parents, whether HEAD has it or not.
 
-    Raises as `find`, but for a file that HEAD does not hold.
+    Raises as `find_tracked`, except if HEAD does not have the file.
     """
     if path.resolve() != path:
         raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symlink")
@@ -113,30 +113,30 @@ def find_in(folder: Path, path: Path) -> TrackedFile:
     relpath = path.relative_to(place.toplevel).as_posix()
     tree.check_relpath(relpath)
     settings = _settings(place.git)
-    repo = _open(place, settings)
-    found = tree.entry(repo.git, repo.head, relpath)
+    repo = _open_at(place, settings)
+    found = tree.read_entry(repo.git, repo.head, relpath)
     if found is not None and found.mode not in tree.FILE_MODES:
         raise RepoRefusedError("Cannot edit this file", f"{relpath} is not a regular file in {place.toplevel}")
-    if filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
+    if is_filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
         raise NotTrackedError("filtered", f"a git filter changes {relpath} when git stores it")
     return TrackedFile(repo, relpath, found)
 
 
-def open_place(place: Place, *, private: bool = False) -> Repo:
-    """Return the repository at a place that is known to be one; raises as `open_repo`."""
-    return _open(place, _settings(place.git), private=private)
+def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
+    """Return the repository at a known location; raises as `open_repo`."""
+    return _open_at(place, _settings(place.git), private=private)
 
 
-def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> Repo:
+def _open_at(place: RepoLocation, settings: dict[str, str], *, private: bool = False) -> Repo:
     unknown = sorted(
         key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _KNOWN_EXTENSIONS
     )
     if unknown:
-        # Said in full: nothing but the person knows whether another program needs it.
+        # Name it: only the person knows whether another program needs it.
         unset = f"git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
         cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not support"
         raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs that setting: {unset}")
-    head = objects.read(place.git, ["HEAD"])[0]
+    head = objects.read_objects(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
         first = f"git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
@@ -153,63 +153,65 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
         common_dir=place.common_dir,
         head=head.oid,
         branch=state.head_branch(place.git_dir),
-        default=_default(place, settings.get("init.defaultbranch", "")),
+        default=_find_default(place, settings.get("init.defaultbranch", "")),
         remote=any(key.startswith("remote.") for key in settings),
         private=private,
     )
 
 
 def _branches(git: Git) -> list[str]:
-    """Return some branches that have a commit, of the person's or of a remote."""
+    """Return some branches with a commit, local or remote."""
     out = git.run("for-each-ref", "--count=3", "--format=%(refname:short)", "refs/heads", "refs/remotes")
     names = out.decode("utf-8", "surrogateescape").splitlines()
     return [name for name in names if not name.startswith("skilld/")]
 
 
 def _settings(git: Git) -> dict[str, str]:
-    return once(("settings", git), lambda: _read_settings(git))
+    return cached(("settings", git), lambda: _read_settings(git))
 
 
 def _read_settings(git: Git) -> dict[str, str]:
-    result = git.call("config", "--null", "--get-regexp", _SETTINGS)
+    result = git.call("config", "--null", "--get-regexp", _SETTINGS_PATTERN)
     if result.status not in (0, 1):  # 1: nothing matches
         raise GitFailedError("Cannot read the repository's configuration", result.status, result.err)
     items = result.out.decode("utf-8", "surrogateescape").split("\0")
     return {key.lower(): value for key, _, value in (item.partition("\n") for item in items if item)}
 
 
-def _default(place: Place, configured: str) -> Default | None:
-    names = [name for name in (configured, "main", "master") if name and not set(name) & _NO_REF]
+def _find_default(place: RepoLocation, configured: str) -> DefaultBranch | None:
+    names = [name for name in (configured, "main", "master") if name and not set(name) & _INVALID_REF_CHARACTERS]
     names = [name for name in names if name != STAGING_BRANCH]
-    # A clone of a repository in which the staging branch was checked out takes that for the default branch.
-    pointers = [*_there(place.git, [ref for ref in _remote_heads(place) if not ref.endswith(f"/{STAGING_BRANCH}")])]
+    # A clone of a repository in which the staging branch was checked out treats that as the default branch.
+    pointers = [
+        *_existing_refs(place.git, [ref for ref in _remote_heads(place) if not ref.endswith(f"/{STAGING_BRANCH}")])
+    ]
     pointers.sort(key=lambda ref: not ref.startswith("refs/remotes/origin/"))
     if pointers:
         name = pointers[0].split("/", 3)[3]
-        return Default(name, _there(place.git, [f"refs/heads/{name}", pointers[0]]))
+        return DefaultBranch(name, _existing_refs(place.git, [f"refs/heads/{name}", pointers[0]]))
     own = {name: [f"refs/heads/{name}", f"refs/remotes/origin/{name}"] for name in names}
-    there = _there(place.git, [ref for both in own.values() for ref in both])
+    there = _existing_refs(place.git, [ref for both in own.values() for ref in both])
     for name, both in own.items():
         if both[0] in there:
-            return Default(name, {ref: there[ref] for ref in both if ref in there})
+            return DefaultBranch(name, {ref: there[ref] for ref in both if ref in there})
     form = "--format=%(refname) %(objectname)"
     out = place.git.run("for-each-ref", "--count=3", form, "refs/heads").decode("utf-8", "surrogateescape")
-    only = [line.split(" ") for line in out.splitlines() if not line.startswith(STAGING)]
-    return Default(only[0][0].removeprefix("refs/heads/"), {only[0][0]: only[0][1]}) if len(only) == 1 else None
+    only = [line.split(" ") for line in out.splitlines() if not line.startswith(STAGING_REF)]
+    return DefaultBranch(only[0][0].removeprefix("refs/heads/"), {only[0][0]: only[0][1]}) if len(only) == 1 else None
 
 
-def _remote_heads(place: Place) -> list[str]:
-    """Return the refs that HEAD of each remote points at; only loose refs can point at another one."""
+def _remote_heads(place: RepoLocation) -> list[str]:
+    """Return the ref that HEAD of each remote points to; only loose refs can point to another one."""
     if (place.common_dir / "reftable").is_dir():
         out = place.git.run("for-each-ref", "--format=%(symref)", "refs/remotes/*/HEAD")
         return [ref for ref in out.decode("utf-8", "surrogateescape").splitlines() if ref]
-    found = (state.points_at(head) for head in sorted((place.common_dir / "refs/remotes").glob("*/HEAD")))
-    return [ref for ref in found if ref and _REMOTE.match(ref) and not set(ref) & _NO_REF]
+    found = (state.symbolic_target(head) for head in sorted((place.common_dir / "refs/remotes").glob("*/HEAD")))
+    return [ref for ref in found if ref and _REMOTE_REF_PATTERN.match(ref) and not set(ref) & _INVALID_REF_CHARACTERS]
 
 
-def _there(git: Git, names: Sequence[str]) -> dict[str, str]:
-    """Return the commits of those of these refs that there are."""
-    found = zip(names, objects.read(git, names), strict=True)
+def _existing_refs(git: Git, names: Sequence[str]) -> dict[str, str]:
+    """Return the commits of those refs that exist."""
+    found = zip(names, objects.read_objects(git, names), strict=True)
     return {name: item.oid for name, item in found if item is not None}
 
 
@@ -221,13 +223,12 @@ def _personal_attributes(settings: dict[str, str]) -> Path:
     return Path(base).expanduser() / "git" / "attributes"
 
 
-# Where the work tree and the git directory of a folder are, and whether each really belongs to the other. A repository
-# can name a work tree anywhere (`core.worktree`), and a `.git` file can name any git directory: both are accepted by
-# git (measured, 2.39). Here the `.git` that stands above the folder must lead to the git directory, and that one must
-# lead back.
+# The work tree and the git directory of a folder must belong to each other. A repository can name a work tree anywhere
+# (`core.worktree`), and a `.git` file can name any git directory: git accepts both (measured, 2.39). Here the `.git`
+# above the folder must lead to the git directory, and that one must lead back.
 
-_REPOSITORY = re.compile(r"ownership in repository at '(.+)'")
-_QUESTIONS = (
+_OWNERSHIP_PATTERN = re.compile(r"ownership in repository at '(.+)'")
+_REV_PARSE_OPTIONS = (
     "--is-bare-repository",
     "--show-toplevel",
     "--absolute-git-dir",
@@ -237,8 +238,8 @@ _QUESTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A work tree and its git directory, all real paths; `git` runs at the top level and looks no higher."""
+class RepoLocation:
+    """A work tree and its git directory, all real paths; `git` runs at the top level and searches no parent folder."""
 
     git: Git
     toplevel: Path
@@ -246,31 +247,31 @@ class Place:
     common_dir: Path
 
 
-def locate(folder: Path) -> Place:
-    """Return the work tree around `folder`; raises NotTrackedError if there is none, else RepoRefusedError."""
-    top = _top(folder)
-    place = once(("place", top), lambda: _locate(folder)) if top is not None else _locate(folder)
+def locate(folder: Path) -> RepoLocation:
+    """Return the work tree around `folder`; raises NotTrackedError if there is none, RepoRefusedError if unusable."""
+    top = _find_top(folder)
+    place = cached(("place", top), lambda: _locate(folder)) if top is not None else _locate(folder)
     if not folder.is_relative_to(place.toplevel):
         cause = f"its work tree, {place.toplevel}, does not contain {folder}"
         raise RepoRefusedError("Cannot use this repository", cause)
     return place
 
 
-def _top(folder: Path) -> Path | None:
-    """Return the folder above that has a `.git`; None where git might find another one, or stop on its way there."""
+def _find_top(folder: Path) -> Path | None:
+    """Return the nearest folder with a `.git`; None if git might find another one, or stop on the way."""
     try:
         device = folder.stat().st_dev
         for above in (folder, *folder.parents):
-            if above.stat().st_dev != device or _stands(above / "HEAD"):  # a mount point, a bare repository
+            if above.stat().st_dev != device or _exists(above / "HEAD"):  # a mount point, a bare repository
                 return None
-            if _stands(above / ".git"):
+            if _exists(above / ".git"):
                 return above
     except OSError:
         return None
     return None
 
 
-def _stands(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
         path.lstat()
     except FileNotFoundError:
@@ -278,25 +279,25 @@ def _stands(path: Path) -> bool:
     return True
 
 
-def _locate(folder: Path) -> Place:
-    result = Git(folder).call("rev-parse", "--path-format=absolute", *_QUESTIONS)
+def _locate(folder: Path) -> RepoLocation:
+    result = Git(folder).call("rev-parse", "--path-format=absolute", *_REV_PARSE_OPTIONS)
     lines = os.fsdecode(result.out).splitlines()
-    if result.status != 0 or len(lines) != len(_QUESTIONS) or lines[0] != "false":
-        raise _refusal(folder, result.err, bare=lines[:1] == ["true"])
+    if result.status != 0 or len(lines) != len(_REV_PARSE_OPTIONS) or lines[0] != "false":
+        raise _locate_error(folder, result.err, bare=lines[:1] == ["true"])
     toplevel, git_dir, common_dir = (Path(os.path.realpath(line)) for line in lines[1:4])
     if folder.is_relative_to(toplevel):
         _check_pointers(toplevel, git_dir, common_dir)
     git = Git(toplevel, ceiling=toplevel.parent, algorithm=lines[4])
-    return Place(git, toplevel, git_dir, common_dir)
+    return RepoLocation(git, toplevel, git_dir, common_dir)
 
 
-def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
+def _locate_error(folder: Path, err: str, *, bare: bool) -> Exception:
     sentence = fold(err).removeprefix("fatal: ")
     if sentence.startswith("not a git repository (or any"):
         require_absent(folder)
         return NotTrackedError("no-repository", f"{folder} is not in a git repository")
     if "dubious ownership" in err:
-        named = _REPOSITORY.search(err)  # the folder that git wants to be told to trust
+        named = _OWNERSHIP_PATTERN.search(err)  # the folder that git does not trust
         trusted = in_shell(Path(named[1]) if named else folder)
         return RepoRefusedError(
             "Cannot use this repository",
@@ -307,7 +308,7 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
         return RepoRefusedError(
             "Cannot use this repository", f"{folder} is in a bare repository, which has no work tree"
         )
-    if is_passing(sentence):
+    if is_temporary(sentence):
         return RepoUnreadableError(str(folder), sentence)
     return RepoRefusedError(
         "Cannot use this repository", sentence or f"git cannot tell which repository {folder} is in"
@@ -333,7 +334,7 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
 
 
 def _leads_back(pointer: Path, dot_git: Path) -> bool:
-    """Whether a linked work tree's git directory names the `.git` file we came from (gitrepository-layout(5))."""
+    """Whether a linked work tree's git directory names our `.git` file (gitrepository-layout(5))."""
     try:
         target = pointer.read_text(encoding="utf-8", errors="surrogateescape").strip()
     except (FileNotFoundError, NotADirectoryError):
@@ -348,23 +349,22 @@ def _is_work_tree(git_dir: Path, toplevel: Path) -> bool:
     return bool(value) and Path(os.path.realpath(git_dir / value)) == toplevel
 
 
-def find_absent(path: Path) -> TrackedFile:
+def find_for_new(path: Path) -> TrackedFile:
     """Return the repository that would track a new skill at `path`, and where in it.
 
-    `path` must be a real one as far as it exists. Where HEAD holds a file there, that is its entry. Raises
-    NotTrackedError if no repository is around it, or it would be ignored or filtered there; RepoRefusedError if
-    something that HEAD does not hold is there, a name differs from it only by case, it is in a submodule, or as
-    `skilld.git.repo.open_repo`.
+    `path` must be real as far as it exists. If HEAD has a file there, that is its entry. Raises NotTrackedError if
+    there is no repository around it, or the file would be ignored or filtered; RepoRefusedError if an untracked file is
+    there, a name differs from it only in case, it is in a submodule, or as `open_repo`.
     """
-    found = find_in(standing_above(path), path)
+    found = find_in_repo(existing_parent(path), path)
     repo, relpath = found.repo, found.relpath
     if (repo.toplevel / ".git").is_file() and repo.git_dir == repo.common_dir:
-        raise _refused(f"{repo.toplevel} is a submodule of another repository")
+        raise _creation_error(f"{repo.toplevel} is a submodule of another repository")
     if found.entry is not None:
         return found
-    refuse_occupied(path)
+    require_vacant(path)
     _check_names(repo, relpath)
-    # Looked at by name alone, without the index: nothing is tracked there.
+    # Checked by name only, without the index: nothing is tracked there.
     result = repo.git.call("check-ignore", "--quiet", "--no-index", "--", f"./{relpath}")
     if result.status not in (0, 1):  # 1: not ignored
         raise GitFailedError("git check-ignore failed", result.status, result.err)
@@ -373,47 +373,47 @@ def find_absent(path: Path) -> TrackedFile:
     return found
 
 
-def standing_above(path: Path) -> Path:
+def existing_parent(path: Path) -> Path:
     """Return the nearest folder above `path` that exists."""
     return next(folder for folder in path.parents if folder.is_dir())
 
 
-def refuse_occupied(path: Path) -> None:
-    """Raise RepoRefusedError if something is at `path`, or something that is no folder above it."""
+def require_vacant(path: Path) -> None:
+    """Raise RepoRefusedError if something exists at `path`, or something other than a folder above it."""
     if os.path.lexists(path):
-        raise _refused(f"{path} exists, but git does not track it")
+        raise _creation_error(f"{path} exists, but git does not track it")
     above = next(part for part in path.parents if os.path.lexists(part))
     if not above.is_dir():
-        raise _refused(f"{above} exists, but is not a folder")
+        raise _creation_error(f"{above} exists, but is not a folder")
 
 
 def _check_names(repo: Repo, relpath: str) -> None:
-    """Refuse a path that something in HEAD is in the way of, or of which a part has a twin there or on the disk."""
+    """Refuse a path if HEAD has a file in place of a folder, or a part differs only in case from an existing name."""
     folder, above = repo.toplevel, ""
     for part in relpath.split("/"):
-        stored = tree.names(repo.git, repo.head, above.rstrip("/"))
+        stored = tree.list_folder(repo.git, repo.head, above.rstrip("/"))
         if part in stored and stored[part].mode != tree.TREE_MODE:
-            raise _refused(f"{above}{part} is not a folder in the latest commit of {repo.toplevel}")
-        twin = next(_twins(part, (*stored, *_on_disk(folder))), None)
+            raise _creation_error(f"{above}{part} is not a folder in the latest commit of {repo.toplevel}")
+        twin = next(_case_twins(part, (*stored, *_names_on_disk(folder))), None)
         if twin is not None:
-            raise _refused(f"{above}{part} differs from {twin} only in case")
+            raise _creation_error(f"{above}{part} differs from {twin} only in case")
         folder, above = folder / part, f"{above}{part}/"
 
 
-def _twins(part: str, names: Iterable[str]) -> Iterator[str]:
-    return (name for name in names if name != part and _folded(name) == _folded(part))
+def _case_twins(part: str, names: Iterable[str]) -> Iterator[str]:
+    return (name for name in names if name != part and _fold_name(name) == _fold_name(part))
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _on_disk(folder: Path) -> list[str]:
+def _names_on_disk(folder: Path) -> list[str]:
     try:
         return [path.name for path in folder.iterdir()]
     except OSError:
         return []
 
 
-def _refused(cause: str) -> RepoRefusedError:
+def _creation_error(cause: str) -> RepoRefusedError:
     return RepoRefusedError("Cannot create the new skill", cause)

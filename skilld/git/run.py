@@ -1,8 +1,7 @@
 """Runs git: an allow-list of subcommands, a fixed silent prefix, closed stdin, a timeout on every call.
 
-Arguments enter, bytes leave; a failure is a typed error. GitPython is used as the runner of processes only: none of
-its objects, which read configuration. One process stays: the `cat-file` that a `Git` reads objects from. This module
-knows no repository but the folder it got.
+A failure is a typed error. GitPython is used only to run processes: its objects would read configuration. One process
+stays: the `cat-file` from which a `Git` reads objects. This module knows nothing about a repository but its folder.
 """
 
 from __future__ import annotations
@@ -23,12 +22,19 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any, NoReturn, TypeVar
 
-from skilld.git.environment import QUIET, git_program, person_variables, pointers, terminal_variables, unscrubbed
+from skilld.git.environment import (
+    SILENT_VARIABLES,
+    git_program,
+    person_variables,
+    remaining_variables,
+    repository_variables,
+    terminal_variables,
+)
 from skilld.git.errors import GitFailedError, GitTimeoutError
 from skilld.text import safe_text
 
-# At its import GitPython asks git for its version, twice. What cannot be run answers at once: 2 processes less.
-# It cannot be imported so unless it is told to stay quiet: where there is no git, this module says it in our words.
+# On import, GitPython runs git twice for its version. With a program that cannot be run, this saves 2 processes; it
+# must be told to stay quiet about that. If there is no git, this module reports it in our words.
 os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
 os.environ["GIT_PYTHON_REFRESH"] = "quiet"
 from git.cmd import Git as Runner
@@ -37,32 +43,32 @@ del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
 
 T = TypeVar("T")
 
-# Objects as git names and carries them: the id of one, and a pack of several. A pack is the only form in which git
-# takes blobs, trees and commits from one process together (`git unpack-objects`). Its format: gitformat-pack(5).
+# A pack is the only form in which git accepts blobs, trees and commits from one process together
+# (`git unpack-objects`). Its format: gitformat-pack(5).
 
 SHA1 = "sha1"
-_NUMBERS = {"commit": 1, "tree": 2, "blob": 3}
+_TYPE_NUMBERS = {"commit": 1, "tree": 2, "blob": 3}
 
-Written = tuple[str, bytes]
-"""An object to be written: its kind and its content."""
+NewObject = tuple[str, bytes]
+"""An object to write: its kind and its content."""
 
 
 def object_id(kind: str, data: bytes, algorithm: str = SHA1) -> str:
-    """Return the name of an object in a repository of this object format."""
+    """Return the ID of an object in a repository of this object format."""
     return hashlib.new(algorithm, f"{kind} {len(data)}\0".encode() + data, usedforsecurity=False).hexdigest()
 
 
-def pack(objects: Sequence[Written], algorithm: str = SHA1) -> bytes:
-    """Return a pack of these objects, in their order, none as a difference from another."""
+def pack(objects: Sequence[NewObject], algorithm: str = SHA1) -> bytes:
+    """Return a pack of these objects in order, without deltas."""
     out = [b"PACK", struct.pack(">II", 2, len(objects))]
     for kind, data in objects:
-        out += [_header(_NUMBERS[kind], len(data)), zlib.compress(data)]
+        out += [_header(_TYPE_NUMBERS[kind], len(data)), zlib.compress(data)]
     body = b"".join(out)
     return body + hashlib.new(algorithm, body, usedforsecurity=False).digest()
 
 
 def _header(number: int, size: int) -> bytes:
-    """Return kind and size: 4 bits of the size in the first byte, 7 in each of the others, the lowest first."""
+    """Return the encoded kind and size: 4 bits of the size in the first byte, 7 in each other one, lowest first."""
     first, rest = number << 4 | size & 15, size >> 4
     out = bytearray([first])
     while rest:
@@ -72,8 +78,8 @@ def _header(number: int, size: int) -> bytes:
     return bytes(out)
 
 
-# How long one call may take, ours and one of the person's: hooks, and a prompt for a passphrase.
-SECONDS = 20.0
+# How long one call may take: ours, and one of the person's with hooks and a prompt for a passphrase.
+GIT_SECONDS = 20.0
 PERSON_SECONDS = 300.0
 
 # Measured on git 2.39: plain plumbing runs hooks (update-ref) and fsmonitor; with these settings it runs nothing.
@@ -92,21 +98,21 @@ _SETTINGS = (
     "core.fsync=all",
     "protocol.allow=never",
     "i18n.commitEncoding=UTF-8",
-    # A walk of 20,000 commits with 500 entries in their top folder: 0.16 s of CPU in place of 0.22 s with git's 96m.
+    # A walk of 20,000 commits with 500 entries in their top folder: 0.16 s of CPU instead of 0.22 s with git's 96m.
     "core.deltaBaseCacheLimit=4m",
 )
-_PREFIX = (
+_OPTIONS = (
     "--no-pager",
     "--no-replace-objects",
     "--literal-pathspecs",
     *(part for setting in _SETTINGS for part in ("-c", setting)),
 )
 
-# Commands that refuse to run with the setting of pathspecs above; what they are given must start with "./".
-_NOT_LITERAL = frozenset({"check-ignore"})
+# Commands that refuse to run with --literal-pathspecs; their paths must start with "./".
+_NON_LITERAL_COMMANDS = frozenset({"check-ignore"})
 
-# Subcommand -> arguments without which it may not run.
-_ALLOWED: Mapping[str, tuple[str, ...]] = {
+# Subcommand -> required arguments.
+_ALLOWED_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "blame": ("--no-textconv", "--porcelain"),
     "cat-file": (),
     "check-ignore": ("--quiet", "--no-index"),
@@ -126,55 +132,55 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "update-ref": ("--no-deref", "--stdin"),
     "version": (),
 }
-_PERSON_LOOKS = frozenset({"diff-index", "ls-files", "rev-parse", "status"})
-_PERSON_ALLOWED = _PERSON_LOOKS | {"cherry-pick", "commit", "read-tree", "revert"}
+_PERSON_READ_COMMANDS = frozenset({"diff-index", "ls-files", "rev-parse", "status"})
+_PERSON_COMMANDS = _PERSON_READ_COMMANDS | {"cherry-pick", "commit", "read-tree", "revert"}
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """What one command of the person's, or one job, keeps of git until its end."""
+class SharedState:
+    """The git processes and answers that one command of the person's, or one job, keeps until its end."""
 
     readers: list[Git] = field(default_factory=list)
-    known: dict[Any, Any] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
 
 
-_COMMAND: ContextVar[Command | None] = ContextVar("command", default=None)
+_SHARED: ContextVar[SharedState | None] = ContextVar("command", default=None)
 
 
 @contextmanager
-def one_command() -> Iterator[None]:
+def shared_git() -> Iterator[None]:
     """Open repositories once until the block ends, and read each one's objects from one process.
 
-    What is kept of a repository is where it is, how it is set, and that process; its refs are read again each time. A
-    block within another is part of that one.
+    A repository's location, settings and that process are kept; its refs are read again each time. A nested block is
+    part of the outer one.
     """
-    if _COMMAND.get() is not None:
+    if _SHARED.get() is not None:
         yield
         return
-    command = Command()
-    token = _COMMAND.set(command)
+    command = SharedState()
+    token = _SHARED.set(command)
     try:
         yield
     finally:
-        _COMMAND.reset(token)
+        _SHARED.reset(token)
         for git in command.readers:
             git.close()
 
 
-def once(key: object, make: Callable[[], T]) -> T:
-    """Return what `make` gives; within `one_command` it is asked once for a key."""
-    command = _COMMAND.get()
+def cached(key: object, make: Callable[[], T]) -> T:
+    """Return the result of `make`; within `shared_git` it is called once for each key."""
+    command = _SHARED.get()
     if command is None:
         return make()
-    if key not in command.known:
-        command.known[key] = make()
-    found: T = command.known[key]
+    if key not in command.cache:
+        command.cache[key] = make()
+    found: T = command.cache[key]
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a git command gave: exit status, output, and its complaint made harmless for display."""
+    """The result of a git command: exit status, output, and its error output made safe for display."""
 
     status: int
     out: bytes
@@ -184,10 +190,9 @@ class Result:
 class Git:
     """Git in one folder, for skilld's own reading and writing.
 
-    `ceiling` is a folder above which no repository is looked for: once a work tree is known, its parent, so that a
-    repository that vanishes is never mistaken for one further up. `git_dir` is given where no repository is to be
-    looked for at all: that one's, with `folder` as its work tree, which need not be there yet. `algorithm` is the
-    repository's object format.
+    `ceiling` is a folder above which git does not search for a repository: for a known work tree its parent, so that a
+    repository that vanishes is never mistaken for one further up. With `git_dir`, git does not search at all: `folder`
+    is then its work tree, which need not exist yet. `algorithm` is the repository's object format.
     """
 
     def __init__(
@@ -196,15 +201,15 @@ class Git:
         self.folder = folder if git_dir is None or folder.is_dir() else git_dir
         self.algorithm = algorithm
         self._reader: Runner.AutoInterrupt | None = None
-        self._unwritten: dict[str, Written] = {}
-        self._env = QUIET | pointers(self.folder, git_dir)
+        self._unwritten: dict[str, NewObject] = {}
+        self._env = SILENT_VARIABLES | repository_variables(self.folder, git_dir)
         if ceiling is not None:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
 
     def call(
-        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = SECONDS
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = GIT_SECONDS
     ) -> Result:
-        """Run an allowed subcommand and return its result whatever the status is; what was added is written first.
+        """Write the added objects, run an allowed subcommand and return its result, whatever its status.
 
         Raises GitTimeoutError after `seconds`, and ValueError for a subcommand that is not allowed.
         """
@@ -212,55 +217,55 @@ class Git:
         return execute(self._argv(args), self.folder, self._env | dict(env or {}), stdin, seconds)
 
     def run(
-        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = SECONDS
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = GIT_SECONDS
     ) -> bytes:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
-        return _checked(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
+        return _check(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
 
     def add(self, kind: str, data: bytes) -> str:
-        """Take an object to be written as it is, and return its id; `write` writes it, or the next call does."""
+        """Queue an object for writing and return its ID; `write` or the next call writes it."""
         oid = object_id(kind, data, self.algorithm)
         self._unwritten[oid] = kind, data
         return oid
 
     def write(self) -> None:
-        """Write all that was added, in one process and in its order."""
+        """Write all added objects in order, with one process."""
         if self._unwritten:
             data, self._unwritten = pack([*self._unwritten.values()], self.algorithm), {}
             self.run("unpack-objects", "-q", stdin=data)
 
     def objects(self, names: Sequence[bytes]) -> list[tuple[str, str, bytes] | None]:
-        """Return id, kind and content of the objects of these names, None if there is none.
+        """Return ID, kind and content of the objects with these names, None for each that does not exist.
 
-        In `one_command` one process answers them all. Raises GitFailedError if it ends, as it does at an object that
-        is damaged, and GitTimeoutError if it takes too long; the next call starts another.
+        Within `shared_git` one process answers all calls. Raises GitFailedError if it ends, as it does at a damaged
+        object, and GitTimeoutError if it takes too long; the next call starts another.
         """
-        answers = self._asked(b"contents", names)
+        answers = self._query(b"contents", names)
         return [(oid, kind, data) if size >= 0 else None for oid, kind, size, data in answers]
 
     def sizes(self, names: Sequence[bytes]) -> list[tuple[str, str, int]]:
-        """Return id, kind and size of the objects of these names, as `objects` does; a size of -1 if there is none."""
-        return [(oid, kind, size) for oid, kind, size, _ in self._asked(b"info", names)]
+        """Return ID, kind and size of the objects with these names, as `objects` does; -1 for each that is missing."""
+        return [(oid, kind, size) for oid, kind, size, _ in self._query(b"info", names)]
 
-    def _asked(self, question: bytes, names: Sequence[bytes]) -> list[tuple[str, str, int, bytes]]:
-        if any(_OID.split(name, 1)[0].decode("latin-1") in self._unwritten for name in names):
+    def _query(self, question: bytes, names: Sequence[bytes]) -> list[tuple[str, str, int, bytes]]:
+        if any(_COMMIT_END_PATTERN.split(name, 1)[0].decode("latin-1") in self._unwritten for name in names):
             self.write()
         reader, self._reader = self._reader, None
-        command = _COMMAND.get()
+        command = _SHARED.get()
         if reader is None:
-            reader = _started(self._argv(("cat-file", "--batch-command")), self.folder, self._env)
+            reader = _start_reader(self._argv(("cat-file", "--batch-command")), self.folder, self._env)
             if command is not None:
                 command.readers.append(self)
-        deadline = time.monotonic() + SECONDS
-        watchdog = threading.Timer(SECONDS, reader.kill)
+        deadline = time.monotonic() + GIT_SECONDS
+        watchdog = threading.Timer(GIT_SECONDS, reader.kill)
         watchdog.start()
         try:
-            found = [*_answers(reader, question, names)]
+            found = [*_read_answers(reader, question, names)]
         except (EOFError, OSError) as error:
             err = reader.stderr.read().decode("utf-8", "replace")
             status = reader.proc.wait() if reader.proc is not None else 0
             if time.monotonic() >= deadline:
-                raise _timeout(SECONDS, self.folder) from error
+                raise _timeout(GIT_SECONDS, self.folder) from error
             raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
         finally:
             watchdog.cancel()
@@ -269,25 +274,25 @@ class Git:
         return found
 
     def close(self) -> None:
-        """End the process that answers reads; the next read starts another."""
+        """End the process that reads objects; the next read starts another."""
         self._reader = None
 
     def _argv(self, args: Sequence[str]) -> list[str]:
         command, *rest = args
-        if command not in _ALLOWED or any(flag not in rest for flag in _ALLOWED[command]):
+        if command not in _ALLOWED_COMMANDS or any(flag not in rest for flag in _ALLOWED_COMMANDS[command]):
             raise ValueError(f"git {command} is not allowed with {rest}")
-        left = unscrubbed()
+        left = remaining_variables()
         if left:
             raise RuntimeError(f"scrub_environment() was not called: {', '.join(left)}")
-        plain = ["--no-literal-pathspecs"] if command in _NOT_LITERAL else []
-        return [git_program(), *_PREFIX, *plain, "-C", str(self.folder), *args]
+        plain = ["--no-literal-pathspecs"] if command in _NON_LITERAL_COMMANDS else []
+        return [git_program(), *_OPTIONS, *plain, "-C", str(self.folder), *args]
 
 
 class PersonGit:
-    """Git as the person would run it in their work tree: their hooks, signing, identity and configuration.
+    """Git as the person would run it in their work tree: with their hooks, signing, identity and configuration.
 
-    `removed` is what `scrub_environment` took out of the process. Used only where the person gave the command.
-    `git_dir` is as in `Git`; `defaults` are variables for what the person has not set.
+    Used only for commands that the person gave. `removed` is what `scrub_environment` took out of the process,
+    `git_dir` is as in `Git`, `defaults` are variables for settings that the person lacks.
     """
 
     def __init__(
@@ -299,7 +304,7 @@ class PersonGit:
         defaults: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
-        self._own = dict(defaults or {}) | pointers(folder, git_dir)
+        self._own = dict(defaults or {}) | repository_variables(folder, git_dir)
         self._removed = removed
 
     def call(
@@ -307,22 +312,22 @@ class PersonGit:
     ) -> Result:
         """Run one of the few subcommands that accept and revert need, and return its result.
 
-        Git writes what it starts to the file `trace`, as api-trace2(7) has it.
+        Git writes the processes that it starts to the file `trace` (api-trace2(7)).
         """
-        if args[0] not in _PERSON_ALLOWED:
+        if args[0] not in _PERSON_COMMANDS:
             raise ValueError(f"git {args[0]} is not allowed with the user's environment")
         settings = ["rerere.enabled=false", "advice.detachedHead=false", "revert.reference=false"]
-        settings += ["commit.cleanup=verbatim"]  # no comment is to be stripped from a message of skilld's
-        if args[0] in _PERSON_LOOKS:  # a look needs no program that a repository names
+        settings += ["commit.cleanup=verbatim"]  # no comment may be stripped from a message of skilld's
+        if args[0] in _PERSON_READ_COMMANDS:  # reading needs no program that a repository configures
             settings += ["core.fsmonitor=false"]
         argv = command_line(self.folder, *args, settings=settings)
         env = person_variables(self._removed) | self._own | ({"GIT_TRACE2_EVENT": str(trace)} if trace else {})
         return execute(argv, self.folder, env, stdin, seconds)
 
-    def become(self, *args: str) -> NoReturn:
-        """Put git in the place of this process: the person's terminal, pager and editor are then its own.
+    def replace_process(self, *args: str) -> NoReturn:
+        """Replace this process by git, with the person's terminal, pager and editor.
 
-        Relative paths mean what they mean in the current folder, if that is in the work tree.
+        Relative paths refer to the current folder if that is in the work tree.
         """
         try:
             inside = Path.cwd().is_relative_to(self.folder)
@@ -334,11 +339,11 @@ class PersonGit:
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
         """Run a subcommand and return its output; raises GitFailedError for any status but 0."""
-        return _checked(self.call(*args, stdin=stdin), args[0])
+        return _check(self.call(*args, stdin=stdin), args[0])
 
 
 def command_line(folder: Path, *args: str, settings: Iterable[str] = ()) -> list[str]:
-    """Return a command line of git's in a folder, with settings as KEY=VALUE; for the modules of this folder."""
+    """Return a git command line for a folder, with settings as KEY=VALUE; for the modules of this package."""
     given = (part for setting in settings for part in ("-c", setting))
     return [git_program(), "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, "-C", str(folder), *args]
 
@@ -347,34 +352,34 @@ def _timeout(seconds: float, folder: Path) -> GitTimeoutError:
     return GitTimeoutError("Git did not respond", f"still running after {seconds:g} s in {folder}")
 
 
-def _checked(result: Result, command: str) -> bytes:
+def _check(result: Result, command: str) -> bytes:
     if result.status != 0:
         raise GitFailedError(f"git {command} failed", result.status, result.err)
     return result.out
 
 
-_OID = re.compile(rb"[:^]")  # ends the name of the commit in that of a file of it
-_HEADER = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)\n")
-_PIPE = 4096  # bytes that a pipe takes before anybody reads: git, too, waits where nobody reads its answers
+_COMMIT_END_PATTERN = re.compile(rb"[:^]")  # ends the commit's name in the name of a file in it
+_HEADER_PATTERN = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)\n")
+_PIPE_BYTES = 4096  # that a pipe holds while nobody reads: git waits, too, if nobody reads its answers
 
 
-def _started(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.AutoInterrupt:
-    """Start a process that ends with the value returned, or with this process."""
+def _start_reader(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.AutoInterrupt:
+    """Start a process that ends when the returned object is deleted, or with this process."""
     process = Runner(str(folder)).execute(argv, istream=PIPE, as_process=True, env=env)
     if not isinstance(process, Runner.AutoInterrupt):
         raise TypeError("the runner returned no process")
     return process
 
 
-def _answers(
+def _read_answers(
     reader: Runner.AutoInterrupt, question: bytes, names: Sequence[bytes]
 ) -> Iterator[tuple[str, str, int, bytes]]:
-    """Yield what `git cat-file --batch-command` says of each name, a size of -1 for none; EOFError at its end."""
+    """Yield git cat-file's answer for each name, a size of -1 if missing; raise EOFError if it ends."""
     asked = 0
     while asked < len(names):
         lines: list[bytes] = []
         size = 0
-        while asked < len(names) and (not lines or size + len(names[asked]) < _PIPE):
+        while asked < len(names) and (not lines or size + len(names[asked]) < _PIPE_BYTES):
             lines.append(b"%s %s\n" % (question, names[asked]))
             size += len(lines[-1])
             asked += 1
@@ -384,7 +389,7 @@ def _answers(
             header = reader.stdout.readline()
             if not header.endswith(b"\n"):
                 raise EOFError
-            match = _HEADER.fullmatch(header)
+            match = _HEADER_PATTERN.fullmatch(header)
             if match is None:
                 yield line[len(question) + 1 : -1].decode("utf-8", "replace"), "missing", -1, b""
                 continue
@@ -397,8 +402,8 @@ def _answers(
 
 
 def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:
-    """Run a whole command line of git's; for the modules of this folder, which say what may stand in it."""
-    # The runner falls back to our own current folder where `folder` is gone; "-C" makes git itself fail instead.
+    """Run a complete git command line; for the modules of this package, which check its contents."""
+    # The runner falls back to our own current folder if `folder` is gone; "-C" makes git itself fail instead.
     runner = Runner(str(folder))
     with tempfile.TemporaryFile() as given:
         if stdin is not None:

@@ -1,4 +1,4 @@
-"""What a repository's files tell without running git: whether it is readable, mid-operation, the person's own."""
+"""What a repository's files show without running git: whether it is readable, mid-operation, the person's own."""
 
 from __future__ import annotations
 
@@ -15,23 +15,30 @@ from pathlib import Path
 from skilld.errors import SkilldError, cause_of
 from skilld.files import in_shell
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
-from skilld.git.staging_branch import STAGING
+from skilld.git.staging_branch import STAGING_REF
 
-# Whether a repository is really absent, or only cannot be read at the moment. Git says "not a git repository" of one
-# whose `.git` may not be entered or fails to be read, as it does where there is none, and takes a branch whose ref it
-# cannot read for one without a commit (measured, 2.39).
+# A repository may be absent, or just unreadable at the moment. Git says "not a git repository" in both cases, and takes
+# a branch whose ref it cannot read for one without a commit (measured, 2.39).
 
-_ABSENT = (FileNotFoundError, NotADirectoryError)
-_FILES = ("HEAD", "config")
-_FOLDERS = ("objects", "refs")
-_PASSING = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
-_LIMIT = 16 << 20  # bytes of a file of git's that are read
+_ABSENT_ERRORS = (FileNotFoundError, NotADirectoryError)
+_GIT_FILES = ("HEAD", "config")
+_GIT_FOLDERS = ("objects", "refs")
+_TEMPORARY_ERRORS = (
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+    errno.ESTALE,
+    errno.ETIMEDOUT,
+    errno.ENOTCONN,
+    errno.EHOSTDOWN,
+)
+_MAX_PACKED_REFS_BYTES = 16 << 20
 
 
 def require_absent(folder: Path) -> None:
-    """Raise where a repository stands around `folder` all the same.
+    """Raise if there is a repository around `folder` after all.
 
-    RepoUnreadableError if that cannot be told now, RepoRefusedError if it is there and broken.
+    RepoUnreadableError if that cannot be determined now, RepoRefusedError if it exists but is broken.
     """
     device = None
     for above in (folder, *folder.parents):
@@ -41,7 +48,7 @@ def require_absent(folder: Path) -> None:
                 return
             device = facts.st_dev
             (above / ".git").lstat()
-        except _ABSENT:
+        except _ABSENT_ERRORS:
             continue
         except OSError as error:
             raise _unreadable(above / ".git", error) from error
@@ -54,12 +61,12 @@ def _require_none(dot_git: Path) -> None:
         if not dot_git.is_dir():
             dot_git.read_bytes()
             raise RepoRefusedError("Cannot use this repository", f"{dot_git} does not point to a repository", remedy)
-        if not set(os.listdir(dot_git)) & {*_FILES, *_FOLDERS}:  # noqa: PTH208 - names, not paths
-            return  # a folder that only has the name
-        for name in _FILES:
+        if not set(os.listdir(dot_git)) & {*_GIT_FILES, *_GIT_FOLDERS}:  # noqa: PTH208 - names, not paths
+            return  # just a folder with that name
+        for name in _GIT_FILES:
             with suppress(FileNotFoundError):
                 (dot_git / name).read_bytes()
-        for name in _FOLDERS:
+        for name in _GIT_FOLDERS:
             with suppress(FileNotFoundError):
                 os.scandir(dot_git / name).close()
                 if not os.access(dot_git / name, os.X_OK):
@@ -74,10 +81,10 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     if branch is None:
         raise RepoUnreadableError(str(git_dir / "HEAD"), "the commit it points to cannot be read")
     if (common_dir / "reftable").is_dir():
-        return  # git alone can tell
+        return  # only git can read these
     try:
         (common_dir / branch).lstat()
-    except _ABSENT:
+    except _ABSENT_ERRORS:
         pass
     except OSError as error:
         raise _unreadable(common_dir / branch, error) from error
@@ -85,8 +92,8 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
         raise RepoUnreadableError(str(common_dir / branch), "the commit it points to cannot be read")
     try:
         with (common_dir / "packed-refs").open("rb") as file:
-            packed = file.read(_LIMIT)
-    except _ABSENT:
+            packed = file.read(_MAX_PACKED_REFS_BYTES)
+    except _ABSENT_ERRORS:
         return
     except OSError as error:
         raise _unreadable(common_dir / "packed-refs", error) from error
@@ -94,27 +101,27 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
         raise RepoUnreadableError(str(common_dir / "packed-refs"), f"the commit that {branch} points to cannot be read")
 
 
-def is_passing(sentence: str) -> bool:
-    """Whether a sentence of git's ends with an error of the system's that may be gone the next moment."""
-    return sentence.endswith(tuple(f": {os.strerror(number)}" for number in _PASSING))
+def is_temporary(sentence: str) -> bool:
+    """Whether a sentence of git's ends with a system error that may be temporary."""
+    return sentence.endswith(tuple(f": {os.strerror(number)}" for number in _TEMPORARY_ERRORS))
 
 
 def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
     return RepoUnreadableError(str(error.filename or path), cause_of(error))
 
 
-# Objects that a git which was killed, or found no room, began to write: `tmp_obj_*` files that nothing ever reads. Git
-# itself leaves them for two weeks.
+# A git process that was killed, or ran out of disk space, leaves `tmp_obj_*` files that nothing ever reads. Git itself
+# keeps them for two weeks.
 
-_FOLDER = re.compile(r"[0-9a-f]{2}")
-_BEGUN = "tmp_obj_"
+_OBJECT_FOLDER_PATTERN = re.compile(r"[0-9a-f]{2}")
+_TEMPORARY_PREFIX = "tmp_obj_"
 _PROCESSES = Path("/proc")
-_SURELY_DEAD_SECONDS = 3600.0  # seconds: older than what any process still writes, where it cannot be seen who does
+_SURELY_DEAD_SECONDS = 3600.0  # without /proc: no process still writes to a file this old
 
 
-def remove_begun_objects(objects: Path, older_than: float) -> list[Path]:
-    """Remove our own files of that kind that nobody wrote to for so many seconds and no process has open."""
-    found = {path: facts for path in _begun(objects) if (facts := _facts(path)) is not None}
+def remove_temporary_objects(objects: Path, older_than: float) -> list[Path]:
+    """Remove our own temporary object files that were not written for so many seconds and that no process has open."""
+    found = {path: facts for path in _temporary_objects(objects) if (facts := _own_file_stat(path)) is not None}
     seen = _PROCESSES.is_dir()
     before = time.time() - (older_than if seen else max(older_than, _SURELY_DEAD_SECONDS))
     old = [path for path, facts in found.items() if facts.st_mtime <= before]
@@ -126,17 +133,19 @@ def remove_begun_objects(objects: Path, older_than: float) -> list[Path]:
     return removed
 
 
-def _begun(objects: Path) -> Iterator[Path]:
+def _temporary_objects(objects: Path) -> Iterator[Path]:
     with suppress(OSError):
         for entry in os.scandir(objects):
-            if entry.name.startswith(_BEGUN):
+            if entry.name.startswith(_TEMPORARY_PREFIX):
                 yield Path(entry.path)
-            elif _FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            elif _OBJECT_FOLDER_PATTERN.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                 with suppress(OSError):
-                    yield from (Path(one.path) for one in os.scandir(entry.path) if one.name.startswith(_BEGUN))
+                    yield from (
+                        Path(one.path) for one in os.scandir(entry.path) if one.name.startswith(_TEMPORARY_PREFIX)
+                    )
 
 
-def _facts(path: Path) -> os.stat_result | None:
+def _own_file_stat(path: Path) -> os.stat_result | None:
     try:
         facts = path.lstat()
     except OSError:
@@ -145,7 +154,7 @@ def _facts(path: Path) -> os.stat_result | None:
 
 
 def _open_files() -> set[tuple[int, int]]:
-    """Return device and inode of what processes have open, as far as we may see."""
+    """Return device and inode of files that processes have open, as far as we may read that."""
     found = set()
     for process in _PROCESSES.glob("[0-9]*/fd"):
         with suppress(OSError):
@@ -166,14 +175,14 @@ _OPERATIONS = (
     ("BISECT_START", "a bisect"),
     ("BISECT_LOG", "a bisect"),
 )
-_HOLDERS = (
+_BRANCH_USES = (
     ("rebase-merge/head-name", "being rebased"),
     ("rebase-merge/update-refs", "being rebased"),
     ("rebase-apply/head-name", "being rebased"),
     ("BISECT_START", "being bisected"),
 )
-_HEADS = "refs/heads/"
-_STATE_LIMIT = 1 << 20  # bytes of a file of git's that are read
+_HEADS_PREFIX = "refs/heads/"
+_MAX_STATE_BYTES = 1 << 20
 
 
 def in_progress(git_dir: Path) -> str | None:
@@ -182,48 +191,51 @@ def in_progress(git_dir: Path) -> str | None:
 
 
 def head_branch(git_dir: Path) -> str | None:
-    """Return the full name of the ref that HEAD points at, or None if it is detached."""
-    return points_at(git_dir / "HEAD")
+    """Return the full name of the ref that HEAD points to, or None if it is detached."""
+    return symbolic_target(git_dir / "HEAD")
 
 
-def points_at(file: Path) -> str | None:
-    """Return the full name of the ref that a loose one points at, or None if it has a commit of its own."""
-    text = _read(file)
+def symbolic_target(file: Path) -> str | None:
+    """Return the full name of the ref that a loose ref points to, or None if it holds a commit."""
+    text = _read_state_file(file)
     return text.removeprefix("ref:").strip() if text.startswith("ref:") else None
 
 
 def checked_out(common_dir: Path) -> list[str]:
-    """Return the full names of the branches that are checked out in a work tree, the staging branch apart."""
+    """Return the full names of the branches that are checked out in a work tree, except the staging branch."""
     branches = (head_branch(git_dir) for git_dir, _ in _work_trees(common_dir))
-    return sorted({branch for branch in branches if branch and branch != STAGING})
+    return sorted({branch for branch in branches if branch and branch != STAGING_REF})
 
 
 def work_trees(common_dir: Path) -> list[Path]:
-    """Return the work trees of a repository that are there, the main one first."""
+    """Return the existing work trees of a repository, the main one first."""
     trees = (work_tree for _, work_tree in _work_trees(common_dir))
     return [work_tree for work_tree in trees if common_dir.is_dir() and (work_tree / ".git").exists()]
 
 
 def staging_holder(common_dir: Path) -> str | None:
     """Return how the staging branch is in use ("checked out in /path"), or None if it is free."""
-    return holder(common_dir, STAGING)
+    return branch_holder(common_dir, STAGING_REF)
 
 
-def holder(common_dir: Path, ref: str) -> str | None:
-    """Return how a branch, by its full name, is in use, as `staging_holder` does."""
+def branch_holder(common_dir: Path, ref: str) -> str | None:
+    """Return how a branch with this full name is in use, as `staging_holder` does."""
     for git_dir, work_tree in _work_trees(common_dir):
         if head_branch(git_dir) == ref:
             return f"checked out in {work_tree}"
-        for name, words in _HOLDERS:
-            if any(line.strip() in {ref, ref.removeprefix(_HEADS)} for line in _read(git_dir / name).splitlines()):
+        for name, words in _BRANCH_USES:
+            if any(
+                line.strip() in {ref, ref.removeprefix(_HEADS_PREFIX)}
+                for line in _read_state_file(git_dir / name).splitlines()
+            ):
                 return f"{words} in {work_tree}"
     return None
 
 
 def other_heads(common_dir: Path, git_dir: Path) -> list[tuple[Path, str]]:
-    """Return the other work trees of a repository, each with the full name of its branch, or its commit."""
+    """Return the other work trees of a repository, each with the full name of its branch or its commit."""
     others = [pair for pair in _work_trees(common_dir) if pair[0] != git_dir]
-    return [(place, head_branch(other) or _read(other / "HEAD").strip()) for other, place in others]
+    return [(place, head_branch(other) or _read_state_file(other / "HEAD").strip()) for other, place in others]
 
 
 def _work_trees(common_dir: Path) -> Iterator[tuple[Path, Path]]:
@@ -233,14 +245,14 @@ def _work_trees(common_dir: Path) -> Iterator[tuple[Path, Path]]:
         return
     for git_dir in sorted(linked.iterdir()):
         if (git_dir / "HEAD").is_file():
-            pointer = _read(git_dir / "gitdir").strip()
+            pointer = _read_state_file(git_dir / "gitdir").strip()
             yield git_dir, Path(pointer).parent if pointer else git_dir
 
 
-def _read(path: Path) -> str:
+def _read_state_file(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return file.read(_STATE_LIMIT).decode("utf-8", "surrogateescape")
+            return file.read(_MAX_STATE_BYTES).decode("utf-8", "surrogateescape")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
     except OSError as error:
@@ -249,29 +261,29 @@ def _read(path: Path) -> str:
         ) from error
 
 
-# skilld's own processes one after the other in a repository, without leaving a trace in it. The kernel's lock on the
-# git directory itself: nothing is written, git knows nothing of it, and a process that is killed frees it. It only
-# keeps our processes from racing for ever; that no move is lost is `skilld.git.refs`' work.
+# The lock that makes skilld's own processes take turns is a kernel lock on the git directory itself: nothing is
+# written, git does not notice it, and a killed process releases it. It only avoids endless races; `skilld.git.refs`
+# makes sure that no update is lost.
 
-_LOCK_SECONDS = 10.0  # seconds; then we go on as if alone
-_STEP_SECONDS = 0.01
+_LOCK_SECONDS = 10.0  # then we continue without the lock
+_LOCK_POLL_SECONDS = 0.01
 
 
 @contextmanager
 def repo_lock(common_dir: Path) -> Iterator[None]:
-    """Wait until no other process is in a block like this for the same repository, but not for ever."""
+    """Wait, but not forever, until no other process is in such a block for the same repository."""
     descriptor = os.open(common_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         deadline = time.monotonic() + _LOCK_SECONDS
-        while not _locked(descriptor) and time.monotonic() < deadline:
-            time.sleep(_STEP_SECONDS)
+        while not _try_lock(descriptor) and time.monotonic() < deadline:
+            time.sleep(_LOCK_POLL_SECONDS)
         yield
     finally:
         os.close(descriptor)
 
 
-def _locked(descriptor: int) -> bool:
-    """Whether the lock is ours now, or is none that this file system has (NFS)."""
+def _try_lock(descriptor: int) -> bool:
+    """Whether we hold the lock now, or the file system does not support it (NFS)."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -281,68 +293,72 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-# Whether a project is the person's own: what is merely cloned to be looked at is never edited. Told by files of git's
-# alone, but where only the history can say it.
+# Whether a project is the person's own: a clone that they only read is never edited. Decided by git's files, and by the
+# history only if those are not enough.
 
-_MAX_BYTES = 1 << 20
-_REMOTE = re.compile(r'^[ \t]*\[remote "', re.MULTILINE)
-# Lines of HEAD's log that only work of one's own leaves behind: `clone`, `checkout` and `pull` are none.
-_WORKED = re.compile(r"\t(?:commit|cherry-pick|revert|am)\b")
-_SECONDS = 2.0
-
-
-def is_own(root: Path) -> bool:
-    """Whether the project at `root` is the person's: their files, and no clone that they never committed to."""
-    shows = _shown(root)
-    return _committed(root) if shows is None else shows
+_MAX_LOG_BYTES = 1 << 20
+_REMOTE_PATTERN = re.compile(r'^[ \t]*\[remote "', re.MULTILINE)
+# Entries of HEAD's log that only the person's own work creates, unlike `clone`, `checkout` and `pull`.
+_OWN_WORK_PATTERN = re.compile(r"\t(?:commit|cherry-pick|revert|am)\b")
+_HISTORY_SECONDS = 2.0
 
 
-def is_plainly_own(root: Path) -> bool:
-    """Whether the files of git's say so, where the history is not asked: no git is run."""
-    return bool(_shown(root))
+def is_own_project(root: Path) -> bool:
+    """Whether the project at `root` is the person's: their files, and not a clone without commits of theirs."""
+    shows = _ownership_by_files(root)
+    return _has_own_commit(root) if shows is None else shows
 
 
-def _shown(root: Path) -> bool | None:
+def is_surely_own(root: Path) -> bool:
+    """Whether git's files alone show this, without running git."""
+    return bool(_ownership_by_files(root))
+
+
+def _ownership_by_files(root: Path) -> bool | None:
     try:
         if root.stat().st_uid != os.geteuid():
             return False
         dot_git = root / ".git"
         if not os.path.lexists(dot_git):
             return True
-        git_dir, common = _dirs(dot_git)
-        if not _REMOTE.search(_text(common / "config")):
+        git_dir, common = _git_dirs(dot_git)
+        if not _REMOTE_PATTERN.search(_read_tail(common / "config")):
             return True
-        return True if _WORKED.search(_text(git_dir / "logs/HEAD") + _text(common / "logs/HEAD")) else None
-    except (OSError, ValueError):  # ValueError: a path that no system takes
+        return (
+            True
+            if _OWN_WORK_PATTERN.search(_read_tail(git_dir / "logs/HEAD") + _read_tail(common / "logs/HEAD"))
+            else None
+        )
+    except (OSError, ValueError):  # ValueError: an invalid path
         return False
 
 
-def _dirs(dot_git: Path) -> tuple[Path, Path]:
-    """Return the git directory, and the one that it shares with other work trees."""
+def _git_dirs(dot_git: Path) -> tuple[Path, Path]:
+    """Return the git directory, and the common one that it shares with other work trees."""
     if dot_git.is_dir():
         return dot_git, dot_git
-    git_dir = dot_git.parent / _text(dot_git).removeprefix("gitdir:").strip()
+    git_dir = dot_git.parent / _read_tail(dot_git).removeprefix("gitdir:").strip()
     shared = git_dir / "commondir"
-    return git_dir, (git_dir / _text(shared).strip()).resolve() if shared.is_file() else git_dir
+    return git_dir, (git_dir / _read_tail(shared).strip()).resolve() if shared.is_file() else git_dir
 
 
-def _text(path: Path) -> str:
+def _read_tail(path: Path) -> str:
     if not path.is_file():
         return ""
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _MAX_BYTES))
-        return file.read(_MAX_BYTES).decode("utf-8", "replace")
+        file.seek(max(0, path.stat().st_size - _MAX_LOG_BYTES))
+        return file.read(_MAX_LOG_BYTES).decode("utf-8", "replace")
 
 
-def _committed(root: Path) -> bool:
-    from skilld.git.objects import identity  # git takes 0.15 s to load
+def _has_own_commit(root: Path) -> bool:
+    from skilld.git.objects import person_identity  # git takes 0.15 s to load
     from skilld.git.run import Git
 
     try:
         git = Git(root)
-        email = identity(git)["EMAIL"]
+        email = person_identity(git)["EMAIL"]
         asked = "--max-count=1", "--fixed-strings", f"--author=<{email}>", "HEAD"
-        found = git.call("rev-list", *asked, seconds=_SECONDS)
+        found = git.call("rev-list", *asked, seconds=_HISTORY_SECONDS)
     except SkilldError:
         return False
     return found.status == 0 and bool(found.out.strip())

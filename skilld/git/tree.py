@@ -1,7 +1,7 @@
 """Rewrites trees level by level: the cost is the depth of the paths, not the number of files.
 
-Every name in a written tree is copied from a tree that exists already; paths of callers are checked besides, since
-git takes a tree with `.git`, `..` or the empty name in it (measured, git 2.39). No index is used, shared or private.
+Every name in a written tree is copied from an existing tree, or is part of a checked path, since git accepts a tree
+that contains `.git`, `..` or the empty name (measured, git 2.39). No index is used, shared or private.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from skilld.git.errors import GitFailedError, RefLockedError, RepoRefusedError
 from skilld.git.run import Git
 
 TREE_MODE = "40000"
-# The tree without entries, which git knows without having it: by the length of the repository's object ids.
-EMPTY = {
+# The empty tree, which git knows without storing it, by the length of the repository's object IDs.
+EMPTY_TREES = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
@@ -26,14 +26,14 @@ _Tree = dict[bytes, "Entry"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a name stands for in a tree: its mode as git stores it, and the object."""
+    """An entry of a tree or an index: the mode as git stores it, and the object."""
 
     mode: str
     oid: str
 
 
 def check_relpath(relpath: str) -> None:
-    """Raise RepoRefusedError for a path that git or a file system could take for something else."""
+    """Raise RepoRefusedError for a path that git or a file system could misinterpret."""
     for part in relpath.split("/"):
         folded = "".join(c for c in unicodedata.normalize("NFC", part).casefold() if unicodedata.category(c) != "Cf")
         bad = folded.rstrip(". ") in {"", ".git"} or folded.startswith("git~") or "\\" in part
@@ -42,56 +42,56 @@ def check_relpath(relpath: str) -> None:
             raise RepoRefusedError("Cannot use this path", cause)
 
 
-def entry(git: Git, commit: str, relpath: str) -> Entry | None:
-    """Return what is at `relpath` in a commit, or None. Raises RepoRefusedError if that cannot be read."""
+def read_entry(git: Git, commit: str, relpath: str) -> Entry | None:
+    """Return the entry at `relpath` in a commit, or None. Raises RepoRefusedError if it cannot be read."""
     found: Entry | None = Entry(TREE_MODE, f"{commit}^{{tree}}")
     for part in relpath.encode("utf-8", "surrogateescape").split(b"/"):
         if found is None or found.mode != TREE_MODE:
             return None
-        found = _parse(objects.read(git, [found.oid])[0]).get(part)
+        found = _parse_tree(objects.read_objects(git, [found.oid])[0]).get(part)
     return found
 
 
-def names(git: Git, commit: str, folder: str) -> dict[str, Entry]:
-    """Return what is in a folder of a commit, by its name; `folder` is empty for the top. None if none is."""
-    found = entry(git, commit, folder) if folder else Entry(TREE_MODE, f"{commit}^{{tree}}")
+def list_folder(git: Git, commit: str, folder: str) -> dict[str, Entry]:
+    """Return the entries of a folder in a commit by name; empty if there is none. An empty `folder` is the top."""
+    found = read_entry(git, commit, folder) if folder else Entry(TREE_MODE, f"{commit}^{{tree}}")
     if found is None or found.mode != TREE_MODE:
         return {}
-    rows = _parse(objects.read(git, [found.oid])[0])
+    rows = _parse_tree(objects.read_objects(git, [found.oid])[0])
     return {name.decode("utf-8", "surrogateescape"): item for name, item in rows.items()}
 
 
-def rewrite(git: Git, root: str, changes: Mapping[str, Entry | None]) -> str:
-    """Return the tree of commit or tree `root` with these files set, or taken away where the entry is None.
+def rewrite_tree(git: Git, root: str, changes: Mapping[str, Entry | None]) -> str:
+    """Return the tree of commit or tree `root` with these files set, or removed if the entry is None.
 
-    It is written with the next commit. Raises RepoRefusedError if a file is in the way of a folder.
+    It is written with the next commit. Raises RepoRefusedError if a file has the place of a folder.
     """
     for relpath in changes:
         check_relpath(relpath)
     every = {folder for relpath in changes for folder in _folders(relpath)}
     folders = sorted(every, key=lambda folder: folder.count("/") + bool(folder), reverse=True)  # the deepest first
-    found = objects.read(git, [f"{root}:{folder}" if folder else f"{root}^{{tree}}" for folder in folders])
-    trees = {folder: _parse(item) if item else {} for folder, item in zip(folders, found, strict=True)}
+    found = objects.read_objects(git, [f"{root}:{folder}" if folder else f"{root}^{{tree}}" for folder in folders])
+    trees = {folder: _parse_tree(item) if item else {} for folder, item in zip(folders, found, strict=True)}
     for relpath, new in changes.items():
         folder, name = _split(relpath)
-        _set(trees[folder], name, new)
+        _set_entry(trees[folder], name, new)
     for folder in folders[:-1]:
         tree, (above, name) = trees[folder], _split(folder)
-        _set(trees[above], name, Entry(TREE_MODE, git.add("tree", _encoded(tree))) if tree else None)
-    return git.add("tree", _encoded(trees[""]))
+        _set_entry(trees[above], name, Entry(TREE_MODE, git.add("tree", _encode_tree(tree))) if tree else None)
+    return git.add("tree", _encode_tree(trees[""]))
 
 
-def changed(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+def changed_files(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
     """Return the files that differ between two commits or trees: path -> (entry in old, entry in new)."""
     found: dict[str, tuple[Entry | None, Entry | None]] = {}
     pending: list[tuple[bytes, str | None, str | None]] = [(b"", f"{old}^{{tree}}", f"{new}^{{tree}}")]
     while pending:
         names = [name for _, left, right in pending for name in (left, right) if name is not None]
-        read = dict(zip(names, objects.read(git, names), strict=True))
+        read = dict(zip(names, objects.read_objects(git, names), strict=True))
         following: list[tuple[bytes, str | None, str | None]] = []
         for prefix, left, right in pending:
-            before, after = (_parse(read[name]) if name is not None else {} for name in (left, right))
-            for name, was, now in _pairs(before, after):
+            before, after = (_parse_tree(read[name]) if name is not None else {} for name in (left, right))
+            for name, was, now in _differing_entries(before, after):
                 path = prefix + name
                 was_tree, now_tree = (item.oid if item and item.mode == TREE_MODE else None for item in (was, now))
                 if was_tree or now_tree:
@@ -103,7 +103,7 @@ def changed(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None, Entry
     return found
 
 
-def _pairs(before: _Tree, after: _Tree) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+def _differing_entries(before: _Tree, after: _Tree) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
     for name in sorted(before.keys() | after.keys()):
         was, now = before.get(name), after.get(name)
         if was != now:
@@ -120,7 +120,7 @@ def _split(path: str) -> tuple[str, bytes]:
     return folder, name.encode("utf-8", "surrogateescape")
 
 
-def _set(tree: _Tree, name: bytes, new: Entry | None) -> None:
+def _set_entry(tree: _Tree, name: bytes, new: Entry | None) -> None:
     if new is None:
         tree.pop(name, None)
         return
@@ -132,7 +132,7 @@ def _set(tree: _Tree, name: bytes, new: Entry | None) -> None:
     tree[name] = new
 
 
-def _parse(item: objects.Object | None) -> _Tree:
+def _parse_tree(item: objects.Object | None) -> _Tree:
     if item is None or item.kind != "tree":
         raise RepoRefusedError("Cannot read the repository", "part of the file's path is missing or is not a folder")
     size, data, position = len(item.oid) // 2, item.data, 0
@@ -145,21 +145,21 @@ def _parse(item: objects.Object | None) -> _Tree:
     return tree
 
 
-def _encoded(tree: _Tree) -> bytes:
+def _encode_tree(tree: _Tree) -> bytes:
     rows = sorted(tree.items(), key=lambda item: item[0] + (b"/" if item[1].mode == TREE_MODE else b""))
     return b"".join(entry.mode.encode() + b" " + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in rows)
 
 
-# Entries of an index: read as they are, and set without touching any other. Used where the file itself is to follow
-# (auto mode, skilld's own repositories); staging a proposal needs no index.
+# Entries of an index are set without touching any other. Only used if the work tree is updated as well (auto mode,
+# skilld's own repositories); staging a proposal needs no index.
 
-_GONE = Entry("0", "0" * 40)
+_REMOVED_ENTRY = Entry("0", "0" * 40)
 
 
-def parse(out: bytes) -> dict[str, Entry]:
+def parse_entries(out: bytes) -> dict[str, Entry]:
     """Return path -> entry from rows of `ls-files -z --stage` (mode, id, stage) or `ls-tree -z` (mode, type, id).
 
-    An entry in conflict has no id.
+    An entry in conflict has no ID.
     """
     found = {}
     for row in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
@@ -169,14 +169,14 @@ def parse(out: bytes) -> dict[str, Entry]:
     return found
 
 
-def stage(git: Git, changes: Mapping[str, Entry | None]) -> None:
-    """Set these entries of the index, and take out those that are None; everything else in it stays.
+def update_index(git: Git, changes: Mapping[str, Entry | None]) -> None:
+    """Set these entries of the index, and remove those that are None; everything else in it stays.
 
-    Raises RefLockedError if another program is at work on the index.
+    Raises RefLockedError if another program is using the index.
     """
     if not changes:
         return
-    rows = [(relpath, entry or _GONE) for relpath, entry in changes.items()]
+    rows = [(relpath, entry or _REMOVED_ENTRY) for relpath, entry in changes.items()]
     orders = "".join(f"{entry.mode} {entry.oid}\t{relpath}\0" for relpath, entry in rows)
     result = git.call(
         "update-index", "-z", "--index-info", stdin=orders.encode("utf-8", "surrogateescape"), env=_without_filters(git)
@@ -188,10 +188,10 @@ def stage(git: Git, changes: Mapping[str, Entry | None]) -> None:
 
 
 def _without_filters(git: Git) -> dict[str, str]:
-    """Return variables that switch off every filter program there is a setting for.
+    """Return variables that disable every configured filter program.
 
-    Writing an index makes git look again at files as young as the index, through their filters (measured, git 2.39).
-    Without them such a file counts as doubtful, and the person's next `git status` looks at it.
+    Writing an index makes git read files as new as the index again, through their filters (measured, git 2.39).
+    Without filters such a file counts as possibly changed, and the person's next `git status` reads it.
     """
     out = git.call("config", "--null", "--name-only", "--get-regexp", r"^filter\.").out
     names = {name.rpartition(".")[0] for name in out.decode("utf-8", "surrogateescape").split("\0") if name}

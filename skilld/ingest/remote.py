@@ -52,7 +52,7 @@ def checkpoint_addresses(folder: Path) -> list[tuple[str, int]]:
     try:
         parts = sorted(set(_checkpoints(git)), key=lambda one: (one.at, one.blobs))
         named = dict.fromkeys(blob for one in parts for blob in one.blobs)
-        sizes = {oid: size for oid, _, size in objects.sizes(git, named)}
+        sizes = {oid: size for oid, _, size in objects.read_sizes(git, named)}
     except SkilldError:
         return [(f"{CHECKPOINT_SCHEME}{folder.absolute()}#", 0)]
     by_session: dict[str, list[_Checkpoint]] = {}
@@ -81,7 +81,7 @@ def write_checkpoints(address: str, folder: Path, most: int) -> Path:
     path = folder / f"session-{Path(session).name}.jsonl"
     with path.open("wb") as out:
         for one in blobs.split("+"):
-            sizes = [size for _, _, size in objects.sizes(git, one.split(","))]
+            sizes = [size for _, _, size in objects.read_sizes(git, one.split(","))]
             if min(sizes) < 0:
                 continue
             if sum(sizes) > most or out.tell() > most:
@@ -116,7 +116,7 @@ def _open_repository(folder: Path) -> Git | None:
 def _checkpoints(git: Git) -> Iterator[_Checkpoint]:
     for tip in dict.fromkeys(git.run("for-each-ref", "--format=%(objectname)", *_CHECKPOINT_REFS).decode().split()):
         folders: dict[str, dict[str, str]] = {}
-        for path, entry in tree.parse(git.run("ls-tree", "-r", "-z", tip)).items():
+        for path, entry in tree.parse_entries(git.run("ls-tree", "-r", "-z", tip)).items():
             if match := _FILE_PATTERN.fullmatch(path):
                 folders.setdefault(match[1], {})[match[2]] = entry.oid
         whole = {name: files for name, files in folders.items() if _METADATA_FILE in files and len(files) > 1}
@@ -128,8 +128,8 @@ def _checkpoints(git: Git) -> Iterator[_Checkpoint]:
 
 
 def _read_metadata(git: Git, oids: Sequence[str]) -> Iterator[dict[str, object]]:
-    fit = {oid for oid, _, size in objects.sizes(git, oids) if 0 <= size <= _MAX_METADATA_BYTES}
-    found = {one.oid: one.data for one in objects.read(git, sorted(fit)) if one is not None}
+    fit = {oid for oid, _, size in objects.read_sizes(git, oids) if 0 <= size <= _MAX_METADATA_BYTES}
+    found = {one.oid: one.data for one in objects.read_objects(git, sorted(fit)) if one is not None}
     for oid in oids:
         try:
             about = json.loads(found.get(oid, b""))

@@ -13,7 +13,7 @@ from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.said_already import is_same
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import SkilldError
-from skilld.git.run import one_command
+from skilld.git.run import shared_git
 from skilld.ingest.discover import Host
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
@@ -49,7 +49,7 @@ def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
     return asks
 
 
-@one_command()
+@shared_git()
 def propose(
     store: Store,
     ask: Sequence[Learning],
@@ -101,7 +101,7 @@ def propose(
     return made
 
 
-@one_command()
+@shared_git()
 def accept_elsewhere(
     store: Store,
     proposal: Proposal,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError, UsageError
 from skilld.git import objects
-from skilld.git.managed_repos import look
+from skilld.git.managed_repos import find_any
 from skilld.git.repo import TrackedFile
 
 
@@ -31,7 +31,7 @@ class History:
 
     def __init__(self, path: Path, private: Path) -> None:
         self._path = path
-        self._tracked: TrackedFile = look(path, private)
+        self._tracked: TrackedFile = find_any(path, private)
 
     def versions(self, limit: int) -> list[Version]:
         """Return at most `limit` commits of the current branch, the newest first."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from skilld.errors import RefusedError
 from skilld.exchange.outgoing import Check
-from skilld.git.borrowed import BorrowedRepo
+from skilld.git.borrowed_repo import BorrowedRepo
 from skilld.git.errors import LostRaceError
-from skilld.git.run import one_command
+from skilld.git.run import shared_git
 from skilld.machines.applying import ApplyResult, apply
 from skilld.machines.gather import News, news
 from skilld.machines.places import Places
@@ -74,7 +74,7 @@ def gathered(store: Store, places: Places, check: Check, found: Found) -> News:
     return news(store, places, check, store.machine_records.all(), fetched)
 
 
-@one_command()
+@shared_git()
 def sync(hub: Hub, store: Store, places: Places, check: Check, *, first: bool = False) -> SyncResult:
     """Bring this machine and its ref up to what all know.
 

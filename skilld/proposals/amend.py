@@ -16,7 +16,7 @@ from skilld.edit.from_file import operations_between
 from skilld.edit.operations import apply, created
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
-from skilld.git.run import one_command
+from skilld.git.run import shared_git
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch
 from skilld.proposals.explain import apply_only, parts, read_versions
@@ -31,7 +31,7 @@ from skilld.text import cut, fold, sentences
 from skilld.types import Op, Operation, Proposal, State, TargetKind
 
 
-@one_command()
+@shared_git()
 def stage_and_store(store: Store, proposal: Proposal) -> Proposal:
     """Stage a proposal that is in no store yet (mined, imported, merged, or a part of one), store it and return it.
 
@@ -65,7 +65,7 @@ _TITLE = "The proposal was not changed"
 _MAX_SUMMARY = 300
 
 
-@one_command()
+@shared_git()
 def accept_edited(
     store: Store, proposal: Proposal, text: str, removed: Mapping[str, str], opened: str = ""
 ) -> DecisionReport:
@@ -93,7 +93,7 @@ def accept_parts(
     return decide_parts(store, proposal, chosen, accepting(removed))
 
 
-@one_command()
+@shared_git()
 def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], decision: Decision) -> DecisionReport:
     """Decide on the operations of a proposal with these numbers (from 0); the others stay open as a new proposal.
 
@@ -120,7 +120,7 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     return DecisionReport((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
 
 
-@one_command()
+@shared_git()
 def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> DecisionReport:
     """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError if it cannot be."""
     if proposal.state is not State.REJECTED:
@@ -133,7 +133,7 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Decisio
     return DecisionReport((f"{proposal.id} is open again: {proposal.summary}",))
 
 
-@one_command()
+@shared_git()
 def restore(store: Store, proposal: Proposal) -> DecisionReport:
     """Put a rejected or dropped proposal back on the staging branch, open again.
 
@@ -194,7 +194,7 @@ def _with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary)
 
 
-@one_command()
+@shared_git()
 def select_parts(proposal: Proposal, chosen: Collection[int]) -> Proposal:
     """Return the proposal with only the operations of these numbers (from 0) and what justifies them.
 

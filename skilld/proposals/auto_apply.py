@@ -16,13 +16,13 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, tree
 from skilld.git.objects import Ident
 from skilld.git.repo import TrackedFile
-from skilld.git.run import one_command
+from skilld.git.run import shared_git
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply
 from skilld.proposals.refit import Edit
 from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.staging_result import StagingResult
-from skilld.proposals.worktree import find_tracked, read_own_commit
+from skilld.proposals.worktree import find_proposal_file, read_own_commit
 from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal
 from skilld.words import denies
@@ -35,7 +35,7 @@ from skilld.words import denies
 _TITLE = "The proposal was not applied"
 
 
-@one_command()
+@shared_git()
 def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None) -> str:
     """Apply a proposal and return its commit on the branch that is checked out where its skill lives.
 
@@ -43,7 +43,7 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     index entry differs from HEAD's, an operation is in progress, HEAD is detached or the staging branch itself, or the
     edit does not fit. A new skill is never applied unasked.
     """
-    tracked = find_tracked(proposal, private)
+    tracked = find_proposal_file(proposal, private)
     if proposal.creates or tracked.entry is None:
         raise RefusedError(_TITLE, "new skills always need your approval")
     repo, path = tracked.repo, Path(proposal.path)
@@ -52,7 +52,7 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
         raise RefusedError(_TITLE, "its commit is no longer in the repository")
     if why := worktree.find_obstacle(repo)[0]:
         raise RefusedError(_TITLE, why)
-    staged = tree.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath))
+    staged = tree.parse_entries(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath))
     if staged != {tracked.relpath: tracked.entry}:
         raise RefusedError(_TITLE, f"{tracked.relpath} has staged changes")
     old = worktree.read_file(path)
@@ -62,28 +62,28 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     entry = tree.Entry(tracked.entry.mode, repo.git.add("blob", new))
     commit = objects.write_commit(
         repo.git,
-        tree=tree.rewrite(repo.git, repo.head, {tracked.relpath: entry}),
+        tree=tree.rewrite_tree(repo.git, repo.head, {tracked.relpath: entry}),
         parents=[repo.head],
         message=source.message,
         author=source.author,
-        committer=Ident("skilld", objects.EMAIL, int(time.time())),
+        committer=Ident("skilld", objects.OWN_EMAIL, int(time.time())),
     )
     worktree.replace_file(path, old, new)
     try:
-        _move_branch(tracked, entry, refs.Change(repo.branch or "", commit, repo.head), source.subject)
+        _move_branch(tracked, entry, refs.RefChange(repo.branch or "", commit, repo.head), source.subject)
     except SkilldError:
         worktree.replace_file(path, new, old)
         raise
     return commit
 
 
-def _move_branch(tracked: TrackedFile, entry: tree.Entry, change: refs.Change, subject: str) -> None:
+def _move_branch(tracked: TrackedFile, entry: tree.Entry, change: refs.RefChange, subject: str) -> None:
     repo = tracked.repo
-    tree.stage(repo.git, {tracked.relpath: entry})
+    tree.update_index(repo.git, {tracked.relpath: entry})
     try:
-        refs.move(repo.git, repo.common_dir, [change], f"skilld: {subject}")
+        refs.move_refs(repo.git, repo.common_dir, [change], f"skilld: {subject}")
     except SkilldError:
-        tree.stage(repo.git, {tracked.relpath: tracked.entry})
+        tree.update_index(repo.git, {tracked.relpath: tracked.entry})
         raise
 
 
@@ -91,7 +91,7 @@ def _move_branch(tracked: TrackedFile, entry: tree.Entry, change: refs.Change, s
 _GENERATED_PATTERN = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MULTILINE)
 
 
-@one_command()
+@shared_git()
 def apply_allowed(
     staged: StagingResult, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
 ) -> None:

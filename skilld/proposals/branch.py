@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
-from skilld.git.objects import EMAIL, Commit
+from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
-from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
 
 
@@ -46,25 +46,25 @@ class Branch:
                 files |= {other: False for other in item.also if other not in files}
         return files
 
-    def moves(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.Change]:
+    def moves(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.RefChange]:
         """Return the changes that move the branch to `tip` and proposals to `at`, and delete refs of `dropped` ones.
 
         Git writes several refs one after the other: killed between two of them, it leaves some where they were.
         """
-        changes = [refs.Change(STAGING, tip, self.tip)] if tip != self.tip else []
+        changes = [refs.RefChange(STAGING_REF, tip, self.tip)] if tip != self.tip else []
         for name, oid in at.items():
             old = self.proposals.get(name)
             if oid != old and name not in dropped:
-                changes.append(refs.Change(refs.proposal_ref(name), oid, old))
+                changes.append(refs.RefChange(refs.proposal_ref(name), oid, old))
         gone = [(name, oid) for name, oid in self.proposals.items() if name in dropped]
-        return changes + [refs.Change(refs.proposal_ref(name), None, oid) for name, oid in gone]
+        return changes + [refs.RefChange(refs.proposal_ref(name), None, oid) for name, oid in gone]
 
 
 def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
     """Return the branch; without commits if it holds something that cannot be rebuilt."""
-    found = refs.tips(repo.git, [STAGING, PROPOSALS.rstrip("/")])
-    proposals = {name.removeprefix(PROPOSALS): oid for name, oid in found.items() if name != STAGING}
-    tip = found.get(STAGING)
+    found = refs.read_tips(repo.git, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
+    proposals = {name.removeprefix(PROPOSAL_REFS): oid for name, oid in found.items() if name != STAGING_REF}
+    tip = found.get(STAGING_REF)
     if tip is None:
         return Branch(None, proposals, [])
     try:
@@ -93,7 +93,7 @@ def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -
         return (
             rest is not None
             and have_same_files(repo, rest.commit, repo.head, relpaths)
-            and not any(objects.read(repo.git, [f"{rest.commit}:{relpath}" for relpath in absent]))
+            and not any(objects.read_objects(repo.git, [f"{rest.commit}:{relpath}" for relpath in absent]))
         )
 
     rest = _newest_change(repo, relpaths) if relpaths else None
@@ -105,7 +105,7 @@ def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -
 def have_same_files(repo: Repo, one: str, other: str, relpaths: Sequence[str]) -> bool:
     """Whether both commits have all the files, with the same bytes."""
     names = [f"{commit}:{relpath}" for relpath in relpaths for commit in (one, other)]
-    oids = [item.oid if item is not None else None for item in objects.read(repo.git, names)]
+    oids = [item.oid if item is not None else None for item in objects.read_objects(repo.git, names)]
     return None not in oids and oids[0::2] == oids[1::2]
 
 
@@ -126,7 +126,7 @@ def branches_containing(repo: Repo, commit: str) -> dict[str, str]:
     form = "--format=%(refname) %(objectname)"
     out = repo.git.run("for-each-ref", f"--contains={commit}", form, "refs/heads").decode("utf-8", "surrogateescape")
     rows = (line.split(" ") for line in out.splitlines())
-    return {name: oid for name, oid in rows if name != STAGING}
+    return {name: oid for name, oid in rows if name != STAGING_REF}
 
 
 def _base_on_default(repo: Repo, commit: str) -> Base:
@@ -188,9 +188,9 @@ def read_staged_commits(repo: Repo, tip: str, bases: Iterable[str]) -> list[Comm
     something into the branch, RepoRefusedError if objects are missing.
     """
     known = [*(repo.default.tips if repo.default else ()), *bases]
-    if repo.branch != STAGING or not known:
+    if repo.branch != STAGING_REF or not known:
         known.append(repo.head)
-    present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
+    present = [item.oid for item in objects.read_objects(repo.git, list(dict.fromkeys(known))) if item is not None]
     limits = "--reverse", "--topo-order", f"--max-count={_MAX_COMMITS}"
     result = repo.git.call("rev-list", *limits, tip, *(f"^{oid}" for oid in present))
     if result.status < 0:  # killed: that says nothing of the branch
@@ -211,7 +211,7 @@ def read_staged_commits(repo: Repo, tip: str, bases: Iterable[str]) -> list[Comm
 
 def find_missing_object(repo: Repo) -> tuple[str, str] | None:
     """Return which object the staging branch lacks, and the command to repair it; None if it lacks none."""
-    tip = refs.tips(repo.git, [STAGING]).get(STAGING)
+    tip = refs.read_tips(repo.git, [STAGING_REF]).get(STAGING_REF)
     lost = _missing_object_error(repo, tip) if tip else ""
     return (f"{STAGING_BRANCH} in {repo.address} is damaged: {lost}", _repair_command(repo)) if lost else None
 
@@ -225,10 +225,10 @@ def _missing_object_error(repo: Repo, commit: str) -> str:
 def _repair_command(repo: Repo) -> str:
     """Return the command that moves the branch to the newest intact commit of a proposal, or deletes it."""
     form = "--format=%(objectname)"
-    oids = repo.git.run("for-each-ref", form, PROPOSALS.rstrip("/")).decode().split()
+    oids = repo.git.run("for-each-ref", form, PROPOSAL_REFS.rstrip("/")).decode().split()
     whole = [oid for oid in oids if not _missing_object_error(repo, oid)]
     newest = repo.git.run("rev-list", "--topo-order", "--max-count=1", *whole).decode().split() if whole else []
-    change = [STAGING, *newest] if newest else ["-d", STAGING]
+    change = [STAGING_REF, *newest] if newest else ["-d", STAGING_REF]
     return shlex.join(["git", "-C", str(repo.address), "update-ref", *change])
 
 
@@ -268,7 +268,7 @@ def replay_commits(
 
 def _replay_tree(repo: Repo, commit: Commit, item: ProposalEdit | None, staging: StagingState) -> str | None:
     """Return the tree of a commit made again on the branch's new tip, or None if there is nothing to commit."""
-    if item is not None and commit.committer.email == EMAIL:
+    if item is not None and commit.committer.email == OWN_EMAIL:
         return _reapply_tree(repo, commit, item, staging)
     try:
         return merge_tree(repo, commit, staging.top)
@@ -282,12 +282,12 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
     proposal, path = item.proposal, item.proposal.relpath
     names = [f"{parent}:{path}" for parent in (staging.base, staging.top, commit.parents[0], commit.oid)]
     absent = b"" if proposal.creates else None
-    skill, current, before, after = (found.data if found else absent for found in objects.read(repo.git, names))
+    skill, current, before, after = (found.data if found else absent for found in objects.read_objects(repo.git, names))
     if skill is None or current is None:
         staging.stale[proposal.id] = f"{path} is gone"
         return None
-    if before is not None and after is not None and line_diff.holds(current, before, after):
-        said = staging.present if line_diff.holds(skill, before, after) else staging.doubled
+    if before is not None and after is not None and line_diff.contains_change(current, before, after):
+        said = staging.present if line_diff.contains_change(skill, before, after) else staging.doubled
         said.append(proposal.id)
         return None
     try:
@@ -318,10 +318,10 @@ def with_files(repo: Repo, commit: str, files: Mapping[str, bytes]) -> str:
     """Return the tree of `commit` with the bytes of some files set; existing files keep their modes."""
     entries: dict[str, tree.Entry | None] = {}
     for relpath, data in files.items():
-        old = tree.entry(repo.git, commit, relpath)
+        old = tree.read_entry(repo.git, commit, relpath)
         mode = old.mode if old is not None and old.mode in tree.FILE_MODES else "100644"
         entries[relpath] = tree.Entry(mode, repo.git.add("blob", data))
-    return tree.rewrite(repo.git, commit, entries)
+    return tree.rewrite_tree(repo.git, commit, entries)
 
 
 def merge_tree(repo: Repo, commit: Commit, onto: str) -> str | None:
@@ -330,12 +330,12 @@ def merge_tree(repo: Repo, commit: Commit, onto: str) -> str | None:
     Raises MergeConflictError if both changed the same lines.
     """
     changes: dict[str, tree.Entry | None] = {}
-    for path, (was, now) in tree.changed(repo.git, commit.parents[0], commit.oid).items():
-        current = tree.entry(repo.git, onto, path)
+    for path, (was, now) in tree.changed_files(repo.git, commit.parents[0], commit.oid).items():
+        current = tree.read_entry(repo.git, onto, path)
         if current == now:
             continue
         changes[path] = now if current == was else _merge_entries(repo, was, current, now)
-    return tree.rewrite(repo.git, onto, changes) if changes else None
+    return tree.rewrite_tree(repo.git, onto, changes) if changes else None
 
 
 def _merge_entries(
@@ -343,7 +343,7 @@ def _merge_entries(
 ) -> tree.Entry:
     if was is None or current is None or now is None:
         raise line_diff.MergeConflictError
-    found = objects.read(repo.git, [was.oid, current.oid, now.oid])
+    found = objects.read_objects(repo.git, [was.oid, current.oid, now.oid])
     old, ours, theirs = (item.data if item is not None and item.kind == "blob" else None for item in found)
     if old is None or ours is None or theirs is None or any(b"\0" in data for data in (old, ours, theirs)):
         raise line_diff.MergeConflictError

@@ -15,8 +15,8 @@ from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import undo
 from skilld.git.objects import Commit, Ident
-from skilld.git.run import PersonGit, one_command
-from skilld.git.staging_branch import STAGING
+from skilld.git.run import PersonGit, shared_git
+from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
@@ -88,7 +88,7 @@ def _restore_file(work_tree: Worktree, relpath: str, path: Path, before: bytes |
     """
     if not work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
         return
-    tree.stage(work_tree.repo.git, {relpath: tree.entry(work_tree.repo.git, work_tree.repo.head, relpath)})
+    tree.update_index(work_tree.repo.git, {relpath: tree.read_entry(work_tree.repo.git, work_tree.repo.head, relpath)})
     found = worktree.read_file(path) if os.path.lexists(path) else None
     if found == before:
         return
@@ -110,12 +110,12 @@ def commit_new_file(work_tree: Worktree, data: bytes, message: bytes, author: Id
 
     def take_away() -> list[str]:
         found = worktree.read_file(work_tree.path)
-        tree.stage(git, {relpath: None})
+        tree.update_index(git, {relpath: None})
         worktree.remove_file(work_tree.path, found, work_tree.repo.toplevel)
         return [] if found == data else store_hook_text(work_tree, found)
 
     try:
-        tree.stage(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
+        tree.update_index(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
     except BaseException:
         take_away()
         raise
@@ -140,7 +140,7 @@ def commit_removal(work_tree: Worktree, message: bytes) -> DecisionCommit:
 _TITLE = "The proposal was not accepted"
 
 
-@one_command()
+@shared_git()
 def accept(
     proposal: Proposal,
     apply: Apply,
@@ -180,7 +180,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
 
     def common() -> bytes | None:  # at the merge base of the checked-out branch and the one below the proposal
         git, head = work_tree.repo.git, work_tree.repo.head
-        return objects.common_version(git, head, commit.parents[0], work_tree.tracked.relpath)
+        return objects.read_common_version(git, head, commit.parents[0], work_tree.tracked.relpath)
 
     def change(current: bytes) -> bytes:
         if edited is not None:
@@ -209,7 +209,7 @@ def _would_misnumber(work_tree: Worktree, before: bytes, after: bytes, refit: Re
         merged, fitted = line_diff.merge(before, current, after), refit(before, after, current)
     except (SkilldError, line_diff.MergeConflictError):
         return False
-    return sorted(line_diff.split(merged)) != sorted(line_diff.split(fitted))
+    return sorted(line_diff.split_lines(merged)) != sorted(line_diff.split_lines(fitted))
 
 
 def _write_sparse_file(work_tree: Worktree, data: bytes) -> None:
@@ -222,13 +222,13 @@ def _write_sparse_file(work_tree: Worktree, data: bytes) -> None:
 def _edited_commit(work_tree: Worktree, proposal: str) -> Commit | None:
     """Return the proposal's commit on the staging branch where the person amended it there: their version wins."""
     repo = work_tree.repo
-    tip = refs.tip(repo.git, STAGING)
+    tip = refs.read_tip(repo.git, STAGING_REF)
     if tip is None:
         return None
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal}", "--no-merges", "--max-count=10"
     oids = repo.git.run("rev-list", *named, tip, f"^{repo.head}").decode().split()
     found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal,)]
-    return next((commit for commit in found if commit.committer.email != objects.EMAIL), None)
+    return next((commit for commit in found if commit.committer.email != objects.OWN_EMAIL), None)
 
 
 def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
@@ -270,7 +270,7 @@ def _write_side_edits(proposal: Proposal) -> None:
 _REVERT_TITLE = "The proposal was not reverted"
 
 
-@one_command()
+@shared_git()
 def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> DecisionCommit:
     """Take a proposal out of the branch that is checked out in its skill's work tree.
 
@@ -305,7 +305,7 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
     message = f'Revert "{source.subject}"\n\nThis reverts commit {source.oid}.\n'.encode()
 
     def taken_out(current: bytes) -> bytes:
-        return current if line_diff.gone(current, before, after) else undo(before, after, current)
+        return current if line_diff.is_change_gone(current, before, after) else undo(before, after, current)
 
     sides = {relpath: partial(undo, *read_versions(work_tree, source, relpath)) for relpath in work_tree.also}
     with written_side_edits(work_tree, sides):
@@ -323,7 +323,7 @@ def _find_landing_commit(work_tree: Worktree, proposal: Proposal) -> Commit | No
     for commit in objects.read_commits(repo.git, oids):
         if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
             continue
-        changed = tree.changed(repo.git, commit.parents[0], commit.oid).keys()
+        changed = tree.changed_files(repo.git, commit.parents[0], commit.oid).keys()
         if relpath in changed and changed <= {relpath, *work_tree.also}:
             return commit
     return None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git import objects
-from skilld.git.repo import TrackedFile, find, find_absent
+from skilld.git.repo import TrackedFile, find_for_new, find_tracked
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, Proposal, SideEdit, SkillRef
 
@@ -39,7 +39,7 @@ def split_edits(
 def _find_tracked(path: Path, *, creates: bool = False) -> TrackedFile | None:
     """Return where git tracks a file; None if it does not, and one of skilld's own repositories will."""
     try:
-        return find_absent(path) if creates else find(path)
+        return find_for_new(path) if creates else find_tracked(path)
     except (OSError, SkilldError):
         return None
 

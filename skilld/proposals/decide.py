@@ -15,9 +15,9 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import in_shell
-from skilld.git.line_diff import gone
+from skilld.git.line_diff import is_change_gone
 from skilld.git.managed_repos import open_any
-from skilld.git.run import one_command
+from skilld.git.run import shared_git
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
@@ -91,7 +91,7 @@ def reverting(removed: Mapping[str, str]) -> Decision:
     return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
 
 
-@one_command()
+@shared_git()
 def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionReport:
     """Carry out a decision, store it and rebuild the staging branch.
 
@@ -207,7 +207,7 @@ def is_gone(proposal: Proposal) -> bool:
     except OSError:
         return False
     found = read_versions(proposal)
-    return found is not None and gone(current, *found)
+    return found is not None and is_change_gone(current, *found)
 
 
 def rebuild_branch(store: Store, repo: str) -> DecisionReport:

@@ -13,11 +13,11 @@ from skilld.errors import SkilldError, UsageError
 from skilld.git import line_diff, objects
 from skilld.git.environment import scrub_environment
 from skilld.git.line_diff import undo
-from skilld.git.managed_repos import look, open_any
-from skilld.git.objects import merges, read_blob, read_commit
-from skilld.git.repo import Repo, TrackedFile, find
-from skilld.git.run import one_command
-from skilld.git.staging_branch import STAGING
+from skilld.git.managed_repos import find_any, open_any
+from skilld.git.objects import merges_cleanly, read_blob, read_commit
+from skilld.git.repo import Repo, TrackedFile, find_tracked
+from skilld.git.run import shared_git
+from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.staging import private_repositories
@@ -66,7 +66,7 @@ def apply_only(before: bytes, operations: Sequence[Operation], chosen: Collectio
     return text
 
 
-@one_command()
+@shared_git()
 def read_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
     """Return the skill before (b"" if it is created) and after; None if neither git nor the file shows it any more."""
     before, after = _committed_versions(proposal, proposal.relpath)
@@ -119,7 +119,7 @@ def diff(proposal: Proposal) -> Iterator[str]:
             yield from unified_diff(old, new, f"a/{one.relpath}", f"b/{one.relpath}", lineterm="")
 
 
-@one_command()
+@shared_git()
 def _with_landing_commit(proposal: Proposal) -> Proposal:
     """Return an accepted proposal with the commit that brought it in, if that contains nothing else."""
     if proposal.state is not State.ACCEPTED or not proposal.landed:
@@ -157,9 +157,9 @@ class ProposalReader:
         repo = self._open(proposal.repo) if proposal.commit else None
         if repo is None:
             return Applicability()
-        commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING
+        commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING_REF
         names = [f"{commit}:{proposal.relpath}" for commit in commits]
-        before, current, after, base, tip = objects.texts(repo.git, names)
+        before, current, after, base, tip = objects.read_texts(repo.git, names)
         if after is None:
             remedy = f"to write the file without committing: skilld accept --worktree {proposal.id}"
             return Applicability(
@@ -167,14 +167,17 @@ class ProposalReader:
             )
         if current == base:
             whole = True
-            picks = before == current or merges(repo.git, before, current, after)
+            picks = before == current or merges_cleanly(repo.git, before, current, after)
         else:
-            whole, picks = merges(repo.git, base, current, tip), merges(repo.git, before, current, after)
+            whole, picks = (
+                merges_cleanly(repo.git, base, current, tip),
+                merges_cleanly(repo.git, before, current, after),
+            )
         for one in proposal.also:
             names = [f"{commit}:{one.relpath}" for commit in commits]
-            then, here, there, rested, top = objects.texts(repo.git, names)
-            picks = picks and merges(repo.git, then, here, there)
-            whole = whole and merges(repo.git, rested, here, top)
+            then, here, there, rested, top = objects.read_texts(repo.git, names)
+            picks = picks and merges_cleanly(repo.git, then, here, there)
+            whole = whole and merges_cleanly(repo.git, rested, here, top)
         if current is None and not proposal.creates and repo.private:
             return Applicability(unfit=f"accepting it would fail: {proposal.path} does not exist")
         if picks or proposal.creates or before is None or after is None or current is None:
@@ -213,14 +216,14 @@ class Origin:
     trailers: dict[str, str]
 
 
-@one_command()
+@shared_git()
 def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
     """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
 
     Lines that moved within the file are followed. `private` is the folder of skilld's own repositories. Raises
-    UsageError for a line the file does not have, and as `skilld.git.repo.find` does.
+    UsageError for a line the file does not have, and as `skilld.git.repo.find_tracked` does.
     """
-    tracked = look(path, private) if private is not None else find(path)
+    tracked = find_any(path, private) if private is not None else find_tracked(path)
     git, relpath = tracked.repo.git, tracked.relpath
     origin = uncommitted_origin(path, line)
     now = path.read_bytes().splitlines()

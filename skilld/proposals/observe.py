@@ -19,8 +19,8 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
-from skilld.git.run import one_command
-from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
+from skilld.git.run import shared_git
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.model import DISCARDED_NOTE, UNDONE_NOTE, GitStatus, Observation, is_only_written, is_repo_gone
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import read_own_commit
@@ -114,7 +114,7 @@ def judge_branch(subject: JudgedProposal, view: BranchView) -> Observation:
     if verdict.seen is not GitStatus.LANDED:
         bringer = _introducing_commit(subject, view) if _holds(subject, text) else ""
         return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
-    if line_diff.gone(text, subject.before, subject.after):
+    if line_diff.is_change_gone(text, subject.before, subject.after):
         # The newest commit after which the text no longer held the change.
         losing = (s for s in reversed(view.commits) if _holds(subject, s.text) < _holds(subject, s.before))
         return Observation(subject.id, GitStatus.REVERTED, next((s.oid for s in losing), ""), "lines gone")
@@ -167,7 +167,7 @@ def _introducing_commit(subject: JudgedProposal, view: BranchView) -> str:
 
 
 def _holds(subject: JudgedProposal, text: bytes | None) -> bool:
-    return text is not None and line_diff.holds(text, subject.before or b"", subject.after or b"")
+    return text is not None and line_diff.contains_change(text, subject.before or b"", subject.after or b"")
 
 
 # The hash is short with `revert.reference`.
@@ -183,7 +183,7 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
     oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
-    texts = dict(zip(names, objects.texts(repo.git, names), strict=True))
+    texts = dict(zip(names, objects.read_texts(repo.git, names), strict=True))
     return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
 
 
@@ -228,7 +228,7 @@ class _Branch:
     default: bool
 
 
-@one_command()
+@shared_git()
 def observe(address: Path, proposals: Sequence[Proposal], private: Path | None = None) -> list[Observation]:
     """Return what git shows of each proposal of the repository at `address`.
 
@@ -322,7 +322,7 @@ def _is_undone(repo: Repo, proposal: Proposal, since: int | None) -> bool:
     if objects.read_commit(repo.git, proposal.landed) is None:
         return False
     holders = "--count=2", "--format=%(refname)", f"--contains={proposal.landed}", "refs/heads", "refs/remotes"
-    if set(repo.git.run("for-each-ref", *holders).decode().split()) - {STAGING}:
+    if set(repo.git.run("for-each-ref", *holders).decode().split()) - {STAGING_REF}:
         return False
     return proposal.id not in _commits_naming(repo, ["--branches", "--remotes"], since)
 
@@ -337,7 +337,7 @@ def _is_discarded(proposal: Proposal, change: _Change) -> bool:
         return proposal.creates
     except OSError:
         return False
-    return line_diff.gone(current, change.before, change.after)
+    return line_diff.is_change_gone(current, change.before, change.after)
 
 
 def _read_change(repo: Repo, proposal: Proposal) -> _Change:
@@ -353,10 +353,10 @@ def _branches(repo: Repo) -> list[_Branch]:
     If one of the default branch's two refs is behind the other, it is left out.
     """
     by_tip = {oid: ref for ref, oid in repo.default.refs.items()} if repo.default else {}
-    wanted = set(state.checked_out(repo.common_dir)) - {STAGING, *(repo.default.refs if repo.default else ())}
-    found = refs.tips(repo.git, sorted(wanted)) if wanted else {}
+    wanted = set(state.checked_out(repo.common_dir)) - {STAGING_REF, *(repo.default.refs if repo.default else ())}
+    found = refs.read_tips(repo.git, sorted(wanted)) if wanted else {}
     checked_out = [_Branch(ref, oid, default=False) for ref, oid in found.items() if ref in wanted]
-    return [_Branch(by_tip[oid], oid, default=True) for oid in refs.leading(repo.git, by_tip)] + checked_out
+    return [_Branch(by_tip[oid], oid, default=True) for oid in refs.without_ancestors(repo.git, by_tip)] + checked_out
 
 
 def _reachable(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:
@@ -376,8 +376,8 @@ def _mark_dropped(
     remote-tracking branch is not dropped: it is under review there. Nor is one that skilld removed before it was killed
     and could store the reason: in that case its own ref is gone, too.
     """
-    tip = refs.tips(repo.git, [STAGING]).get(STAGING)
-    lost = tip is not None and objects.read(repo.git, [tip])[0] is None  # what is on it is unknown
+    tip = refs.read_tips(repo.git, [STAGING_REF]).get(STAGING_REF)
+    lost = tip is not None and objects.read_objects(repo.git, [tip])[0] is None  # what is on it is unknown
     busy = lost or state.staging_holder(repo.common_dir) is not None
     waiting = {
         found.id: proposal
@@ -388,9 +388,9 @@ def _mark_dropped(
     }
     if not waiting:
         return seen
-    on_staging = {} if busy else _commits_naming(repo, [STAGING], since)
+    on_staging = {} if busy else _commits_naming(repo, [STAGING_REF], since)
     off = waiting.keys() - on_staging.keys() if not busy else set[str]()
-    hung = refs.tips(repo.git, [PROPOSALS.rstrip("/")]) if off else {}
+    hung = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")]) if off else {}
     on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _commits_naming(repo, ["--remotes"], since)
 
     def look(found: Observation) -> Observation:
@@ -399,7 +399,7 @@ def _mark_dropped(
             return found
         if busy:
             return replace(found, seen=GitStatus.BUSY)
-        if found.id in on_staging or _branch_says(repo, STAGING, proposal):
+        if found.id in on_staging or _branch_says(repo, STAGING_REF, proposal):
             return replace(found, branch=STAGING_BRANCH)
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
@@ -415,7 +415,7 @@ def _misfit_reason(repo: Repo, proposal: Proposal) -> str | None:
     """Return why an edit does not fit the staging branch (without one: HEAD); None if it does."""
     change = _read_change(repo, proposal)
     before, after = change.before, change.after
-    tip = refs.tip(repo.git, STAGING) or repo.head
+    tip = refs.read_tip(repo.git, STAGING_REF) or repo.head
     current = objects.read_blob(repo.git, tip, proposal.relpath)
     current = b"" if current is None and proposal.creates else current
     if before is None or after is None:
@@ -443,7 +443,7 @@ def _branch_says(repo: Repo, ref: str, proposal: Proposal) -> bool:
     change = _read_change(repo, proposal)
     if text is None or change.before is None or change.after is None:
         return False
-    return line_diff.holds(text, change.before, change.after)
+    return line_diff.contains_change(text, change.before, change.after)
 
 
 def _commits_naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339, seconds
-from skilld.git.staging_branch import STAGING
+from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.model import is_only_written, is_repo_gone
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
 from skilld.protocol import GitResult, Observe
@@ -23,7 +23,7 @@ from skilld.types import Proposal, State
 
 _REMEMBERED_SECONDS = 30 * 86400  # how long after its decision a proposal is still observed
 _MAX_GAP_SECONDS = 3600.0  # observe this often even if no file seems to have changed
-_STAGING_FILES = str(PurePosixPath(STAGING).parent), STAGING
+_STAGING_FILES = str(PurePosixPath(STAGING_REF).parent), STAGING_REF
 _WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
 
 Stamp = tuple[int, ...]

@@ -15,10 +15,10 @@ from skilld.errors import SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
-from skilld.git.objects import EMAIL, Commit, Ident
+from skilld.git.objects import OWN_EMAIL, Commit, Ident
 from skilld.git.repo import Repo, TrackedFile
-from skilld.git.run import one_command
-from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
+from skilld.git.run import shared_git
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.proposals import model
 from skilld.proposals.branch import (
@@ -79,7 +79,7 @@ def _is_same_proposal(repo: Repo, request: Request, commit: Commit, relpath: str
         return True
     # A restored one is identified by its ID only: parts split off it have the same batch.
     of_batch = not request.restored and commit.trailers.get("Skilld-Batch") == request.proposal.batch_id
-    return of_batch and relpath in tree.changed(repo.git, commit.parents[0], commit.oid)
+    return of_batch and relpath in tree.changed_files(repo.git, commit.parents[0], commit.oid)
 
 
 def _find_merged(repo: Repo, request: Request, relpath: str) -> Commit | None:
@@ -94,7 +94,7 @@ def _find_merged(repo: Repo, request: Request, relpath: str) -> Commit | None:
 _MAX_TRIES = 20
 
 
-@one_command()
+@shared_git()
 def propose(request: Request) -> ProposeOutcome:
     """Commit an edit on the staging branch, on top of the open proposals.
 
@@ -112,7 +112,7 @@ def propose(request: Request) -> ProposeOutcome:
     raise LostRaceError("Could not write the proposal", f"the staging branch moved {_MAX_TRIES} times in the meantime")
 
 
-@one_command()
+@shared_git()
 def rebuild(
     address: Path, standing: Sequence[ProposalEdit], dropped: Collection[str] = (), private: Path | None = None
 ) -> StagingState:
@@ -135,8 +135,8 @@ def rebuild(
 
 def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     repo, relpath, proposal, edit = tracked.repo, tracked.relpath, request.proposal, request.edit
-    refs.check_plain(repo.common_dir, [STAGING, refs.proposal_ref(proposal.id)])
-    refs.mend(repo.git, repo.common_dir)
+    refs.check_no_links(repo.common_dir, [STAGING_REF, refs.proposal_ref(proposal.id)])
+    refs.repair_refs(repo.git, repo.common_dir)
     branch = read_branch(repo, request.standing)
     done = find_earlier(request, tracked, branch)
     if done is not None:
@@ -163,7 +163,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
         return EditConflict(_conflicting_proposals(edit, repo, staging, relpath), str(error))
     if after == before:
         return NoChange()
-    ident = Ident("skilld", EMAIL, request.epoch)
+    ident = Ident("skilld", OWN_EMAIL, request.epoch)
     commit = objects.write_commit(
         repo.git,
         tree=with_files(repo, staging.top, side_files(repo, staging.top, edit.also) | {relpath: after}),
@@ -186,8 +186,8 @@ def _apply_edit(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
 
 
 def _rebuild_locked(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
-    refs.check_plain(repo.common_dir, [STAGING, PROPOSALS.rstrip("/")])
-    refs.mend(repo.git, repo.common_dir)
+    refs.check_no_links(repo.common_dir, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
+    refs.repair_refs(repo.git, repo.common_dir)
     branch = read_branch(repo, standing)
     holder = state.staging_holder(repo.common_dir)
     held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held
@@ -200,7 +200,7 @@ def _rebuild_locked(repo: Repo, standing: Sequence[ProposalEdit], dropped: Colle
         else:
             _move_refs(repo, branch, staging, dropped)
             return staging if staging.tip else replace(staging, base_info=None)
-    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
+    refs.move_refs(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return StagingState(branch.tip, describe_base(repo, branch.base) if branch.base else None, held=held)
 
 
@@ -211,8 +211,8 @@ def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Colle
     first step, the branch still has the proposal and is rebuilt; after the second, the missing ref shows that we
     removed it (skilld.proposals.observe).
     """
-    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, staging.ended))
-    refs.move(repo.git, repo.common_dir, branch.moves(staging.tip, staging.at, {*dropped} - staging.ended))
+    refs.move_refs(repo.git, repo.common_dir, branch.moves(branch.tip, {}, staging.ended))
+    refs.move_refs(repo.git, repo.common_dir, branch.moves(staging.tip, staging.at, {*dropped} - staging.ended))
 
 
 def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
@@ -262,7 +262,7 @@ def _files_of_other_commits(
     """
     others = [item for item in branch.commits or () if known.keys().isdisjoint(item.proposals)]
     others = [item for item in others if not item.proposals or not {*item.proposals} <= {*dropped}]
-    found = {path for item in others for path in tree.changed(repo.git, item.parents[0], item.oid)}
+    found = {path for item in others for path in tree.changed_files(repo.git, item.parents[0], item.oid)}
     return sorted(path for path in found if _in_head(repo, path))
 
 
@@ -280,9 +280,9 @@ def _relevant_tips(repo: Repo, base: str) -> Sequence[str]:
     If one of the default branch's two tips is behind the other, it is left out.
     """
     tips = list(dict.fromkeys((*(repo.default.tips if repo.default else ()), repo.head)))
-    over = [tip for tip in tips if refs.reaches(repo.git, base, tip)]
+    over = [tip for tip in tips if refs.is_reachable(repo.git, base, tip)]
     defaults = [tip for tip in over if repo.default and tip in repo.default.tips]
-    behind = {*defaults}.difference(refs.leading(repo.git, defaults), [repo.head])
+    behind = {*defaults}.difference(refs.without_ancestors(repo.git, defaults), [repo.head])
     return [tip for tip in over if tip not in behind] or [*branches_containing(repo, base).values()]
 
 

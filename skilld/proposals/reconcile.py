@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
-from skilld.git.run import one_command
+from skilld.git.run import shared_git
 from skilld.proposals.model import GitStatus, next_state
 from skilld.proposals.observe import observe as look
 from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
@@ -57,7 +57,7 @@ class _Findings:
         self.staged.decisions.append(StateChange(proposal.id, proposal.state, state, commit, note))
 
 
-@one_command()
+@shared_git()
 def observe(job: Observe) -> GitResult:
     """Observe every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     found = _Findings()

@@ -15,11 +15,11 @@ from skilld.clock import rfc3339
 from skilld.edit.from_file import operations_between
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, tree
-from skilld.git.managed_repos import look, open_any, roots
-from skilld.git.objects import EMAIL, Commit
-from skilld.git.repo import Repo, standing_above
-from skilld.git.run import one_command
-from skilld.git.staging_branch import PROPOSALS, STAGING_BRANCH
+from skilld.git.managed_repos import find_any, list_roots, open_any
+from skilld.git.objects import OWN_EMAIL, Commit
+from skilld.git.repo import Repo, existing_parent
+from skilld.git.run import shared_git
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH
 from skilld.proposals.contradictions import CONTRADICTION_PREFIX
 from skilld.proposals.staging import private_repositories
 from skilld.protocol import Recall, RecoveryResult
@@ -34,7 +34,7 @@ _BULLET_CHARACTERS = "-*+.0123456789 "
 _BAR_PATTERN = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
 
 
-@one_command()
+@shared_git()
 def recover_proposals(job: Recall) -> RecoveryResult:
     """Return the readable proposals in the repositories of the job's skills and folders."""
     found: dict[str, Proposal] = {}
@@ -52,7 +52,7 @@ def _find_repos(paths: Sequence[str], folders: Sequence[str], trouble: list[str]
     repos: dict[Path, tuple[Repo, list[str]]] = {}
     for path in paths:
         try:
-            tracked = look(Path(path), private_repositories())
+            tracked = find_any(Path(path), private_repositories())
         except (OSError, SkilldError) as error:
             trouble.append(str(error))
             continue
@@ -65,17 +65,17 @@ def _find_repos(paths: Sequence[str], folders: Sequence[str], trouble: list[str]
 def _repos_of_folders(folders: Iterable[str]) -> Iterator[Repo]:
     """Yield the repositories around folders, and skilld's own: they may hold only proposals of new skills."""
     own = private_repositories()
-    addresses = (standing_above(Path(folder) / "skills") for folder in folders if Path(folder).is_absolute())
-    for address in dict.fromkeys((*addresses, *roots(own).values())):
+    addresses = (existing_parent(Path(folder) / "skills") for folder in folders if Path(folder).is_absolute())
+    for address in dict.fromkeys((*addresses, *list_roots(own).values())):
         with suppress(OSError, RuntimeError, SkilldError):
             yield open_any(address.resolve(), own)
 
 
 def _read_proposals(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
-    own = refs.tips(repo.git, [PROPOSALS.rstrip("/")])
+    own = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")])
     for ref, oid in own.items():
         commit = objects.read_commit(repo.git, oid)
-        if commit is not None and commit.proposals == (ref.removeprefix(PROPOSALS),):
+        if commit is not None and commit.proposals == (ref.removeprefix(PROPOSAL_REFS),):
             yield from _build_proposal(repo, commit, State.OPEN)
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
     if not relpaths:
@@ -89,7 +89,9 @@ def _read_proposals(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
 
 def _build_proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
     """Yield the proposal of a commit; nothing if the commit is not ours, or not a single edit of one skill."""
-    changed = list(tree.changed(repo.git, commit.parents[0], commit.oid)) if commit.author.email == EMAIL else []
+    changed = (
+        list(tree.changed_files(repo.git, commit.parents[0], commit.oid)) if commit.author.email == OWN_EMAIL else []
+    )
     sides = [path for path in commit.trailers.get("Skilld-Also", "").split(", ") if path in changed]
     changed = [path for path in changed if path not in sides]
     if len(changed) != 1:
@@ -160,7 +162,7 @@ def _base(repo: Repo, commit: Commit) -> str:
     """Return the newest ancestor of a proposal that is not a proposal itself."""
     for _ in range(_MAX_STAGED_PROPOSALS):
         below = objects.read_commit(repo.git, commit.parents[0])
-        if below is None or below.committer.email != EMAIL or len(below.parents) != 1:
+        if below is None or below.committer.email != OWN_EMAIL or len(below.parents) != 1:
             break
         commit = below
     return commit.parents[0]

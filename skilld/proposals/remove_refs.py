@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git import objects, refs, state
-from skilld.git.objects import EMAIL, Commit
+from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo, open_repo
-from skilld.git.run import one_command
-from skilld.git.staging_branch import PROPOSALS, SHARES, STAGING
+from skilld.git.run import shared_git
+from skilld.git.staging_branch import PROPOSAL_REFS, SHARE_REFS, STAGING_REF
 from skilld.git.state import repo_lock
 
-_OWN_REFS = PROPOSALS.removesuffix("proposals/").rstrip("/")
-_SHARE_REFS = SHARES.rstrip("/")
+_OWN_REFS = PROPOSAL_REFS.removesuffix("proposals/").rstrip("/")
+_SHARE_REFS = SHARE_REFS.rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class RefRemoval:
     kept: Mapping[str, str]
 
 
-@one_command()
+@shared_git()
 def plan_removal(address: Path, shared: Collection[str] = ()) -> RefRemoval:
     """Return what `remove_refs` would do. Raises NotTrackedError if the repository is gone."""
     repo = open_repo(address)
     return _build_plan(repo, _tips(repo), shared)
 
 
-@one_command()
+@shared_git()
 def remove_refs(address: Path, shared: Collection[str] = ()) -> RefRemoval:
     """Delete our refs in one transaction and return what was done; `shared` are the commits made for sharing.
 
@@ -44,28 +44,28 @@ def remove_refs(address: Path, shared: Collection[str] = ()) -> RefRemoval:
     with repo_lock(repo.common_dir):
         tips = _tips(repo)
         planned = _build_plan(repo, tips, shared)
-        refs.move(repo.git, repo.common_dir, [refs.Change(name, None, tips[name]) for name in planned.refs])
+        refs.move_refs(repo.git, repo.common_dir, [refs.RefChange(name, None, tips[name]) for name in planned.refs])
     return planned
 
 
 def _tips(repo: Repo) -> dict[str, str]:
-    return refs.tips(repo.git, [STAGING, _OWN_REFS, _SHARE_REFS])
+    return refs.read_tips(repo.git, [STAGING_REF, _OWN_REFS, _SHARE_REFS])
 
 
 def _build_plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> RefRemoval:
-    branches = [name for name in tips if name == STAGING or name.startswith(SHARES)]
+    branches = [name for name in tips if name == STAGING_REF or name.startswith(SHARE_REFS)]
     kept = {name: why for name in branches if (why := _reason_to_keep(repo, name, tips[name], shared))}
     return RefRemoval(tuple(name for name in tips if name not in kept), kept)
 
 
 def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str | None:
-    holder = state.holder(repo.common_dir, ref)
+    holder = state.branch_holder(repo.common_dir, ref)
     if holder is not None:
         return f"it is {holder}"
-    ours = (STAGING, f"{_OWN_REFS}/*", f"{_SHARE_REFS}/*")
+    ours = (STAGING_REF, f"{_OWN_REFS}/*", f"{_SHARE_REFS}/*")
     others = "--not", *(f"--exclude={name}" for name in ours), "--all"
     alone = repo.git.run("rev-list", tip, *others).decode().split()
-    newest = [tip] if ref != STAGING else []  # an empty staging branch points to a commit of the person's
+    newest = [tip] if ref != STAGING_REF else []  # an empty staging branch points to a commit of the person's
     for commit in objects.read_commits(repo.git, [*newest, *alone]):
         if commit is None or not _is_own_commit(commit, shared):
             return f"it contains a commit of yours: {commit.subject if commit is not None else 'unreadable'}"
@@ -73,4 +73,4 @@ def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> 
 
 
 def _is_own_commit(commit: Commit, shared: Collection[str]) -> bool:
-    return commit.oid in shared or commit.committer.email == EMAIL
+    return commit.oid in shared or commit.committer.email == OWN_EMAIL

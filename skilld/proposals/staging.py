@@ -16,8 +16,8 @@ from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import TrackedFile
-from skilld.git.run import one_command
-from skilld.git.staging_branch import STAGING
+from skilld.git.run import shared_git
+from skilld.git.staging_branch import STAGING_REF
 from skilld.ingest.discover import is_utf8
 from skilld.paths import places
 from skilld.proposals.contradictions import describe_contradictions
@@ -55,7 +55,7 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
     if not origin:
         return proposal
     names = [f"{commit}:{relpath}" for commit in (origin, tracked.repo.head)]
-    seen, current = objects.texts(git, names)
+    seen, current = objects.read_texts(git, names)
     if seen is None or current is None or _fits(edit, current):
         return proposal
     try:
@@ -64,14 +64,14 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
         after = edit(seen) if own else objects.read_blob(git, proposal.commit, relpath)
         if after is None:
             return proposal
-        if line_diff.holds(current, seen, after):
+        if line_diff.contains_change(current, seen, after):
             return None
         if _fits(edit, Path(proposal.path).read_bytes()):
             return proposal
         try:
             edit.refit_loosely(seen, after, current)
         except SkilldError:
-            common = objects.common_version(git, origin, tracked.repo.head, relpath)
+            common = objects.read_common_version(git, origin, tracked.repo.head, relpath)
             text = transplant(seen, after, common or b"", current).decode("utf-8-sig")
             return replace(proposal, operations=tuple(operations_between(current, text)))
         return replace(proposal, operations=edit.operations, note=edit.note or proposal.note)
@@ -98,7 +98,7 @@ def private_repositories() -> Path:
     return places().repositories
 
 
-@one_command()
+@shared_git()
 def stage(
     proposal: Proposal,
     standing: Sequence[Proposal],
@@ -139,7 +139,7 @@ def stage(
         remark = describe_contradictions(proposal, tracked)
         outcome = propose(Request(whole, standing_here, frozenset(dropped), private, restored, remark))
     except StagingBusyError as busy:
-        if tracked.repo.branch == STAGING:  # it may be anchored on lines of other proposals there
+        if tracked.repo.branch == STAGING_REF:  # it may be anchored on lines of other proposals there
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = WaitsForPerson(f"on hold: {busy.cause}")
     if not _take_outcome(outcome, proposal, repo, staged, edits):
@@ -224,7 +224,7 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     )
 
 
-@one_command()
+@shared_git()
 def restage(repo: str, standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str] = ()) -> str:
     """Rebuild the staging branch of a repository from the `standing` proposals, without the `dropped` ones.
 

@@ -16,8 +16,8 @@ from skilld.errors import SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
-from skilld.git.run import one_command
-from skilld.git.staging_branch import PROPOSALS, STAGING
+from skilld.git.run import shared_git
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 from skilld.proposals.amend import stage_on_branch
 from skilld.proposals.cherry_pick import revert
 from skilld.proposals.decide import DecisionReport, rebuild_branch
@@ -32,7 +32,7 @@ _REFLOG_MESSAGE = "skilld: undo accept {}"
 _UNDONE = "undone"
 
 
-@one_command()
+@shared_git()
 def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) -> DecisionReport:
     """Undo the acceptance of a proposal, and reopen it.
 
@@ -76,7 +76,10 @@ def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | N
         return "no commit contains only this proposal"
     if repo.head != commit.oid:
         return "HEAD has moved to another commit"
-    if not tree.changed(repo.git, commit.parents[0], commit.oid).keys() <= {work_tree.tracked.relpath, *work_tree.also}:
+    if not tree.changed_files(repo.git, commit.parents[0], commit.oid).keys() <= {
+        work_tree.tracked.relpath,
+        *work_tree.also,
+    }:
         return "it changes other files too"
     if work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no"):
         return "the work tree has uncommitted changes"
@@ -90,14 +93,14 @@ def _other_holder(repo: Repo, commit: str) -> str:
     form = f"--contains={commit}", "--format=%(refname)"
     names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
     free = state.staging_holder(repo.common_dir) is None
-    ours = [name for name in names if name == STAGING or name.startswith(PROPOSALS)] if free else []
+    ours = [name for name in names if name == STAGING_REF or name.startswith(PROPOSAL_REFS)] if free else []
     others = [name for name in names if name not in {repo.branch, *ours}]
     if others:
         return others[0].removeprefix("refs/").removeprefix("heads/")
     for work_tree, head in state.other_heads(repo.common_dir, repo.git_dir):
         has_branch = head == repo.branch
         detached = objects.read_commit(repo.git, head) if not head.startswith("refs/") else None
-        if has_branch or (detached and refs.reaches(repo.git, commit, detached.oid)):
+        if has_branch or (detached and refs.is_reachable(repo.git, commit, detached.oid)):
             return f"the worktree {work_tree}"
     return ""
 
@@ -109,8 +112,8 @@ def _move_branch_back(work_tree: Worktree, proposal: Proposal, commit: Commit) -
     if done.status:
         return f"git could not put the files back ({done.err.splitlines()[0] if done.err else 'no reason given'})"
     try:
-        change = refs.Change(repo.branch or "", parent, commit.oid)
-        refs.move(repo.git, repo.common_dir, [change], _REFLOG_MESSAGE.format(proposal.id))
+        change = refs.RefChange(repo.branch or "", parent, commit.oid)
+        refs.move_refs(repo.git, repo.common_dir, [change], _REFLOG_MESSAGE.format(proposal.id))
     except SkilldError:
         work_tree.person.run("read-tree", "-m", "-u", parent, commit.oid)
         return "its branch has moved or is locked"

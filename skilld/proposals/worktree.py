@@ -22,11 +22,11 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.files import read_plain, write_whole
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
-from skilld.git.managed_repos import person_git, take_in
-from skilld.git.objects import Commit, Ident, merges
-from skilld.git.repo import Repo, TrackedFile, find, find_absent, open_repo
+from skilld.git.managed_repos import person_git, track_in_managed
+from skilld.git.objects import Commit, Ident, merges_cleanly
+from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked, open_repo
 from skilld.git.run import PersonGit
-from skilld.git.staging_branch import STAGING, STAGING_BRANCH
+from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit
 from skilld.types import Proposal
@@ -145,15 +145,15 @@ def manual_command(repo: Repo, *command: str) -> str:
     return shlex.join([*how, str(repo.toplevel), *command])
 
 
-def find_tracked(proposal: Proposal, private: Path | None) -> TrackedFile:
+def find_proposal_file(proposal: Proposal, private: Path | None) -> TrackedFile:
     """Return where a proposal's skill is tracked; for a repository of ours, after committing the skill as found.
 
-    `private` is the folder of skilld's own repositories. Raises as `skilld.git.repo.find` does.
+    `private` is the folder of skilld's own repositories. Raises as `skilld.git.repo.find_tracked` does.
     """
     path = Path(proposal.path)
     if private is not None and Path(proposal.repo).parent == private:
-        return take_in(path, private, new=proposal.creates)
-    return find_absent(path) if proposal.creates else find(path)
+        return track_in_managed(path, private, new=proposal.creates)
+    return find_for_new(path) if proposal.creates else find_tracked(path)
 
 
 @contextmanager
@@ -174,13 +174,13 @@ def prepared_worktree(
         cause = f"{proposal.relpath} is not in the work tree"
         repo = open_repo(address)
         raise RefusedError(title, cause, _manual_remedy(repo, proposal, command))
-    tracked = find_tracked(proposal, private)
+    tracked = find_proposal_file(proposal, private)
     with repo_lock(tracked.repo.git_dir):
-        if refs.tip(tracked.repo.git, "HEAD") != tracked.repo.head:
-            tracked = find_tracked(proposal, private)
+        if refs.read_tip(tracked.repo.git, "HEAD") != tracked.repo.head:
+            tracked = find_proposal_file(proposal, private)
         person, hand = person_git(tracked.repo, removed), partial(_manual_remedy, tracked.repo, proposal, command)
         git, commit = tracked.repo.git, tracked.repo.head
-        also = tuple(one.relpath for one in proposal.also if tree.entry(git, commit, one.relpath) is not None)
+        also = tuple(one.relpath for one in proposal.also if tree.read_entry(git, commit, one.relpath) is not None)
         yield _check_ready(Worktree(title, tracked, Path(proposal.path), person, hand, again, also))
 
 
@@ -191,13 +191,13 @@ def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> 
         return f"skilld show {proposal.id}"
     base, other = (f"{oid}^", oid) if verb == "cherry-pick" else (oid, f"{oid}^")
     names = [f"{commit}:{proposal.relpath}" for commit in (base, repo.head, other)]
-    old, current, new = objects.texts(repo.git, names)
+    old, current, new = objects.read_texts(repo.git, names)
     texts = [current]
     with suppress(OSError):
         texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []
     if current is None and (renamed := _renamed_path(repo, f"{oid}^", proposal.relpath)):
         texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
-    if all(merges(repo.git, old, text, new) for text in texts):
+    if all(merges_cleanly(repo.git, old, text, new) for text in texts):
         return manual_command(repo, *command)
     again = _retry_command(proposal, command)
     return f"Restore {proposal.relpath}, then: {again}" if current is None and not proposal.creates else again
@@ -220,7 +220,7 @@ def find_obstacle(repo: Repo) -> tuple[str, str]:
         return f"{busy} is in progress in {repo.toplevel}", "Finish or abort it"
     if repo.branch is None:
         return f"no branch is checked out in {repo.toplevel}", ""
-    return (f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}" if repo.branch == STAGING else ""), ""
+    return (f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}" if repo.branch == STAGING_REF else ""), ""
 
 
 def _check_ready(work_tree: Worktree) -> Worktree:
@@ -261,7 +261,7 @@ def _read_version(work_tree: Worktree, commit: str, relpath: str) -> bytes:
     git = work_tree.repo.git
     try:
         found = objects.read_blob(git, commit, relpath)
-        if found is not None or tree.entry(git, commit, relpath) is None:
+        if found is not None or tree.read_entry(git, commit, relpath) is None:
             return found or b""
     except GitFailedError:  # a partial clone that has not fetched it
         pass
@@ -385,7 +385,7 @@ def store_hook_text(work_tree: Worktree, found: bytes) -> list[str]:
 
 def current_head(work_tree: Worktree) -> str:
     """Return HEAD's commit as it is now."""
-    return refs.tip(work_tree.repo.git, "HEAD") or work_tree.repo.head
+    return refs.read_tip(work_tree.repo.git, "HEAD") or work_tree.repo.head
 
 
 def read_own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:

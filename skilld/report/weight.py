@@ -10,10 +10,10 @@ from pathlib import Path
 from skilld.context.values import tokens_of
 from skilld.errors import SkilldError
 from skilld.files import read_plain
-from skilld.git.managed_repos import look
-from skilld.git.objects import read
+from skilld.git.managed_repos import find_any
+from skilld.git.objects import read_objects
 from skilld.git.repo import Repo
-from skilld.git.run import once, one_command
+from skilld.git.run import cached, shared_git
 from skilld.proposals.staging import private_repositories
 from skilld.report.values import FileWeight, Weeks
 
@@ -26,7 +26,7 @@ def weigh(loaded: Mapping[str, int], weeks: Weeks) -> tuple[FileWeight, ...]:
     """Return the weight of files by path, each with the number of sessions that loaded it, the heaviest first."""
     found = {path: tokens for path in loaded if (tokens := _tokens(path)) is not None}
     heaviest = sorted(found, key=lambda path: (-found[path], path))[:_MAX_FILES]
-    with one_command():
+    with shared_git():
         return tuple(_weight(path, loaded[path], found[path], weeks) for path in heaviest)
 
 
@@ -51,12 +51,12 @@ def _weight(path: str, sessions: int, now: int, weeks: Weeks) -> FileWeight:
 
 def _history(path: Path, weeks: Weeks) -> list[int | None]:
     """Return the tokens of a file at the end of each week, by the first parents of HEAD. Raises SkilldError."""
-    tracked = look(path, private_repositories())
+    tracked = find_any(path, private_repositories())
     repo, oldest = tracked.repo, weeks.ends[0]
-    commits = once(("weeks", repo.git_dir), partial(_commits, repo, oldest))
+    commits = cached(("weeks", repo.git_dir), partial(_commits, repo, oldest))
     names = [_newest(commits, end, repo.head) for end in weeks.ends]
     distinct = list(dict.fromkeys(names))
-    objects = read(repo.git, [f"{name}:{tracked.relpath}" for name in distinct])
+    objects = read_objects(repo.git, [f"{name}:{tracked.relpath}" for name in distinct])
     tokens = {
         name: _of(one.data) if one is not None and one.kind == "blob" else None
         for name, one in zip(distinct, objects, strict=True)

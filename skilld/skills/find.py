@@ -191,9 +191,9 @@ def _own_repository(path: Path, cwd: str | None) -> Path | None:
         return None
     if cwd is not None and ".." not in Path(cwd).parts and Path(cwd).is_relative_to(root):
         return root
-    from skilld.git.state import is_plainly_own  # seldom needed
+    from skilld.git.state import is_surely_own  # seldom needed
 
-    return root if is_plainly_own(root) else None
+    return root if is_surely_own(root) else None
 
 
 def _is_copy(path: Path) -> bool:

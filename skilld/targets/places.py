@@ -21,7 +21,7 @@ from skilld.context.markup import split_front, without_comments
 from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.errors import SkilldError
-from skilld.git.state import is_own
+from skilld.git.state import is_own_project
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, manual_lines
 from skilld.skills.find import file_problem, is_of_kernel
@@ -85,7 +85,7 @@ def project_refusal(session: Session, context: Context) -> str | None:
     above = session.home.is_relative_to(root) and not _is_kept_home(session, context)
     if root == root.parent or above or is_of_kernel(session.cwd):
         return "the session was not in a project"
-    return None if is_own(root) else "the project is a clone that you have never committed to"
+    return None if is_own_project(root) else "the project is a clone that you have never committed to"
 
 
 def _is_kept_home(session: Session, context: Context) -> bool:

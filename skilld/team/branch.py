@@ -90,11 +90,11 @@ def _commit(git: Git, tip: str, one: Candidate, loaded: Loaded, who: Ident) -> C
     assert parent is not None  # noqa: S101 - it is the tip that was read
     day = datetime.strptime(one.last, "%Y-%m-%d").replace(tzinfo=UTC)
     seconds = max(int(day.timestamp()), parent.committer.seconds)
-    was = tree.entry(git, tip, path)
+    was = tree.read_entry(git, tip, path)
     now = tree.Entry(was.mode if was else "100644", git.add("blob", after))
     oid = objects.write_commit(
         git,
-        tree=tree.rewrite(git, tip, {path: now}),
+        tree=tree.rewrite_tree(git, tip, {path: now}),
         parents=[tip],
         message=_message(one, path),
         author=replace(who, seconds=seconds, zone="+0000"),
@@ -135,10 +135,10 @@ def _file(git: Git, tip: str, one: Candidate, loaded: Loaded) -> tuple[str, byte
         if not _is_instructions(path):
             continue
         tree.check_relpath(path)
-        entry = tree.entry(git, tip, path)
+        entry = tree.read_entry(git, tip, path)
         if entry is None or entry.mode not in tree.FILE_MODES:  # a link leads to one that is looked at, too
             continue
-        found = objects.read(git, [entry.oid])[0]
+        found = objects.read_objects(git, [entry.oid])[0]
         if found is not None and len(found.data) <= _MAX_FILE:
             return path, found.data
     return ("CLAUDE.md" if one.agents == ("claude-code",) else "AGENTS.md"), b""

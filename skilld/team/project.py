@@ -69,10 +69,10 @@ def _named(message: str, commit: str) -> Iterator[RuleTrailers]:
 
 def seen(git: Git, base: str, rules: str, *, today: str) -> RemoteStatus:
     """Return what the default branch (its commit `base`) and the pull request's (`rules`, empty: none) show."""
-    if not base or refs.tip(git, base) is None:
+    if not base or refs.read_tip(git, base) is None:
         return RemoteStatus(lambda _: False, {}, {}, today, today)
     landed = rules_of(git, base)
-    proposed = rules_of(git, rules, base) if rules and refs.tip(git, rules) else []
+    proposed = rules_of(git, rules, base) if rules and refs.read_tip(git, rules) else []
     places = {one.key: one.place for one in landed if one.place}
     text = cache(lambda path: read_text(git, base, path))
 
@@ -99,6 +99,6 @@ def is_said(rule: str, text: str) -> bool:
 
 def read_text(git: Git, commit: str, path: str) -> str:
     """Return what a file of a commit says; empty where it has none, or one that is too large."""
-    found = objects.read(git, [f"{commit}:{path}"])[0]
+    found = objects.read_objects(git, [f"{commit}:{path}"])[0]
     fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE
     return found.data.decode("utf-8", "replace") if found is not None and fits else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from skilld.classify.contradiction import contradicted_block
 from skilld.errors import RefusedError, SkilldError, UsageError
-from skilld.git.borrowed import Push
+from skilld.git.borrowed_repo import Push
 from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import Ident
 from skilld.git.run import Git

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects
-from skilld.git.borrowed import BorrowedRepo, Push, RemoteRefs
+from skilld.git.borrowed_repo import BorrowedRepo, Push, RemoteRefs
 from skilld.git.errors import GitFailedError, LostRaceError
-from skilld.git.objects import EMAIL, Ident
+from skilld.git.objects import OWN_EMAIL, Ident
 from skilld.git.run import Git, Result
 from skilld.team import sign
 from skilld.team.records import (
@@ -108,7 +108,7 @@ def read(
     signed with the same key. `extra` are patterns of further refs to list. Raises GitFailedError where the remote
     cannot be reached.
     """
-    found = Found(listed=hub.listed(address, [f"{form.refs}*", f"{form.branches}*", *extra]), form=form)
+    found = Found(listed=hub.list_refs(address, [f"{form.refs}*", f"{form.branches}*", *extra]), form=form)
     there = _people(found)
     _fetch(hub, address, there, found)
     tips = {person: oid for person, (_, oid) in there.items() if person not in found.refused}
@@ -156,7 +156,7 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
 
 
 def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]], found: Found) -> None:
-    known = {item[0] for item in objects.sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
+    known = {item[0] for item in objects.read_sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
     wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
     together = {ref: found.form.refs + who for who, ref in wanted.items()}
     if not wanted or not _trouble(hub.fetch(address, together, most=_TOGETHER)):
@@ -282,7 +282,7 @@ def _read(
     git: Git, names: Mapping[str, str], kind: str, most: int, found: Found, *, of: Callable[[str], str] = str
 ) -> dict[str, bytes]:
     """Return the objects of these ids by whose they are; sizes are asked first, so that none is held in memory."""
-    for who, (_, is_kind, size) in zip(names, objects.sizes(git, names.values()), strict=True):
+    for who, (_, is_kind, size) in zip(names, objects.read_sizes(git, names.values()), strict=True):
         if is_kind != kind or size > most:
             if size < 0:
                 found.refused[of(who)] = "it has not been fetched; sync again"
@@ -329,7 +329,7 @@ def write(
     folder = git.add("tree", _tree([(_FILE, name, git.add("blob", files[name])) for name in sorted(files)]))
     about = git.add("blob", _about(person, serial))
     root = git.add("tree", _tree([(_FILE, _ABOUT, about), (_TREE, _FOLDER, folder)]))
-    who = Ident(person, EMAIL, int(time.time()) // _DAY * _DAY)  # the day, and no time of it
+    who = Ident(person, OWN_EMAIL, int(time.time()) // _DAY * _DAY)  # the day, and no time of it
     plain = f"tree {root}\nauthor {who}\ncommitter {who}\n\n".encode() + _MESSAGE
     commit = git.add("commit", seal(plain))
     git.write()

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.errors import RefusedError
-from skilld.git.borrowed import BorrowedRepo
+from skilld.git.borrowed_repo import BorrowedRepo
 from skilld.git.errors import GitFailedError, LostRaceError
-from skilld.git.refs import tips
+from skilld.git.refs import read_tips
 from skilld.git.repo import Repo
 from skilld.team import refs, sign
 from skilld.team.join import Membership
@@ -125,7 +125,7 @@ def _fetch_project(borrowed: BorrowedRepo, address: str, found: Found) -> None:
     wanted = {listed.default: _BASE, f"refs/heads/{RULES}": _RULES_HERE}
     there = {ref: listed.refs.get(ref, "") for ref in wanted}
     there[listed.default] = there[listed.default] or listed.refs.get("HEAD", "")
-    here = tips(borrowed.git, [*wanted.values()])
+    here = read_tips(borrowed.git, [*wanted.values()])
     new = {ref: ours for ref, ours in wanted.items() if there[ref] and here.get(ours) != there[ref]}
     if not new:
         return
@@ -164,5 +164,5 @@ def as_synced(hub: Hub) -> Found:
 
 def leave(hub: Hub, form: Form = TEAM) -> None:
     """Take this member's ref off the remote. Raises GitFailedError where that cannot be."""
-    listed = hub.borrowed.listed(hub.membership.address, [f"{form.refs}*", f"{form.branches}*"])
+    listed = hub.borrowed.list_refs(hub.membership.address, [f"{form.refs}*", f"{form.branches}*"])
     refs.publish(hub.borrowed, hub.membership.address, hub.membership.person, "", listed, form=form)

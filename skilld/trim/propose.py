@@ -10,7 +10,7 @@ from pathlib import Path
 
 from skilld.context import Context, LoadedFile, LoadTime, Scope
 from skilld.errors import SkilldError
-from skilld.git.state import is_own
+from skilld.git.state import is_own_project
 from skilld.proposals.model import TRIM_PREFIX
 from skilld.skills import Skill, Source, opt_out
 from skilld.targets.places import Session, file_refusal, project_refusal
@@ -63,7 +63,7 @@ def skill_files(skills: Iterable[Skill], allowed: Collection[TargetKind]) -> lis
     for skill in skills:
         ref = SkillRef(skill.name, str(skill.path), agents=skill.agents)
         why = "it belongs to a plugin" if skill.source is Source.PLUGIN else _refusal(ref, allowed) or ""
-        if not why and skill.source is Source.PROJECT and skill.project and not is_own(skill.project):
+        if not why and skill.source is Source.PROJECT and skill.project and not is_own_project(skill.project):
             why = "the project is a clone that you have never committed to"
         made.append(TrimmableFile(ref, why))
     return made

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import furnish
-from skilld.git.environment import unscrubbed
+from skilld.git.environment import remaining_variables
 from support.copies import Original
 from support.in_process import InProcess
 from support.live_project import SKILL, Project
@@ -75,7 +75,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Original[Person]:
 
 @pytest.fixture
 def person(taught: Original[Person], monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
-    for name in unscrubbed():
+    for name in remaining_variables():
         monkeypatch.delenv(name)
     with taught.fresh() as person:
         monkeypatch.setenv("HOME", str(person.home))

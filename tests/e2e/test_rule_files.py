@@ -8,7 +8,7 @@ import pytest
 
 from e2e.test_targets import GUIDE, Talk, plain
 from skilld.context import context_of
-from skilld.git.environment import unscrubbed
+from skilld.git.environment import remaining_variables
 from skilld.targets.places import Session, places
 from skilld.targets.route import choose
 from skilld.targets.scopes import RULE_FILES, scopes
@@ -22,7 +22,7 @@ ALL = tuple(TargetKind)
 
 @pytest.fixture(autouse=True)
 def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in unscrubbed():
+    for name in remaining_variables():
         monkeypatch.delenv(name)
 
 

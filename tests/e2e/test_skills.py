@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from faults.model import asking
-from skilld.git.managed_repos import take_in
+from skilld.git.managed_repos import track_in_managed
 from support.in_process import InProcess
 from support.lessons import HOSTS, LINES, LINKS, TICKETS
 from support.program import Program
@@ -150,7 +150,7 @@ def test_skills_that_git_does_not_track_have_a_history_from_their_first_proposal
     isolate(monkeypatch, library.home)
     assert library.program.run("skills", "history", "greet").returncode == 1
     folder = library.home / ".claude/skills"
-    take_in(folder / "greet/SKILL.md", library.home / ".local/share/skilld/repos")
+    track_in_managed(folder / "greet/SKILL.md", library.home / ".local/share/skilld/repos")
     assert len(library.program.json("skills", "history", "greet")) == 1
     (folder / "greet/SKILL.md").write_text(TEMPLATE + "\nBe brief.\n")
     assert "+Be brief.\n" in library.program.run("skills", "diff", "greet").stdout

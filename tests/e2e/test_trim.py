@@ -10,7 +10,7 @@ import pytest
 
 from faults.model import asking
 from skilld.context.tokenizer import tokenizer
-from skilld.git.environment import unscrubbed
+from skilld.git.environment import remaining_variables
 from skilld.proposals.poll import refresh
 from skilld.trim.cuts import CutReason
 from support.in_process import InProcess
@@ -181,7 +181,7 @@ def test_without_a_usable_answer_the_sure_cuts_stay(world: World, home: Path, re
 def test_an_addition_that_would_pass_a_limit_waits_until_something_goes(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in unscrubbed():
+    for name in remaining_variables():
         monkeypatch.delenv(name)
     project = Project(tmp_path / "project", home, ".claude/skills")
     text = project.skill_path.read_text() + "\n## More\n\n" + f"- {LONG}\n" * 2

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.git.borrowed import BorrowedRepo, Push
+from skilld.git.borrowed_repo import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import LostRaceError
 from skilld.team import refs, sign
@@ -153,7 +153,7 @@ def test_twenty_who_push_at_once_lose_nothing(bench: Bench) -> None:
         f"person-{number:02}": refs.write(bench.writer, f"person-{number:02}", 1, [a_rule()], bench.seal("eve"))
         for number in range(20)
     }
-    listed = bench.writer.listed(bench.address, [])
+    listed = bench.writer.list_refs(bench.address, [])
     with ThreadPoolExecutor(20) as pool:
         pushes = [pool.submit(refs.publish, bench.writer, bench.address, *one, listed) for one in made.items()]
     assert sorted(one.result() for one in pushes) == [REFS + person for person in sorted(made)]

@@ -122,7 +122,7 @@ def test_an_edit_that_does_not_fit_the_checked_out_branch(person: Person, desk: 
 def test_where_git_holds_a_lock_everything_is_put_back(
     person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch, lock: str
 ) -> None:
-    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
+    monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     tip = person.tip()
     (person.root / ".git" / lock).touch()
     with pytest.raises(RefLockedError):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.git.line_diff import NotThereError, transplant, undo
+from skilld.git.line_diff import ChangeNotFoundError, transplant, undo
 
 COMMON = b"# Notes\n\n- One.\n- Two.\n\nEnd.\n"
 PICKED = COMMON.replace(b"- Two.\n", b"- Two.\n- Picked.\n")
@@ -32,7 +32,7 @@ def test_an_addition_between_lines_that_are_not_there_goes_where_these_would_be(
     added = picked.replace(b"- Picked.\n", b"- Picked.\n- New.\n")
     assert transplant(picked, added, COMMON, COMMON) == COMMON.replace(b"- Two.\n", b"- Two.\n- New.\n")
     below = picked.replace(b"- Short answers.\n", b"- Short answers.\n- In English.\n")
-    with pytest.raises(NotThereError, match="section"):
+    with pytest.raises(ChangeNotFoundError, match="section"):
         transplant(picked, below, COMMON, COMMON)
 
 
@@ -49,10 +49,10 @@ def test_an_addition_between_lines_that_are_not_there_goes_where_these_would_be(
     ids=["line gone", "line reworded", "line twice", "a change", "a removal", "above everything"],
 )
 def test_what_has_no_certain_place_is_refused(after: bytes, current: bytes) -> None:
-    with pytest.raises(NotThereError):
+    with pytest.raises(ChangeNotFoundError):
         transplant(PICKED, after, COMMON, current)
 
 
 def test_undoing_a_change_that_was_reworded_since_is_refused() -> None:
-    with pytest.raises(NotThereError):
+    with pytest.raises(ChangeNotFoundError):
         undo(PICKED, ADDED, ADDED.replace(b"- New.\n", b"- Newer.\n"))

@@ -10,8 +10,8 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.exchange.outgoing import Check, SessionWords, SharedBranch, put, redacted, take_back
 from skilld.git.errors import GitFailedError
-from skilld.git.managed_repos import take_in
-from skilld.git.remote import base_on, push, push_addresses
+from skilld.git.managed_repos import track_in_managed
+from skilld.git.remote import find_remote_base, push, push_addresses
 from skilld.git.repo import open_repo
 from skilld.proposals.remove_refs import plan_removal, remove_refs
 from skilld.redact import Redactor
@@ -80,7 +80,7 @@ def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(pers
     hub = Person(person.root.parent / "hub.git")
     before, tip = _work(person), person.tip()
     shared = _put(person, "origin")
-    assert shared.base == base_on(open_repo(person.root), str(hub.root)) == hub.tip("main")
+    assert shared.base == find_remote_base(open_repo(person.root), str(hub.root)) == hub.tip("main")
     assert _work(person) == before
     push(open_repo(person.root), "origin", shared.ref, {})
     assert _work(person) == before
@@ -182,8 +182,8 @@ def test_it_says_where_a_push_really_goes(person: Person, remote: str, aside: tu
 def test_another_way_to_the_same_place_is_the_same_remote(person: Person) -> None:
     person.git("config", "remote.origin.url", "https://example.org/team/work.git")
     person.git("config", "remote.origin.pushurl", "git@example.org:team/work")
-    assert base_on(open_repo(person.root), "origin") == person.tip("origin/main")
-    assert base_on(open_repo(person.root), "ssh://git@example.org/team/work.git") == person.tip("origin/main")
+    assert find_remote_base(open_repo(person.root), "origin") == person.tip("origin/main")
+    assert find_remote_base(open_repo(person.root), "ssh://git@example.org/team/work.git") == person.tip("origin/main")
 
 
 @pytest.mark.parametrize("branch", ["a..b", "-x", "x.lock", "skilld/staging", "a b", ""])
@@ -228,7 +228,7 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
     file.write_text(OURS)
     (file.parent / "notes.txt").write_text("mine\n")
     before = snapshot(tmp_path / "home")
-    tracked = take_in(file, tmp_path / "data")
+    tracked = track_in_managed(file, tmp_path / "data")
     hub = str(person.root.parent / "hub.git")
     shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, check=CHECK)
     push(tracked.repo, hub, shared.ref, {})

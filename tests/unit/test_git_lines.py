@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.git import line_diff
-from skilld.git.line_diff import Hunk, MergeConflictError, NotThereError, undo
+from skilld.git.line_diff import ChangeNotFoundError, Hunk, MergeConflictError, undo
 
 OLD = b"# R\n\n- one\n- two\n- three\n"
 ADDED = b"# R\n\n- one\n- extra\n- two\n- three\n"
@@ -41,7 +41,7 @@ def test_line_endings_alone_are_no_change() -> None:
     ],
 )
 def test_a_text_holds_a_change_whose_lines_it_has(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
-    assert line_diff.holds(text, OLD, new) is expected
+    assert line_diff.contains_change(text, OLD, new) is expected
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_text_holds_a_change_whose_lines_it_has(text: bytes, new: bytes, expec
     ],
 )
 def test_a_change_is_gone_from_a_text_without_its_lines(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
-    assert line_diff.gone(text, OLD, new) is expected
+    assert line_diff.is_change_gone(text, OLD, new) is expected
 
 
 def test_merge_takes_both_sides() -> None:
@@ -119,13 +119,13 @@ def test_undo_of_a_block_that_others_were_put_into() -> None:
 
 @pytest.mark.parametrize("text", [OLD, b"# R\n- extra\n- a\n- extra\n"])
 def test_undo_refuses_what_does_not_stand_there_once(text: bytes) -> None:
-    with pytest.raises(NotThereError):
+    with pytest.raises(ChangeNotFoundError):
         undo(OLD, ADDED, text.replace(b"- one\n", b"- uno\n").replace(b"- two\n", b"- dos\n"))
 
 
 def test_undo_of_a_removal_follows_its_gap() -> None:
     assert undo(OLD, REMOVED, b"intro\n# R\n\n- uno\n- tres\n") == b"intro\n# R\n\n- uno\n- two\n- tres\n"
-    with pytest.raises(NotThereError):
+    with pytest.raises(ChangeNotFoundError):
         undo(OLD, REMOVED, b"# R\n\n- all\n- is\n- new\n")
 
 
@@ -140,7 +140,7 @@ def rebuilt(before: list[str], after: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_s2_opcodes_make_one_of_the_other(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_diff, "_PAIRS", 4)
+    monkeypatch.setattr(line_diff, "_MAX_EQUAL_PAIRS", 4)
     dice = random.Random(seed)
     before = [dice.choice(["", "a", f"{n}"]) for n in range(40)]
     after = [line for line in before if dice.random() < 0.8]

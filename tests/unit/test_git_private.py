@@ -271,15 +271,15 @@ def test_another_repository_in_its_place_is_not_opened(
     person.git("--git-dir", str(address), "config", "core.worktree", str(tmp_path))
     with pytest.raises(NotTrackedError):
         managed_repos.open_any(address, folder)
-    assert managed_repos.roots(folder) == {}
+    assert managed_repos.list_roots(folder) == {}
     other = new_repo(tmp_path / "work")
     assert managed_repos.open_any(other.root, folder).private is False
 
 
 def test_a_root_is_known_once_it_has_a_repository(person: Person, desk: Desk, folder: Path) -> None:
-    assert managed_repos.roots(folder) == {}
+    assert managed_repos.list_roots(folder) == {}
     desk.made("p1", DRY)
-    assert managed_repos.roots(folder) == {person.root / "skills": Path(desk.proposals["p1"].repo)}
+    assert managed_repos.list_roots(folder) == {person.root / "skills": Path(desk.proposals["p1"].repo)}
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_the_root_of_a_skill(skill: str, root: str) -> None:
 
 
 def head_of(skill: Path, folder: Path) -> str:
-    return managed_repos.take_in(skill, folder).repo.head
+    return managed_repos.track_in_managed(skill, folder).repo.head
 
 
 def test_four_processes_that_make_it_at_once(person: Person, folder: Path) -> None:

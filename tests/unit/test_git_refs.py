@@ -12,9 +12,9 @@ import pytest
 
 from skilld.git import refs
 from skilld.git.errors import LostRaceError, RefLockedError, RepoRefusedError
-from skilld.git.refs import Change
+from skilld.git.refs import RefChange
 from skilld.git.repo import Repo, open_repo
-from skilld.git.staging_branch import STAGING
+from skilld.git.staging_branch import STAGING_REF
 from support.processes import processes_of
 from support.repos import SKILL, TEXT, Desk, Person, below
 from support.waiting import wait_for
@@ -33,28 +33,28 @@ def repo(person: Person) -> Repo:
     return open_repo(person.root)
 
 
-def move(repo: Repo, *changes: Change) -> None:
-    refs.move(repo.git, repo.common_dir, changes)
+def move(repo: Repo, *changes: RefChange) -> None:
+    refs.move_refs(repo.git, repo.common_dir, changes)
 
 
 def test_create_update_and_delete(person: Person, repo: Repo) -> None:
     old, new = person.tip("HEAD^"), person.tip()
-    move(repo, Change(REF, old, None))
-    assert refs.tip(repo.git, REF) == old
-    move(repo, Change(REF, new, old))
-    assert refs.tips(repo.git, ["refs/skilld"]) == {REF: new}
-    move(repo, Change(REF, None, new))
-    assert refs.tip(repo.git, REF) is None
+    move(repo, RefChange(REF, old, None))
+    assert refs.read_tip(repo.git, REF) == old
+    move(repo, RefChange(REF, new, old))
+    assert refs.read_tips(repo.git, ["refs/skilld"]) == {REF: new}
+    move(repo, RefChange(REF, None, new))
+    assert refs.read_tip(repo.git, REF) is None
 
 
 def test_a_ref_moves_only_from_the_expected_value(person: Person, repo: Repo) -> None:
     old, new = person.tip("HEAD^"), person.tip()
-    move(repo, Change(REF, old, None))
-    for change in (Change(REF, new, None), Change(REF, new, new), Change(REF, None, new)):
+    move(repo, RefChange(REF, old, None))
+    for change in (RefChange(REF, new, None), RefChange(REF, new, new), RefChange(REF, None, new)):
         with pytest.raises(LostRaceError):
             move(repo, change)
-    move(repo, Change(REF, None, old))
-    for change in (Change(REF, new, old), Change(REF, None, old)):
+    move(repo, RefChange(REF, None, old))
+    for change in (RefChange(REF, new, old), RefChange(REF, None, old)):
         with pytest.raises(LostRaceError):
             move(repo, change)
 
@@ -62,16 +62,18 @@ def test_a_ref_moves_only_from_the_expected_value(person: Person, repo: Repo) ->
 def test_where_one_ref_has_moved_none_is_written(person: Person, repo: Repo) -> None:
     with pytest.raises(LostRaceError):
         move(
-            repo, Change(REF, person.tip(), None), Change("refs/skilld/proposals/p2", person.tip(), person.tip("HEAD^"))
+            repo,
+            RefChange(REF, person.tip(), None),
+            RefChange("refs/skilld/proposals/p2", person.tip(), person.tip("HEAD^")),
         )
-    assert refs.tips(repo.git, ["refs/skilld"]) == {}
+    assert refs.read_tips(repo.git, ["refs/skilld"]) == {}
 
 
 def test_a_packed_ref_is_deleted(person: Person, repo: Repo) -> None:
-    move(repo, Change(REF, person.tip(), None))
+    move(repo, RefChange(REF, person.tip(), None))
     person.git("pack-refs", "--all")
-    move(repo, Change(REF, None, person.tip()))
-    assert refs.tip(repo.git, REF) is None
+    move(repo, RefChange(REF, None, person.tip()))
+    assert refs.read_tip(repo.git, REF) is None
 
 
 def test_a_held_lock_is_waited_for(person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,21 +86,21 @@ def test_a_held_lock_is_waited_for(person: Person, repo: Repo, monkeypatch: pyte
             lock.unlink()
 
     monkeypatch.setattr(refs, "time", SimpleNamespace(sleep=sleep))
-    move(repo, Change(REF, person.tip(), None))
-    assert waited == [*refs._WAITS[:4]]
-    assert refs.tip(repo.git, REF) == person.tip()
+    move(repo, RefChange(REF, person.tip(), None))
+    assert waited == [*refs._RETRY_SECONDS[:4]]
+    assert refs.read_tip(repo.git, REF) == person.tip()
 
 
 def test_a_lock_that_stays_is_reported_and_kept(person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))
+    monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))
     lock = person.write(f".git/{REF}.lock", "")
     with pytest.raises(RefLockedError):
-        move(repo, Change(REF, person.tip(), None))
+        move(repo, RefChange(REF, person.tip(), None))
     assert lock.exists()
 
 
 def test_only_stale_locks_of_ours_are_removed(person: Person, repo: Repo) -> None:
-    ours = [person.write(f".git/{name}.lock", "") for name in (REF, STAGING)]
+    ours = [person.write(f".git/{name}.lock", "") for name in (REF, STAGING_REF)]
     theirs = [person.write(f".git/{name}.lock", "") for name in ("refs/heads/main", "index", "packed-refs")]
     assert set(refs.remove_stale_locks(repo.common_dir)) == set(ours)
     assert [path.exists() for path in ours + theirs] == [False, False, True, True, True]
@@ -121,7 +123,7 @@ def test_links_on_the_way_to_a_ref(person: Person, repo: Repo, part: str) -> Non
         path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(outside)
     with pytest.raises(RepoRefusedError, match="symlink"):
-        move(repo, Change(REF, person.tip(), None))
+        move(repo, RefChange(REF, person.tip(), None))
     assert not (outside / "proposals").exists()
     assert not (outside / "p1").exists()
 
@@ -151,7 +153,7 @@ def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> 
     desk = Desk(person)
     for name in names:
         desk.made(name, below("- Push the tag.", f"- Learned {name}."))
-    subjects = [subject.removeprefix("skilld(release): say ") for subject in person.log(STAGING, "^main")]
+    subjects = [subject.removeprefix("skilld(release): say ") for subject in person.log(STAGING_REF, "^main")]
     assert sorted(subjects) == sorted(names)
     assert person.git("fsck", "--strict", "--no-dangling") == ""
 
@@ -172,10 +174,10 @@ def test_two_workers_lose_nothing(person: Person) -> None:
         worker.join(timeout=300)
     assert [worker.exitcode for worker in workers] == [0, 0]
     expected = sorted(f"{name}{count}" for name in "ab" for count in range(rounds))
-    subjects = person.log(STAGING, "^main")
+    subjects = person.log(STAGING_REF, "^main")
     assert sorted(subject.removeprefix("skilld(release): say ") for subject in subjects) == expected
-    assert person.git("rev-list", "--merges", STAGING) == ""
-    text = person.show(ref=STAGING)
+    assert person.git("rev-list", "--merges", STAGING_REF) == ""
+    text = person.show(ref=STAGING_REF)
     assert (
         sorted(row.removeprefix("- Learned ").rstrip(".") for row in text.split("\n") if "Learned" in row) == expected
     )

@@ -26,14 +26,14 @@ def listing(person: Person, name: str) -> list[str]:
 
 def test_one_file_changes_and_nothing_else(person: Person, repo: Repo) -> None:
     blob = objects.write_blob(repo.git, b"new\r\n\0bytes")
-    new = tree.rewrite(repo.git, repo.head, {"a/b/c/d/deep.txt": tree.Entry("100755", blob)})
+    new = tree.rewrite_tree(repo.git, repo.head, {"a/b/c/d/deep.txt": tree.Entry("100755", blob)})
     repo.git.write()
     expected = [
         f"100755 blob {blob}\ta/b/c/d/deep.txt" if row.endswith("deep.txt") else row for row in listing(person, "HEAD")
     ]
     assert listing(person, new) == expected
-    assert tree.changed(repo.git, repo.head, new) == {
-        "a/b/c/d/deep.txt": (tree.entry(repo.git, repo.head, "a/b/c/d/deep.txt"), tree.Entry("100755", blob))
+    assert tree.changed_files(repo.git, repo.head, new) == {
+        "a/b/c/d/deep.txt": (tree.read_entry(repo.git, repo.head, "a/b/c/d/deep.txt"), tree.Entry("100755", blob))
     }
     assert person.git("fsck", "--strict", "--no-dangling") == ""
 
@@ -41,26 +41,26 @@ def test_one_file_changes_and_nothing_else(person: Person, repo: Repo) -> None:
 def test_files_come_and_go_with_their_folders(person: Person, repo: Repo) -> None:
     blob = objects.write_blob(repo.git, b"n\n")
     plain = tree.Entry("100644", blob)
-    new = tree.rewrite(repo.git, repo.head, {"a/b/c/d/deep.txt": None, "n/m/new.txt": plain, SKILL: plain})
+    new = tree.rewrite_tree(repo.git, repo.head, {"a/b/c/d/deep.txt": None, "n/m/new.txt": plain, SKILL: plain})
     repo.git.write()
     names = [row.split("\t")[1] for row in listing(person, new)]
     assert "a/b/c/d/deep.txt" not in names
     assert "n/m/new.txt" in names
     assert person.git("ls-tree", new, "a/b") == ""
-    assert set(tree.changed(repo.git, repo.head, new)) == {"a/b/c/d/deep.txt", "n/m/new.txt", SKILL}
-    assert tree.changed(repo.git, new, repo.head).keys() == tree.changed(repo.git, repo.head, new).keys()
+    assert set(tree.changed_files(repo.git, repo.head, new)) == {"a/b/c/d/deep.txt", "n/m/new.txt", SKILL}
+    assert tree.changed_files(repo.git, new, repo.head).keys() == tree.changed_files(repo.git, repo.head, new).keys()
 
 
 def test_the_same_entry_gives_the_same_tree(person: Person, repo: Repo) -> None:
-    same = tree.entry(repo.git, repo.head, "é ü/ß.txt")
-    assert tree.rewrite(repo.git, repo.head, {"é ü/ß.txt": same}) == person.git("rev-parse", "HEAD^{tree}")
+    same = tree.read_entry(repo.git, repo.head, "é ü/ß.txt")
+    assert tree.rewrite_tree(repo.git, repo.head, {"é ü/ß.txt": same}) == person.git("rev-parse", "HEAD^{tree}")
 
 
 def test_a_file_in_the_way_of_a_folder(repo: Repo) -> None:
     plain = tree.Entry("100644", objects.write_blob(repo.git, b"n\n"))
     for path in ("a", "README.md/x"):
         with pytest.raises(RepoRefusedError):
-            tree.rewrite(repo.git, repo.head, {path: plain})
+            tree.rewrite_tree(repo.git, repo.head, {path: plain})
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_paths_that_are_fine(path: str) -> None:
 
 
 def test_objects_read_in_a_batch(repo: Repo) -> None:
-    found = objects.read(repo.git, ["HEAD:README.md", "HEAD:nothing", "HEAD", "HEAD^{tree}"])
+    found = objects.read_objects(repo.git, ["HEAD:README.md", "HEAD:nothing", "HEAD", "HEAD^{tree}"])
     assert [item.kind if item else None for item in found] == ["blob", None, "commit", "tree"]
     assert found[0] is not None
     assert found[0].data == b"read me\n"
     assert objects.read_blob(repo.git, "HEAD", "a") is None
     with pytest.raises(RepoRefusedError):
-        objects.read(repo.git, ["HEAD:a\nHEAD"])
+        objects.read_objects(repo.git, ["HEAD:a\nHEAD"])
 
 
 def test_commits_are_read_whatever_stands_in_them(person: Person, repo: Repo) -> None:

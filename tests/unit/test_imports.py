@@ -217,7 +217,7 @@ def test_a_team_costs_nothing_who_did_not_join() -> None:
             parsed.run(parsed)
         import skilld.daemon.loop, skilld.worker.__main__""")
     assert "skilld.daemon.loop" in loaded
-    rooms = ("skilld.team", "skilld.machines", "skilld.cli.team", "skilld.cli.machines", "skilld.git.borrowed")
+    rooms = ("skilld.team", "skilld.machines", "skilld.cli.team", "skilld.cli.machines", "skilld.git.borrowed_repo")
     assert [name for name in loaded if name.startswith(rooms)] == []
 
 

@@ -43,7 +43,7 @@ def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) 
     assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == TEXT
     assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
     assert desk.seen("n1").seen is GitStatus.NOTHING
-    assert managed_repos.roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
+    assert managed_repos.list_roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
     assert snapshot(person.root) == before
 
 

@@ -157,9 +157,9 @@ def test_part9_killed_at_any_point_it_is_made_once_and_asked_for_once(
     class Killed(BaseException):
         """In place of kill -9: nothing catches it."""
 
-    left, move = iter(range(moves)), refs.move
+    left, move = iter(range(moves)), refs.move_refs
 
-    def killed_at_the_next(git: Git, common_dir: Path, changes: Sequence[refs.Change], note: str = "") -> None:
+    def killed_at_the_next(git: Git, common_dir: Path, changes: Sequence[refs.RefChange], note: str = "") -> None:
         if changes and next(left, None) is None:
             raise Killed
         move(git, common_dir, changes, note)
@@ -168,7 +168,7 @@ def test_part9_killed_at_any_point_it_is_made_once_and_asked_for_once(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(refs, "move", killed_at_the_next)
+        patch.setattr(refs, "move_refs", killed_at_the_next)
         patch.setattr(world.engine, "finish", killed)
         with pytest.raises(Killed):
             world.work()

@@ -16,8 +16,8 @@ from skilld.classify.said_already import is_same
 from skilld.context import Context
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
-from skilld.git.environment import unscrubbed
-from skilld.git.state import is_own, is_plainly_own
+from skilld.git.environment import remaining_variables
+from skilld.git.state import is_own_project, is_surely_own
 from skilld.jobs.placing import JobPlaces, find_own, is_persons
 from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.protocol import Analyse, BatchJob, Source
@@ -185,7 +185,7 @@ def _git(folder: Path, *arguments: str) -> None:
 @pytest.fixture
 def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As `scrub_environment` leaves a process: the person is who their configuration says."""
-    for name in unscrubbed():
+    for name in remaining_variables():
         monkeypatch.delenv(name)
 
 
@@ -197,18 +197,18 @@ def test_a_clone_that_the_person_never_committed_to_is_not_theirs(tmp_path: Path
     _put(origin / "CLAUDE.md")
     _git(origin, "add", "--all")
     _git(origin, "commit", "--quiet", "--message", "Begin")
-    assert is_own(origin), "no remote: nobody else's"
+    assert is_own_project(origin), "no remote: nobody else's"
     clone = tmp_path / "clone"
     _git(tmp_path, "clone", "--quiet", str(origin), str(clone))
-    assert (is_plainly_own(clone), is_own(clone)) == (False, False)
+    assert (is_surely_own(clone), is_own_project(clone)) == (False, False)
     found = places(Session("claude-code", clone, home, {}), ALL)
     assert [ref.kind for ref in found.refs if ref.kind is not TargetKind.PERSONAL] == []
     assert found.why_none == "the project is a clone that you have never committed to"
     _git(clone, "commit", "--quiet", "--allow-empty", "--message", "Mine")
-    assert is_plainly_own(clone)
+    assert is_surely_own(clone)
     linked = tmp_path / "linked"
     _git(clone, "worktree", "add", "--quiet", str(linked))
-    assert is_plainly_own(linked)
+    assert is_surely_own(linked)
 
 
 @pytest.mark.usefixtures("scrubbed", "home")
@@ -218,7 +218,7 @@ def test_a_clone_of_ones_own_repository_is_told_by_its_history(tmp_path: Path) -
     subprocess.run(["git", "-C", str(origin), "init", "--quiet"], check=True)
     subprocess.run(["git", "-C", str(origin), "commit", "--quiet", "--allow-empty", "-m", "Begin"], check=True)
     _git(tmp_path, "clone", "--quiet", str(origin), str(clone))
-    assert (is_plainly_own(clone), is_own(clone)) == (False, True)
+    assert (is_surely_own(clone), is_own_project(clone)) == (False, True)
 
 
 RULES, FILE, MINE, ABSENT = (

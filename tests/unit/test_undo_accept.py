@@ -116,13 +116,13 @@ def test_a_branch_that_moves_meanwhile_keeps_its_move(
     person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposal = accepted(desk)
-    move = refs.move
+    move = refs.move_refs
 
     def after_another(*given: object) -> None:
         person.git("update-ref", "refs/heads/main", person.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x"))
         move(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(refs, "move", after_another)
+    monkeypatch.setattr(refs, "move_refs", after_another)
     assert remove_commit(proposal, {}) == "its branch has moved or is locked"
     assert person.log("-2") == ["x", "skilld(release): say p1"]
     assert person.skill.read_text() == DONE

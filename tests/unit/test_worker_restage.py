@@ -119,15 +119,15 @@ def test_what_went_stale_is_stale_too_after_a_kill_before_it_was_written_down(
     known += [staged(person, "p2", "- Run the tests.", "- Dry run first.", *known)] if others else []
     person.commit("mine", {SKILL: TEXT.partition("## Notes")[0]})
     left = iter(range(moves))
-    move = refs.move
+    move = refs.move_refs
 
-    def killed_at_the_next(git: Git, common_dir: Path, changes: Sequence[refs.Change], note: str = "") -> None:
+    def killed_at_the_next(git: Git, common_dir: Path, changes: Sequence[refs.RefChange], note: str = "") -> None:
         if changes and next(left, None) is None:
             raise Killed
         move(git, common_dir, changes, note)
 
     with monkeypatch.context() as patch:
-        patch.setattr(refs, "move", killed_at_the_next)
+        patch.setattr(refs, "move_refs", killed_at_the_next)
         try:
             look(*known)
         except Killed:
@@ -164,7 +164,7 @@ def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
 def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(
     person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
+    monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     lock = person.root / f".git/{STAGING}.lock"
     lock.touch()
@@ -314,7 +314,7 @@ def test_what_was_decided_while_the_branch_was_in_use_leaves_it_later(person: Pe
 
 
 def test_a_lock_keeps_what_waits_waiting(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
+    monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     waiting = proposal(person, "p1", "- Run the tests.", "- Dry run first.", repo=str(person.root))
     (person.root / ".git/refs/heads/skilld").mkdir()
     (person.root / f".git/{STAGING}.lock").touch()

@@ -1,7 +1,7 @@
-"""A bare repository of skilld's own that borrows the objects of a person's, and speaks to one remote.
+"""A bare repository of skilld's own that borrows the objects of a person's repository and talks to one remote.
 
-So the person's repository gets no ref, no object and no setting of it, and none of its settings chooses a program
-here: only the person's own (`~/.gitconfig`) hold. It is a copy of what the remote has: thrown away, it is made again.
+The person's repository gets no refs, objects or settings from it, and its settings cannot choose a program to run
+here: only the person's own (`~/.gitconfig`) apply. It is a copy of the remote's data and can be recreated at any time.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.git.environment import person_variables, pointers
+from skilld.git.environment import person_variables, repository_variables
 from skilld.git.errors import GitFailedError, GitTimeoutError
-from skilld.git.remote import OWN_SETTINGS, PROTOCOLS, files_limited
+from skilld.git.remote import OWN_SETTINGS, PROTOCOL_VARIABLES, limited_file_size
 from skilld.git.run import Git, Result, command_line, execute
 
-SECONDS = 60.0
+REMOTE_SECONDS = 60.0
 _SETTINGS = (
     *OWN_SETTINGS,
     "credential.interactive=false",
@@ -28,17 +28,17 @@ _SETTINGS = (
     "push.gpgSign=false",
     "fetch.writeCommitGraph=false",
 )
-_ROW = re.compile(r"([0-9a-f]{40,64})\t(\S+)")
-_HOST = re.compile(
+_REF_PATTERN = re.compile(r"([0-9a-f]{40,64})\t(\S+)")
+_ADDRESS_PATTERN = re.compile(
     r"(https?://).+|ssh://(?:[^@/]*@)?([\w.-]+)(?::\d+)?/([\w./~+-]+)|(?:[^@/:]+@)?([\w.-]{2,}):(?!/)([\w./~+-]+)"
 )
-_ANYBODY_SECONDS = 15.0
-_HEAD = re.compile(r"ref: (refs/heads/\S+)\tHEAD")
+_PUBLIC_CHECK_SECONDS = 15.0
+_HEAD_PATTERN = re.compile(r"ref: (refs/heads/\S+)\tHEAD")
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteRefs:
-    """What a remote has: its refs, and the branch that its HEAD names (empty: none)."""
+    """A remote's refs, and the branch that its HEAD points to (empty: none)."""
 
     refs: Mapping[str, str]
     default: str
@@ -46,7 +46,7 @@ class RemoteRefs:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """One ref to push: to `new` (empty: delete it), if it is still at `old` (empty: there is none)."""
+    """One ref to push: to `new` (empty: delete it), if it is still at `old` (empty: it does not exist)."""
 
     ref: str
     new: str
@@ -54,9 +54,9 @@ class Push:
 
 
 class BorrowedRepo:
-    """The repository in `folder`, made where it is not there.
+    """The repository in `folder`, created if missing.
 
-    `common_dir` is the git directory it borrows from, None where it borrows nothing.
+    `common_dir` is the git directory it borrows from, None if it borrows nothing.
     """
 
     def __init__(self, folder: Path, common_dir: Path | None, algorithm: str, removed: Mapping[str, str]) -> None:
@@ -74,62 +74,64 @@ class BorrowedRepo:
                 shutil.copyfile(common_dir / "shallow", folder / "shallow")
         self.git = Git(folder, git_dir=folder, algorithm=algorithm)
 
-    def listed(self, address: str, patterns: Sequence[str]) -> RemoteRefs:
-        """Return what `address` has of these refs. Raises GitFailedError with git's own words."""
-        result = self._remote("ls-remote", "--symref", "--", address, "HEAD", *patterns)
+    def list_refs(self, address: str, patterns: Sequence[str]) -> RemoteRefs:
+        """Return the refs of `address` that match `patterns`. Raises GitFailedError with git's own words."""
+        result = self._run_remote("ls-remote", "--symref", "--", address, "HEAD", *patterns)
         if result.status != 0:
             raise GitFailedError("Could not reach the remote", result.status, result.err)
         refs, default = {}, ""
         for line in result.out.decode("utf-8", "replace").splitlines():
-            if row := _ROW.fullmatch(line):
+            if row := _REF_PATTERN.fullmatch(line):
                 refs[row[2]] = row[1]
-            elif head := _HEAD.fullmatch(line):
+            elif head := _HEAD_PATTERN.fullmatch(line):
                 default = head[1]
         return RemoteRefs(refs, default)
 
-    def fetch(self, address: str, refs: Mapping[str, str], *, most: int = 0, seconds: float = SECONDS) -> Result:
-        """Fetch refs of the remote to refs here (theirs -> ours), and return what came of it.
+    def fetch(self, address: str, refs: Mapping[str, str], *, most: int = 0, seconds: float = REMOTE_SECONDS) -> Result:
+        """Fetch refs of the remote to refs here (theirs -> ours), and return git's result.
 
-        With `most` no file over so many bytes is taken, and every object is looked through for being well-formed.
+        With `most`, no file of more bytes is accepted, and every object is checked for being well-formed.
         """
         specs = "".join(f"+{theirs}:{ours}\n" for theirs, ours in refs.items()).encode()
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--stdin")
         strict = f"fetch.fsckObjects={'true' if most else 'false'}"
-        with files_limited(most) if most else nullcontext():
-            return self._remote("fetch", *options, "--", address, more=[strict], stdin=specs, seconds=seconds)
+        with limited_file_size(most) if most else nullcontext():
+            return self._run_remote("fetch", *options, "--", address, more=[strict], stdin=specs, seconds=seconds)
 
     def push(self, address: str, pushes: Sequence[Push]) -> Result:
-        """Push refs, all or none, each only from the value that it was read with; returns what came of it."""
+        """Push refs, all or none, each only if it still has the value that was read; return git's result."""
         leases = [f"--force-with-lease={one.ref}:{one.old}" for one in pushes]
         atomic = ("--atomic",) if len(pushes) > 1 else ()
         specs = [f"{one.new}:{one.ref}" for one in pushes]
-        return self._remote("push", "--quiet", "--no-verify", *atomic, *leases, "--", address, *specs)
+        return self._run_remote("push", "--quiet", "--no-verify", *atomic, *leases, "--", address, *specs)
 
-    def _remote(
-        self, *command: str, more: Sequence[str] = (), stdin: bytes | None = None, seconds: float = SECONDS
+    def _run_remote(
+        self, *command: str, more: Sequence[str] = (), stdin: bytes | None = None, seconds: float = REMOTE_SECONDS
     ) -> Result:
         argv = command_line(self.folder, *command, settings=[*_SETTINGS, *more])
-        return execute(argv, self.folder, self._variables() | pointers(self.folder, self.folder), stdin, seconds)
+        return execute(
+            argv, self.folder, self._environment() | repository_variables(self.folder, self.folder), stdin, seconds
+        )
 
-    def _variables(self) -> dict[str, str]:
-        """Return the person's own variables, with everything that would ask for a password answered by nobody."""
+    def _environment(self) -> dict[str, str]:
+        """Return the person's own variables, with all prompts for passwords disabled."""
         ssh = self._removed.get("GIT_SSH_COMMAND") or self._configured_ssh() or "ssh"
         own = {} if "GIT_SSH" in self._removed else {"GIT_SSH_COMMAND": f"{ssh} -oBatchMode=yes"}
         silent = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never"}
-        return person_variables(self._removed) | PROTOCOLS | silent | own
+        return person_variables(self._removed) | PROTOCOL_VARIABLES | silent | own
 
     def is_public(self, address: str) -> bool:
-        """Whether anybody can read what `address` names: asked over https without any of the person's settings."""
-        found = _HOST.fullmatch(address)
+        """Whether anybody can read the repository at `address`: tried over https without the person's settings."""
+        found = _ADDRESS_PATTERN.fullmatch(address)
         if found is None:
             return False
         web = address if found[1] else f"https://{found[2] or found[4]}/{found[3] or found[5]}"
         nobody = {"HOME": os.devnull, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         silent = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "GIT_ALLOW_PROTOCOL": "http:https"}
         argv = command_line(self.folder, "ls-remote", "--", web, "HEAD", settings=["credential.helper="])
-        variables = pointers(self.folder, self.folder) | nobody | silent
+        variables = repository_variables(self.folder, self.folder) | nobody | silent
         try:
-            return execute(argv, self.folder, variables, None, _ANYBODY_SECONDS).status == 0
+            return execute(argv, self.folder, variables, None, _PUBLIC_CHECK_SECONDS).status == 0
         except GitTimeoutError:
             return False
 
