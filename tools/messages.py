@@ -41,7 +41,7 @@ FOR_A_MODEL = (
     "classify/reply.py",
     "classify/title.py",
     "classify/trial_prompt.py",
-    "edit/from_file.py",
+    "edit/derive_operations.py",
     "edit/insertion_point.py",
     "edit/operations.py",
     "pipeline/edits.py",

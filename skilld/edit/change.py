@@ -1,8 +1,7 @@
-"""What an edit adds to a skill and removes from it, as the lint rules see it.
+"""What an edit adds to a skill and removes from it, for the lint rules.
 
-Old and new bytes and the person's words go in, a `Change` comes out: pieces of added text with the code in them told
-apart from the prose, and removed lines. Whole files are at hand too, since an edit can give lines another meaning that
-it does not touch. Knows no rule.
+A `Change` has the added text, split into code and prose, and the removed lines. It also has the whole files, since an
+edit can change the meaning of lines that it does not touch. Knows no rule.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from skilld.edit.from_file import compare
+from skilld.edit.derive_operations import compare_lines
 from skilld.edit.tokens import is_forbidden
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
 from skilld.markdown.structure import Role, blank_code, code_spans, list_item, roles
@@ -26,9 +25,8 @@ from skilld.text import cut, fold, folded, safe_text
 class Change:
     """One edit. `added` and `removed` are lines without endings; a line that only moved is in neither.
 
-    `prose` is the added text with all code blanked, `spans` what is in added inline code, `code` the added lines
-    of fenced blocks, `swallowed` the lines that the edit does not touch but turns from text into code or a comment,
-    or back.
+    `prose` is the added text with all code blanked, `spans` the contents of added inline code, `code` the added lines
+    of fenced blocks, `reinterpreted` the untouched lines that the edit turns from text into code or a comment, or back.
     """
 
     before: SkillFile
@@ -39,7 +37,7 @@ class Change:
     prose: str
     spans: tuple[str, ...]
     code: tuple[str, ...]
-    swallowed: tuple[str, ...]
+    reinterpreted: tuple[str, ...]
 
     @cached_property
     def text(self) -> str:
@@ -48,21 +46,21 @@ class Change:
 
     @cached_property
     def old_text(self) -> str:
-        """The whole body as it stood before."""
+        """The whole body before the edit."""
         return join_lines(self.before.body)
 
     @cached_property
     def new_text(self) -> str:
-        """The whole body as it would stand."""
+        """The whole body after the edit."""
         return join_lines(self.after.body)
 
     @cached_property
-    def gone(self) -> str:
+    def removed_folded(self) -> str:
         """All removed lines, white space and case folded."""
         return folded("\n".join(self.removed))
 
     @cached_property
-    def said(self) -> str:
+    def evidence_folded(self) -> str:
         """The person's words, white space and case folded."""
         return folded(self.evidence)
 
@@ -75,32 +73,32 @@ class Change:
     def _old_folded(self) -> str:
         return folded(self.old_text)
 
-    def stood(self, text: str) -> bool:
-        """Whether the body before had this text, white space and case folded."""
+    def contained_before(self, text: str) -> bool:
+        """Whether the body before the edit had this text, white space and case folded."""
         return folded(text) in self._old_folded
 
     def new_matches(self, pattern: re.Pattern[str]) -> list[str]:
-        """Return what matches in the body as it would stand, and did not (or less often) in the body before."""
+        """Return the matches in the new body that the old body did not have, or less often."""
         old = Counter(match[0] for match in pattern.finditer(self.old_text))
         new = Counter(match[0] for match in pattern.finditer(self.new_text))
         return list((new - old).elements())
 
     def matches(self, pattern: re.Pattern[str], text: str | None = None) -> Iterator[re.Match[str]]:
-        """Yield matches in `text` (all added text by default) that did not stand word for word in a removed line."""
+        """Yield matches in `text` (all added text by default) that were not verbatim in a removed line."""
         for match in pattern.finditer(self.text if text is None else text):
-            if folded(match[0]) not in self.gone:
+            if folded(match[0]) not in self.removed_folded:
                 yield match
 
 
-def change_of(before: bytes, after: bytes, evidence: str) -> Change:
-    """Compare two versions of a skill. Raises SkilldError when one of them cannot be parsed."""
+def build_change(before: bytes, after: bytes, evidence: str) -> Change:
+    """Compare two versions of a skill. Raises SkilldError if one of them cannot be parsed."""
     old, new = parse(before), parse(after)
     old_roles, new_roles = roles(old.body), roles(new.body)
     keys, wanted = [line.key for line in old.body], [line.key for line in new.body]
     added: list[int] = []
     removed: list[int] = []
     swallowed: list[str] = []
-    for piece in compare(keys, wanted):
+    for piece in compare_lines(keys, wanted):
         olds, news = range(piece.old_start, piece.old_end), range(piece.new_start, piece.new_end)
         if piece.equal:
             pairs = zip(olds, news, strict=True)
@@ -111,9 +109,9 @@ def change_of(before: bytes, after: bytes, evidence: str) -> Change:
     came = Counter((wanted[i], new_roles[i]) for i in added)
     went = Counter((keys[i], old_roles[i]) for i in removed)
     moved = came & went
-    added = _unmoved(added, [(wanted[i], new_roles[i]) for i in added], moved)
-    removed = _unmoved(removed, [(keys[i], old_roles[i]) for i in removed], moved)
-    prose, spans = _prose(new.body, new_roles, set(added))
+    added = _without_moved(added, [(wanted[i], new_roles[i]) for i in added], moved)
+    removed = _without_moved(removed, [(keys[i], old_roles[i]) for i in removed], moved)
+    prose, spans = _split_prose(new.body, new_roles, set(added))
     return Change(
         before=old,
         after=new,
@@ -123,11 +121,11 @@ def change_of(before: bytes, after: bytes, evidence: str) -> Change:
         prose=prose,
         spans=spans,
         code=tuple(wanted[i] for i in added if new_roles[i] is Role.CODE),
-        swallowed=tuple(swallowed),
+        reinterpreted=tuple(swallowed),
     )
 
 
-def _unmoved(lines: list[int], what: list[tuple[str, Role]], moved: Counter[tuple[str, Role]]) -> list[int]:
+def _without_moved(lines: list[int], what: list[tuple[str, Role]], moved: Counter[tuple[str, Role]]) -> list[int]:
     left = Counter(moved)
     out: list[int] = []
     for at, key in zip(lines, what, strict=True):
@@ -138,11 +136,11 @@ def _unmoved(lines: list[int], what: list[tuple[str, Role]], moved: Counter[tupl
     return out
 
 
-def _prose(body: Sequence[Line], kinds: Sequence[Role], added: set[int]) -> tuple[str, tuple[str, ...]]:
+def _split_prose(body: Sequence[Line], kinds: Sequence[Role], added: set[int]) -> tuple[str, tuple[str, ...]]:
     """Return the added text with code blanked, and the inline code.
 
-    Only what is a code span both in its own line and in its block counts as one: a backtick in one line can end a
-    span that began in the line above, and text between them must not pass for code.
+    Only a code span both of its line and of its block counts as one: a backtick in one line can end a span that began
+    in the line above, and text between them must not pass for code.
     """
     prose: list[str] = []
     spans: list[str] = []
@@ -173,11 +171,11 @@ def _blocks(body: Sequence[Line], kinds: Sequence[Role]) -> Iterator[list[int]]:
         yield block
 
 
-_SHOWN = 80  # characters of the skill's text that a sentence quotes
+_MAX_SHOWN = 80  # characters of the skill's text in a sentence
 
 
 class Severity(StrEnum):
-    """What a finding, or all of them together, means for a proposal."""
+    """The consequence of one or all findings for a proposal."""
 
     PASS = "pass"  # noqa: S105 - a severity, no password
     FLAG = "flag"
@@ -194,22 +192,21 @@ class Finding:
 
 
 def refuse(rule: str, sentence: str, shown: str = "") -> Finding:
-    """Make a finding for which nothing may be proposed. `shown` is quoted behind the sentence, escaped and cut."""
+    """Return a finding that forbids the proposal. `shown` is quoted after the sentence, escaped and cut."""
     return Finding(rule, Severity.REFUSE, _sentence(sentence, shown))
 
 
 def flag(rule: str, sentence: str, shown: str = "") -> Finding:
-    """Make a finding that the person must see and that rules out applying the edit by itself."""
+    """Return a finding that the person must see, so that the edit is not applied automatically."""
     return Finding(rule, Severity.FLAG, _sentence(sentence, shown))
 
 
 def _sentence(sentence: str, shown: str) -> str:
-    return f"{sentence}: {cut(safe_text(fold(shown)), _SHOWN)}" if shown else f"{sentence}."
+    return f"{sentence}: {cut(safe_text(fold(shown)), _MAX_SHOWN)}" if shown else f"{sentence}."
 
 
-# Lint rules that are nothing but a pattern and a sentence: how to write them down, and the one way to run them.
-# `verbs`, `nouns` and `near` give regular expressions for English as people write it, so that a rule's table reads as a
-# list of words.
+# Lint rules that consist of a pattern and a sentence. `verbs`, `nouns` and `near` return regular expressions for
+# English as people write it, so that a rule's table reads as a list of words.
 
 _SPACE = re.compile(r"\s{2,}")
 _REST_OF_WORD = re.compile(r"\w*")
@@ -217,10 +214,10 @@ _SENTENCE_END = re.compile(r"[)\]\"'”’`*_]*(?:[.!?:;](?=\s|$)|\s*$)", re.MUL
 
 
 class Phrase(NamedTuple):
-    """One rule. What its pattern finds is flagged, and let pass where the sentence forbids it.
+    """One rule. A match is flagged, unless the sentence forbids what it names.
 
-    One that `refuses` flags where the sentence forbids what is found, or where the person typed it word for word: a
-    real wish is shown, not blocked.
+    A rule that `refuses` only flags a match if the sentence forbids it or the person typed it word for word: a real
+    wish is shown, not blocked.
     """
 
     rule: str
@@ -230,7 +227,7 @@ class Phrase(NamedTuple):
 
 
 def phrase(rule: str, sentence: str, *alternatives: str, refuses: bool = False) -> Phrase:
-    """Make a phrase out of regular expressions, any of which may match, in whatever case."""
+    """Return a phrase of regular expressions, any of which may match, ignoring case."""
     pattern = re.compile("|".join(f"(?:{part})" for part in alternatives), re.IGNORECASE)
     return Phrase(rule, sentence, pattern, refuses)
 
@@ -250,7 +247,7 @@ def _verb(word: str) -> str:
 def nouns(words: str) -> str:
     """Return an expression for the blank-separated nouns in both numbers; an underscore stands for white space.
 
-    With a question mark behind the underscore the white space may be missing.
+    With a question mark after the underscore the white space is optional.
     """
     return rf"\b(?:{'|'.join(_noun(word) for word in words.split())})\b"
 
@@ -265,8 +262,8 @@ def near(first: str, second: str, within: int = 70) -> str:
     return rf"(?:{first})[^.\n]{{0,{within}}}?(?:{second})"
 
 
-def squeezed(text: str) -> str:
-    """Return `text` with every run of white space made one blank, or one line's end: a run can hide nothing."""
+def collapse_spaces(text: str) -> str:
+    """Return `text` with every run of white space replaced by one blank or newline, so that a run can hide nothing."""
     return _SPACE.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
@@ -277,16 +274,16 @@ def excerpt(text: str, start: int, end: int) -> str:
     return text[start:end] if _SENTENCE_END.match(text, end) else f"{text[start:end]}…"
 
 
-def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:
-    """Yield what the phrases find in `text`, except what the edit only takes over from a line it replaces."""
+def find_phrases(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:
+    """Yield the findings of the phrases in `text`, except text that was already in a line that the edit replaces."""
     for rule, sentence, pattern, refuses in phrases:
         for match in change.matches(pattern, text):
             forbidden = is_forbidden(text, match.start())
             if refuses:
-                wanted = forbidden or folded(match[0]) in change.said
+                wanted = forbidden or folded(match[0]) in change.evidence_folded
                 yield (flag if wanted else refuse)(rule, sentence, excerpt(text, *match.span()))
             elif not forbidden:
                 yield flag(rule, sentence, excerpt(text, *match.span()))
 
 
-SET_ASIDE = verbs("ignore disregard forget override bypass dismiss neglect")
+DISREGARD = verbs("ignore disregard forget override bypass dismiss neglect")

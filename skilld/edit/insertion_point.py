@@ -1,7 +1,7 @@
 """Finds the place for an instruction in a skill, and writes it in the file's own list style.
 
-The skill's bytes, a hint at the section and the instruction go in, one `Operation` comes out. Judges by words alone;
-whether the instruction should stand there at all is not asked here.
+Takes the skill's bytes, a hint at the section and the instruction, and returns one `Operation`. Decides by words only,
+not by whether the skill should have the instruction at all.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skilld.edit.operations import anchored, apply
+from skilld.edit.operations import anchor_operation, apply
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, is_blank, parse
@@ -30,15 +30,14 @@ from skilld.text import ended_like, fold
 from skilld.types import Op, Operation
 from skilld.words import content_stems, stems
 
-# The lists of a section, and a further item in the style of such a list. Only the outermost items count: an item's
-# sublists and further paragraphs belong to it.
+# Only the outermost items of a list count: an item's sublists and further paragraphs belong to it.
 
 _INDENTED_CODE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class BulletList:
-    """One list: its items in order, the line of its first item, the line behind its last, blank lines between items."""
+    """One list: its items in order, its first line, the line after its last, whether blank lines separate items."""
 
     items: tuple[Item, ...]
     start: int
@@ -62,7 +61,7 @@ class BulletList:
         return marker if same else f"{int(marker[:-1]) + 1}{marker[-1]}"
 
 
-def lists(body: Sequence[Line], roles: Sequence[Role], start: int, end: int) -> list[BulletList]:
+def find_lists(body: Sequence[Line], roles: Sequence[Role], start: int, end: int) -> list[BulletList]:
     """Return the outermost lists between lines `start` and `end`, in order."""
     out: list[BulletList] = []
     at = start
@@ -71,12 +70,12 @@ def lists(body: Sequence[Line], roles: Sequence[Role], start: int, end: int) -> 
         if item is None or len(item.indent.expandtabs(4)) >= _INDENTED_CODE:
             at += 1
         else:
-            out.append(_list_from(body, roles, at, end))
+            out.append(_parse_list(body, roles, at, end))
             at = out[-1].end
     return out
 
 
-def _list_from(body: Sequence[Line], roles: Sequence[Role], start: int, end: int) -> BulletList:
+def _parse_list(body: Sequence[Line], roles: Sequence[Role], start: int, end: int) -> BulletList:
     items: list[Item] = []
     loose = gap = False
     behind = at = start
@@ -98,35 +97,35 @@ def _list_from(body: Sequence[Line], roles: Sequence[Role], start: int, end: int
     return BulletList(tuple(items), start, behind, loose)
 
 
-_HINT_FITS = 0.5  # share of the words of title and hint that both have
-_WORDS_FIT = 2  # words that an instruction shares with a section; one of the title counts for two
+_MIN_HINT_SHARE = 0.5  # share of the words of title and hint that both contain
+_MIN_SHARED_WORDS = 2  # words that an instruction shares with a section; one in the title counts twice
 
 
-def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], list[Section]]:
+def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], list[Section]]:
     """Return the sections that fit, best first, and the others.
 
-    The hint decides, and where it names none, the words of the text.
+    The hint decides, or the words of the text if it names no section.
     """
-    found = _open(body)
-    likeness = {part: _likeness(hint, part.title) for part in found}
-    named = [part for part in found if likeness[part] >= _HINT_FITS]
+    found = _open_sections(body)
+    likeness = {part: _title_similarity(hint, part.title) for part in found}
+    named = [part for part in found if likeness[part] >= _MIN_HINT_SHARE]
     if named:
         return sorted(named, key=likeness.__getitem__, reverse=True), [part for part in found if part not in named]
     words = content_stems(text)  # "use" is in every other section
-    shared = {part: _shared(words, body, part) for part in found}
+    shared = {part: _count_shared(words, body, part) for part in found}
     ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
-    if not _plain(hint) and len(found) == 1:
+    if not _plain_title(hint) and len(found) == 1:
         return found, []
-    least = _WORDS_FIT + bool(_plain(hint))  # a section of its own is better than a poor fit, once it has a name
+    least = _MIN_SHARED_WORDS + bool(_plain_title(hint))  # a new section is better than a poor fit if it has a name
     fitting = [part for part in ranked if shared[part] >= least]
-    if not fitting and not _plain(hint):  # one of ours is there from the change before
-        fitting = [part for part in found if _plain(part.title) == _plain(DEFAULT_TITLE)]
+    if not fitting and not _plain_title(hint):  # reuse our section from an earlier change
+        fitting = [part for part in found if _plain_title(part.title) == _plain_title(DEFAULT_TITLE)]
     ranked = fitting + [part for part in ranked if part not in fitting]
     return fitting, ranked[len(fitting) :]
 
 
-def _open(body: Sequence[Line]) -> list[Section]:
-    """Return the sections that say something; of a generated file what of them is in the lines for people."""
+def _open_sections(body: Sequence[Line]) -> list[Section]:
+    """Return the sections that are not empty; for a generated file only their lines in the part left to people."""
     free = manual_lines(body)
     if free is None:
         return [
@@ -140,72 +139,74 @@ def _open(body: Sequence[Line]) -> list[Section]:
     return [first, *own] if says_something or not own else own
 
 
-def _likeness(hint: str, title: str) -> float:
-    if _plain(hint) and _plain(hint) == _plain(title):
+def _title_similarity(hint: str, title: str) -> float:
+    if _plain_title(hint) and _plain_title(hint) == _plain_title(title):
         return 1.0
     wanted, words = stems(hint), stems(title)
     return len(wanted & words) / len(wanted | words) if wanted and words else 0.0
 
 
-def _plain(title: str) -> str:
+def _plain_title(title: str) -> str:
     return fold(title).strip("# :").casefold()
 
 
-def _shared(words: frozenset[str], body: Sequence[Line], section: Section) -> int:
+def _count_shared(words: frozenset[str], body: Sequence[Line], section: Section) -> int:
     own = stems(" ".join(line.text for line in body[section.start : section.own_end]))
     return len(words & own) + 2 * len(words & stems(section.title))
 
 
 DEFAULT_TITLE = "Preferences"
 
-_MENTION = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
-_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
-_TITLE_LENGTH = 80
-# What tells a numbered list of rules from the steps of a procedure: its heading, or how half of its items begin.
-_OF_RULES = re.compile(
+_MENTION_PATTERN = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
+_FENCE_PATTERN = re.compile(r"\s*(?:`{3}|~{3})")
+_MAX_TITLE = 80
+# A numbered list of rules differs from the steps of a procedure by its heading, or by how half of its items begin.
+_RULES_TITLE_PATTERN = re.compile(
     r"rule|guideline|convention|principle|practice|prefer|note|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
     re.IGNORECASE,
 )
-_RULES_BEGIN = re.compile(r"\W*(?:always|never|avoid|prefer|only|no|must|do not|don.t)\b", re.IGNORECASE)
+_RULE_START_PATTERN = re.compile(r"\W*(?:always|never|avoid|prefer|only|no|must|do not|don.t)\b", re.IGNORECASE)
 
 
 def insert_bullet(data: bytes, section_hint: str, text: str, *, step: bool = True) -> Operation:
-    """Return the operation that adds `text` to the skill as one more item, numbered step or paragraph.
+    """Return the operation that adds `text` to the skill as another item, numbered step or paragraph.
 
-    The section is the one the hint names, else the one that shares most words with the text, else a new one at the
-    end, named by the hint; where the end is open code, any section will do. An empty file begins as a new one would.
-    `text` may have several lines; a list marker it starts with is dropped, and a file that it mentions with an at sign
-    is put into code, where no client includes it. What is no `step` becomes none of a procedure's.
+    The section is the one that the hint names, or the one that shares most words with the text, or a new one at the
+    end, named by the hint; if the file ends in open code, any section will do. An empty file starts like a new one.
+    `text` may have several lines; its list marker is dropped, and a file that it mentions with an at sign is put into
+    code, where no client includes it. Text that is no `step` is not added to the steps of a procedure.
 
-    Raises SkilldError when the skill cannot be parsed or has no place at all, RefusedError when the text is blank.
+    Raises SkilldError if the skill cannot be parsed or has no place at all, RefusedError if the text is blank.
     """
     file = parse(data)
     body = file.body
-    said = _said(text)
+    said = _instruction_lines(text)
     kinds = roles(body)
     if not file.front and not any(line.key for line in body):
         lines = [f"# {DEFAULT_TITLE}", "", f"- {said[0]}", *("  " + line if line else "" for line in said[1:])]
-        return anchored(body, 0, 0, lines)
-    fitting, others = by_fit(body, section_hint, fold(text))
-    places = [_into(body, kinds, section, said, step=step) for section in fitting]
+        return anchor_operation(body, 0, 0, lines)
+    fitting, others = rank_sections(body, section_hint, fold(text))
+    places = [_place_in_section(body, kinds, section, said, step=step) for section in fitting]
     places.append(_new_section(body, kinds, section_hint, said))
-    for at, lines in (*places, *(_into(body, kinds, section, said, step=step) for section in others)):
-        if at and _is_read(body, at, lines):
-            return anchored(body, at, at, lines)
+    for at, lines in (*places, *(_place_in_section(body, kinds, section, said, step=step) for section in others)):
+        if at and _is_plain_text(body, at, lines):
+            return anchor_operation(body, at, at, lines)
     raise SkilldError("The skill has no place for the instruction", "its body is empty or contains only code")
 
 
-def below_its_heading(data: bytes, operation: Operation) -> list[Operation]:
-    """Return what puts an inserted section's items below the heading of the same name that the file has by now.
+def merge_into_heading(data: bytes, operation: Operation) -> list[Operation]:
+    """Return operations that put an inserted section's items below a heading of the same name if the file has one.
 
-    That is the operation itself where it inserts anything but a heading with items below it, or the file has none such.
+    The operation is returned unchanged if it does not insert a heading with items, or the file has no such heading.
     """
     lines = operation.text.strip("\n").split("\n")
     title = lines[0].lstrip("#").strip()
     if operation.op is not Op.INSERT_AFTER or not lines[0].startswith("#") or not title:
         return [operation]
-    items = _items(lines[1:])
-    if not items or _plain(title) not in {_plain(part.title) for part in sections(parse(data).body) if part.level}:
+    items = _split_items(lines[1:])
+    if not items or _plain_title(title) not in {
+        _plain_title(part.title) for part in sections(parse(data).body) if part.level
+    }:
         return [operation]
     steps: list[Operation] = []
     for item in items:
@@ -215,8 +216,8 @@ def below_its_heading(data: bytes, operation: Operation) -> list[Operation]:
     return steps
 
 
-def _items(lines: Sequence[str]) -> list[str]:
-    """Return the items that lines consist of, each with its further lines; none if they say anything else."""
+def _split_items(lines: Sequence[str]) -> list[str]:
+    """Return the list items in these lines, each with its further lines; none if there is any other text."""
     items: list[list[str]] = []
     for line in lines:
         item = list_item(line)
@@ -230,39 +231,41 @@ def _items(lines: Sequence[str]) -> list[str]:
 
 
 def _new_section(body: Sequence[Line], kinds: Sequence[Role], hint: str, said: list[str]) -> tuple[int, list[str]]:
-    """Return the line behind the last one that says anything, and the lines of a section to put there."""
+    """Return the line after the last one with text, and the lines of a new section to put there."""
     end = next((at + 1 for at in range(len(body) - 1, -1, -1) if body[at].key), 0)
-    lines = ["", f"{'#' * _level(body)} {_title(hint)}", "", f"{_bullet(body, kinds)} {said[0]}"]
+    lines = ["", f"{'#' * _main_level(body)} {_section_title(hint)}", "", f"{_usual_bullet(body, kinds)} {said[0]}"]
     return end, [*lines, *("  " + line if line.strip() else "" for line in said[1:])]
 
 
-def _said(text: str) -> list[str]:
+def _instruction_lines(text: str) -> list[str]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
     item = list_item(lines[0])
     if item is not None:
         lines[0] = lines[0][len(item.indent + item.marker + item.gap + item.box) :]
     if not lines[0].strip():
         raise RefusedError("The edit was not made", "the instruction is blank")
-    quoted = [_quoted(line) for line in lines] if not any(_FENCE.match(line) for line in lines) else lines
+    quoted = (
+        [_quote_mentions(line) for line in lines] if not any(_FENCE_PATTERN.match(line) for line in lines) else lines
+    )
     return [quoted[0].strip(), *(line.rstrip() for line in quoted[1:])]
 
 
-def _quoted(line: str) -> str:
+def _quote_mentions(line: str) -> str:
     """Put mentions of files below the project (`@docs/style.md`) into code spans."""
-    for match in reversed(list(_MENTION.finditer(blank_code(line)))):
+    for match in reversed(list(_MENTION_PATTERN.finditer(blank_code(line)))):
         if "/" in match[0] or FILE_ENDING.search(match[0]):
             line = f"{line[: match.start()]}`{match[0]}`{line[match.end() :]}"
     return line
 
 
-def _into(
+def _place_in_section(
     body: Sequence[Line], kinds: Sequence[Role], section: Section, said: list[str], *, step: bool
 ) -> tuple[int, list[str]]:
-    """Return the line before which the instruction goes into the section, and its lines."""
+    """Return the line of the section before which to insert the instruction, and its lines."""
     kept = managed_blocks(body)
     found = [
         part
-        for part in lists(body, kinds, section.start, section.own_end)
+        for part in find_lists(body, kinds, section.start, section.own_end)
         if not any(block.start < part.end < block.stop for block in kept)
     ]
     procedures = [part for part in found if not step and _is_procedure(body, part, section.title)]
@@ -272,32 +275,32 @@ def _into(
         texts = {part: " ".join(line.text for line in body[part.start : part.end]) for part in found}
         best = max(reversed(found), key=lambda part: len(words & stems(texts[part])))
         if len(said) == 1:
-            said = [ended_like(said[0], _ends(body, best))]
+            said = [ended_like(said[0], _item_endings(body, best))]
         return best.end, best.next_item(said)
     spoken = [at for at in range(section.start, section.own_end) if body[at].key]
     at = spoken[-1] + 1 if spoken else section.start
-    style = [] if spoken and not procedures else [f"{_bullet(body, kinds)} "]
+    style = [] if spoken and not procedures else [f"{_usual_bullet(body, kinds)} "]
     lines = ["", "".join(style) + said[0], *(("  " if style and line else "") + line for line in said[1:])]
     return at, [*lines, *([""] if at < len(body) and body[at].key else [])]
 
 
 def _is_procedure(body: Sequence[Line], part: BulletList, title: str) -> bool:
-    """Whether a list numbers the steps of something, in their order, and no rules."""
-    if not part.items[0].marker[0].isdigit() or _OF_RULES.search(title):
+    """Whether a list numbers the steps of a procedure, not rules."""
+    if not part.items[0].marker[0].isdigit() or _RULES_TITLE_PATTERN.search(title):
         return False
     found = [(item, line.text) for line in body[part.start : part.end] if (item := list_item(line.text)) is not None]
-    rules = sum(bool(_RULES_BEGIN.match(text[item.width :])) for item, text in found if item in part.items)
+    rules = sum(bool(_RULE_START_PATTERN.match(text[item.width :])) for item, text in found if item in part.items)
     return 2 * rules < len(part.items)
 
 
-def _ends(body: Sequence[Line], part: BulletList) -> list[str]:
-    """Return the last line of each item of a list, those of sublists included."""
+def _item_endings(body: Sequence[Line], part: BulletList) -> list[str]:
+    """Return the last line of each item of a list, including items of sublists."""
     said = [line.text for line in body[part.start : part.end] if line.key]
     return [line for line, below in zip(said, [*said[1:], said[0]], strict=True) if list_item(below) is not None]
 
 
-def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:
-    """Whether the first new line that says something would be plain text there: no code, comment or managed block."""
+def _is_plain_text(body: Sequence[Line], at: int, lines: list[str]) -> bool:
+    """Whether the first new line with text would be plain text there: no code, comment or managed block."""
     if any(block.start < at < block.stop for block in managed_blocks(body)):
         return False
     first = next(i for i, line in enumerate(lines) if line.strip())
@@ -305,19 +308,19 @@ def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:
     return roles(new)[at + first] is Role.TEXT
 
 
-def _bullet(body: Sequence[Line], kinds: Sequence[Role]) -> str:
-    """Return the bullet that the file uses most, a hyphen where it has none."""
+def _usual_bullet(body: Sequence[Line], kinds: Sequence[Role]) -> str:
+    """Return the bullet that the file uses most, a hyphen if it has none."""
     items = [list_item(line.text) for line, kind in zip(body, kinds, strict=True) if kind is Role.TEXT]
     counts = Counter(item.marker for item in items if item is not None and item.marker in "-*+")
     return counts.most_common(1)[0][0] if counts else "-"
 
 
-def _level(body: Sequence[Line]) -> int:
+def _main_level(body: Sequence[Line]) -> int:
     """Return the level of the file's main sections; a single first-level heading is its title."""
     levels = [part.level for part in sections(body) if part.level]
     return 1 if levels.count(1) > 1 else min((level for level in levels if level > 1), default=2)
 
 
-def _title(hint: str) -> str:
+def _section_title(hint: str) -> str:
     title = fold(hint).strip("# ")
-    return title[:_TITLE_LENGTH].rstrip() or DEFAULT_TITLE
+    return title[:_MAX_TITLE].rstrip() or DEFAULT_TITLE

@@ -1,7 +1,7 @@
 """Makes the same change in another version of a skill, if its neighbours leave no doubt about the place.
 
-The skill before and after the change and another version go in, operations on that version come out. What was edited
-by hand meanwhile stays as it is. Between two answers there is none: `NoPlaceError`.
+Takes the skill before and after the change and another version, and returns operations on that version. Manual edits
+made since are kept. An ambiguous place is none: `NoPlaceError`.
 """
 
 from __future__ import annotations
@@ -12,43 +12,41 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from skilld.edit.from_file import compare
+from skilld.edit.derive_operations import compare_lines
 from skilld.edit.insertion_point import insert_bullet
-from skilld.edit.operations import anchored, apply
+from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Item, list_item, roles, sections
 from skilld.types import Operation
 
-# The number of an added step: the one after the step above it, and below the last where it was the last.
 
-
-def numbered(
+def renumber(
     new: Sequence[Line], at: int, added: Sequence[str], now: Sequence[Line], place: int
 ) -> tuple[int, list[str]]:
-    """Return where a block goes into `now`, and its lines as they are numbered there.
+    """Return the place of a block in `now`, and its lines with the numbers that fit there.
 
-    `added` is at line `at` of `new`, and is to go before line `place` of `now`. What was the end of a list goes to
+    `added` is at line `at` of `new`, and is to go before line `place` of `now`. A step at the end of a list stays at
     its end; a numbered step keeps its distance to the step above it, so that lists of 1. 1. 1. stay such lists.
     """
     first = next((i for i, text in enumerate(added) if text.strip()), None)
     item = list_item(added[first]) if first is not None else None
     if first is None or item is None or not item.marker[0].isdigit():
         return place, [*added]
-    above = _sibling(new, range(at - 1, -1, -1), item)
+    above = _next_numbered_item(new, range(at - 1, -1, -1), item)
     if above is None:
         return place, [*added]
-    if _sibling(new, range(at + len(added), len(new)), item) is None:
-        place = _end(now, place, item)
-    over = _sibling(now, range(place - 1, -1, -1), item)
+    if _next_numbered_item(new, range(at + len(added), len(new)), item) is None:
+        place = _list_end(now, place, item)
+    over = _next_numbered_item(now, range(place - 1, -1, -1), item)
     if over is None:
         return place, [*added]
     shift = _number(over) - _number(above)
-    return place, [_shifted(text, item, shift) for text in added]
+    return place, [_shift_number(text, item, shift) for text in added]
 
 
-def _sibling(body: Sequence[Line], way: range, item: Item) -> Item | None:
-    """Return the next numbered item of the same list on the way; what lies between belongs to items of it."""
+def _next_numbered_item(body: Sequence[Line], way: range, item: Item) -> Item | None:
+    """Return the next numbered item of the same list on the way; lines in between belong to its items."""
     for at in way:
         text = body[at].text
         found = list_item(text)
@@ -59,12 +57,12 @@ def _sibling(body: Sequence[Line], way: range, item: Item) -> Item | None:
     return None
 
 
-def _end(now: Sequence[Line], place: int, item: Item) -> int:
-    """Return the line behind the last item of the list that goes on at `place`."""
+def _list_end(now: Sequence[Line], place: int, item: Item) -> int:
+    """Return the line after the last item of the list that continues at `place`."""
     at = place
     while at < len(now):
         rest = range(at, len(now))
-        if _sibling(now, rest, item) is None:
+        if _next_numbered_item(now, rest, item) is None:
             break
         at = next(i for i in rest if (one := list_item(now[i].text)) is not None and one.indent == item.indent) + 1
         while at < len(now) and now[at].text.startswith((item.indent + " ", item.indent + "\t")):
@@ -77,26 +75,27 @@ def _number(item: Item) -> int:
     return int(item.marker[:-1])
 
 
-def _shifted(text: str, like: Item, shift: int) -> str:
+def _shift_number(text: str, like: Item, shift: int) -> str:
     item = list_item(text)
     if item is None or item.indent != like.indent or not item.marker[0].isdigit():
         return text
     return f"{item.indent}{max(0, _number(item) + shift)}{text[len(item.indent) + len(item.marker) - 1 :]}"
 
 
-# Which line of one version of a skill is which line of another: the same words, else what is clearly the same line.
+# Lines of two versions correspond if they have the same words, or are clearly similar.
 
-LIKE = 0.6  # of 1: a line that was reworded, as in skilld.git.line_diff.SIMILAR
-CLEAR = 0.15  # by so much the likest line is more alike than the next one
-_MAX_LINES = 20  # lines on either side of a rewritten passage in which likeness is looked for
-_LONG = 200  # characters of a line that are compared: difflib takes 8 ms for as many of one letter, and 400 pairs 3 s
+MIN_SIMILARITY = 0.6  # of 1, for a reworded line, as in skilld.git.line_diff
+MIN_MARGIN = 0.15  # by which the most similar line exceeds the next one
+_MAX_COMPARED_LINES = 20  # on either side of a rewritten passage that is searched for similar lines
+# Of a line: difflib takes 8 ms for two lines of 200 equal characters, and 3 s for 400 pairs.
+_MAX_COMPARED_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Old line -> line now, for lines that say something. `exact` are those that are certain and say the same.
+    """Old line -> current line, for lines with text. `exact` are the certain ones with the same text.
 
-    The ends of both versions are each other: the number behind the last line. `heads` are the headings of each.
+    The ends of both versions (the number after the last line) correspond. `old_heads` and `now_heads` are the headings.
     """
 
     found: Mapping[int, int]
@@ -105,48 +104,45 @@ class Alignment:
     now_heads: tuple[int, ...]
 
     def get(self, line: int | None) -> int | None:
-        """Return where an old line stands now, or None if that is not certain."""
+        """Return where an old line is now, or None if that is uncertain."""
         return None if line is None else self.found.get(line)
 
     def same_section(self, line: int | None, now: int) -> bool:
-        """Whether a line is below the heading that an old line stood below, or below that heading's new name.
-
-        None is the beginning.
-        """
-        old_head, now_head = _head(self.old_heads, line), _head(self.now_heads, now)
+        """Whether a current line is below the same (possibly renamed) heading as an old line; None is the beginning."""
+        old_head, now_head = _heading_of(self.old_heads, line), _heading_of(self.now_heads, now)
         if old_head is None or now_head is None:
             return old_head is now_head
         return self.found.get(old_head) == now_head
 
     def crosses(self, gap: int, at: int) -> bool:
-        """Whether a line of the section around `gap` stood on the other side of it than it stands of `at` now."""
-        head = _head(self.old_heads, gap - 1)
+        """Whether a line of the section around `gap` was on the other side of it than it now is of `at`."""
+        head = _heading_of(self.old_heads, gap - 1)
         there = (
             (i, now)
             for i, now in self.found.items()
-            if i not in self.old_heads and _head(self.old_heads, i) == head and self.same_section(i, now)
+            if i not in self.old_heads and _heading_of(self.old_heads, i) == head and self.same_section(i, now)
         )
         return any((i < gap) is not (now < at) for i, now in there)
 
     def keeps_section(self, line: int | None, now: int) -> bool:
-        """Whether the heading over an old line is known to be the one over a line now."""
-        old_head = _head(self.old_heads, line)
+        """Whether the heading above an old line is known to be the one above a current line."""
+        old_head = _heading_of(self.old_heads, line)
         return self.same_section(line, now) and (old_head is None or old_head in self.found)
 
 
-def _head(heads: Sequence[int], line: int | None) -> int | None:
+def _heading_of(heads: Sequence[int], line: int | None) -> int | None:
     at = bisect_right(heads, line) if line is not None else 0
     return heads[at - 1] if at else None
 
 
 def align(old: Sequence[Line], now: Sequence[Line]) -> Alignment:
-    """Return which line is which. A line that is in either version more than once counts with its neighbours."""
+    """Return which lines correspond. A line that occurs more than once is matched together with its neighbours."""
     keys, found_keys = [line.key for line in old], [line.key for line in now]
     often, often_now = Counter(keys), Counter(found_keys)
     found = {len(old): len(now)}
     exact = {len(old)}
     rewritten = []
-    for piece in compare(keys, found_keys):
+    for piece in compare_lines(keys, found_keys):
         if not piece.equal:
             rewritten.append(piece)
             continue
@@ -159,46 +155,46 @@ def align(old: Sequence[Line], now: Sequence[Line]) -> Alignment:
             found[i] = found_keys.index(key)
             exact.add(i)
     spans = [(range(*piece[1:3]), range(*piece[3:5])) for piece in rewritten]
-    for olds, news in (*spans, (range(len(old)), range(len(now)))):  # at last a line that was moved and reworded
+    for olds, news in (*spans, (range(len(old)), range(len(now)))):  # finally, lines that were moved and reworded
         taken = set(found.values())
         left = [i for i in olds if keys[i] and i not in found]
         left_now = [j for j in news if found_keys[j] and j not in taken]
-        if len(left) <= _MAX_LINES and len(left_now) <= _MAX_LINES:
-            found |= _alike(old, now, left, left_now)
-    old_heads, now_heads = list(titles(old)), list(titles(now))
-    found |= _renamed(old_heads, now_heads, found)
+        if len(left) <= _MAX_COMPARED_LINES and len(left_now) <= _MAX_COMPARED_LINES:
+            found |= _similar_pairs(old, now, left, left_now)
+    old_heads, now_heads = list(heading_lines(old)), list(heading_lines(now))
+    found |= _renamed_headings(old_heads, now_heads, found)
     alignment = Alignment(found, frozenset(exact), tuple(old_heads), tuple(now_heads))
-    only = _only_ones(alignment, keys, found_keys)
+    only = _unique_in_section(alignment, keys, found_keys)
     return replace(alignment, found=found | only, exact=alignment.exact | only.keys())
 
 
-def _only_ones(alignment: Alignment, keys: Sequence[str], found_keys: Sequence[str]) -> dict[int, int]:
-    """Return the lines that are the only ones of their words in their section, whatever is in other sections."""
+def _unique_in_section(alignment: Alignment, keys: Sequence[str], found_keys: Sequence[str]) -> dict[int, int]:
+    """Return the lines whose text is unique in their section, whatever is in other sections."""
     by_section: dict[tuple[int | None, str], list[int]] = {}
     for line, key in enumerate(found_keys):
-        by_section.setdefault((_head(alignment.now_heads, line), key), []).append(line)
+        by_section.setdefault((_heading_of(alignment.now_heads, line), key), []).append(line)
     taken = {*alignment.found.values()}
     only: dict[int, list[int]] = {}
     for line, key in enumerate(keys):
-        head = _head(alignment.old_heads, line)
+        head = _heading_of(alignment.old_heads, line)
         now = by_section.get((alignment.get(head), key), []) if head is None or head in alignment.found else []
         if key and line not in alignment.found and len(now) == 1 and now[0] not in taken:
             only.setdefault(now[0], []).append(line)
     return {lines[0]: now for now, lines in only.items() if len(lines) == 1}
 
 
-def titles(body: Sequence[Line]) -> dict[int, str]:
-    """Return the line of each heading with its title; of one that is underlined the line above."""
+def heading_lines(body: Sequence[Line]) -> dict[int, str]:
+    """Return the line of each heading with its title; for an underlined one the line of the title."""
     parts = [part for part in sections(body) if part.title]
     return {part.start - 1 - (not body[part.start - 1].text.lstrip().startswith("#")): part.title for part in parts}
 
 
-def _renamed(old_heads: Sequence[int], now_heads: Sequence[int], found: Mapping[int, int]) -> dict[int, int]:
-    """Return the headings that have another name now: all that is left of the one section is below the other."""
+def _renamed_headings(old_heads: Sequence[int], now_heads: Sequence[int], found: Mapping[int, int]) -> dict[int, int]:
+    """Return the renamed headings: all remaining lines of the old section are below the new one."""
     below: dict[int, set[int | None]] = {}
     of: dict[int | None, set[int | None]] = {}
     for line, now in found.items():
-        old_head, now_head = _head(old_heads, line), _head(now_heads, now)
+        old_head, now_head = _heading_of(old_heads, line), _heading_of(now_heads, now)
         if line in old_heads or now in now_heads or old_head is None:
             continue
         below.setdefault(old_head, set()).add(now_head)
@@ -208,34 +204,36 @@ def _renamed(old_heads: Sequence[int], now_heads: Sequence[int], found: Mapping[
     return {old: now for old, now in names.items() if now is not None and old not in found and now not in taken}
 
 
-def _alike(old: Sequence[Line], now: Sequence[Line], olds: Sequence[int], news: Sequence[int]) -> dict[int, int]:
-    """Return the pairs of lines each of which is clearly the likest of the other, in the order they stand in."""
-    share = {(i, j): likeness(old[i].text, now[j].text) for i in olds for j in news}
+def _similar_pairs(
+    old: Sequence[Line], now: Sequence[Line], olds: Sequence[int], news: Sequence[int]
+) -> dict[int, int]:
+    """Return the pairs of lines that are clearly the most similar to each other, without pairs that cross."""
+    share = {(i, j): similarity(old[i].text, now[j].text) for i in olds for j in news}
     pairs: dict[int, int] = {}
     for (i, j), value in share.items():
         rivals = [other for (a, b), other in share.items() if (a == i) is not (b == j)]
-        if value >= LIKE and all(value >= other + CLEAR for other in rivals):
+        if value >= MIN_SIMILARITY and all(value >= other + MIN_MARGIN for other in rivals):
             pairs[i] = j
     crossed = [i for i in pairs if any((i < a) is not (pairs[i] < pairs[a]) for a in pairs if a != i)]
     return {i: j for i, j in pairs.items() if i not in crossed}
 
 
-def likeness(one: str, other: str) -> float:
-    """Return how alike two lines are, from 0 to 1; 0 for lines of another kind: heading, item, text."""
-    if _kind(one) != _kind(other):
+def similarity(one: str, other: str) -> float:
+    """Return the similarity of two lines, from 0 to 1; 0 if their kinds differ (heading, item, text)."""
+    if _line_kind(one) != _line_kind(other):
         return 0.0
-    first, second = _words(one), _words(other)
-    if min(len(first), len(second)) < LIKE / 2 * max(len(first), len(second)):
+    first, second = _line_words(one), _line_words(other)
+    if min(len(first), len(second)) < MIN_SIMILARITY / 2 * max(len(first), len(second)):
         return 0.0
-    matcher = SequenceMatcher(None, first[:_LONG], second[:_LONG], autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() >= LIKE else 0.0
+    matcher = SequenceMatcher(None, first[:_MAX_COMPARED_CHARACTERS], second[:_MAX_COMPARED_CHARACTERS], autojunk=False)
+    return matcher.ratio() if matcher.quick_ratio() >= MIN_SIMILARITY else 0.0
 
 
-def _kind(text: str) -> tuple[bool, bool]:
+def _line_kind(text: str) -> tuple[bool, bool]:
     return text.lstrip().startswith("#"), list_item(text) is not None
 
 
-def _words(text: str) -> str:
+def _line_words(text: str) -> str:
     item = list_item(text)
     return (text[len(item.indent + item.marker + item.gap + item.box) :] if item else text).strip().casefold()
 
@@ -246,7 +244,7 @@ class NoPlaceError(SkilldError):
 
 @dataclass(frozen=True, slots=True)
 class _Hunk:
-    """Lines [start, end) of the old body gave way to `added`, which stand at `at` in the new one."""
+    """Lines [start, end) of the old body were replaced by `added`, at line `at` of the new one."""
 
     start: int
     end: int
@@ -255,11 +253,11 @@ class _Hunk:
 
 
 def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> list[Operation]:
-    """Return the operations that make the change from `before` to `after` in `current`, to be applied in this order.
+    """Return the operations that make the change from `before` to `after` in `current`, in the order to apply them.
 
-    The change is the `newest` where other list items that were added at its place came earlier, and go above its own.
-    Raises NoPlaceError if a place is not certain, if a line that goes was edited or is gone, and for a change of
-    the front matter; SkilldError if a version cannot be parsed. No operation comes back where all is done already.
+    `newest` says that other list items added at the same place are older and stay above its own. Raises NoPlaceError if
+    a place is uncertain, if a removed line was edited or is gone, and for a change of the front matter; SkilldError if
+    a version cannot be parsed. Returns no operation if everything is done already.
     """
     old, new, now = parse(before), parse(after), parse(current)
     if old.front != new.front:
@@ -267,83 +265,83 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
     body = list(now.body)
     alignment = align(old.body, now.body)
     operations: list[Operation] = []
-    for hunk in reversed(_hunks(old.body, new.body)):  # last first, so that earlier line numbers stay right
+    for hunk in reversed(_find_hunks(old.body, new.body)):  # last first, so that earlier line numbers stay right
         if hunk.start == hunk.end:
-            start = end = _gap(old.body, body, alignment, hunk)
-            if _ends_section(old.body, new.body, hunk):
+            start = end = _insertion_line(old.body, body, alignment, hunk)
+            if _adds_section(old.body, new.body, hunk):
                 start = end = _end_of_section(body, start)
                 if alignment.crosses(hunk.start, start):
                     raise _no_place("the lines around it are no longer adjacent")
             elif newest and _is_item(hunk.added):
-                start = end = _behind_new_items(body, alignment, start)
+                start = end = _after_new_items(body, alignment, start)
         else:
-            start, end = _range(old.body, body, alignment, hunk)
-        start, texts = numbered(new.body, hunk.at, hunk.added, body, start) if start == end else (start, [*hunk.added])
+            start, end = _removed_range(old.body, body, alignment, hunk)
+        start, texts = renumber(new.body, hunk.at, hunk.added, body, start) if start == end else (start, [*hunk.added])
         end = max(start, end)
         if not texts and start == end:
             continue
-        operations.append(anchored(body, start, end, texts))
+        operations.append(anchor_operation(body, start, end, texts))
         body[start:end] = [Line(text, "\n") for text in texts]
-        _check_read(new.body, hunk, body, start)
+        _check_roles(new.body, hunk, body, start)
     return operations
 
 
 def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operation]:
-    """Return the operations that put what the change only adds at the end of the sections it stood in.
+    """Return the operations that put added lines at the end of the sections they were in.
 
-    For a change without a certain place. Raises NoPlaceError if it takes lines away or one of these sections is
-    gone, SkilldError as `refit` does.
+    For a change without a certain place. Raises NoPlaceError if it removes lines or one of these sections is gone,
+    SkilldError as `refit` does.
     """
     old, new, now = parse(before), parse(after), parse(current)
     alignment = align(old.body, now.body)
     operations: list[Operation] = []
     data = current
-    for hunk in _hunks(old.body, new.body):
+    for hunk in _find_hunks(old.body, new.body):
         if hunk.start != hunk.end or old.front != new.front:
             raise _no_place("it removes lines that were edited or are gone")
-        title = _section_now(old.body, now.body, alignment, hunk.start)
-        for text in _items(hunk.added):
+        title = _current_section(old.body, now.body, alignment, hunk.start)
+        for text in _split_items(hunk.added):
             item = list_item(text.split("\n")[0])
             operation = insert_bullet(data, title, text, step=item is None or item.marker[0].isdigit())
             done = apply(data, [operation])
-            if not _is_in(title, parse(data).body, parse(done).body):
+            if not _is_all_in_section(title, parse(data).body, parse(done).body):
                 raise _no_place("it cannot be placed in its section")
             data = done
             operations.append(operation)
     return operations
 
 
-def _is_in(title: str, before: Sequence[Line], after: Sequence[Line]) -> bool:
-    """Whether all that was added is in the section of that title."""
-    pieces = [piece for piece in compare([x.key for x in before], [x.key for x in after]) if not piece.equal]
+def _is_all_in_section(title: str, before: Sequence[Line], after: Sequence[Line]) -> bool:
+    """Whether all added lines are in the section with that title."""
+    pieces = [piece for piece in compare_lines([x.key for x in before], [x.key for x in after]) if not piece.equal]
     (part,) = (part for part in sections(after) if part.title == title)
     return all(part.start <= piece.new_start and piece.new_end <= part.own_end for piece in pieces)
 
 
-def _hunks(old: Sequence[Line], new: Sequence[Line]) -> list[_Hunk]:
+def _find_hunks(old: Sequence[Line], new: Sequence[Line]) -> list[_Hunk]:
     found = []
     keys = [line.key for line in old]
-    for piece in compare(keys, [line.key for line in new]):
+    for piece in compare_lines(keys, [line.key for line in new]):
         added = [line.text for line in new[piece.new_start : piece.new_end]]
         if piece.equal or not (any(text.strip() for text in added) or any(keys[piece.old_start : piece.old_end])):
             continue
         start, end, at = piece.old_start, piece.old_end, piece.new_start
         while start == end and start and not keys[start - 1] and not added[-1].strip():
-            # The same insertion one line further up: below the line that it follows, not above a blank one.
+            # Move the insertion one line up: below the line that it follows, not above a blank one.
             start, end, at, added = start - 1, end - 1, at - 1, ["", *added[:-1]]
         found.append(_Hunk(start, end, at, tuple(added)))
     return found
 
 
-def _gap(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _Hunk) -> int:
-    """Return the line of `now` before which an insertion goes."""
+def _insertion_line(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _Hunk) -> int:
+    """Return the line of `now` before which to insert."""
     up = next((i for i in range(hunk.start - 1, -1, -1) if old[i].key), None)
     down = next((i for i in range(hunk.start, len(old)) if old[i].key), len(old))
     over, under = alignment.get(up), alignment.get(down)
     if over is None and under is None:
         raise _no_place("the lines around it were rewritten")
     if over is not None and (over < under if under is not None else alignment.keeps_section(up, over)):
-        at = _below(old, now, up, over, hunk)
+        at = _line_after_item(old, now, up, over, hunk)
     elif over is None and under is not None:
         at = next((i + 1 for i in range(under - 1, -1, -1) if now[i].key), 0)
         if _is_item(hunk.added) and not _in_list(now, at):
@@ -358,8 +356,8 @@ def _gap(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _
     return at
 
 
-def _below(old: Sequence[Line], now: Sequence[Line], up: int | None, over: int, hunk: _Hunk) -> int:
-    """Return the line behind `over`, and behind what else belongs to that item where the change adds the next one."""
+def _line_after_item(old: Sequence[Line], now: Sequence[Line], up: int | None, over: int, hunk: _Hunk) -> int:
+    """Return the line after `over`; if the change adds the next item, after everything that belongs to that item."""
     at = over + 1
     item, added = list_item(now[over].text), list_item(next(text for text in hunk.added if text.strip()))
     if up is None or item is None or added is None or item.indent != added.indent:
@@ -372,24 +370,24 @@ def _below(old: Sequence[Line], now: Sequence[Line], up: int | None, over: int, 
     return at
 
 
-def _behind_new_items(now: Sequence[Line], alignment: Alignment, at: int) -> int:
-    """Return the line behind the list items at `at` that the old version does not have."""
+def _after_new_items(now: Sequence[Line], alignment: Alignment, at: int) -> int:
+    """Return the line after the list items at `at` that the old version does not have."""
     known = {*alignment.found.values()}
     while at < len(now) and at not in known and now[at].key and (list_item(now[at].text) or _depth(now[at].text)):
         at += 1
     return at
 
 
-def _ends_section(old: Sequence[Line], new: Sequence[Line], hunk: _Hunk) -> bool:
-    """Whether a change adds a heading at the end of a section: what the person added there since stays above it."""
+def _adds_section(old: Sequence[Line], new: Sequence[Line], hunk: _Hunk) -> bool:
+    """Whether a change adds a heading at the end of a section: lines that the person added there stay above it."""
     down = next((i for i in range(hunk.start, len(old)) if old[i].key), len(old))
-    brings = any(hunk.at <= line < hunk.at + len(hunk.added) for line in titles(new))
-    return brings and (down == len(old) or down in titles(old))
+    brings = any(hunk.at <= line < hunk.at + len(hunk.added) for line in heading_lines(new))
+    return brings and (down == len(old) or down in heading_lines(old))
 
 
 def _end_of_section(now: Sequence[Line], at: int) -> int:
-    """Return the line behind the last one that says something before the next heading."""
-    end = min((line for line in titles(now) if line >= at), default=len(now))
+    """Return the line after the last one with text before the next heading."""
+    end = min((line for line in heading_lines(now) if line >= at), default=len(now))
     while end > at and not now[end - 1].key:
         end -= 1
     return end
@@ -409,8 +407,8 @@ def _in_list(now: Sequence[Line], at: int) -> bool:
     return list_item(above) is not None or above[:1] in {" ", "\t"}
 
 
-def _range(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _Hunk) -> tuple[int, int]:
-    """Return the lines of `now` that a hunk takes away; they must stand there as they did."""
+def _removed_range(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _Hunk) -> tuple[int, int]:
+    """Return the lines of `now` that a hunk removes; they must be unchanged and adjacent."""
     gone = [i for i in range(hunk.start, hunk.end) if old[i].key]
     places = [alignment.found[i] for i in gone if i in alignment.exact]
     if not gone or len(places) != len(gone):
@@ -423,26 +421,26 @@ def _range(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk:
     return start, end
 
 
-def _check_read(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: int) -> None:
-    """Raise NoPlaceError if a line would be code, or a comment, that was none, or the other way round."""
+def _check_roles(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: int) -> None:
+    """Raise NoPlaceError if an added line would change between text, code and comment."""
     was, would_be = roles(new), roles(body)
     for offset, text in enumerate(hunk.added):
         if text.strip() and was[hunk.at + offset] is not would_be[start + offset]:
             raise _no_place("the text that it edits moved into or out of a code block")
 
 
-def _section_now(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, gap: int) -> str:
-    """Return the title that the section around a gap of `old` has in `now`, where it is the only one of that title."""
-    head = alignment.get(max((line for line in titles(old) if line < gap), default=None))
-    found = titles(now)
+def _current_section(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, gap: int) -> str:
+    """Return the title in `now` of the section around a gap of `old`; it must be unique."""
+    head = alignment.get(max((line for line in heading_lines(old) if line < gap), default=None))
+    found = heading_lines(now)
     title = found.get(head, "") if head is not None else ""
     if not title or [other.casefold() for other in found.values()].count(title.casefold()) != 1:
         raise _no_place("its section is gone")
     return title
 
 
-def _items(added: Sequence[str]) -> list[str]:
-    """Return what is added, item by item; one that is a heading has no place in a section."""
+def _split_items(added: Sequence[str]) -> list[str]:
+    """Return the added items; a heading has no place in a section."""
     items: list[list[str]] = []
     for text in added:
         if text.lstrip().startswith("#"):

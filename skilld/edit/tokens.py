@@ -1,7 +1,6 @@
-"""The concrete things an instruction can name: URLs, hosts, paths, commands, packages.
+"""Finds the concrete things that an instruction can name: URLs, hosts, paths, commands, packages.
 
-Text goes in, the names found in it come out, as written. Judges form only, after RFC 3986 and the habits of shells;
-nothing is looked up.
+Names are returned as written. Decides by form only, by RFC 3986 and the conventions of shells; nothing is looked up.
 """
 
 from __future__ import annotations
@@ -55,23 +54,23 @@ COMMANDS = word_set(
 _SHELL_SIGN = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*|\|\||&&|[|;<>]|\$\(|^\$\s|^\./")
 PROMPT = re.compile(r"^\s*(?:[$>#]\s+)?")
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-_RUN = re.compile(r"\b(?:run|runs|running|execute|executing|invoke|call|type|use)\s+([\w.-]+)", re.IGNORECASE)
+_RUN_PATTERN = re.compile(r"\b(?:run|runs|running|execute|executing|invoke|call|type|use)\s+([\w.-]+)", re.IGNORECASE)
 _EDGES = "`'\"()[]{},;:!?*"
-_ALSO_WORDS = frozenset(
+_AMBIGUOUS_COMMANDS = frozenset(
     {"act", "age", "bat", "cat", "code", "composer", "cut", "du", "find", "fly", "go", "helm", "just", "kill", "make"}
     | {"mount", "node", "ps", "python", "rake", "ruby", "source", "sort", "tail", "tee", "touch", "vault", "zip"}
 )
 
 
-def addresses(text: str) -> Iterator[str]:
+def find_addresses(text: str) -> Iterator[str]:
     """Yield URLs, hosts, e-mail and IP addresses. A bare name counts as a host by its top-level domain."""
     rest = URL.sub(lambda match: " " * len(match[0]), text)
     for match in (*URL.finditer(text), *HOST.finditer(rest)):
         yield match[0].rstrip(".,;:!?*_")
 
 
-def paths(text: str, *, code: bool) -> Iterator[str]:
-    """Yield file paths and file names. In prose a bare `this/that` is none: it may be a choice of words."""
+def find_paths(text: str, *, code: bool) -> Iterator[str]:
+    """Yield file paths and file names. In prose, a bare `this/that` is not a path: it may be a choice of words."""
     for match in _PATH.finditer(URL.sub(" ", text)):
         path = match[0].rstrip(".,:")
         slashes = len(re.findall(r"[/\\]", path))
@@ -83,61 +82,61 @@ def paths(text: str, *, code: bool) -> Iterator[str]:
 
 
 def is_command(text: str) -> bool:
-    """Whether a piece of code reads like something for a shell."""
+    """Whether a piece of code looks like a shell command."""
     words = PROMPT.sub("", text).split()
     while words and ("=" in words[0] or words[0] == "sudo"):
         words = words[1:]
     return bool(words) and (words[0] in COMMANDS or (len(words) > 1 and _SHELL_SIGN.search(text) is not None))
 
 
-def prose_commands(text: str) -> Iterator[str]:
+def find_prose_commands(text: str) -> Iterator[str]:
     """Yield flags and well-known programs that a sentence tells to run without marking them as code."""
     for match in _FLAG.finditer(text):
         yield match[0]
-    for match in _RUN.finditer(text):
-        if match[1] in COMMANDS - _ALSO_WORDS:
+    for match in _RUN_PATTERN.finditer(text):
+        if match[1] in COMMANDS - _AMBIGUOUS_COMMANDS:
             yield match[1]
 
 
-def packages(text: str) -> Iterator[str]:
-    """Yield names of packages: scoped or with a version, or called a package by the sentence."""
+def find_packages(text: str) -> Iterator[str]:
+    """Yield names of packages: scoped, with a version, or called a package by the sentence."""
     for pattern in (_INSTALLED, _VERSIONED):
         for match in pattern.finditer(text):
             yield match[1]
 
 
-def words(texts: Iterable[str]) -> set[str]:
-    """Return the blank-separated words of the texts in small letters, quotes and end punctuation stripped."""
-    return {word for text in texts for word in (_bare(part) for part in text.casefold().split()) if word}
+def bare_words(texts: Iterable[str]) -> set[str]:
+    """Return the blank-separated words of the texts in lower case, without quotes and final punctuation."""
+    return {word for text in texts for word in (_bare_word(part) for part in text.casefold().split()) if word}
 
 
-def _bare(word: str) -> str:
+def _bare_word(word: str) -> str:
     return word.lstrip(_EDGES).rstrip(_EDGES + ".")
 
 
-# Whether a sentence forbids what it names: "never force-push" is a guard, "never forget to force-push" is not. English;
-# a word for "not" counts once, two cancel each other.
+# A sentence can forbid what it names: "never force-push" is a guard, "never forget to force-push" is not. English only;
+# two negations cancel each other.
 
 _BOUNDARY = re.compile(r"[.!?;:\n—–]\s|,\s|\b(?:but|then|and (?:then|always|just)|so that|unless)\b", re.IGNORECASE)
-_NOT = re.compile(
+_NEGATION = re.compile(
     r"\b(?:never|(?:do|does|must|should|may|can|shall|will|is|are)\s+not|don['’]?t|doesn['’]?t|mustn['’]?t"
     r"|shouldn['’]?t|can(?:not|['’]t)|won['’]?t|not|no|avoid(?:ing)?|forbid(?:den|s)?|prohibit(?:ed|s)?|ban(?:ned|s)?"
     r"|refuse|reject|block|stop|without|instead of|rather than|against)\b",
     re.IGNORECASE,
 )
-# After these a word for "not" is part of an order, not of a ban.
-_ORDERS = re.compile(
+# Before these words a negation is part of an order, not of a ban.
+_ORDER_AFTER_NEGATION = re.compile(
     r"\s*(?:ever\s+)?(?:to\s+)?(?:forget|fail|hesitat|skip|omit|neglect|miss|worr|bother|wait|ask|tell|mention|inform"
     r"|notify|only|just|need|matter|problem|permission|approval|confirm|prompt|delay|question|notice|exception)",
     re.IGNORECASE,
 )
-_REACH = 80  # characters before a word in which its "not" is looked for
+_NEGATION_REACH = 80  # characters before a word that are searched for its negation
 
 
 def is_forbidden(text: str, at: int) -> bool:
-    """Whether the clause up to position `at` of the text negates what is there."""
-    before = text[max(0, at - _REACH) : at]
+    """Whether the clause up to position `at` of the text negates what follows."""
+    before = text[max(0, at - _NEGATION_REACH) : at]
     boundaries = list(_BOUNDARY.finditer(before))
     clause = before[boundaries[-1].end() :] if boundaries else before
-    count = sum(1 for match in _NOT.finditer(clause) if not _ORDERS.match(clause, match.end()))
+    count = sum(1 for match in _NEGATION.finditer(clause) if not _ORDER_AFTER_NEGATION.match(clause, match.end()))
     return count % 2 == 1

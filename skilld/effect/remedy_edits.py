@@ -19,7 +19,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.context.values import within
-from skilld.edit.operations import anchored
+from skilld.edit.operations import anchor_operation
 from skilld.effect.remedies import (
     MIN_REPEATED_SESSIONS,
     Remedy,
@@ -215,7 +215,7 @@ class _RemedyDrafter:
         else:
             return None
         change = fold(f"{self._rule.text} {newer}")
-        operation = anchored(body, block.first, block.last + 1, lines)
+        operation = anchor_operation(body, block.first, block.last + 1, lines)
         return self._checked(Remedy.SHARPEN, loaded, [operation], change, Kind.CORRECTION)
 
     def _move_to(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
@@ -245,7 +245,7 @@ class _RemedyDrafter:
         block, body = _find_block(loaded, rule), parse(loaded.data).body
         if block is None or _continues(body[block.last + 1].text if block.last + 1 < len(body) else "", block):
             return None
-        operation = anchored(body, block.first, block.last + 1, [])
+        operation = anchor_operation(body, block.first, block.last + 1, [])
         update = self._update(rule.text, Kind.REMOVE_STEP)
         return check([operation], [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
 

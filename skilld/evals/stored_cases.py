@@ -16,7 +16,7 @@ from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import rfc3339
-from skilld.edit.from_file import operations_from
+from skilld.edit.derive_operations import operations_from_text
 from skilld.errors import SkilldError
 from skilld.evals.case_file import CASES_FILE, MAX_BYTES, Case, add_cases, parse_cases
 from skilld.evals.grow import GrownCases
@@ -185,7 +185,7 @@ def _draft(place: CaseFiles, new: Sequence[tuple[str, Case]]) -> Proposal:
     before = read_text(place.beside)
     text = add_cases(before, place.skill.name, cases)
     operations = (
-        tuple(operations_from(before.encode("utf-8"), text))
+        tuple(operations_from_text(before.encode("utf-8"), text))
         if before.strip()
         else (Operation(Op.CREATE, TargetKind.EVALS.value, text),)
     )

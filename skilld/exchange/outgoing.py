@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skilld.edit.operations import marked
+from skilld.edit.operations import mark_front_matter
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.objects import person_ident
@@ -200,7 +200,7 @@ def without_sessions(text: str, said: SessionWords) -> str:
     cleaner = cleared(metadata)
     for key in metadata:
         if cleaner.get(key, "") != metadata[key]:
-            matter = marked(matter, Operation(Op.MARK, key, cleaner.get(key, "")), file.ending)
+            matter = mark_front_matter(matter, Operation(Op.MARK, key, cleaner.get(key, "")), file.ending)
     if any(key in matter for key in PERSONAL):
         raise RefusedError(_TITLE, "its front matter names sessions or people, and skilld cannot redact them")
     clean = matter + _clean_body(file)

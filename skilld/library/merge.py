@@ -18,7 +18,7 @@ from skilld.classify.support import exact_tokens
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
-from skilld.edit.operations import anchored, apply
+from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.library.merge_places import find_shorter_item, indent_of, insert_step, replace_item, whole_blocks
 from skilld.markdown import structure
@@ -249,7 +249,7 @@ def _insert_block(passage: Passage, data: bytes) -> Operation:
         end -= 1
     title = [] if named or not passage.section else [f"## {fold(passage.section)}", ""]
     lines = ["", *title, *passage.lines, *([""] if end < len(body) and body[end].key else [])]
-    return anchored(body, end, end, lines)
+    return anchor_operation(body, end, end, lines)
 
 
 def _front_matter_omissions(keep: bytes, away: bytes) -> Iterator[Omission]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import same_choice
 from skilld.classify.offline.sections import Block, Lines, body_of, sections
-from skilld.edit.operations import anchored
+from skilld.edit.operations import anchor_operation
 from skilld.markdown.skill_file import parse
 from skilld.text import fold
 from skilld.types import Operation
@@ -91,7 +91,7 @@ def _says_more(text: str, mine: frozenset[str], than: str) -> bool:
 def replace_item(data: bytes, entry: ListItem, lines: Sequence[str]) -> Operation:
     """Return the operation that replaces an item by the lines of a passage, keeping its marker."""
     body = parse(data).body
-    return anchored(body, entry.first, entry.behind, _with_marker(entry, entry.marker, lines))
+    return anchor_operation(body, entry.first, entry.behind, _with_marker(entry, entry.marker, lines))
 
 
 def insert_step(data: bytes, lines: Sequence[str], before: Iterable[str], behind: Iterable[str]) -> Operation | None:
@@ -120,7 +120,7 @@ def insert_step(data: bytes, lines: Sequence[str], before: Iterable[str], behind
     end = follow[-1].behind if follow else at
     if follow and after:
         new[len(lines) : len(lines)] = [line.text for line in body[at : follow[0].first]]
-    return anchored(body, at, end, new)
+    return anchor_operation(body, at, end, new)
 
 
 def _find_step(steps: Sequence[ListItem], text: str) -> ListItem | None:

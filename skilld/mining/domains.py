@@ -19,7 +19,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.classify.said_already import says_already
 from skilld.clock import day, rfc3339
 from skilld.edit.insertion_point import insert_bullet
-from skilld.edit.lint import Severity, gravest, lint
+from skilld.edit.lint import Severity, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.ingest.discover import Host, skill_places
@@ -158,7 +158,7 @@ def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) ->
         except SkilldError:  # the file or the edit would exceed a limit
             continue
         findings = lint(made.data, after, "\n".join(one.quote for one in ask.said))
-        if gravest(findings) is Severity.REFUSE:
+        if worst_severity(findings) is Severity.REFUSE:
             continue
         flags = dict.fromkeys((*made.flags, *(one.sentence for one in findings)))
         made = Addition(after, (*made.asks, ask), (*made.operations, operation), tuple(flags))
@@ -284,7 +284,7 @@ def _is_unfit_fact(project: Path, learning: Learning) -> bool:
     findings = lint(b"", learning.change.encode("utf-8", "replace"), learning.quote)
     return (
         bool(part_problem(Part(PartKind.FACT, learning.change, ()), str(project)))
-        or gravest(findings) is Severity.REFUSE
+        or worst_severity(findings) is Severity.REFUSE
     )
 
 

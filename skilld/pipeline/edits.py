@@ -11,9 +11,9 @@ from skilld.classify.faithful import faith
 from skilld.classify.support import adds_only
 from skilld.classify.touched import blocks
 from skilld.classify.verify import VerifiedUpdate
-from skilld.edit.from_file import operations_from
+from skilld.edit.derive_operations import operations_from_text
 from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
-from skilld.edit.operations import anchored, apply, places
+from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, managed_blocks, roles, sections
@@ -50,7 +50,7 @@ def in_code(data: bytes, operations: Sequence[Operation]) -> bool:
     kinds = roles(body)
     for operation in operations:
         anchor = operation.anchor.split("\n")
-        found = list(places(body, anchor))
+        found = list(find_lines(body, anchor))
         if operation.op is Op.INSERT_AFTER and len(found) == 1 and list_item(operation.text.split("\n")[0]):
             end = found[0] + len(anchor)
             if kinds[end - 1] is Role.CODE or (kinds[end - 1] is Role.FENCE and kinds[end : end + 1] == [Role.CODE]):
@@ -61,7 +61,7 @@ def in_code(data: bytes, operations: Sequence[Operation]) -> bool:
 def _spaced(body: Sequence[Line], operation: Operation) -> Operation:
     lines = operation.text.strip("\n").split("\n")
     anchor = operation.anchor.split("\n")
-    found = list(places(body, anchor))
+    found = list(find_lines(body, anchor))
     if operation.op is not Op.INSERT_AFTER or len(found) != 1 or lines[0].startswith(_TIGHT):
         return operation
     end = found[0] + len(anchor)
@@ -268,7 +268,7 @@ def _managed(data: bytes) -> list[str]:
 
 def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:
     if isinstance(suggestion, str):
-        return operations_from(data, suggestion)
+        return operations_from_text(data, suggestion)
     return spaced(data, _in_lines(data, suggestion))
 
 
@@ -289,7 +289,7 @@ def _on_lines(data: bytes, operation: Operation) -> Operation:
     """Return the operation that does to all lines of a section what `operation` asks for by its first line."""
     body = parse(data).body
     found = blocks(data.decode("utf-8-sig"))
-    starts = list(places(body, operation.anchor.split("\n")[:1]))
+    starts = list(find_lines(body, operation.anchor.split("\n")[:1]))
     head = next((block for block in found if starts == [block.start]), None)
     if head is None:
         raise SkilldError(
@@ -299,7 +299,7 @@ def _on_lines(data: bytes, operation: Operation) -> Operation:
     if operation.op is Op.REPLACE_SECTION:  # the blank lines below it stay
         while end > head.start + 1 and not body[end - 1].key:
             end -= 1
-    return anchored(body, head.start, end, operation.text.split("\n") if operation.text else [])
+    return anchor_operation(body, head.start, end, operation.text.split("\n") if operation.text else [])
 
 
 def _together(

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from skilld.clock import rfc3339
-from skilld.edit.from_file import operations_between
-from skilld.edit.operations import apply, created
+from skilld.edit.derive_operations import operations_between
+from skilld.edit.operations import apply, create_file
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import shared_git
@@ -183,7 +183,7 @@ def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
 def _with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     if proposal.creates:
         anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
-        created(b"", text, skill=not anchor)
+        create_file(b"", text, skill=not anchor)
         return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),))
     operations = operations_between(before, text)
     if proposal.target is TargetKind.EVALS:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skilld.clock import rfc3339
-from skilld.edit.from_file import operations_between
+from skilld.edit.derive_operations import operations_between
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, tree
 from skilld.git.managed_repos import find_any, list_roots, open_any

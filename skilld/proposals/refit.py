@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 
-from skilld.edit.insertion_point import below_its_heading
+from skilld.edit.insertion_point import merge_into_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
@@ -57,7 +57,7 @@ def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
         return apply(data, operations)
     now, steps = data, list[Operation]()
     for operation in operations:
-        mine = below_its_heading(now, operation)
+        mine = merge_into_heading(now, operation)
         now = apply(now, mine, limited=False)
         steps += mine
     return apply(data, steps)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld.context.ceilings import ceilings, passed_by
-from skilld.edit.from_file import operations_between
+from skilld.edit.derive_operations import operations_between
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from skilld.clock import ago, seconds
 from skilld.daemon.jobs import where_they_are
-from skilld.edit.from_file import compare
+from skilld.edit.derive_operations import compare_lines
 from skilld.errors import SkilldError
 from skilld.evals.results import result_lines
 from skilld.ingest.discover import Host
@@ -76,7 +76,7 @@ def rows(before: bytes, after: bytes) -> list[Row]:
     """Return the change from `before` to `after` as rows."""
     old, new = (safe_text(data.decode("utf-8", "replace"), newlines=True).splitlines() for data in (before, after))
     found: list[Row] = []
-    pieces = compare(old, new)
+    pieces = compare_lines(old, new)
     for number, piece in enumerate(pieces):
         lines = old[piece.old_start : piece.old_end]
         if piece.equal:

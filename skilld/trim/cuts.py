@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from skilld.edit.operations import MAX_CHANGED_CHARACTERS, MAX_CHANGED_LINES, anchored, apply
+from skilld.edit.operations import MAX_CHANGED_CHARACTERS, MAX_CHANGED_LINES, anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.markdown.structure import Section
 from skilld.text import cut, fold, folded
@@ -236,7 +236,7 @@ def make_cut(parsed: ParsedFile, first: int, stop: int, reason: _Reason, count: 
     if not _fits_one_edit(parsed, range(first, stop)):
         return None
     try:
-        operation = anchored(parsed.body, first, stop, ())
+        operation = anchor_operation(parsed.body, first, stop, ())
         apply(parsed.file.data, [operation])
     except SkilldError:
         return None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.offline.sections import Block
-from skilld.edit.operations import anchored, apply, places
+from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.errors import SkilldError
 from skilld.text import cut, fold, folded
 from skilld.trim.code_cuts import FileFacts, unmanaged_units
@@ -134,7 +134,7 @@ def _anchors(parsed: ParsedFile, made: Cut) -> set[int]:
     return {
         number
         for operation in made.operations
-        for start in places(parsed.body, operation.anchor.split("\n"))
+        for start in find_lines(parsed.body, operation.anchor.split("\n"))
         for number in range(start, start + operation.anchor.count("\n") + 1)
     }
 
@@ -183,7 +183,7 @@ def _rewording_cuts(parsed: ParsedFile, edits: Iterable[_Edit], count: Callable[
         title = [one for one in parsed.sections if one.level <= _TOP_LEVEL and one.start <= lines.start][-1].title
         for name, taken, operations in (*(run for run in runs[-1:] if run[0] == title), (title, [], [])):
             try:
-                operation = anchored(parsed.body, lines.start, lines.stop, text)
+                operation = anchor_operation(parsed.body, lines.start, lines.stop, text)
                 apply(parsed.file.data, [*operations, operation])
             except SkilldError:
                 continue

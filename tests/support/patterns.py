@@ -54,7 +54,7 @@ LITERAL = frozenset(
         "skilld.classify.contradiction.renumbered",
         "skilld.classify.offline.choices.swapped",
         "skilld.classify.support.holds_token",
-        "skilld.edit.operations._entry",
+        "skilld.edit.operations._find_entry",
         "skilld.evals.checks._contains",
         "skilld.edit.rules.references.check_evidence",
         "skilld.edit.rules.references.known",

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import OPERATIONS, parse_operations
-from skilld.edit.from_file import operations_between, operations_from
-from skilld.edit.lint import Severity, gravest, is_low_risk, lint
+from skilld.edit.derive_operations import operations_between, operations_from_text
+from skilld.edit.lint import Severity, is_low_risk, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument
@@ -142,7 +142,7 @@ def test_a_model_can_form_neither(operation: Operation) -> None:
 def test_a_rewritten_file_can_form_neither() -> None:
     for before, after in ((b"", TEXT), (TEXT.encode(), apply(TEXT.encode(), [mark()]).decode())):
         try:
-            operations = operations_from(before, after)
+            operations = operations_from_text(before, after)
         except SkilldError:
             continue
         assert {operation.op for operation in operations} <= set(BODY_OPS)
@@ -169,5 +169,5 @@ def test_the_linter_takes_front_matter_of_our_own_writing() -> None:
 )
 def test_the_linter_judges_all_of_a_new_skill(text: str, rule: str) -> None:
     found = lint(b"", text.encode(), SAID)
-    assert gravest(found) is Severity.REFUSE
+    assert worst_severity(found) is Severity.REFUSE
     assert rule in {finding.rule for finding in found}, found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.edit.from_file import operations_from
+from skilld.edit.derive_operations import operations_from_text
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.line_diff import undo
@@ -161,11 +161,11 @@ HEAD = "---\nname: ship\n---\n# Ship\n\n"
     ],
 )
 def test_a_change_becomes_the_operation_a_person_would_write(rewritten: str, operation: Operation) -> None:
-    assert operations_from(BEFORE, HEAD + rewritten) == [operation]
+    assert operations_from_text(BEFORE, HEAD + rewritten) == [operation]
 
 
 def test_several_changes_apply_in_the_order_given_and_keep_the_rest() -> None:
-    operations = operations_from(BEFORE, HEAD + "- Build all.\n- Test it.\n\n## More\n\n- Rest.")
+    operations = operations_from_text(BEFORE, HEAD + "- Build all.\n- Test it.\n\n## More\n\n- Rest.")
     after = BEFORE.replace(b"- Build it.  \r\n", b"- Build all.\r\n").replace(
         b"- Tag it.\r\n", b"\r\n## More\r\n\r\n- Rest.\r\n"
     )
@@ -174,8 +174,8 @@ def test_several_changes_apply_in_the_order_given_and_keep_the_rest() -> None:
 
 def test_lines_that_stand_several_times_are_anchored_with_their_neighbours() -> None:
     before = b"## A\n- x\n\n## B\n- x\n"
-    assert apply(before, operations_from(before, "## A\n- x\n\n## B\n- y\n")) == b"## A\n- x\n\n## B\n- y\n"
-    assert apply(before, operations_from(before, "## A\n\n## B\n- x\n")) == b"## A\n\n## B\n- x\n"
+    assert apply(before, operations_from_text(before, "## A\n- x\n\n## B\n- y\n")) == b"## A\n- x\n\n## B\n- y\n"
+    assert apply(before, operations_from_text(before, "## A\n\n## B\n- x\n")) == b"## A\n\n## B\n- x\n"
 
 
 @pytest.mark.parametrize(
@@ -191,10 +191,10 @@ def test_lines_that_stand_several_times_are_anchored_with_their_neighbours() -> 
 )
 def test_what_no_edit_may_do_is_refused_in_a_rewritten_file_too(rewritten: str, cause: str) -> None:
     with pytest.raises(RefusedError) as caught:
-        operations_from(BEFORE, rewritten)
+        operations_from_text(BEFORE, rewritten)
     assert cause in caught.value.cause
 
 
 def test_a_front_matter_cannot_be_put_before_a_file_that_had_none() -> None:
     with pytest.raises(RefusedError):
-        operations_from(b"# Ship\n\n- Build it.\n", "---\nname: ship\n---\n# Ship\n\n- Build it.\n")
+        operations_from_text(b"# Ship\n\n- Build it.\n", "---\nname: ship\n---\n# Ship\n\n- Build it.\n")

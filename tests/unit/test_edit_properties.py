@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from skilld.edit.from_file import operations_from
+from skilld.edit.derive_operations import operations_from_text
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import is_low_risk, lint
 from skilld.edit.operations import apply
@@ -183,7 +183,7 @@ def test_a_rewritten_file_becomes_operations_that_give_its_lines(skill: Skill, d
         texts[at : at + data.draw(st.integers(0, 2))] = data.draw(st.lists(TEXTS, max_size=2))
     head = skill.head.decode().removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
-        operations = operations_from(skill.data, head + "\n".join(texts))
+        operations = operations_from_text(skill.data, head + "\n".join(texts))
     except SkilldError:
         return
     got = [line.key for line in parse(apply(skill.data, operations)).body]

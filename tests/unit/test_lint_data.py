@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skilld.edit.insertion_point import insert_bullet
-from skilld.edit.lint import Severity, gravest, lint
+from skilld.edit.lint import Severity, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from support.edits import SKILL
@@ -30,7 +30,7 @@ def judged(text: str) -> Severity:
         after = apply(SKILL, [insert_bullet(SKILL, "Rules", text)])
     except SkilldError:
         return Severity.REFUSE
-    return gravest(lint(SKILL, after, text))
+    return worst_severity(lint(SKILL, after, text))
 
 
 def test_t13_injected_lines_and_code_are_shown_in_nearly_all_cases() -> None:

@@ -7,7 +7,7 @@ import codecs
 import pytest
 
 from skilld.edit.lint import Severity
-from skilld.edit.tokens import addresses, is_command, packages, paths
+from skilld.edit.tokens import find_addresses, find_packages, find_paths, is_command
 from support.edits import changed, findings
 from support.tables import rows, texts
 
@@ -58,13 +58,13 @@ def test_a_command_joined_from_typed_words_is_flagged() -> None:
 
 
 def test_the_forms_of_addresses_paths_commands_and_packages() -> None:
-    assert list(addresses("a https://x.io/y?z=1, b.example.com/c. d@e.org 1.2.3.4:80 main.py v1.2")) == [
+    assert list(find_addresses("a https://x.io/y?z=1, b.example.com/c. d@e.org 1.2.3.4:80 main.py v1.2")) == [
         "https://x.io/y?z=1",
         "b.example.com/c",
         "d@e.org",
         "1.2.3.4:80",
     ]
-    assert list(paths("see a/b/c.md, ./x, ~/y, this/that, .env and main.py", code=False)) == [
+    assert list(find_paths("see a/b/c.md, ./x, ~/y, this/that, .env and main.py", code=False)) == [
         "a/b/c.md",
         "./x",
         "~/y",
@@ -78,4 +78,4 @@ def test_the_forms_of_addresses_paths_commands_and_packages() -> None:
         False,
         False,
     ]
-    assert list(packages("install the left-pad package, @acme/ui, x==1.0")) == ["left-pad", "@acme/ui", "x==1.0"]
+    assert list(find_packages("install the left-pad package, @acme/ui, x==1.0")) == ["left-pad", "@acme/ui", "x==1.0"]

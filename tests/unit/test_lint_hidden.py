@@ -7,7 +7,7 @@ import codecs
 
 import pytest
 
-from skilld.edit.lint import Severity, gravest, lint
+from skilld.edit.lint import Severity, lint, worst_severity
 from support.edits import SKILL, added, changed, findings
 from support.tables import rows, texts
 
@@ -163,8 +163,8 @@ def test_t15_digests_names_and_paths_are_no_payload() -> None:
 def test_findings_are_sorted_counted_and_safe_to_show() -> None:
     text = "Be\u202e kind <!-- \x1b[31m yes --> <b>now</b> " + " ".join(f"https://h{n}.dev" for n in range(9))
     found = lint(SKILL, added(text), text)
-    assert gravest(found) is REFUSE
-    assert gravest([]) is Severity.PASS
+    assert worst_severity(found) is REFUSE
+    assert worst_severity([]) is Severity.PASS
     severities = [finding.severity for finding in found]
     assert severities == sorted(severities, key=lambda one: one is not REFUSE)
     assert sum(finding.rule == "address" for finding in found) == 3

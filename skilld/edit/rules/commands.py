@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import Change, Finding, find, flag, phrase, refuse
+from skilld.edit.change import Change, Finding, find_phrases, flag, phrase, refuse
 from skilld.edit.tokens import is_forbidden
 
 _FETCH = r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch|aria2c|http)\b"
@@ -124,15 +124,15 @@ _OWN_SETTINGS = re.compile(
 
 def check_commands(change: Change) -> Iterator[Finding]:
     """Find dangerous commands and settings in all added text, code included."""
-    yield from find(change, _PHRASES, change.text)
+    yield from find_phrases(change, _PHRASES, change.text)
     for match in change.matches(_OWN_SETTINGS):
         make = flag if is_forbidden(change.text, match.start()) else refuse
         yield make("own-settings", "It makes an agent run skilld or change skilld's settings", match[0])
 
 
-# Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the machine.
-# Looks at whole added text, for a pasted snippet need not be fenced; a capability counts only where code is, told by
-# the signs of program text.
+# Lint family T-13 in program code: an added snippet that starts processes, uses the network or reads the machine. The
+# whole added text is searched, since a pasted snippet need not be fenced; a capability counts only if the text looks
+# like code.
 
 _CODE_SIGN = re.compile(
     r"^[ \t]*(?:[-*+>]\s+)?(?:import\s+[\w.]+|from\s+[\w.]+\s+import\b|(?:const|let|var)\s+\w+\s*=|def\s+\w+\s*\("
@@ -178,11 +178,11 @@ _CODE_PHRASES = (
 
 
 def check_code(change: Change) -> Iterator[Finding]:
-    """Flag what a snippet is able to do; prose that only names such a module passes. Flag code that stands bare."""
+    """Flag the capabilities of a snippet; prose that only names such a module passes. Flag code outside code blocks."""
     code = "\n".join(change.code)
     if not code and _CODE_SIGN.search(change.text):
         code = change.text
-    yield from find(change, _CODE_PHRASES, code)
+    yield from find_phrases(change, _CODE_PHRASES, code)
     bare = _CODE_SIGN.search(change.prose)
     if bare:
         yield flag("bare-code", "It adds code outside a code block", bare[0])

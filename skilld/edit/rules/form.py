@@ -1,4 +1,4 @@
-"""Lint families of form and T-14: text that instructs nobody, and edits that remove or weaken a rule."""
+"""Lint families of form and T-14: text that is no instruction, and edits that remove or weaken a rule."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from skilld.skills.spec import front
 from skilld.skills.write import compose
 from skilld.text import folded
 
-_ITEM = r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
-_ASKS = re.compile(
+_LINE_START = r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
+_QUESTION_START = re.compile(
     r"(?:what|who|whose|where|why|how)\s+(?:is|are|was|were|am|does|do|did|can|could|would|should|many|much)\b",
     re.IGNORECASE,
 )
@@ -24,12 +24,12 @@ _REPROACH = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?？。])\s+|\n+")
 _ONE_OFF = re.compile(
-    rf"{_ITEM}(?:(?:please|(?:can|could|would|will) you)[,\s]+)*(?:help (?:me|us)|I (?:need|want) you to"
+    rf"{_LINE_START}(?:(?:please|(?:can|could|would|will) you)[,\s]+)*(?:help (?:me|us)|I (?:need|want) you to"
     r"|(?:write|draft|summari[sz]e|translate|compose|generate) (?:me|us|a|an|this)\b[^.\n]{0,60}"
     r"\b(?:based on|about|from|for|of) (?:this|the following|these)\b)",
     re.IGNORECASE,
 )
-_LONG_QUOTE = 60  # characters in quotation marks from which they hold a text, not a name or a phrase to use
+_LONG_QUOTE = 60  # characters from which quotation marks contain a text, not a name or a phrase to use
 _QUOTATION = re.compile(
     rf"\"[^\"\n]{{{_LONG_QUOTE},}}\"|“[^”\n]{{{_LONG_QUOTE},}}”|«[^»\n]{{{_LONG_QUOTE},}}»|「[^」\n]{{30,}}」"
     rf"|„[^“”\n]{{{_LONG_QUOTE},}}[“”]|(?<!\w)'[^\n]{{{_LONG_QUOTE},2000}}'(?!\w)"
@@ -38,7 +38,7 @@ _MARKER = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
 
 
 def check_form(change: Change) -> Iterator[Finding]:
-    """Flag what is no instruction."""
+    """Flag text that is not an instruction."""
     said = _MARKER.sub("", change.prose, count=1).strip()
     if _is_question(said):
         yield flag("question", "It only asks a question and does not say what to do", said)
@@ -51,72 +51,72 @@ def check_form(change: Change) -> Iterator[Finding]:
 
 
 def _is_question(said: str) -> bool:
-    """Whether a text does nothing but ask. "Why are you not using tabs?" is how people object, and no such thing."""
+    """Whether a text only asks. "Why are you not using tabs?" is an objection, not a question."""
     sentences = [sentence for sentence in _SENTENCE_END.split(said) if re.search(r"\w", sentence)]
-    asks = bool(_ASKS.match(said)) or all(sentence.endswith(("?", "？")) for sentence in sentences)
+    asks = bool(_QUESTION_START.match(said)) or all(sentence.endswith(("?", "？")) for sentence in sentences)
     return bool(sentences) and asks and not _REPROACH.search(said)
 
 
-# Lint family T-14: an edit that takes a rule out of a skill, or makes it weaker. A removal may be just what the person
-# asked for, so it is flagged, never refused; it is never applied without a look.
+# Lint family T-14: an edit that removes or weakens a rule. The person may have asked for just that, so it is flagged,
+# never refused; it is never applied without review.
 
-_FORBIDS = re.compile(
+_BAN_PATTERN = re.compile(
     r"\b(?:never|don['’]?t|do not|must not|mustn['’]?t|may not|cannot|can['’]?t|shall not|should not|shouldn['’]?t"
     r"|avoid|forbidden|prohibited|refuse|not allowed|no longer than|at most|only if|only after|unless|without|nunca"
     r"|jamais|niemals|nie)\b",
     re.IGNORECASE,
 )
-_DEMANDS = re.compile(
+_DEMAND_PATTERN = re.compile(
     r"\b(?:always|must|required?|ensure|make sure|confirm|ask|approv\w+|review\w*|verif\w+|validat\w+|check\w*"
     r"|test\w*|lint\w*|back ?up|sign\w*|encrypt\w*|sanitiz\w+|escap\w+|audit\w*|warn\w*|stop|abort|siempre|immer"
     r"|toujours)\b",
     re.IGNORECASE,
 )
-_HEDGES = re.compile(
+_HEDGE_PATTERN = re.compile(
     r"\b(?:usually|normally|generally|preferably|ideally|if (?:possible|needed|convenient|time|you want|unsure)"
     r"|when(?:ever)? (?:possible|convenient|needed)|optional(?:ly)?|may|might|can|could|consider|try to"
     r"|where (?:possible|practical)|feel free|except|unless|not required|at your discretion)\b",
     re.IGNORECASE,
 )
-_SAME = 0.5  # share of characters from which a new line counts as the old one reworded
+_MIN_SAME_SHARE = 0.5  # share of equal characters from which a new line counts as the old one reworded
 _MAX_LINES, _MAX_LINE = 40, 400  # lines, and characters of one, among which a reworded one is looked for
 
 
 def check_guards(change: Change) -> Iterator[Finding]:
-    """Flag every instruction that goes away, and every rule that comes back weaker."""
+    """Flag every removed instruction, and every rule that returns in a weaker form."""
     looked_for = 0
     for line in change.removed:
         text = line.strip()
         if not re.search(r"\w", text) or folded(text) in change.added_folded:
             continue
         looked_for += 1
-        heir = _heir(text, change.added) if looked_for <= _MAX_LINES else None
-        guards = bool(_FORBIDS.search(text) or _DEMANDS.search(text))
+        heir = _find_replacement(text, change.added) if looked_for <= _MAX_LINES else None
+        guards = bool(_BAN_PATTERN.search(text) or _DEMAND_PATTERN.search(text))
         if heir is None:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
             yield flag(rule, f"It removes {what}", text)
-        elif _weaker(text, heir):
+        elif _is_weaker(text, heir):
             yield flag("guard-weakened", "It weakens a rule", f"{text} -> {heir.strip()}")
 
 
-def _heir(text: str, added: tuple[str, ...]) -> str | None:
-    """Return the added line that most likely takes the place of a removed one."""
+def _find_replacement(text: str, added: tuple[str, ...]) -> str | None:
+    """Return the added line that most likely replaces a removed one."""
     old = text.casefold()[:_MAX_LINE]
     ratios = [
         (SequenceMatcher(None, old, line.strip().casefold()[:_MAX_LINE]).ratio(), line) for line in added[:_MAX_LINES]
     ]
     ratio, line = max(ratios, default=(0.0, ""))
-    return line if ratio >= _SAME else None
+    return line if ratio >= _MIN_SAME_SHARE else None
 
 
-def _weaker(old: str, new: str) -> bool:
-    lost_ban = len(_FORBIDS.findall(old)) > len(_FORBIDS.findall(new))
-    lost_demand = bool(_DEMANDS.search(old)) and not _DEMANDS.search(new)
-    hedged = len(_HEDGES.findall(new)) > len(_HEDGES.findall(old))
-    return lost_ban or lost_demand or (hedged and bool(_FORBIDS.search(old) or _DEMANDS.search(old)))
+def _is_weaker(old: str, new: str) -> bool:
+    lost_ban = len(_BAN_PATTERN.findall(old)) > len(_BAN_PATTERN.findall(new))
+    lost_demand = bool(_DEMAND_PATTERN.search(old)) and not _DEMAND_PATTERN.search(new)
+    hedged = len(_HEDGE_PATTERN.findall(new)) > len(_HEDGE_PATTERN.findall(old))
+    return lost_ban or lost_demand or (hedged and bool(_BAN_PATTERN.search(old) or _DEMAND_PATTERN.search(old)))
 
 
-# Lint families T-06 to T-09: front matter, what imitates it, and text that a client runs, fills in or includes.
+# Lint families T-06 to T-09: front matter, its imitations, and text that a client runs, fills in or includes.
 
 _FRONT_ITEM = r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
 # A line `---`, then `key:` lines up to the next `---`, or a first key that only the head of a skill or a hook has.
@@ -137,7 +137,7 @@ _KEY = (
 _RUN_TOGETHER = re.compile(
     _FRONT_ITEM + rf"(?:---[ \t]+[\w-]+[ \t]*:[ \t]|{_KEY}(?=[^\n]{{0,200}}?{_KEY}))", re.MULTILINE | re.IGNORECASE
 )
-_POWER = re.compile(
+_PERMISSION_FIELD = re.compile(
     _FRONT_ITEM + r"[\"']?(?:(?:dis)?allowed-?tools|disable-model-invocation|user-invocable|permission-?mode"
     r"|(?:Pre|Post)ToolUse|mcp-?servers)[\"']?[ \t]*:",
     re.MULTILINE | re.IGNORECASE,
@@ -146,7 +146,7 @@ _YAML_TAG = re.compile(r"!!(?:python|ruby|java|js|map|set|binary)\b[^\s]*|" + _F
 
 
 def check_front(change: Change) -> Iterator[Finding]:
-    """Refuse any difference before the body, and in the body what reads like the head of a skill."""
+    """Refuse any difference before the body, and text in the body that reads like front matter."""
     if (change.before.bom, change.before.front) != (change.after.bom, change.after.front):
         yield refuse("front-matter", "It changes the front matter, which only you can edit")
     for match in change.matches(_BLOCK):
@@ -155,7 +155,7 @@ def check_front(change: Change) -> Iterator[Finding]:
         yield refuse("front-matter-block", "It adds fields that belong in the front matter", match[0])
     for match in change.matches(_RUN_TOGETHER):
         yield refuse("front-matter-block", "It adds fields that belong in the front matter", match[0])
-    for match in change.matches(_POWER):
+    for match in change.matches(_PERMISSION_FIELD):
         yield refuse("permission-widening", "It sets a field that gives an agent more permissions", match[0])
     for match in change.matches(_YAML_TAG):
         yield refuse("yaml-tag", "It adds YAML that can construct objects or merge maps", match[0])
@@ -168,60 +168,62 @@ def check_front(change: Change) -> Iterator[Finding]:
 _COMMAND = re.compile(r"(?<![\w`])!`[^`]{1,4000}`|(?<!`)`{3,}[ \t]*!|(?<!~)~{3,}[ \t]*!|(?<!\w)!\{[^}\n]+\}")
 _NEAR_COMMAND = re.compile(r"[\w`]!`[^`]{1,4000}`")
 _ARGUMENTS = re.compile(r"\$\{?ARGUMENTS\b")
-_FILLED_IN = re.compile(r"\$\{CLAUDE_\w+\}|\{\{args\}\}|(?<!\w)@\{[^}\n]+\}")
-_POSITION = re.compile(r"(?<![\w$\\])\$\d\b")
+_PLACEHOLDER = re.compile(r"\$\{CLAUDE_\w+\}|\{\{args\}\}|(?<!\w)@\{[^}\n]+\}")
+_NUMBERED_PLACEHOLDER = re.compile(r"(?<![\w$\\])\$\d\b")
 _IMPORT = re.compile(r"(?<![\w@.])@([~\w./\\-][^\s`'\"()\[\]<>,;]*)")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*")
-_OUTSIDE = re.compile(
+_OUTSIDE_PATH = re.compile(
     r"~|/(?:etc|home|Users|root|var|proc|private|tmp|opt|usr|dev|mnt|Library)\b|\\|[A-Za-z]:", re.IGNORECASE
 )
 
 
 def check_dynamic(change: Change) -> Iterator[Finding]:
-    """Refuse new dynamic commands and inclusions, also inside code; what stood in the file stays as it is."""
+    """Refuse new dynamic commands and inclusions, also inside code; existing ones are left alone."""
     for found in change.new_matches(_COMMAND):
         yield refuse("dynamic-command", "It adds a command that runs as soon as the file is loaded", found)
     for found in change.new_matches(_NEAR_COMMAND):
         yield flag("dynamic-command", "It adds a command that some agents may run as soon as the file is loaded", found)
     for found in change.new_matches(_ARGUMENTS):
         yield refuse("arguments", "It adds a placeholder that the agent fills in with arguments", found)
-    for found in change.new_matches(_FILLED_IN):
+    for found in change.new_matches(_PLACEHOLDER):
         yield flag("arguments", "It adds a placeholder that the agent fills in", found)
     for code in (*change.spans, *change.code):
-        if _POSITION.search(code) and not change.stood(code):
+        if _NUMBERED_PLACEHOLDER.search(code) and not change.contained_before(code):
             yield flag("arguments", "It adds a numbered placeholder that some agents fill in with arguments", code)
     for match in change.matches(_IMPORT, change.prose):
-        yield from _import(change, match[1].rstrip(".:!?"))
+        yield from _check_import(change, match[1].rstrip(".:!?"))
 
 
-def _import(change: Change, path: str) -> Iterator[Finding]:
+def _check_import(change: Change, path: str) -> Iterator[Finding]:
     is_file = FILE_ENDING.search(path) is not None
     if not is_file and ("/" not in path or _PACKAGE.fullmatch(path)):
         return
     typed = folded("@" + path) in folded(change.evidence)
-    if _OUTSIDE.match(path) or not typed:
+    if _OUTSIDE_PATH.match(path) or not typed:
         yield refuse("import", "It makes agents load another file", "@" + path)
     else:
         yield flag("import", "It adds an import, so some agents will load this file too", "@" + path)
 
 
-# The front matter of a skill that is made: of our own writing or refused, and laid open to the rules. Its description,
-# which every agent reads before the rest, is judged as the first paragraph of the body.
+# The front matter of a new skill must be in our own format. Its description, which every agent reads before the rest,
+# is judged as the first paragraph of the body.
 
 
-def laid_open(after: bytes) -> tuple[list[Finding], bytes]:
-    """Return what speaks against the front matter, and the skill as one body. Raises as `parse` does."""
+def unfold_front(after: bytes) -> tuple[list[Finding], bytes]:
+    """Return the findings about the front matter, and the skill as one body. Raises as `parse` does."""
     skill = parse(after)
     said = front(skill.front)
     findings = (
-        [] if _is_ours(skill) else [refuse("front-matter", "Its front matter is not in the format that skilld writes")]
+        []
+        if _is_own_format(skill)
+        else [refuse("front-matter", "Its front matter is not in the format that skilld writes")]
     )
     body = SkillFile(bom=False, front="", body=skill.body).data
     return findings, said.description.encode("utf-8") + b"\n\n" + body
 
 
-def _is_ours(skill: SkillFile) -> bool:
-    """Whether the front matter is, byte for byte, what `compose` writes of its name, description and marks."""
+def _is_own_format(skill: SkillFile) -> bool:
+    """Whether the front matter is, byte for byte, what `compose` writes for its name, description and marks."""
     said = front(skill.front)
     if skill.bom or any(not key.startswith("skilld-") for key in said.metadata):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import SET_ASIDE, Change, Finding, find, flag, near, nouns, phrase, verbs
+from skilld.edit.change import DISREGARD, Change, Finding, find_phrases, flag, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
 from skilld.text import folded, word_set
 
@@ -18,7 +18,7 @@ _SEND_THERE = verbs(
     "send sent forward upload post transmit sync synchronize submit export share copy backup publish relay mirror"
     " deliver push stream"
 )
-_FAR = (
+_REMOTE_TARGET = (
     nouns(
         "server endpoint collector webhook remote external off-?site third_party cloud intranet telemetry analytics"
         " central attacker pastebin gist bucket dropbox ftp location_service logging_service logging_system"
@@ -41,8 +41,8 @@ _DATA = nouns(
 )
 _RUN = verbs("run execute call invoke launch start trigger")
 _SCRIPT = r"[\w./-]{1,100}\.(?:sh|py|js|ts|rb|pl|ps1|bat|cmd|exe|bin|bash|zsh|jar)\b"
-# Whoever keeps a password or somebody's address out of sight protects a person; what is done is hidden by no such rule.
-# Only where that is all that is kept back: not "the password change", nor "the user emails that you sent".
+# A rule that keeps a password or somebody's address private protects a person and hides no action. It must keep back
+# nothing else: not "the password change", nor "the user emails that you sent".
 _OWNER = nouns("user person owner customer client member employee patient visitor")
 _PERSONAL = nouns(
     "e-?mail name email_address address phone phone_number number birthday location data detail information profile"
@@ -57,21 +57,21 @@ _PRIVATE = (
     rf"(?:(?:{_OWNER}(?:['’]s?)?\s+)?{_SECRET}|(?<!the ){_OWNER}\s+{_PERSONAL}|{_OWNER}(?<=s)['’]\s+{_PERSONAL}"
     rf"|{_OWNER}['’]s\s+(?:full\s+)?{_PERSONAL}|{_PERSONAL}\s+of\s+(?:the\s+|an?\s+)?{_OWNER})"
 )
-_KEEPS_PRIVATE = (
+_KEEPING_PRIVATE = (
     rf"{verbs('mention show reveal disclose display log')}\s+{_PRIVATE}"
     rf"(?:,?\s+(?:and|or)\s+(?:{_PRIVATE}|{_PERSONAL}))?\s*(?:[.;\n]|$|\b(?:to|in|on|with|anywhere|back)\b)"
 )
-_NO_TELLING = (
-    rf"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?(?!{_KEEPS_PRIVATE})"
+_NOT_TELLING = (
+    rf"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?(?!{_KEEPING_PRIVATE})"
     + verbs("mention tell inform notify alert show reveal disclose report ask prompt bother display log warn confirm")
 )
-_ANYONE = nouns("user person human anyone anybody owner customer confirmation permission approval")
+_PEOPLE = nouns("user person human anyone anybody owner customer confirmation permission approval")
 # "Don't tell me what it does" is a wish for brevity; "don't ask me" gives up a say.
-_NO_ASKING = r"\b(?:do not|don['’]?t|never|without|no need to)\s+(?:ever\s+)?(?:to\s+)?" + verbs(
+_NOT_ASKING = r"\b(?:do not|don['’]?t|never|without|no need to)\s+(?:ever\s+)?(?:to\s+)?" + verbs(
     "inform notify alert ask prompt bother warn confirm"
 )
 
-_OCCASION = nouns(
+_EVENT = nouns(
     "task request message response reply answer session conversation chat prompt query interaction occasion action"
     " operation execution tool_call response input output change user"
 )
@@ -80,8 +80,8 @@ _PHRASES = (
     phrase(
         "sends-data",
         "It sends something to another person or system",
-        near(_SEND, f"(?:{_FAR})", 140),
-        near(f"(?:{_FAR})", _SEND_THERE, 60),
+        near(_SEND, f"(?:{_REMOTE_TARGET})", 140),
+        near(f"(?:{_REMOTE_TARGET})", _SEND_THERE, 60),
         r"\bexfiltrat\w+",
     ),
     phrase(
@@ -122,9 +122,9 @@ _PHRASES = (
     phrase(
         "conceals",
         "It hides something from the user",
-        near(_NO_TELLING, _ANYONE, 40),
-        near(_NO_TELLING, r"\b(?:this|it|them|that)\b", 15),
-        near(_NO_ASKING, r"\bme\b", 40),
+        near(_NOT_TELLING, _PEOPLE, 40),
+        near(_NOT_TELLING, r"\b(?:this|it|them|that)\b", 15),
+        near(_NOT_ASKING, r"\bme\b", 40),
         r"\b(?:silently|secretly|quietly|covertly|stealthily|subtly|invisibly|discreetly|unnoticed)\b",
         r"\bhidden from\b|\bin (?:the )?background\b|\bbehind the scenes\b|\binvisible to\b",
         near(
@@ -175,7 +175,7 @@ _PHRASES = (
         # shows, 2 need "in each" and none "in all", which made 3 of the 14 flags on 136 things that people said.
         # Nor "for every new page" or "before every commit": that is what a rule is about. What an agent does all day
         # is another matter: of 117 attack lines that are flagged one has no other flag.
-        rf"\b(?:after|before|when(?:ever)?|while|during|on|for)\b[^.\n]{{0,40}}\b(?:any|every|each|all)\s+(?:\w+\s+)?{_OCCASION}",
+        rf"\b(?:after|before|when(?:ever)?|while|during|on|for)\b[^.\n]{{0,40}}\b(?:any|every|each|all)\s+(?:\w+\s+)?{_EVENT}",
         r"\bautomatically\b[^.\n]{0,40}\b(?:any|every|each|all)\b",
     ),
     phrase(
@@ -192,16 +192,16 @@ _PHRASES = (
 
 
 def check_harm(change: Change) -> Iterator[Finding]:
-    """Flag orders that an honest skill seldom holds.
+    """Flag orders that an honest skill rarely contains.
 
-    Of 144 lasting things that people really said to agents, a broad trigger is in 4, of 83 injected lines of
-    public test sets in about half: too few to refuse, enough to show.
+    A broad trigger is in 4 of 144 lasting things that people really said to agents, and in about half of 83 injected
+    lines of public test sets: too uncertain to refuse, enough to show.
     """
-    yield from find(change, _PHRASES, change.text)
+    yield from find_phrases(change, _PHRASES, change.text)
 
 
-# Lint family T-13, orders in words that take protection away: checks, access, safe practice, rules. English. They only
-# ever flag.
+# Lint family T-13, orders in words that remove protection: checks, access, safe practice, rules. English. They only
+# flag.
 
 _SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (
     r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need (?:for|to)|without|instead of|do(?: no"
@@ -215,11 +215,11 @@ _CHECKS = nouns(
     " gitignore input output confirmation two-?factor 2FA MFA paywall captcha"
 )
 
-# That tests are not to come first does not do away with them, nor is "the test customers" a test.
+# Not writing tests first does not abolish them, nor is "the test customers" a test.
 _TEST = nouns("test") + (
     r"(?!\s+(?:first|beforehand|up-?front|(?:account|customer|data|entr(?:y|ie)|email|order|page|record|row|user)s?\b))"
 )
-# Whoever wants no Jest tests wants others.
+# Someone who wants no Jest tests wants other ones.
 _TOOLS = "jest mocha jasmine vitest pytest unittest nose junit testng rspec cypress playwright selenium karma snapshot"
 _TESTS = "".join(rf"(?<!\b{tool} )" for tool in _TOOLS.split()) + _TEST
 
@@ -328,7 +328,7 @@ _PROTECTION_PHRASES = (
         "rule-removal",
         "It removes a rule, or says that it no longer applies",
         near(
-            SET_ASIDE + "|" + verbs("remove delete drop skip strike"),
+            DISREGARD + "|" + verbs("remove delete drop skip strike"),
             nouns("rule bullet guideline guard restriction requirement step"),
             40,
         ),
@@ -350,8 +350,8 @@ _FILLERS = word_set("the this our your a an same following usual each every that
 
 
 def check_protection(change: Change) -> Iterator[Finding]:
-    """Flag what sets protection aside, and references to a procedure that the skill does not have."""
-    yield from find(change, _PROTECTION_PHRASES, change.text)
+    """Flag orders that remove protection, and references to a procedure that the skill does not have."""
+    yield from find_phrases(change, _PROTECTION_PHRASES, change.text)
     titles = [folded(part.title) for part in sections(change.after.body) if part.title]
     for match in change.matches(_PROCEDURE):
         names = [word for word in folded(match[1]).split() if word not in _FILLERS]

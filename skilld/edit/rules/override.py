@@ -1,19 +1,21 @@
-"""Lint family T-13: words that override everyone else's, and orders about text written for others."""
+"""Lint family T-13: text that overrides other instructions, and orders about text written for others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skilld.edit.change import SET_ASIDE, Change, Finding, find, near, nouns, phrase, squeezed, verbs
+from skilld.edit.change import DISREGARD, Change, Finding, collapse_spaces, find_phrases, near, nouns, phrase, verbs
 
-_OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
+_OTHER_SOURCE = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
 _ORDERS = nouns("instruction directive rule prompt guideline command policy order constraint safeguard restriction")
-_BEGINS = r"(?:^|[.!?:\n])[-*+>\s]{0,20}+(?:(?:please|now|just|actually|ok(?:ay)?|so|and|but),?\s+)*"
-_I_AM = r"\b(?:I['’]?m|I am|we are|we['’]re|this is|you are|you['’]re)\s+(?:(?:now|actually|really|only|in fact)\s+)*"
+_SENTENCE_START = r"(?:^|[.!?:\n])[-*+>\s]{0,20}+(?:(?:please|now|just|actually|ok(?:ay)?|so|and|but),?\s+)*"
+_ROLE_CLAIM = (
+    r"\b(?:I['’]?m|I am|we are|we['’]re|this is|you are|you['’]re)\s+(?:(?:now|actually|really|only|in fact)\s+)*"
+)
 _SECRETS = nouns(
     "password passphrase passcode PIN credential secret api_?key token social_security private_key login card_number"
 )
-_LIFTED = (
+_SPECIAL_MODES = (
     "unrestricted unlocked unfiltered privileged root sudo superuser override emergency system maintenance developer"
     " debug god admin recovery diagnostic jailbreak DAN"
 )
@@ -22,14 +24,14 @@ _PHRASES = (
     phrase(
         "overrides",
         "It tries to override other instructions, or claims to speak for someone else",
-        rf"{SET_ASIDE}\s+(?:\w+\s+){{0,3}}?{_OTHERS}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
-        rf"{SET_ASIDE}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
-        rf"{_BEGINS}(?:forget|ignore|disregard|never mind|scratch|skip)\s+(?:about\s+)?(?:that|this|it|everything|all"
-        r"(?: of (?:that|this|it))?)\s*(?:[,.!:;\n]|$|and\b|now\b)",
+        rf"{DISREGARD}\s+(?:\w+\s+){{0,3}}?{_OTHER_SOURCE}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
+        rf"{DISREGARD}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
+        rf"{_SENTENCE_START}(?:forget|ignore|disregard|never mind|scratch|skip)\s+(?:about\s+)?(?:that|this|it"
+        r"|everything|all(?: of (?:that|this|it))?)\s*(?:[,.!:;\n]|$|and\b|now\b)",
         r"\bignore (?:everything|all|the \w+ and)\b|\byou are now\b|\bact as (?:if|though)\b|\bpretend\b|\bjailbreak\b",
-        rf"\b(?:{_LIFTED.replace(' ', '|')})[ -]modes?\b|\bsystem (?:override|update|upgrade|reset)\b",
+        rf"\b(?:{_SPECIAL_MODES.replace(' ', '|')})[ -]modes?\b|\bsystem (?:override|update|upgrade|reset)\b",
         r"\boverrid(?:e|ing)s?\s+(?:modes?|codes?|protocols?|authori[sz]ations?|sequences?)\b",
-        rf"{_I_AM}(?:entering|switching (?:in)?to|operating in|running in)\b[^.\n]{{0,60}}\bmodes?\b",
+        rf"{_ROLE_CLAIM}(?:entering|switching (?:in)?to|operating in|running in)\b[^.\n]{{0,60}}\bmodes?\b",
         r"\b(?:system|initial|hidden|original) (?:prompt|instructions?|message)\b|\bnew (?:system )?instructions?\b",
         r"\byour (?:secret|password|api key|system prompt)|\bremember this for next time\b|\bcoming from the user\b"
         r"|\bas an AI\b",
@@ -44,7 +46,7 @@ _PHRASES = (
     phrase(
         "claims-role",
         "It poses as someone in authority to give orders",
-        rf"{_I_AM}(?:an?|the|your|god\b)(?:\s+\w+){{0,3}}?\s*\b(?:developer|admin\w*|engineer|owner|creator|officer"
+        rf"{_ROLE_CLAIM}(?:an?|the|your|god\b)(?:\s+\w+){{0,3}}?\s*\b(?:developer|admin\w*|engineer|owner|creator|officer"
         r"|police|agent|manager|auditor|researcher|doctor|expert|moderator|operator|supervisor|god|CEO|CTO|root)\b",
         r"\bI['’]?m (?:god|root|the (?:system|boss))\b|\b(?:law enforcement|by order of|on behalf of)\b",
         r"\b(?:must|have to|need to|will)\s+(?:now\s+|only\s+)?(?:listen to|obey|comply with|answer to)\b",
@@ -52,7 +54,8 @@ _PHRASES = (
     phrase(
         "plays-part",
         "It makes the agent play a role or act in an imaginary world",
-        rf"{_BEGINS}(?:imagine|suppose|assume) (?:that )?(?:you|we|a|I)\b|\blet['’]?s (?:play|say|imagine|pretend)\b",
+        rf"{_SENTENCE_START}(?:imagine|suppose|assume) (?:that )?(?:you|we|a|I)\b",
+        r"\blet['’]?s (?:play|say|imagine|pretend)\b",
         r"\brole-?play\w*|\bhypothetical\w*|\bfictional\b|\bin a world\b|\bonce upon a time\b"
         r"|\btell (?:me |us )?a story\b",
         r"\byou are (?:an?|free|no longer|not an?)\b|\bin character\b|\bas a (?:character|pirate|wizard|villain)\b",
@@ -93,22 +96,22 @@ _PHRASES = (
 
 
 def check_override(change: Change) -> Iterator[Finding]:
-    """Flag what would make an agent listen to somebody else."""
-    yield from find(change, _PHRASES, squeezed(change.text))
+    """Flag text that would make an agent obey somebody else."""
+    yield from find_phrases(change, _PHRASES, collapse_spaces(change.text))
 
 
-# Lint family T-13, orders about what is written for others: fixed phrases, opinions, falsified facts, ciphers. "Poison
-# need not look malicious": a bland preference for a brand or a view reaches everyone who reads what the agent writes.
-# They only ever flag.
+# Lint family T-13, orders about text for others: fixed phrases, opinions, falsified facts, ciphers. "Poison need not
+# look malicious": a bland preference for a brand or a view reaches everyone who reads what the agent writes. They only
+# flag.
 
-_PUT = verbs("append insert add include inject embed place mention use put prepend attach")
+_INSERT = verbs("append insert add include inject embed place mention use put prepend attach")
 
 _CONTENT_PHRASES = (
     phrase(
         "steers-content",
         "It dictates wording or opinions in text that other people will read",
         near(
-            _PUT,
+            _INSERT,
             nouns(
                 "phrase sentence slogan statement disclaimer claim citation wording watermark advert(?:isement)?"
                 " endorsement"
@@ -116,7 +119,7 @@ _CONTENT_PHRASES = (
             + r"|\blinks? to\b",
             60,
         ),
-        near(_PUT, r"['\"‘“][^'\"’”\n]{12,}['\"’”]", 60),
+        near(_INSERT, r"['\"‘“][^'\"’”\n]{12,}['\"’”]", 60),
         # "In your replies" is how people wish for a style; one reply is what a text in a page wants to change.
         r"\b(?:in|into|to|within|with|of) (?:your (?:reply|response|answer|summary|output)"
         r"|the (?:reply|answer))\b",
@@ -134,7 +137,7 @@ _CONTENT_PHRASES = (
             40,
         ),
         near(r"\brank\w*\b", r"\b(?:higher|highest|first|top|lower|lowest|last)\b", 40) + r"|\bprominent\w*\b",
-        near(_PUT, nouns("word term language terminology expression") + r"\s+(?:like|such as)\b", 40),
+        near(_INSERT, nouns("word term language terminology expression") + r"\s+(?:like|such as)\b", 40),
         near(
             verbs("frame present portray depict describe characterize characterise refer_to treat"),
             r"\bas\b\s+(?:an?\s+|the\s+)?(?:['\"‘“(]|superior|inferior|better|best|worse|worst|safe|dangerous|natural"
@@ -212,5 +215,5 @@ _CONTENT_PHRASES = (
 
 
 def check_content(change: Change) -> Iterator[Finding]:
-    """Flag orders that tilt what others will read."""
-    yield from find(change, _CONTENT_PHRASES, change.text)
+    """Flag orders that distort what others will read."""
+    yield from find_phrases(change, _CONTENT_PHRASES, change.text)
