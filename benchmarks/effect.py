@@ -13,7 +13,7 @@ from benchmarks.kit import children, year
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld import meanings
-from skilld.classify import again, gist
+from skilld.classify import content, rule_repeats
 from skilld.effect.rules import effects, rules
 from skilld.past import Correction, PastSession
 from skilld.store import Store
@@ -34,7 +34,13 @@ def measure(scale: Scale) -> dict[str, Figure]:
                 store.past.save(f"/transcripts/{one.session_id}", 1, one.at, [one])
 
         def tell() -> float:
-            kept = (again.near, again._stretches, gist.gist, gist.words, gist.members)  # noqa: SLF001
+            kept = (
+                rule_repeats.match_keys,
+                rule_repeats._correcting_stretches,  # noqa: SLF001 - a process starts without them
+                content.content_of,
+                content.content_terms,
+                content.choice_members,
+            )
             for cached in (*kept, meanings.terms, meanings._term, meanings._table):  # noqa: SLF001 - a process starts without
                 cached.cache_clear()
             return seconds(lambda: _told(store, known, files))

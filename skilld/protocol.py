@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
-from skilld.classify.partial import TitleResult, WindowResult
+from skilld.classify.partial_results import TitleResult, WindowResult
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
 from skilld.codec import TaggedUnion
 from skilld.errands import Errand

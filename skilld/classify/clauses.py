@@ -1,7 +1,6 @@
-"""Which clauses of a change share no content words with anything the person said.
+"""Finds the clauses of a change that share no content words with its ground. Pure.
 
-Pure. A text and its ground, the words that the person said or said yes to, go in; clauses, or the text without them,
-come out. What counts as a word is decided in `accounted`.
+The ground is what the person said or agreed to.
 """
 
 from __future__ import annotations
@@ -14,16 +13,14 @@ from dataclasses import dataclass
 
 from skilld.words import COMMON_STEM, content_stems, denies, held_in, same_stem, stem, stems
 
-# Whose words a text is made of: each content word of it, and whether its ground has the word too.
-#
-# Words are compared without inflection. Scripts that set no blanks between words have none that a pattern
-# could see; there a stretch of characters counts as said where a long enough part of it stands in the ground,
-# function words aside: two characters of Chinese, the first two syllables of a Korean word, four letters of Thai.
+# Words are compared without inflection. In scripts without blanks between words, a stretch of characters other than
+# function words counts as said if the ground contains a long enough part of it: two characters of Chinese, the first
+# two syllables of a Korean word, four letters of Thai.
 
-# Letters by which two forms of one word may differ where nothing may be taken on trust: English endings are cut off.
+# Letters by which two forms of one word may differ in a strict comparison; English endings are cut off before.
 _MAX_ENDING = 1
 _MAX_INFLECTED = 3
-# Letters with the marks that belong to them: in the scripts of India a vowel is one.
+# Letters with their marks: in the scripts of India vowels are marks.
 _SPACED = re.compile(
     r"(?:[^\W_]|[\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff])+"
     r"(?:['\u2019][^\W_]+)?"
@@ -34,14 +31,14 @@ _SCRIPTS = {
     "hangul": re.compile(r"[\uac00-\ud7af]+"),
     "thai": re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"),  # and Lao, Burmese, Khmer
 }
-# Cue words that say a thing to do where they are no cue, and the cue that one of them is mostly part of.
-_DEEDS = frozenset({"forward", "forwards", "forwarding", "forwarded", "stop", "keep", "get", "note"})
+# Cue words that can also name an action, and the cue that one of them is mostly part of.
+_ACTION_CUES = frozenset({"forward", "forwards", "forwarding", "forwarded", "stop", "keep", "get", "note"})
 _CUE = re.compile(r"\b(?:going|moving|looking|from\s+(?:here|now|this\s+point))\s+forwards?\b")
 _UNSPACED = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values()))
-# Characters that must stand in the ground in a row, and how many of them make one word.
-_SHARED = {"han": 2, "kana": 3, "hangul": 2, "thai": 4}
-_PER_WORD = {"han": 2.0, "kana": 3.0, "hangul": 2.0, "thai": 4.0}
-_FUNCTION = {
+# Characters in a row that the ground must contain, and the number of characters that make one word.
+_MIN_RUN = {"han": 2, "kana": 3, "hangul": 2, "thai": 4}
+_CHARACTERS_PER_WORD = {"han": 2.0, "kana": 3.0, "hangul": 2.0, "thai": 4.0}
+_FUNCTION_WORDS = {
     "han": re.compile(
         "以后|以後|今后|今後|总是|總是|永远|永遠|每次|每个|每個|必须|必須|应该|應該|需要|记住|記住|一定|务必|務必|始终|始終|不要|不用|不再"
         "|不能|而是|然后|然後|并且|並且|而且|同时|同時|接着|另外|此外|以及|因为|因為|所以|如果|之前|之后|之後|用户|用戶|毎回|必ず|場合|今度"
@@ -65,9 +62,10 @@ _FUNCTION = {
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word at [start, end) of a text that says something. `own`: the ground has it.
+    """A meaningful word at [start, end) of a text. `own`: the ground has it.
 
-    `weight` is how many words it makes; `content`: it is none that any instruction is made of, as "use" or "first".
+    `weight` is the number of words it counts as; `content`: it is not one that any instruction may have, as "use" or
+    "first".
     """
 
     start: int
@@ -78,34 +76,36 @@ class Word:
 
 
 def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Word]:
-    """Return the content words of `text` in their order, and of each whether `ground` has it.
+    """Return the content words of `text` in order, each with whether `ground` has it.
 
-    Strictly, no slip of the finger counts as the same word, nor a longer word that begins with a short one.
+    A strict comparison allows neither typing errors nor a longer word that begins with a short one.
     """
-    plain, known = _plain(text), _plain(ground)
-    said = frozenset(one for match in _spaced(known) for one in _stem_of(match[0]))
+    plain, known = _normalize(text), _normalize(ground)
+    said = frozenset(one for match in _spaced_words(known) for one in _stem_of(match[0]))
     alike: dict[str, set[str]] = defaultdict(set)  # by what all forms of a word have in common
     for one in said:
         alike[one[:COMMON_STEM]].add(one)
-    wanted = [(match, one) for match in _spaced(plain) for one in _stem_of(match[0])]
+    wanted = [(match, one) for match in _spaced_words(plain) for one in _stem_of(match[0])]
     if strictly:
-        own = frozenset(one for _, one in wanted if any(_same(one, other) for other in alike[one[:COMMON_STEM]]))
+        own = frozenset(
+            one for _, one in wanted if any(_is_same_word(one, other) for other in alike[one[:COMMON_STEM]])
+        )
     else:
         own = held_in({one for _, one in wanted}, said, slips=True)
     words = [Word(match.start(), match.end(), 1.0, one in own, not _is_instructing(match[0])) for match, one in wanted]
     for script in _SCRIPTS:
-        words += _unspaced(plain, known, script)
+        words += _unspaced_words(plain, known, script)
     return sorted(words, key=lambda word: word.start)
 
 
-def all_own(text: str, ground: str) -> bool:
-    """Whether every content word of `text` is one of the ground's, inflection aside."""
+def has_only_own_words(text: str, ground: str) -> bool:
+    """Whether the ground has every content word of `text`, ignoring inflection."""
     return all(word.own for word in content_words(text, ground, strictly=True))
 
 
-def _plain(text: str) -> str:
-    """Return `text` case folded and in one form for each character, as far as its length stays as it is."""
-    if text.isascii():  # folds to itself in lower case: 0.25 s less for a megabyte of blanks
+def _normalize(text: str) -> str:
+    """Return `text` with case and character forms normalized, as far as its length stays the same."""
+    if text.isascii():  # saves 0.25 s for a megabyte of blanks
         folded = text.lower()
     else:
         forms = ((char, unicodedata.normalize("NFKC", char).casefold()) for char in text)
@@ -113,53 +113,57 @@ def _plain(text: str) -> str:
     return _CUE.sub(lambda match: " " * len(match[0]), folded)
 
 
-def _spaced(plain: str) -> Iterator[re.Match[str]]:
+def _spaced_words(plain: str) -> Iterator[re.Match[str]]:
     masked = _UNSPACED.sub(lambda match: " " * len(match[0]), plain)
     return _SPACED.finditer(masked)
 
 
 def _stem_of(word: str) -> frozenset[str]:
-    """Return the stem of a word, none for a function word. Marks would take a word of India to pieces."""
-    if word in _DEEDS or word.isdecimal():
+    """Return the stem of a word, none for a function word. Words with marks, as in India, have no stem."""
+    if word in _ACTION_CUES or word.isdecimal():
         return frozenset({stem(word)})
     return frozenset({word}) if any(unicodedata.category(char)[0] == "M" for char in word) else stems(word)
 
 
 def _is_instructing(word: str) -> bool:
-    return bool(stems(word)) and not content_stems(word) and word not in _DEEDS
+    return bool(stems(word)) and not content_stems(word) and word not in _ACTION_CUES
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_word(one: str, other: str) -> bool:
     most = _MAX_ENDING if one.isascii() and other.isascii() else _MAX_INFLECTED
     return same_stem(one, other) and abs(len(one) - len(other)) <= most
 
 
-def _unspaced(plain: str, known: str, script: str) -> Iterator[Word]:
-    """Yield stretches of one script without function words, cut where what the ground has begins or ends."""
-    said = [part for _, part in _pieces(known, script)]
-    parts = {part[i : i + _SHARED[script]] for part in said for i in range(len(part))} | set(said)
-    for start, part in _pieces(plain, script):
-        held = _held(part, parts, script)
+def _unspaced_words(plain: str, known: str, script: str) -> Iterator[Word]:
+    """Yield stretches of one script without function words, split where known and unknown characters meet."""
+    said = [part for _, part in _content_stretches(known, script)]
+    parts = {part[i : i + _MIN_RUN[script]] for part in said for i in range(len(part))} | set(said)
+    for start, part in _content_stretches(plain, script):
+        held = _known_characters(part, parts, script)
         at = 0
         while at < len(part):
             end = next((i for i in range(at, len(part)) if held[i] != held[at]), len(part))
-            weight = max(1.0, (end - at) / _PER_WORD[script]) if held[at] else (end - at) / _PER_WORD[script]
+            weight = (
+                max(1.0, (end - at) / _CHARACTERS_PER_WORD[script])
+                if held[at]
+                else (end - at) / _CHARACTERS_PER_WORD[script]
+            )
             yield Word(start + at, start + end, weight, held[at])
             at = end
 
 
-def _pieces(plain: str, script: str) -> Iterator[tuple[int, str]]:
-    masked = _FUNCTION[script].sub(lambda match: "\0" * len(match[0]), plain)
+def _content_stretches(plain: str, script: str) -> Iterator[tuple[int, str]]:
+    masked = _FUNCTION_WORDS[script].sub(lambda match: "\0" * len(match[0]), plain)
     for match in _SCRIPTS[script].finditer(masked):
         yield match.start(), match[0]
 
 
-def _held(part: str, parts: set[str], script: str) -> list[bool]:
-    """Return of each character whether it belongs to something that the ground has."""
-    least = _SHARED[script]
+def _known_characters(part: str, parts: set[str], script: str) -> list[bool]:
+    """Return for each character whether it belongs to a part that the ground has."""
+    least = _MIN_RUN[script]
     if len(part) < least:
         return [part in parts] * len(part)
-    if script == "hangul":  # particles and endings cling to a word: its beginning tells it
+    if script == "hangul":  # particles and endings are attached to a word, so its beginning identifies it
         return [part[:least] in parts] * len(part)
     held = [False] * len(part)
     for i in range(len(part) - least + 1):
@@ -168,10 +172,10 @@ def _held(part: str, parts: set[str], script: str) -> list[bool]:
     return held
 
 
-# Foreign content words in a row that count as a clause without an end of its own.
-_RUN = 3.0
-_OPENING_RUN = 2.0
-# What joins two clauses: punctuation that ends no number, address or abbreviation, and conjunctions.
+# Weight of foreign content words in a row that count as a clause of their own.
+_MIN_FOREIGN_RUN = 3.0
+_MIN_OPENING_RUN = 2.0
+# Joins of two clauses: conjunctions, and punctuation outside of numbers, addresses and abbreviations.
 _JOIN = re.compile(
     r"""[.:](?=\s|$) | [;!?\n\u0964()\[\]\u2013\u2014\u2026\u3002\uff1b\uff01\uff1f\uff1a\u3001\uff0c\uff08\uff09]
       | ,(?!\d) | \s-{1,2}(?=\s)
@@ -186,8 +190,8 @@ _JOIN = re.compile(
       | จากนั้น|พร้อมทั้ง|และ|แล้ว""",
     re.IGNORECASE | re.VERBOSE,
 )
-# A clause behind one of these says a further thing; behind any other join it may say when or why the rest holds.
-_ADDS = frozenset(
+# After one of these a clause says a further thing; after any other join it may say when or why the rest holds.
+_ADDING_JOINS = frozenset(
     """
     , ; . ! ? : ( ) [ ] - -- – — … 。 ； ！ ？ ： 、 ， （ ） ।
     and then also plus so und dann danach sowie y e luego entonces además depois então também et puis ensuite poi anche
@@ -195,28 +199,28 @@ _ADDS = frozenset(
     然后 然後 并 并且 並且 而且 同时 同時 接着 另外 此外 以及 จากนั้น พร้อมทั้ง และ แล้ว
     """.split()  # noqa: SIM905 - a list is read more easily as text
 ) | {"\n"}
-_ENDS = frozenset(".!?;\n\u0964。！？；")
-# Words that narrow what is said. Without them it would be wider than the person meant, so such a clause is left in.
-_NARROWS = re.compile(
+_SENTENCE_ENDS = frozenset(".!?;\n\u0964。！？；")
+# Words that narrow an instruction. A clause with them stays, since the rest would be wider than the person meant.
+_NARROWING = re.compile(
     r"\b(?:only|unless|except|until|if|when\w*|while|where\w*|as\s+long|provided|in|on|for|at|during|within|under|per|from|to|"
     r"of|with|by|instead|rather|nur|wenn|falls|bei|beim|für|im|solo|sólo|si|cuando|en|para|só|quando|em|seul\w*|quand|dans|"
     r"pour|только|если|когда|при|для|jen|pokud|když|při|pro|tylko|jeśli|gdy|przy|dla)\b"
     r"|[仅僅只除若如当當在]|だけ|のみ|とき|場合|만|때|경우|ถ้า|เมื่อ|เฉพาะ|ใน",
     re.IGNORECASE,
 )
-_EXCEPTS = re.compile(
+_EXCEPTING = re.compile(
     r"\b(?:only|unless|except|until|if|when\w*|elsewhere|otherwise|else|nur|sonst|wenn|solo|sólo|si|sinon|только|если|иначе|jen|"
     r"jinak|tylko|inaczej)\b|[仅僅只除]|否则|だけ|以外|만",
     re.IGNORECASE,
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("（", "）"))
 _MIN_DROPPED = 2.0
-_CONNECTIVE = re.compile(r"[\u3040-\u309f\uac00-\ud7af]")  # verbs there change their form where a sentence goes on
+_CONNECTIVE = re.compile(r"[\u3040-\u309f\uac00-\ud7af]")  # scripts whose verbs change their form within a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """Text [start, end), without the join before it, which begins at `joined`; `join` is its last word or mark."""
+    """Text [start, end) after a join, which begins at `joined`; `join` is the join's last word or mark."""
 
     start: int
     end: int
@@ -224,41 +228,43 @@ class _Clause:
     join: str
 
 
-def beyond(text: str, ground: str) -> list[str]:
-    """Return the parts of `text` that hold content words and none of the ground's, in their order.
+def foreign_parts(text: str, ground: str) -> list[str]:
+    """Return the parts of `text` whose content words are all foreign to the ground, in order.
 
-    A part is a clause, or a run of more foreign words than a paraphrase has, wherever it stands.
+    A part is a clause, or anywhere a run of more foreign words than a paraphrase has.
     """
     words = content_words(text, ground)
     found = [clause for clause in _clauses(text) if _is_foreign(clause, words)]
     parts = [(clause.start, clause.end) for clause in found]
-    opening = {clause.start for clause in _clauses(text) if clause.join in _ADDS}
-    parts += [run for run in _runs(words, opening) if not any(start < run[1] and run[0] < end for start, end in parts)]
+    opening = {clause.start for clause in _clauses(text) if clause.join in _ADDING_JOINS}
+    parts += [
+        run for run in _foreign_runs(words, opening) if not any(start < run[1] and run[0] < end for start, end in parts)
+    ]
     return [text[start:end].strip(" ,;.") for start, end in sorted(parts)]
 
 
-def without_beyond(text: str, ground: str) -> str:
-    """Return `text` without the clauses that hold none of the ground's words, as far as the rest stands alone.
+def without_foreign_clauses(text: str, ground: str) -> str:
+    """Return `text` without the clauses that share no words with the ground, as far as the rest can stand alone.
 
-    A clause goes where it only adds to the rest: one that narrows it, denies something, or ends a sentence whose verb
-    depends on it is left in.
+    Only a clause that adds something is removed; one that narrows the rest, negates something, or ends a sentence whose
+    verb depends on it stays.
     """
     while True:
         words = content_words(text, ground)
         clauses = _clauses(text)
-        place = next((i for i in range(len(clauses)) if _can_go(text, clauses, i, words)), None)
+        place = next((i for i in range(len(clauses)) if _is_removable(text, clauses, i, words)), None)
         if place is None:
             return text
-        text = _cut(text, clauses, place)
+        text = _remove_clause(text, clauses, place)
 
 
-def excepts(text: str) -> bool:
-    """Whether a text may say where something else does not hold."""
-    return bool(_EXCEPTS.search(text))
+def may_state_exception(text: str) -> bool:
+    """Whether a text may state an exception."""
+    return bool(_EXCEPTING.search(text))
 
 
 def _clauses(text: str) -> list[_Clause]:
-    """Return the clauses of a text; several joins in a row are one."""
+    """Return the clauses of a text; several joins in a row count as one."""
     out: list[_Clause] = []
     start = joined = 0
     join = ""
@@ -266,16 +272,16 @@ def _clauses(text: str) -> list[_Clause]:
         if text[start : match.start()].strip(" ,"):
             out.append(_Clause(start, match.start(), joined, join))
             joined = match.start()
-        start, join = match.end(), _weaker(join if joined != match.start() else "", match[0].strip().casefold())
+        start, join = match.end(), _stronger_join(join if joined != match.start() else "", match[0].strip().casefold())
     if text[start:].strip(" ,"):
         out.append(_Clause(start, len(text), joined, join))
     return out
 
 
-def _weaker(before: str, now: str) -> str:
-    """Of two joins in a row the one that tells more: in ", when" that is the word."""
+def _stronger_join(before: str, now: str) -> str:
+    """Return the more meaningful of two joins in a row: in ", when" it is the word."""
     now = now or "\n"
-    return before if before and before not in _ADDS else now if now.isalpha() or not before else before
+    return before if before and before not in _ADDING_JOINS else now if now.isalpha() or not before else before
 
 
 def _words_in(clause: _Clause, words: Sequence[Word]) -> list[Word]:
@@ -288,8 +294,8 @@ def _is_foreign(clause: _Clause, words: Sequence[Word]) -> bool:
     return sum(word.weight for word in mine) >= 1 and not any(word.own for word in mine)
 
 
-def _runs(words: Sequence[Word], opening: set[int]) -> Iterator[tuple[int, int]]:
-    """Yield where foreign words stand in a row; in front of a clause that adds something, and last, fewer will do."""
+def _foreign_runs(words: Sequence[Word], opening: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield runs of foreign words; before a clause that adds something, and at the end, shorter ones count."""
     run: list[Word] = []
     last = 0
     for word in (*(word for word in words if word.content), None):
@@ -297,36 +303,42 @@ def _runs(words: Sequence[Word], opening: set[int]) -> Iterator[tuple[int, int]]
             run.append(word)
             continue
         opens = word is None or (bool(run) and any(last <= start <= run[0].start for start in opening))
-        if run and sum(one.weight for one in run) >= (_OPENING_RUN if opens else _RUN):
+        if run and sum(one.weight for one in run) >= (_MIN_OPENING_RUN if opens else _MIN_FOREIGN_RUN):
             yield run[0].start, run[-1].end
         run, last = [], word.end if word else 0
 
 
-def _can_go(text: str, clauses: Sequence[_Clause], place: int, words: Sequence[Word]) -> bool:
+def _is_removable(text: str, clauses: Sequence[_Clause], place: int, words: Sequence[Word]) -> bool:
     clause = clauses[place]
     if len(clauses) == 1 or not _is_foreign(clause, words):
         return False
     said = text[clause.start : clause.end]
     behind = clauses[place + 1] if place + 1 < len(clauses) else None
-    closed = behind is None or behind.join in _ADDS
-    opened = clause.join in _ADDS if place else behind is not None and behind.join != "," and behind.join in _ADDS
+    closed = behind is None or behind.join in _ADDING_JOINS
+    opened = (
+        clause.join in _ADDING_JOINS
+        if place
+        else behind is not None and behind.join != "," and behind.join in _ADDING_JOINS
+    )
     if sum(word.weight for word in _words_in(clause, words)) < _MIN_DROPPED:
         return False  # one word more in a list
-    whole = (not place or text[clause.joined] in _ENDS) and (behind is None or text[behind.joined] in _ENDS)
+    whole = (not place or text[clause.joined] in _SENTENCE_ENDS) and (
+        behind is None or text[behind.joined] in _SENTENCE_ENDS
+    )
     if not (closed and opened) or (_CONNECTIVE.search(text) and not whole):
         return False
-    if denies(said) or _EXCEPTS.search(said) or (not whole and _NARROWS.match(said.lstrip())):
+    if denies(said) or _EXCEPTING.search(said) or (not whole and _NARROWING.match(said.lstrip())):
         return False
-    rest = _cut(text, clauses, place)
+    rest = _remove_clause(text, clauses, place)
     return all(rest.count(mark) == rest.count(other) for mark, other in _PAIRS)
 
 
-def _cut(text: str, clauses: Sequence[_Clause], place: int) -> str:
+def _remove_clause(text: str, clauses: Sequence[_Clause], place: int) -> str:
     clause = clauses[place]
     if place + 1 == len(clauses):
         end = re.search(r"[.!?。！？]\s*$", text)
         rest = text[: clause.joined].rstrip(" ,;:-\u2013\u2014(，；、（")
-        return rest + (end[0].strip() if end and rest[-1:] not in _ENDS else "")
+        return rest + (end[0].strip() if end and rest[-1:] not in _SENTENCE_ENDS else "")
     behind = clauses[place + 1]
     if not place:
         rest = text[behind.start :].lstrip()
@@ -334,6 +346,6 @@ def _cut(text: str, clauses: Sequence[_Clause], place: int) -> str:
     head, tail = text[: clause.joined].rstrip(), text[behind.joined :]
     if text[clause.joined] in ",(（，、" and tail[:1] in ",)），、":
         tail = tail[1:]
-    if text[clause.joined] in _ENDS and tail[:1] in _ENDS:
-        tail = tail[1:] if head[-1:] in _ENDS else tail
+    if text[clause.joined] in _SENTENCE_ENDS and tail[:1] in _SENTENCE_ENDS:
+        tail = tail[1:] if head[-1:] in _SENTENCE_ENDS else tail
     return f"{head}{'' if tail[:1] in ',.;:!?。，；、！？' or not head.isascii() else ' '}{tail.lstrip()}"

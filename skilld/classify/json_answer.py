@@ -10,53 +10,51 @@ from typing import Any
 from skilld.errors import SkilldError
 from skilld.types import Kind
 
-# The JSON in an answer of a model: a reply goes in, one array comes out, or BadReplyError.
-#
-# Knows what models put around what they were asked for (thoughts, prose, fences, tags in another case, the object of
-# a schema), and nothing of what the array holds. Pure, and linear in the reply's length.
+# Knows what models put around an answer (thoughts, prose, fences, tags in another case, the object of a schema), and
+# nothing of its content. Pure, and linear in the reply's length.
 
 _MAX_REPLY = 64 * 1024
 _MAX_THOUGHTS = 1024 * 1024
 _NEAR = 20  # characters
-_MAX_STARTS = 40  # places at which an array or object may begin, in prose that has them
+_MAX_STARTS = 40  # positions in prose at which an array or object is looked for
 _THOUGHTS = ("think", "thinking", "thought", "reasoning")
 _FENCE = re.compile(r"```[a-z]*")
 _START = re.compile(r"[\[{]")
-_INSIDE = re.compile(r"(?:[\[{]|\"\s*:|[\]}]\s*,)\s*$")  # in front of a part of something that was cut short
-_BETWEEN = re.compile(r"[\s,]*")
-_DECODER = json.JSONDecoder(strict=False)  # a line break inside a string is a slip, no other meaning
+_CUT_OFF = re.compile(r"(?:[\[{]|\"\s*:|[\]}]\s*,)\s*$")  # the text before a part of a truncated value
+_SEPARATOR = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder(strict=False)  # accepts line breaks inside strings
 
 
 class BadReplyError(SkilldError):
-    """The model's answer cannot be used; the cause says what was wrong with it, never what it said."""
+    """The model's answer cannot be used; the cause describes the fault, without quoting the answer."""
 
     def __init__(self, cause: str) -> None:
         super().__init__("The model's answer was not used", cause)
 
 
 class TooLongError(BadReplyError):
-    """The answer is so long that none was meant: asking again would cost as much."""
+    """The answer is far too long; asking again would cost as much."""
 
     def __init__(self) -> None:
         super().__init__("it is far too long")
 
 
-def array(reply: str, tag: str, key: str) -> list[Any]:
-    """Return the array that a reply gives: between <tag> tags, fenced, in prose, or in an object {tag: [...]}.
+def find_array(reply: str, tag: str, key: str) -> list[Any]:
+    """Return the array in a reply: between <tag> tags, fenced, in prose, or in an object {tag: [...]}.
 
-    `key` is one that every item has, empty if the items are strings; an object that has it is an array of one. Two
-    arrays are no answer: nobody knows which of them is meant.
+    `key` is a key that every item has, empty if the items are strings; a single object with it counts as an array of
+    one. Two arrays are no answer, since it is unclear which one is meant.
     """
     said = without_thoughts(reply)
-    found = blocks(said, tag)
+    found = find_blocks(said, tag)
     if len(found) > 1:
         raise BadReplyError(f"it has {len(found)} <{tag}> blocks instead of one")
     if not found and f"<{tag}>" in said.lower():
         raise BadReplyError("it was cut off")
-    text = _unfenced((found[0] if found else said).strip())
-    value = (_one_after_another(text, key) if found else None) or _value(text, tag, key)
+    text = _strip_fence((found[0] if found else said).strip())
+    value = (_parse_sequence(text, key) if found else None) or _value(text, tag, key)
     if isinstance(value, dict):
-        value = _unwrapped(_plain_keys(value), tag)
+        value = _unwrap(_plain_keys(value), tag)
     if isinstance(value, dict) and key in _plain_keys(value):
         value = [value]
     if not isinstance(value, list):
@@ -64,8 +62,8 @@ def array(reply: str, tag: str, key: str) -> list[Any]:
     return [_plain_keys(item) if isinstance(item, dict) else item for item in value]
 
 
-def blocks(reply: str, tag: str) -> list[str]:
-    """Return what is between each pair of tags, in whatever case they are."""
+def find_blocks(reply: str, tag: str) -> list[str]:
+    """Return the texts between pairs of tags, ignoring their case."""
     found: list[str] = []
     opening: int | None = None
     for match in re.finditer(rf"<(/?){tag}>", reply, re.IGNORECASE):
@@ -78,7 +76,7 @@ def blocks(reply: str, tag: str) -> list[str]:
 
 
 def without_thoughts(reply: str) -> str:
-    """Return a reply without what the model thought aloud before it; some open their thoughts with no tag."""
+    """Return a reply without the thoughts before it; some models do not open them with a tag."""
     if len(reply) > _MAX_THOUGHTS:
         raise TooLongError
     said = reply.strip()
@@ -93,7 +91,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return the value of a text that is JSON, or the one answer that is in its prose."""
+    """Return the JSON value of a text, or the only answer in its prose."""
     if not text:
         raise BadReplyError("it is empty")
     try:
@@ -108,7 +106,7 @@ def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
             break
         try:
             value, at = _DECODER.raw_decode(text, start.start())
-            if _INSIDE.search(text, max(0, start.start() - _NEAR), start.start()):
+            if _CUT_OFF.search(text, max(0, start.start() - _NEAR), start.start()):
                 raise BadReplyError("it was cut off")
         except (ValueError, RecursionError):
             at = start.end()
@@ -122,8 +120,8 @@ def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
     return found[0]
 
 
-def _one_after_another(text: str, key: str) -> list[Any] | None:
-    """Return the items of a block that holds them one after the other, without the brackets of an array."""
+def _parse_sequence(text: str, key: str) -> list[Any] | None:
+    """Return the items of a block that lists them without the brackets of an array."""
     items: list[Any] = []
     at = 0
     while text.startswith("{", at):
@@ -134,13 +132,13 @@ def _one_after_another(text: str, key: str) -> list[Any] | None:
                 raise BadReplyError("it was cut off") from None
             return None
         items.append(item)
-        between = _BETWEEN.match(text, at)
+        between = _SEPARATOR.match(text, at)
         at = between.end() if between else at
     return items if at == len(text) and all(key in _plain_keys(item) for item in items) else None
 
 
-def _unwrapped(value: dict[str, Any], tag: str) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return what an object gives under the asked name, beside thoughts in words, or under the only name it has."""
+def _unwrap(value: dict[str, Any], tag: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return the value of an object under the requested name, or under its only name, ignoring thoughts in words."""
     if tag in value and all(name == tag or isinstance(other, str) for name, other in value.items()):
         return value[tag]
     only = next(iter(value.values())) if len(value) == 1 else None
@@ -160,14 +158,12 @@ def _plain_keys(item: dict[str, Any]) -> dict[str, Any]:
     return plain if len(plain) == len(item) else item
 
 
-def _unfenced(text: str) -> str:
+def _strip_fence(text: str) -> str:
     fence = _FENCE.match(text)
     return text[fence.end() : -3].strip() if fence and len(text) >= fence.end() + 3 and text.endswith("```") else text
 
 
-# Single fields of a model's answer, in the forms that models give them.
-#
-# A value of JSON in, the value meant out, None where none is. What can be meant in two ways is not guessed at.
+# Single fields of an answer, in the forms that models use. An unclear or ambiguous value is None.
 
 _MAX_DIGITS = 9
 _NUMBERED = re.compile(r"[a-z#:.\s]{0,20}(\d+)[\s.)]{0,3}", re.IGNORECASE)  # "turn 2", "#2", "skill 1:"
@@ -186,7 +182,7 @@ _KINDS = {
 _BY_NAME = {name: kind for kind, names in _KINDS.items() for name in (kind.value, *names.split())}
 
 
-def whole(value: Any) -> int | None:  # noqa: ANN401 - JSON is Any
+def whole_number(value: Any) -> int | None:  # noqa: ANN401 - JSON is Any
     """Return the whole number meant by 2, 2.0, "2", "turn 2" or [2]."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -197,7 +193,7 @@ def whole(value: Any) -> int | None:  # noqa: ANN401 - JSON is Any
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def share(value: Any) -> float | None:  # noqa: ANN401 - JSON is Any
+def fraction(value: Any) -> float | None:  # noqa: ANN401 - JSON is Any
     """Return the share, 0 to 1, meant by 0.85, "0.85", 85, "85%", "8/10" or "high".
 
     A whole number above 1 counts tenths up to ten, then hundredths; 1.5 means nothing.
@@ -219,17 +215,17 @@ def share(value: Any) -> float | None:  # noqa: ANN401 - JSON is Any
     return float(value) if 0 <= value <= 1 else None
 
 
-def kind(value: Any) -> Kind | None:  # noqa: ANN401 - JSON is Any
-    """Return the kind that a word names, in whatever case and with blanks or hyphens in it."""
+def parse_kind(value: Any) -> Kind | None:  # noqa: ANN401 - JSON is Any
+    """Return the kind that a word names, ignoring case, blanks and hyphens."""
     return _BY_NAME.get(re.sub(r"[\s-]+", "_", value.strip().lower())) if isinstance(value, str) else None
 
 
-def skill(value: Any, skills: int, names: Sequence[str]) -> int | None:  # noqa: ANN401 - JSON is Any
-    """Return the number, from 1, of the skill that a number or a name means; where there is one, none need be named."""
+def skill_number(value: Any, skills: int, names: Sequence[str]) -> int | None:  # noqa: ANN401 - JSON is Any
+    """Return the number, from 1, of the skill that a number or name means; optional if there is only one skill."""
     if isinstance(value, str):
         wanted = value.strip().strip("`\"'").lower()
         named = [i for i, name in enumerate(names, 1) if name.lower() == wanted]
         if len(named) == 1:
             return named[0]
-    number = whole(value)
+    number = whole_number(value)
     return 1 if skills == 1 and value in (None, "", 0) and not isinstance(value, bool) else number

@@ -1,8 +1,8 @@
-"""Does a change reverse what was said? A model can quote "always ..." and write "never ..." in the same words.
+"""Whether a change reverses what was said: a model can quote "always ..." and write "never ...". Pure.
 
-Pure. Measured on the labelled development turns (94 instructions that their turn supports, and 90 turned round): 34 of
-those turned round are caught, one right one is refused. Without the exemption of complaints 45 and 19: "you are editing
-main" rightly becomes a rule with a no in it, "why didn't you run the tests" one without.
+Measured on the labelled development turns (94 instructions that their turn supports, and 90 reversed ones): 34 reversed
+ones are caught, and one right one is refused. Without the exemption of complaints it is 45 and 19: "you are editing
+main" rightly becomes a negated rule, "why didn't you run the tests" a positive one.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import re
 
 from skilld.words import content_stems, denies, share_held
 
-# Was it turned down, what a change forbids? "Never push without tests" forbids no more than "tests, then push".
-#
-# Each language has its words for no, for what comes first and for who does it.
+# Whether what a change forbids was refused. "Never push without tests" forbids no more than "tests, then push".
 
 CLAUSE = re.compile(r"[.;,!?\n]+|\b(?:but|instead|rather)\b")
-HOLDS = 0.5  # share of the change's content words by which a clause is about it
+MIN_SHARED = 0.5  # share of the change's content words from which a clause is about it
 # "Don't merge without a review" asks for something.
-EXCEPT = re.compile(
+EXCEPTION = re.compile(
     r"\b(?:without|unless|until|except|before|sin|sem|sans|ohne|senza|без|bez|antes\s+de|avant\s+de|bevor)\b"
     r"|(?:之前|前に|전에)",
     re.IGNORECASE,
@@ -34,7 +32,7 @@ _BEFORE = re.compile(
     r"\b(?:before|prior\s+to|bevor|vor|avant\s+(?:de\s+|d['\u2019])?|antes\s+de(?:\s+que|l)?|prima\s+d[ei]|перед|до|před|przed|trước)\b",
     re.IGNORECASE,
 )
-_BESIDE = 2  # words: so near to a word for "before" stands what comes later
+_ADJACENT_WORDS = 2  # so many words after "before" name the later step
 _FIRST = re.compile(
     r"\b(?:first|zuerst|erst|vorher|d['\u2019]abord|primero|primeiro|prima|сначала|nejdřív|najpierw)\b", re.IGNORECASE
 )
@@ -42,20 +40,20 @@ _THEN = re.compile(
     r"[.;,!?\n]+|\b(?:then|after\s+that|dann|danach|puis|ensuite|luego|después|depois|poi|потом|затем|pak|potem)\b",
     re.IGNORECASE,
 )
-# Somebody turns down what follows these, or what they stand beside, without a word for no.
+# Words that refuse what follows or surrounds them, without a negation.
 _IN_PLACE_OF = re.compile(
     r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|en\s+(?:lugar|vez)\s+de|em\s+vez\s+de|au\s+lieu\s+d[eu]|statt|anstatt|"
     r"anstelle\s+von|invece\s+d[ei]|вместо|místo|zamiast)\b|而不是|代替|の代わりに|대신",
     re.IGNORECASE,
 )
-_TURNS_DOWN = re.compile(
+_REFUSAL = re.compile(
     r"\b(?:forbid\w*|banned|taboo|off[- ]limits|hands\s+off|leave\s+(?:\w+\s+){1,4}(?:out|off|alone|away)|"
     r"spare\s+me|get\s+rid\s+of|refrain|enough\s+(?:of|with)|hate|dislike|annoy\w*|prohib\w+|interdi\w+|proibi\w+|verboten|vietat\w+|"
     r"запрещ\w+|zakáz\w+|zabron\w+|weglassen|lass\s+(?:\w+\s+){1,4}weg)\b",
     re.IGNORECASE,
 )
-# Who keeps something for themselves does not want it done: "deploying is on me", "die Tags setze ich selbst".
-_KEEPS = re.compile(
+# Things that people reserve for themselves: "deploying is on me", "die Tags setze ich selbst".
+_RESERVED = re.compile(
     r"\b(?:let\s+me|leave\s+(?:\w+\s+){1,4}to\s+me|(?:is|are|stays?|remains?)\s+(?:on\s+me|up\s+to\s+me|mine|my\s+(?:part|job))|"
     r"i(?:['\u2019]ll|\s+will|['\u2019]m\s+(?:the\s+one|the\s+only))?\b[^.!?\n]{0,200}\b(?:myself|who)|mach(?:e)?\s+ich|ich\b[^.!?\n]{0,200}\bselbst|"
     r"selber|yo\s+(?:mismo|misma)|(?:lo|la|los|las)\s+\w+\s+yo|eu\s+(?:mesm[oa]|que)|moi-m[eê]me|c['\u2019]est\s+moi\s+qui|"
@@ -66,48 +64,48 @@ _KEEPS = re.compile(
 
 
 def is_refused(change: str, quote: str) -> bool:
-    """Whether what a change begins by forbidding was turned down in the quote, in whatever words."""
-    if denies(quote) or _TURNS_DOWN.search(quote):
+    """Whether the quote refuses, in any words, what the change forbids at its beginning."""
+    if denies(quote) or _REFUSAL.search(quote):
         return True
     said = content_stems(quote)
-    forbidden = content_stems(EXCEPT.split(CLAUSE.split(change, maxsplit=1)[0], maxsplit=1)[0])
-    if EXCEPT.search(change) and (_on_condition(quote) or _comes_later(forbidden, quote)):
+    forbidden = content_stems(EXCEPTION.split(CLAUSE.split(change, maxsplit=1)[0], maxsplit=1)[0])
+    if EXCEPTION.search(change) and (_is_conditional(quote) or _comes_later(forbidden, quote)):
         return True
-    kept = " ".join(clause for clause in CLAUSE.split(quote) if _KEEPS.search(clause))
-    if kept and share_held(forbidden, content_stems(kept)) >= HOLDS:
+    kept = " ".join(clause for clause in CLAUSE.split(quote) if _RESERVED.search(clause))
+    if kept and share_held(forbidden, content_stems(kept)) >= MIN_SHARED:
         return True
     rest = " ".join(_CONTRAST.split(change, maxsplit=1)[1:])
     wanted = content_stems(rest)
-    if wanted and not denies(rest) and share_held(wanted, said) >= HOLDS >= share_held(forbidden, said):
-        return True  # "never use npm; use bun", where bun was asked for
+    if wanted and not denies(rest) and share_held(wanted, said) >= MIN_SHARED >= share_held(forbidden, said):
+        return True  # "never use npm; use bun", if bun was asked for
     refused = _IN_PLACE_OF.split(quote, maxsplit=1)[1:]
-    return bool(refused) and share_held(forbidden, content_stems(refused[0])) >= HOLDS
+    return bool(refused) and share_held(forbidden, content_stems(refused[0])) >= MIN_SHARED
 
 
-def _on_condition(quote: str) -> bool:
-    return bool(_ON_CONDITION.search(quote)) and not EXCEPT.search(quote)
+def _is_conditional(quote: str) -> bool:
+    return bool(_ON_CONDITION.search(quote)) and not EXCEPTION.search(quote)
 
 
 def _comes_later(forbidden: frozenset[str], quote: str) -> bool:
-    """Whether something else is to come before what is forbidden without it: "run the tests before you push"."""
+    """Whether something must come before the step that is forbidden without it: "run the tests before you push"."""
     for match in _BEFORE.finditer(quote):
-        beside = content_stems(" ".join(CLAUSE.split(quote[match.end() :])[0].split()[:_BESIDE]))
-        if share_held(forbidden, beside) >= HOLDS:
+        beside = content_stems(" ".join(CLAUSE.split(quote[match.end() :])[0].split()[:_ADJACENT_WORDS]))
+        if share_held(forbidden, beside) >= MIN_SHARED:
             return True
     steps = _THEN.split(quote)
     at = next((i for i, step in enumerate(steps) if _FIRST.search(step)), len(steps))
-    return any(share_held(forbidden, content_stems(step)) >= HOLDS for step in steps[at + 1 :])
+    return any(share_held(forbidden, content_stems(step)) >= MIN_SHARED for step in steps[at + 1 :])
 
 
-_BEGINS = 2  # words: a change that says no begins with it; further on it marks a contrast ("use X, not Y")
+_OPENING_WORDS = 2  # a negated change begins with its negation; a later one marks a contrast ("use X, not Y")
 # "Don't forget to merge" asks for something, and so does "don't merge without a review" (EXCEPT).
-_FORGETS = re.compile(
+_FORGETTING = re.compile(
     r"\b(?:forget|fail|miss|neglect|hesitate|skip|olvid\w+|esque[cç]\w+|oubli\w+|verg[ei]ss\w*|dimentic\w+|забы\w+|"
     r"zapom\w+|quên)\b|忘|漏|잊",
     re.IGNORECASE,
 )
-# Words that forbid without a word for no: "skip vendor" is "never touch vendor".
-_SHUNS = re.compile(
+# Words that forbid without a negation: "skip vendor" is "never touch vendor".
+_AVOIDANCE = re.compile(
     r"\b(?:skip|exclude|ignore|omit|drop|leave\s+(?:\w+\s+){0,4}(?:out|alone|off)|stay\s+away|keep\s+(?:\w+\s+){0,3}out|forbid\w*|"
     r"überspring\w*|auslass\w*|weglass\w*|ausschlie\w+|ignorier\w*|omit\w+|exclu\w+|ignor\w+|saut\w+|escl\w+|salt\w+|"
     r"пропус\w+|исключ\w+|игнорир\w+|vynech\w+|pomi[nń]\w*|bỏ\s+qua)\b|跳过|跳過|忽略|排除|略过|略過|スキップ|除外|無視|건너뛰|제외",
@@ -119,14 +117,14 @@ _COMPLAINT = re.compile(
     re.IGNORECASE,
 )
 
-# Words that turn a rule round, soften it or make exceptions. A written line has them from the person, or from the line
-# whose place it takes, or not at all.
-TURNS = re.compile(
+# Words that reverse a rule, soften it or make exceptions. A written line may only have those of the person or of the
+# line that it replaces.
+REVERSING_WORD = re.compile(
     r"\b(?:no|not|never|nothing|none|cannot|without|unless|except|or|ask|if|may|might|can|could|optional(?:ly)?|only"
     r"|instead|rather|avoid|skip|ignore|stop)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-_REMOVES = re.compile(
+_REMOVAL = re.compile(
     r"\b(?:remov\w*|drop\w*|delet\w*|skip\w*|omit\w*|cut|leave\s+\w+\s+out|leave\s+out|get\s+rid|stop\w*|needless|useless|"
     r"unnecessary|obsolete|pointless|instead|weg\w*|streich\w*|entfern\w*|lösch\w*|überflüssig|quita\w*|elimin\w*|borra\w*|"
     r"sobra\w*|remove\w*|tira\w*|enl[eè]v\w*|supprim\w*|retir\w*|inutile|togli\w*|rimuov\w*|убер\w*|убра\w*|удал\w*|"
@@ -137,42 +135,42 @@ _REMOVES = re.compile(
 
 
 def asks_to_remove(quote: str) -> bool:
-    """Whether somebody who said this may have wanted a rule away."""
-    return denies(quote) or bool(_REMOVES.search(quote) or _COMPLAINT.search(quote))
+    """Whether somebody who said this may have wanted to remove a rule."""
+    return denies(quote) or bool(_REMOVAL.search(quote) or _COMPLAINT.search(quote))
 
 
-def turns_round(change: str, quote: str, *, complaint: bool = True) -> bool:
-    """Whether the change forbids what nobody forbade, or asks for what was only ever forbidden.
+def seems_reversed(change: str, quote: str, *, complaint: bool = True) -> bool:
+    """Whether the change forbids what nobody forbade, or asks for what was only forbidden.
 
-    The quote may be a complaint, which says the opposite of what it wants, unless `complaint` is false.
+    Unless `complaint` is false, the quote may be a complaint, which says the opposite of what it wants.
     """
     if complaint and _COMPLAINT.search(quote):
         return False
     wanted = content_stems(change)
-    if denies(EXCEPT.sub(" ", change)):
-        return denies(" ".join(change.split()[:_BEGINS])) and not is_refused(change, quote)
-    about = [clause for clause in CLAUSE.split(quote) if share_held(wanted, content_stems(clause)) >= HOLDS]
-    asks = [kind for kind in (EXCEPT, _FORGETS) if not kind.search(change)]
-    shuns = bool(_SHUNS.search(change))
+    if denies(EXCEPTION.sub(" ", change)):
+        return denies(" ".join(change.split()[:_OPENING_WORDS])) and not is_refused(change, quote)
+    about = [clause for clause in CLAUSE.split(quote) if share_held(wanted, content_stems(clause)) >= MIN_SHARED]
+    asks = [kind for kind in (EXCEPTION, _FORGETTING) if not kind.search(change)]
+    shuns = bool(_AVOIDANCE.search(change))
     return bool(about) and all(
-        denies(EXCEPT.sub(" ", clause))
+        denies(EXCEPTION.sub(" ", clause))
         and not any(kind.search(clause) for kind in asks)
-        and shuns <= bool(_SHUNS.search(clause))
+        and shuns <= bool(_AVOIDANCE.search(clause))
         for clause in about
     )
 
 
-# Said to be done, and beyond doubt: beside such a word a change that forbids it needs no second reading.
+# Words of a clear wish: a change that forbids what they ask for is clearly reversed.
 _WANTED = re.compile(
     r"\b(?:always|every\w*|each|must|make\s+sure|please|from\s+now\s+on|immer|jed\w+|stets|bitte|siempre|cada|sempre|tod[ao]s?|"
     r"ogni|toujours|chaque|всегда|кажд\w+|vždy|každ\w+|zawsze|każd\w+|altijd|elke?|luôn|mỗi)\b"
     r"|总是|總是|每次|每个|必须|必須|一定|务必|いつも|必ず|毎回|항상|매번|반드시",
     re.IGNORECASE,
 )
-_OTHERWISE = (EXCEPT, _ON_CONDITION, _FORGETS, _IN_PLACE_OF, _TURNS_DOWN, _KEEPS, _SHUNS, _REMOVES)
+_UNCLEAR_PATTERNS = (EXCEPTION, _ON_CONDITION, _FORGETTING, _IN_PLACE_OF, _REFUSAL, _RESERVED, _AVOIDANCE, _REMOVAL)
 
 
-def is_plainly_turned(change: str, quote: str) -> bool:
+def is_clearly_reversed(change: str, quote: str) -> bool:
     """Whether a change that `turns_round` leaves no other reading: the words are those of the quote but for yes and no.
 
     What is refused in a way that patterns know only in part, or in other words, may be refused all the same.
@@ -181,16 +179,16 @@ def is_plainly_turned(change: str, quote: str) -> bool:
     for clause in CLAUSE.split(quote):
         if wanted and share_held(wanted, content_stems(clause)) == 1:
             said = denies(clause) if not denies(change) else bool(_WANTED.search(quote)) and not denies(quote)
-            return said and not any(kind.search(clause) for kind in _OTHERWISE)
+            return said and not any(kind.search(clause) for kind in _UNCLEAR_PATTERNS)
     return False
 
 
-def is_plainly_kept(change: str, quote: str) -> bool:
-    """Whether what a change takes away was asked for: "always close the ticket", and that step would go."""
-    about = share_held(content_stems(change), content_stems(quote)) >= HOLDS
+def is_clearly_wanted(change: str, quote: str) -> bool:
+    """Whether a change removes something that was asked for: "always close the ticket", and that step would go."""
+    about = share_held(content_stems(change), content_stems(quote)) >= MIN_SHARED
     return about and bool(_WANTED.search(quote))
 
 
-def turns(text: str) -> set[str]:
-    """Return the words of a text that turn a rule round, soften it or make exceptions."""
-    return {match.casefold() for match in TURNS.findall(text)}
+def reversing_words(text: str) -> set[str]:
+    """Return the words of a text that reverse a rule, soften it or make exceptions."""
+    return {match.casefold() for match in REVERSING_WORD.findall(text)}

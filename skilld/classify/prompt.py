@@ -1,9 +1,9 @@
 """Builds requests to a model: rules, then the skill, then the messages, so that providers can cache the prefix.
 
-Everything that comes from a transcript or a repository is data: it stands as JSON strings in which `<` and `>` are
-escaped, so that no text can close its block; and the messages stand between tags with a mark that is drawn again for
-each request, so that no text can even look like their end. Pure but for that mark, which comes behind all that a cache
-can serve. The wording is versioned; a verdict carries the version.
+Everything from a transcript or a repository is data: it is sent as JSON strings in which `<` and `>` are escaped, so
+that no text can close its block. The messages are between tags with a random mark, so that no text can even imitate
+their end. Pure except for that mark, which comes after everything that can be cached. The wording is versioned; a
+verdict has the version.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from skilld.text import cut
 from skilld.types import Message, SkillDoc, Update
 from skilld.words import stems
 
-# Bump it whenever the text of a request changes, here or in a file of prompts/ (those of evaluations have a version of
-# their own, in trial_prompt.py): what `mine` keeps of answers is found by it. Answers kept in files (docs/scoring.md)
-# are found by the request's exact text.
+# Bump it whenever the text of a request changes, here or in a file of prompts/ (those of evaluations have their own
+# version, in trial_prompt.py): the answers that `mine` stores are looked up by it. Answers stored in files
+# (docs/scoring.md) are looked up by the request's exact text.
 VERSION = "4"
-MESSAGE_LIMIT = 500  # characters of each message that are sent
+MESSAGE_LIMIT = 500  # characters sent of each message
 
-EXCERPT_LIMIT = 4000  # characters of a file that is no skill
-NEAR_LIMIT = 1500  # characters of what else the agent loads; the checks after the model have all of it
+EXCERPT_LIMIT = 4000  # characters sent of a file other than a skill
+INSTRUCTIONS_LIMIT = 1500  # characters sent of other loaded files; the checks after the model see all of them
 _HEADING = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
-_MARK = 6  # bytes; nobody guesses it while the request is on its way
+MARK_BYTES = 6  # nobody guesses such a mark while the request is on its way
 _BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\u203a\u3008\u3009"}
-# Opening, closing and nearly right: a model is not strict about blanks, case or the width of a bracket.
-_OURS = re.compile(
+# Opening, closing and similar tags: a model is not strict about blanks, case or the width of a bracket.
+_RESERVED_TAG = re.compile(
     r"[<\uff1c\u2039\u3008](?=[\s/\\\uff0f]*(?:skill_definition|current_skill_file|standing_instructions|recent_messages|"
     r"improvements|updates|operations|updated_file|new_skill|titles|foreign_changes|doubtful_changes|verdicts)\b)",
     re.IGNORECASE,
@@ -41,37 +41,37 @@ _OURS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request: what the model is, and what it is asked."""
+    """One request: the system prompt and the question."""
 
     system: str
     user: str
 
 
 def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructions: str = "") -> Prompt:
-    """Ask what, if anything, the skills should remember. Messages come redacted; each is cut to MESSAGE_LIMIT."""
+    """Ask what, if anything, the skills should remember. Messages must be redacted; each is cut to MESSAGE_LIMIT."""
     said = stems(" ".join(message.text for message in messages if message.by_person))
     parts = [_skill(skill, excerpt(skill.text, said) if skill.excerpt else skill.text) for skill in skills]
     if instructions.strip():
-        parts.append(_block("standing_instructions", near(instructions, said)))
+        parts.append(_block("standing_instructions", relevant_lines(instructions, said)))
     lines = [_message(message) for message in messages]
-    mark = secrets.token_hex(_MARK)
+    mark = secrets.token_hex(MARK_BYTES)
     parts.append(f'<recent_messages mark="{mark}">\n' + "\n".join(lines) + f'\n</recent_messages mark="{mark}">')
-    parts.append(_rules("detect_question"))
-    return Prompt(_rules("detect_system"), "\n\n".join(parts))
+    parts.append(load_text("detect_question"))
+    return Prompt(load_text("detect_system"), "\n\n".join(parts))
 
 
-def again(request: Prompt, fault: str) -> Prompt:
-    """Ask the same once more, behind all that a cache can serve; `fault` is a clause of ours."""
-    return Prompt(request.system, f"{request.user}\n\n{_rules('again').format(fault=fault)}")
+def retry(request: Prompt, fault: str) -> Prompt:
+    """Ask again because of a `fault` of the answer, after the prefix that can be cached."""
+    return Prompt(request.system, f"{request.user}\n\n{load_text('again').format(fault=fault)}")
 
 
 def reword(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
-    """Ask for the same changes in the person's own words; `said` is what they said in the turn of each."""
+    """Ask for the same changes in the person's own words; `said` has the words of each change's turn."""
     return _about_changes("foreign_changes", "reword_question", updates, said)
 
 
 def polarity(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
-    """Ask of each change whether it says what was meant or the opposite; `said` is the ground of each."""
+    """Ask for each change whether it says what was meant or the opposite; `said` has the ground of each."""
     return _about_changes("doubtful_changes", "polarity_question", updates, said)
 
 
@@ -85,70 +85,73 @@ def _about_changes(block: str, question: str, updates: Sequence[Update], said: S
         }
         for update, typed in zip(updates, said, strict=True)
     ]
-    return Prompt(_rules("detect_system"), f"<{block}>\n{_json(changes)}\n</{block}>\n\n{_rules(question)}")
+    return Prompt(load_text("detect_system"), f"<{block}>\n{as_data(changes)}\n</{block}>\n\n{load_text(question)}")
 
 
 def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
     """Ask for the operations that put the updates into one skill."""
     wanted = [{"section": update.section, "kind": update.kind.value, "change": update.change} for update in updates]
     return Prompt(
-        _rules("edit_system"),
+        load_text("edit_system"),
         "\n\n".join(
             (
-                "<current_skill_file>\n" + _raw(skill.text) + "\n</current_skill_file>",
-                "<improvements>\n" + _json(wanted) + "\n</improvements>",
-                _rules("edit_question"),
+                "<current_skill_file>\n" + _escape_tags(skill.text) + "\n</current_skill_file>",
+                "<improvements>\n" + as_data(wanted) + "\n</improvements>",
+                load_text("edit_question"),
             )
         ),
     )
 
 
 def titles(texts: Sequence[str]) -> Prompt:
-    """Ask what new skills with these drafted texts are to be called, numbered from 1."""
-    skills = [f'<new_skill number="{number}">\n{_raw(text)}\n</new_skill>' for number, text in enumerate(texts, 1)]
-    return Prompt(_rules("title_system"), "\n\n".join([*skills, _rules("title_question")]))
+    """Ask for the names of new skills with these drafted texts, numbered from 1."""
+    skills = [
+        f'<new_skill number="{number}">\n{_escape_tags(text)}\n</new_skill>' for number, text in enumerate(texts, 1)
+    ]
+    return Prompt(load_text("title_system"), "\n\n".join([*skills, load_text("title_question")]))
 
 
 def repeats(said: Sequence[str], rules: Sequence[str]) -> Prompt:
-    """Ask which of some things were said because a rule was not kept; both come redacted, and are numbered from 1."""
+    """Ask which messages were said because a rule was not followed; both are redacted and numbered from 1."""
     shown = {
-        name: "\n".join(_json({"number": number, "text": text}) for number, text in enumerate(texts, 1))
+        name: "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(texts, 1))
         for name, texts in (("rules", rules), ("said", said))
     }
     parts = [f"<{name}>\n{lines}\n</{name}>" for name, lines in shown.items()]
-    return Prompt(_rules("repeat_system"), "\n\n".join([*parts, _rules("repeat_question")]))
+    return Prompt(load_text("repeat_system"), "\n\n".join([*parts, load_text("repeat_question")]))
 
 
 def matters(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
-    """Ask which rules could matter in a session; its `work` and the rules come redacted, the rules numbered from 1."""
+    """Ask which rules could matter in a session; its `work` and the rules are redacted, the rules numbered from 1."""
     shown = {
-        "work": "\n".join(map(_json, work)),
-        "rules": "\n".join(_json({"number": number, "text": text}) for number, text in enumerate(rules, 1)),
+        "work": "\n".join(map(as_data, work)),
+        "rules": "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(rules, 1)),
     }
     parts = [f"<{name}>\n{lines}\n</{name}>" for name, lines in shown.items()]
-    return Prompt(_rules("matter_system"), "\n\n".join([*parts, _rules("matter_question")]))
+    return Prompt(load_text("matter_system"), "\n\n".join([*parts, load_text("matter_question")]))
 
 
 def spare(parts: Sequence[tuple[int, str]]) -> Prompt:
-    """Ask which parts of a file it can do without; they come redacted, numbered from 1, and 0 is only shown."""
-    lines = "\n".join(_json({"number": number, "text": text} if number else {"text": text}) for number, text in parts)
-    shown = (f"<file>\n{lines}\n</file>", _rules("spare_question"))
-    return Prompt(_rules("spare_system"), "\n\n".join(shown))
+    """Ask which parts of a file are not needed; they are redacted and numbered from 1, while 0 is only shown."""
+    lines = "\n".join(as_data({"number": number, "text": text} if number else {"text": text}) for number, text in parts)
+    shown = (f"<file>\n{lines}\n</file>", load_text("spare_question"))
+    return Prompt(load_text("spare_system"), "\n\n".join(shown))
 
 
 def fits(work: str, skills: Sequence[str]) -> Prompt:
-    """Ask which skills a piece of work is for; all come redacted, the skills numbered from 1."""
-    lines = "\n".join(_json({"number": number, "text": text}) for number, text in enumerate(skills, 1))
-    shown = (f"<skills>\n{lines}\n</skills>", f"<work>\n{_json(work)}\n</work>", _rules("fit_question"))
-    return Prompt(_rules("fit_system"), "\n\n".join(shown))
+    """Ask which skills fit a piece of work; all texts are redacted, the skills numbered from 1."""
+    lines = "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(skills, 1))
+    shown = (f"<skills>\n{lines}\n</skills>", f"<work>\n{as_data(work)}\n</work>", load_text("fit_question"))
+    return Prompt(load_text("fit_system"), "\n\n".join(shown))
 
 
 def _skill(skill: SkillDoc, text: str) -> str:
-    return f'<skill_definition number="{skill.number}" name={_json(skill.name)}>\n{_raw(text)}\n</skill_definition>'
+    name, body = as_data(skill.name), _escape_tags(text)
+    return f'<skill_definition number="{skill.number}" name={name}>\n{body}\n</skill_definition>'
 
 
 def excerpt(text: str, said: frozenset[str]) -> str:
-    """Return a text's headings, and of what is below them what shares most words with what was `said`."""
+    """Return a text's headings, with those sections that share the most words with what was `said`."""
     if len(text) <= EXCERPT_LIMIT:
         return text
     parts = _HEADING.split(text)
@@ -164,16 +167,16 @@ def excerpt(text: str, said: frozenset[str]) -> str:
     )
 
 
-def near(text: str, said: frozenset[str]) -> str:
-    """Return the lines of a text that share most words with what was `said`, in their order; the first, where none do.
+def relevant_lines(text: str, said: frozenset[str]) -> str:
+    """Return the lines of a text that share the most words with what was `said`, in order; gaps are marked.
 
-    A gap is marked. Most of a project's instructions have nothing to do with the words of one batch.
+    If none share any, the first lines. Most of a project's instructions have nothing to do with one batch.
     """
-    if len(text) <= NEAR_LIMIT:
+    if len(text) <= INSTRUCTIONS_LIMIT:
         return text
-    lines = [cut(line, NEAR_LIMIT) for line in text.splitlines() if line.strip()]
+    lines = [cut(line, INSTRUCTIONS_LIMIT) for line in text.splitlines() if line.strip()]
     shares = [len(said & stems(line)) for line in lines]
-    left, kept = NEAR_LIMIT, set[int]()
+    left, kept = INSTRUCTIONS_LIMIT, set[int]()
     for number in sorted(range(len(lines)), key=lambda number: -shares[number]):
         if len(lines[number]) <= left:
             kept.add(number)
@@ -186,12 +189,12 @@ def _message(message: Message) -> str:
     shown: dict[str, object] = {"role": "user", "turn": message.turn} if message.by_person else {"role": "assistant"}
     if message.how is not None:
         shown["how"] = message.how.value
-    shown["text"] = _person(message.text) if message.by_person else _agent(message.text)
-    return _json(shown)
+    shown["text"] = _cut_person_text(message.text) if message.by_person else _cut_agent_text(message.text)
+    return as_data(shown)
 
 
-def _person(text: str) -> str:
-    """Cut what a person said: what they pasted goes first."""
+def _cut_person_text(text: str) -> str:
+    """Cut a person's message, pasted text first."""
     if len(text) <= MESSAGE_LIMIT:
         return text
     own = "\n".join(line for line in own_words(text).split("\n") if line.strip())
@@ -199,23 +202,25 @@ def _person(text: str) -> str:
     return cut(own, MESSAGE_LIMIT - len(left_out)) + left_out
 
 
-def _agent(text: str) -> str:
-    """Cut what the agent said: it offers and asks at the end, and that is what people say yes to."""
+def _cut_agent_text(text: str) -> str:
+    """Cut an agent's message, keeping more of the end, which has the offers and questions that people agree to."""
     return cut(text, MESSAGE_LIMIT, tail_share=2 / 3)
 
 
 def _block(name: str, text: str) -> str:
-    return f"<{name}>\n{_json(text)}\n</{name}>"
+    return f"<{name}>\n{as_data(text)}\n</{name}>"
 
 
-def _raw(text: str) -> str:
-    """Keep a file readable, but let it open or close no block of ours."""
-    return _OURS.sub("\\\\u003c", text)
+def _escape_tags(text: str) -> str:
+    """Keep a file readable, but prevent it from opening or closing a block."""
+    return _RESERVED_TAG.sub("\\\\u003c", text)
 
 
-def _json(value: object) -> str:
+def as_data(value: object) -> str:
+    """Return a value as JSON in which no text can open or close a block."""
     return json.dumps(value, ensure_ascii=False).translate(_BRACKETS)
 
 
-def _rules(name: str) -> str:
+def load_text(name: str) -> str:
+    """Return a file of `prompts/`, without white space at its ends."""
     return resources.files("skilld.classify").joinpath("prompts", f"{name}.txt").read_text("utf-8").strip()

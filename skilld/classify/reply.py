@@ -1,4 +1,4 @@
-"""Reads a model's replies against a closed schema. Pure. Misfits are dropped with a reason, never guessed at."""
+"""Reads a model's replies against a closed schema. Pure. Invalid parts are dropped with a reason, never guessed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilld.classify import json_answer
-from skilld.classify.json_answer import BadReplyError, array, blocks, without_thoughts
+from skilld.classify.json_answer import BadReplyError, find_array, find_blocks, without_thoughts
 from skilld.text import counted
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, Update
 
@@ -15,8 +15,8 @@ _MAX_UPDATES = 12
 _MAX_TEXT = 600
 _MAX_QUOTE = 4000  # some models quote a whole message
 _MAX_OPERATIONS = 40
-_UNSAID = 0.7  # the confidence of an update that names none: a model that was not unsure
-# What no file and no request could hold, and what a terminal would obey.
+_DEFAULT_CONFIDENCE = 0.7  # of an update without one: the model did not express doubt
+# Characters that files and requests cannot contain, and those that control a terminal.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _UPDATE_KEYS = frozenset({"skill", "section", "change", "reason", "kind", "turn", "quote", "confidence"})
 _OPERATION_KEYS = frozenset({"op", "anchor", "text"})
@@ -25,14 +25,14 @@ _VERDICTS = {"same": True, "opposite": False, "unclear": None}
 
 
 def parse_updates(reply: str, *, turns: int, skills: int, names: Sequence[str] = ()) -> tuple[list[Update], list[str]]:
-    """Return the updates of a reply and, for each one left out, why.
+    """Return the updates of a reply, and the reason for each one left out.
 
-    `turns` and `skills` say how many there are to number, `names` what the skills are called. Raises BadReplyError
-    if the reply as a whole is no answer.
+    `turns` and `skills` are the highest numbers, `names` the names of the skills. Raises BadReplyError if the whole
+    reply is unusable.
     """
     updates: list[Update] = []
     left_out: list[str] = []
-    items = array(reply, "updates", "change")
+    items = find_array(reply, "updates", "change")
     if len(items) > _MAX_UPDATES:
         raise BadReplyError(f"it lists {len(items)} updates; the limit is {_MAX_UPDATES}")
     for item in items:
@@ -44,11 +44,11 @@ def parse_updates(reply: str, *, turns: int, skills: int, names: Sequence[str] =
 
 
 def parse_changes(reply: str, expected: int) -> list[str]:
-    """Return the changes of a reply to `reword`, as many as were asked for; empty ones stay empty.
+    """Return the changes of a reply to `reword`, as many as were asked for; each may be empty.
 
     Raises BadReplyError if the reply is no such list.
     """
-    items = array(reply, "changes", "")
+    items = find_array(reply, "changes", "")
     if len(items) != expected or not all(isinstance(item, str) and len(item) <= _MAX_TEXT for item in items):
         raise BadReplyError(
             f"it does not have exactly one change per request, each a text of at most {_MAX_TEXT} characters"
@@ -57,41 +57,41 @@ def parse_changes(reply: str, expected: int) -> list[str]:
 
 
 def parse_verdicts(reply: str, expected: int) -> list[bool | None]:
-    """Return of each change whether it says the same (True) or the opposite; None if that was left open.
+    """Return for each change whether it says the same (True) or the opposite (False); None if unclear.
 
     Raises BadReplyError if the reply is no such list.
     """
-    items = array(reply, "verdicts", "")
+    items = find_array(reply, "verdicts", "")
     if len(items) != expected or not all(isinstance(item, str) for item in items):
         raise BadReplyError("it does not have exactly one verdict per change")
     return [_VERDICTS.get(item.strip().lower()) for item in items]
 
 
 def parse_operations(reply: str) -> list[Operation] | str:
-    """Return the operations of a reply, or the whole new file where the model answered with that.
+    """Return the operations of a reply, or the whole new file if the model answered with one.
 
     Raises BadReplyError if it is neither.
     """
     reply = without_thoughts(reply)
-    whole = blocks(reply, "updated_file")
+    whole = find_blocks(reply, "updated_file")
     if len(whole) == 1 and "<operations>" not in reply:
         text = whole[0].removeprefix("\n").replace("\r\n", "\n")
         if _UNWRITABLE.search(text):
             raise BadReplyError("it contains characters that are not allowed in a skill")
         return text
-    items = array(reply, "operations", "op")
+    items = find_array(reply, "operations", "op")
     if len(items) > _MAX_OPERATIONS:
         raise BadReplyError(f"it lists {len(items)} operations; the limit is {_MAX_OPERATIONS}")
     return [_operation(item) for item in items]
 
 
 def parse_repeats(reply: str, *, said: int, rules: int) -> list[tuple[int, int]]:
-    """Return which thing said repeats which rule, by their numbers from 1. Raises BadReplyError for other replies."""
+    """Return pairs of a message and the rule it repeats, numbered from 1. Raises BadReplyError for other replies."""
     found: dict[tuple[int, int], None] = {}
-    for item in array(reply, "repeats", "said"):
+    for item in find_array(reply, "repeats", "said"):
         if not isinstance(item, dict) or set(item) != {"said", "rule"}:
             raise BadReplyError("a repeat does not have the requested format")
-        one, rule = json_answer.whole(item["said"]), json_answer.whole(item["rule"])
+        one, rule = json_answer.whole_number(item["said"]), json_answer.whole_number(item["rule"])
         if one is None or rule is None or not (1 <= one <= said and 1 <= rule <= rules):
             raise BadReplyError("a repeat refers to something that does not exist")
         found[one, rule] = None
@@ -104,10 +104,10 @@ def parse_spare(reply: str, parts: int) -> list[tuple[int, int, str]]:
     Raises BadReplyError for other replies.
     """
     found: dict[int, tuple[int, int, str]] = {}
-    for item in array(reply, "spare", "number"):
+    for item in find_array(reply, "spare", "number"):
         if not isinstance(item, dict) or not {"number"} <= set(item) <= {"number", "same", "text"}:
             raise BadReplyError("a part does not have the requested format")
-        number, same = json_answer.whole(item["number"]), json_answer.whole(item.get("same", 0))
+        number, same = json_answer.whole_number(item["number"]), json_answer.whole_number(item.get("same", 0))
         if number is None or same is None or not (1 <= number <= parts and 0 <= same <= parts) or number == same:
             raise BadReplyError("it refers to a part that does not exist")
         text = item.get("text", "")
@@ -129,8 +129,8 @@ def parse_fits(reply: str, skills: int) -> list[int]:
 
 def _numbers(reply: str, tag: str, key: str, most: int, what: str, *, ordered: bool = False) -> list[int]:
     numbers = []
-    for item in array(reply, tag, key):
-        number = json_answer.whole(item[key]) if isinstance(item, dict) and set(item) == {key} else None
+    for item in find_array(reply, tag, key):
+        number = json_answer.whole_number(item[key]) if isinstance(item, dict) and set(item) == {key} else None
         if number is None or not 1 <= number <= most:
             raise BadReplyError(f"it refers to a {what} that does not exist")
         numbers.append(number)
@@ -142,20 +142,20 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
         raise BadReplyError("an update is not an object")
     if unknown := set(item) - _UPDATE_KEYS:
         raise BadReplyError(f"an update has {counted(len(unknown), 'unknown key')}")
-    skill = json_answer.skill(item.get("skill"), skills, names)
+    skill = json_answer.skill_number(item.get("skill"), skills, names)
     if skill is None:
         raise BadReplyError("an update's skill is not a number")
     if not 1 <= skill <= skills:
         raise BadReplyError("an update refers to a skill that is not in use")
-    turn = json_answer.whole(item.get("turn"))
+    turn = json_answer.whole_number(item.get("turn"))
     if turn is None:
         raise BadReplyError("an update's turn is not a number")
     if not 1 <= turn <= turns:
         raise BadReplyError("an update refers to a turn that does not exist")
-    kind = json_answer.kind(item.get("kind"))
+    kind = json_answer.parse_kind(item.get("kind"))
     if kind is None:
         raise BadReplyError("an update has an unknown kind")
-    confidence = json_answer.share(_UNSAID if item.get("confidence") is None else item["confidence"])
+    confidence = json_answer.fraction(_DEFAULT_CONFIDENCE if item.get("confidence") is None else item["confidence"])
     if confidence is None:
         raise BadReplyError("an update's confidence is not between 0 and 1")
     return Update(
@@ -196,11 +196,9 @@ def _text(item: dict[str, Any], key: str, *, empty: bool = False, most: int = _M
     return value.strip()
 
 
-# What each answer of a model must look like, as JSON Schema, for providers that can hold a model to one.
-#
-# Only a help for the model: what comes back is read and checked by `skilld.classify.reply` all the same. Strict mode
-# wants an object at the top, every property required and no other one allowed; an array of changes or operations
-# thus stands under the name of its block, which the reply parser takes as well.
+# The formats of answers as JSON Schema, for providers that can enforce one. They only help the model: every reply is
+# parsed and checked all the same. Strict mode demands an object at the top, with every property required and no others
+# allowed; so an array of changes or operations is under the name of its block, which the parser accepts too.
 
 _TEXT = {"type": "string"}
 
@@ -214,17 +212,17 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an array of objects that have these properties, under a name."""
-    return _format(name, _object(properties))
+def array_schema(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an array of objects with these properties, under a name."""
+    return _schema(name, _object(properties))
 
 
-def _format(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
+def _schema(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
     schema = _object({name: {"type": "array", "items": item}})
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
-UPDATES = _format(
+UPDATES = _schema(
     "updates",
     _object(
         {
@@ -239,14 +237,14 @@ UPDATES = _format(
         }
     ),
 )
-CHANGES = _format("changes", _TEXT)
-VERDICTS = _format("verdicts", {"type": "string", "enum": list(_VERDICTS)})
-TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
-REPEATS = _format("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
-MATTERS = _format("matters", _object({"rule": {"type": "integer"}}))
-FITS = _format("fits", _object({"skill": {"type": "integer"}}))
-SPARE = _format("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}, "text": _TEXT}))
-OPERATIONS = _format(
+CHANGES = _schema("changes", _TEXT)
+VERDICTS = _schema("verdicts", {"type": "string", "enum": list(_VERDICTS)})
+TITLES = _schema("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
+REPEATS = _schema("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
+MATTERS = _schema("matters", _object({"rule": {"type": "integer"}}))
+FITS = _schema("fits", _object({"skill": {"type": "integer"}}))
+SPARE = _schema("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}, "text": _TEXT}))
+OPERATIONS = _schema(
     "operations",
     _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT}),
 )

@@ -1,7 +1,7 @@
-"""What a change is about: fills a pronoun from the words before it, or reports that it refers to nothing.
+"""The subject of a change: fills a pronoun from the words before it, or reports that it refers to nothing. Pure.
 
-Pure. "No, always put it first" says nothing once it is in a file. Only what the person said directly before, or
-the offer they said yes to, may fill it, and only where one thing alone can be meant.
+"No, always put it first" says nothing once it is in a file. Only the person's words directly before, or the offer they
+agreed to, may fill the pronoun, and only if a single thing can be meant.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 
 _BEFORE = r"""\W*(?:(?:always|never|please|do\ not|don't|dont|only|also|just|instead|make\ sure|be\ sure|to|you|we|must
     |should|not|and|then|first|from\ now\ on|next\ time|in\ (?:the\ )?future)\W+){0,5}"""
-# Nothing but a verb stands before the pronoun: there is no noun in the change that it could mean.
-_LEANS = re.compile(
+# Only a verb is before the pronoun, so the change has no noun that it could refer to.
+_PRONOUN = re.compile(
     rf"""^{_BEFORE}[a-z]+(?:\ (?:up|down|out|off|in|on|to|for|with|over|at))?\ (?P<it>it|them)\b
         (?!'|\ (?:is|was|has|should|a\ \w+)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LEANS_ELSEWHERE = re.compile(
+_FOREIGN_PRONOUN = re.compile(
     r"""^\W*(?:(?:siempre|nunca|sempre|mai|jamais|immer|nie|toujours|por\ favor|bitte|всегда|никогда|请|以后|总是)
         \W*){0,3}(?:
       (?:pon|haz|usa|escribe|deja|mete|guarda|manda|borra)(?:lo|la|los|las)
@@ -34,7 +34,7 @@ _THING = re.compile(r"\b(the|an?|our|your|each|every|all)\s+([^,;:()]+)", re.IGN
 _SUBJECT = re.compile(
     r"\W*(?:(?:ok|okay|hm+|well|and|but|so|also)\W+)?(?:the|an?|our|your|each|every|all)\b", re.IGNORECASE
 )
-_ENDS = frozenset(
+_STOP_WORDS = frozenset(
     """
     is are was were be been is has have had does do did goes go comes come belongs belong looks look stands stand sits
     sit needs need gets get takes take keeps ends end starts start begins begin appears appear shows show misses lacks
@@ -43,16 +43,17 @@ _ENDS = frozenset(
     always only first last instead please
     """.split()  # noqa: SIM905 - a list of so many words is read more easily as text
 )
-# "I don't like comments that explain the obvious, always leave them out": what was just said to be wanted or not.
+# "I don't like comments that explain the obvious, always leave them out": the thing just said to be wanted or not.
 _OBJECT = re.compile(
     r"\b(?:like|love|hate|want|need)\s+((?P<noun>[a-z]+s)(?:\s+(?:that|which)\s+[^,;:()]+)?)\W*\Z", re.IGNORECASE
 )
-_MAX = 3  # words of a thing's name
-_LOOKS_BACK = 2  # sentences
+_MAX_WORDS = 3  # of a thing's name
+_MAX_SENTENCES_BACK = 2
 
 
-# What points at something that only the talk shows. "This repository" is where the file lies, "such as" gives examples.
-_POINTS = re.compile(
+# References to something that only the conversation shows. "This repository" is clear in a file, and "such as" gives
+# examples.
+_POINTING_PHRASE = re.compile(
     r"""\b(?:this|that|these|those|such)\ (?:(?:kind|sort|type|way|style|manner|approach|case|example)s?)\b
       | \bsuch\ an?\b | \b(?:like|as|than)\ (?:this|that|these|those|above|below)\b(?!\ (?:repo|project|code|file))
       | \bthe\ (?:above|following|former|latter)\b
@@ -66,9 +67,9 @@ _POINTS = re.compile(
 )
 
 
-# A part of the work, by what points at it: a rule "for this function only" holds nowhere once that function is done.
-# "This file" is left alone, since a rule of an instruction file may mean that file.
-_PART = re.compile(
+# References to a part of the work: a rule "for this function only" holds nowhere once that function is done. "This
+# file" is not among them, since a rule of an instruction file may mean that file.
+_WORK_PART = re.compile(
     r"""\b(?:(?:this|these)|(?:for|in|on|to|from|with)\ (?:that|those))\ (?:function|method|class|module|script
         |component
         |test|page|query|queries|table|endpoint|handler|loop|branch|commit|pr|pull\ request|ticket|issue|task)(?:s
@@ -101,23 +102,23 @@ _PART = re.compile(
 )
 
 
-def leans(change: str) -> bool:
-    """Whether a change points at something that it does not name: "this kind of test", "in this function"."""
-    return bool(_POINTS.search(change) or _PART.search(change))
+def points_elsewhere(change: str) -> bool:
+    """Whether a change refers to something that it does not name: "this kind of test", "in this function"."""
+    return bool(_POINTING_PHRASE.search(change) or _WORK_PART.search(change))
 
 
-def with_subject(change: str, before: str) -> str | None:
-    """Return a change with its pronoun filled from `before`; None if it cannot be known what it is about."""
-    if _LEANS_ELSEWHERE.match(change):
+def fill_pronoun(change: str, before: str) -> str | None:
+    """Return a change with its pronoun filled from `before`; None if its subject cannot be known."""
+    if _FOREIGN_PRONOUN.match(change):
         return None
-    leans = _LEANS.match(change)
+    leans = _PRONOUN.match(change)
     if leans is None:
         return change
     plural = leans["it"].lower() == "them"
     said = [sentence for sentence in _SENTENCES.split(before) if sentence.strip()]
     if plural and (wanted := _OBJECT.search(before)) and _is_plural(wanted["noun"]):
         return f"{change[: leans.start('it')]}{wanted[1].rstrip()}{change[leans.end('it') :]}"
-    for sentence in reversed(said[-_LOOKS_BACK:]):
+    for sentence in reversed(said[-_MAX_SENTENCES_BACK:]):
         things = [thing for thing in _things(sentence) if _is_plural(thing) == plural]
         if things:
             begins = bool(_SUBJECT.match(sentence)) and _things(sentence)[0] == things[0]
@@ -126,19 +127,19 @@ def with_subject(change: str, before: str) -> str | None:
     return None
 
 
-def before_quote(quote: str, typed: str) -> str:
-    """Return what stands before a quote in what was typed; nothing if it does not stand there."""
+def text_before_quote(quote: str, typed: str) -> str:
+    """Return the typed text before a quote; empty if the quote is not found."""
     return typed[: max(typed.find(quote), 0)]
 
 
 def _things(sentence: str) -> list[str]:
-    """Return the things a sentence names with an article, each as it can stand in an instruction."""
+    """Return the things that a sentence names with an article, in a form that fits an instruction."""
     found = []
     rest = sentence
     while match := _THING.search(rest):
         words: list[str] = []
         for word in (word.strip("\"'`*").rstrip(".-/") for word in match[2].split()):
-            if not word or word.lower() in _ENDS or len(words) == _MAX:
+            if not word or word.lower() in _STOP_WORDS or len(words) == _MAX_WORDS:
                 break
             words.append(word)
         article = "the" if match[1].lower() in {"a", "an"} else match[1].lower()

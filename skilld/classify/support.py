@@ -1,10 +1,10 @@
-"""Does the quote support the change? Decided in code, whatever the model says.
+"""Decides in code whether a quote supports a change, whatever the model says.
 
-The change may add nothing exact (number,
-path, command, address, identifier, name) that neither that turn nor the skill has, and most of its content words must
-be the person's own. Measured on the labelled development batches (46 updates, 184 other turns of the same batches as
-counter-evidence): at OWN = 0.5, 41 of 46 gold instructions are supported by their turn and 5 of 184 by a wrong one; the
-five missed are translations and a bare assent (tests/unit/test_support.py).
+The change may add nothing exact (number, path, command, address, identifier, name) that is neither in that turn nor in
+the skill, and most of its content words must be the person's own. Measured on the labelled development batches (46
+updates, 184 other turns of the same batches as counter-evidence): at MIN_OWN_SHARE = 0.5, 41 of 46 gold instructions
+are supported by their turn and 5 of 184 by a wrong one; the five missed are translations and a bare assent
+(tests/unit/test_support.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from skilld.classify.clauses import content_words
 from skilld.text import folded
 from skilld.words import SPELLED, apart, comparable, content_stems, holds_name, is_unspaced_in, names, share_held
 
-# What of a text must stand exactly in its ground: numbers, paths, commands, addresses, identifiers.
+# Tokens that the ground must contain exactly: numbers, paths, commands, addresses, identifiers.
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _EXACT = (
@@ -30,22 +30,22 @@ _EXACT = (
     re.compile(r"\b[A-Z][A-Z0-9]{2,}\b"),  # acronyms, constants
     re.compile(r"\d+"),
 )
-_MAX_TOKEN_LENGTH = 200  # characters: of one that repeats itself the pattern takes the square
-_PLAIN = frozenset({"and/or", "e.g", "i.e", "a.m", "p.m"})  # look exact and are not
+_MAX_TOKEN_LENGTH = 200  # characters: the pattern is quadratic for a token that repeats itself
+_NOT_EXACT = frozenset({"and/or", "e.g", "i.e", "a.m", "p.m"})  # match the patterns, but are ordinary words
 
 
 def exact_tokens(text: str) -> set[str]:
-    """Return the exact tokens of `text`, as `words.comparable` would write them."""
+    """Return the exact tokens of `text`, in the form of `words.comparable`."""
     spaced = apart(unicodedata.normalize("NFKC", text))
     found = {part.casefold() for code in _CODE.findall(spaced) for part in code.split()}
     for pattern in _EXACT:
         found.update(match.group(0).rstrip(".,:;").casefold() for match in pattern.finditer(spaced))
-        spaced = pattern.sub(" ", spaced)  # the numbers of an address are no numbers of their own
-    return {token for token in found if token} - _PLAIN
+        spaced = pattern.sub(" ", spaced)  # the numbers in an address do not count again
+    return {token for token in found if token} - _NOT_EXACT
 
 
 def holds_token(token: str, text: str) -> bool:
-    """Whether the comparable `text` holds the token on its own (30 is not in 300), a spelled-out number included."""
+    """Whether the comparable `text` contains the token as a whole (30 is not in 300), or spelled out if a number."""
     if token.isdecimal():
         spelled = SPELLED.get(token)
         alone = rf"(?<!\d)(?<!\d[.,]){token}(?!\d)(?![.,]\d)"
@@ -55,16 +55,16 @@ def holds_token(token: str, text: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(token)}(?:e?s)?(?!\w)", text))
 
 
-OWN = 0.5  # share of the change's content words that the quoted turn must hold
-KNOWN = 0.6  # share that the turn and the skill together must hold
-WRITTEN = 0.8  # share of the content words of the written lines that must be known already
-# What the prompt asks for in place of "me" and "I" adds nothing; in English it is no content word (`skilld/words.py`).
+MIN_OWN_SHARE = 0.5  # share of the change's content words that the quoted turn must contain
+MIN_KNOWN_SHARE = 0.6  # share that the turn and the skill together must contain
+MIN_WRITTEN_SHARE = 0.8  # share of the content words of the written lines that must be known already
+# "The user", which the prompt asks for instead of "me" and "I"; in English it is no content word (`skilld/words.py`).
 _THE_USER = re.compile(
     r"\b(?:(?:be)?nutzer(?:in|s)?|usu[aá]ri[oa]|l['\u2019](?:utilisat(?:eur|rice)|utente)|пользовател\w{1,2}|uživatel\w?|"
     r"użytkownik\w{0,3}|người\s+dùng)\b|用户|用戶|使用者|ユーザー?|사용자",
     re.IGNORECASE,
 )
-# Of an order to write something down: that it be written, and where. Without a word of what, it says nothing.
+# The words of a request to write something down: that it be written, and where, but not what.
 _WRITTEN_DOWN = re.compile(
     r"(?<![a-z])(?:(?:claude|agents|gemini|qwen|skill)(?:\.\w{1,12})?\.mdc?|skills?|rules?|memory|instructions?|guidelines?"
     r"|add(?:ed|ing)?|append|put|note|save|record|store|insert|update|create|another|new|want|like|let(?:'?s)?)(?![a-z])"
@@ -72,16 +72,16 @@ _WRITTEN_DOWN = re.compile(
     re.IGNORECASE,
 )
 _LIST_MARKER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
-_LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered list counts on
+_LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a new item of a numbered list adds one
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether a change is supported; `why_not` is a clause for the person, empty if it is.
+    """Whether a change is supported; if not, `why_not` is a clause for the person.
 
-    `reworded`: it is not, for its words alone; said in the person's own it may be. `doubt` is what it may be the
-    opposite of, where rules cannot tell; `by_model`, that a model told. `beyond` are the parts of a supported change
-    that hold none of the person's words.
+    `reworded`: only its words are at fault; in the person's own words it may be supported. `doubt` is the text that it
+    may be the opposite of, if code cannot tell; `by_model`: a model could. `beyond` are the parts of a supported change
+    that share no words with the person's.
     """
 
     why_not: str = ""
@@ -93,21 +93,21 @@ class Support:
 
     @property
     def ok(self) -> bool:
-        """Whether it is."""
+        """Whether the change is supported."""
         return not self.why_not
 
 
-def says_nothing_written(change: str) -> bool:
-    """Whether a change only orders that something be written down, without a word of what."""
+def is_empty_request(change: str) -> bool:
+    """Whether a change only asks to write something down, without saying what."""
     rest = _WRITTEN_DOWN.sub(" ", change)
     return rest != change and not any(word.content for word in content_words(rest, ""))
 
 
-def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support:
-    """Judge whether the turn `typed` carries `change` to a skill with the text `skill`.
+def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Support:
+    """Judge whether the turn `typed` supports `change` to a skill with the text `skill`.
 
-    `offer` is the agent's text directly before the turn, given only where the turn is a bare assent: then the change
-    may take its content from there, and the outcome says so.
+    `offer` is the agent's text directly before the turn, given only if the turn is a bare assent: then the change may
+    take its content from there, and the result says so.
     """
     ground = comparable(f"{typed}\n{skill}\n{offer}")
     others = _THE_USER.sub(" ", change)
@@ -118,19 +118,19 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
     wanted = content_stems(others)
     if not wanted:
         bare = folded(change).rstrip(".!")
-        says = bool(bare) and bare in folded(typed) and not offer  # a bare assent says nothing alone
+        says = bool(bare) and bare in folded(typed) and not offer  # a bare assent alone says nothing
         return Support() if says else Support("it says nothing worth remembering")
-    if _share(others, typed) >= OWN and _share(others, f"{typed}\n{skill}") >= KNOWN:
+    if _share(others, typed) >= MIN_OWN_SHARE and _share(others, f"{typed}\n{skill}") >= MIN_KNOWN_SHARE:
         return Support()
-    if offer and _share(others, f"{typed}\n{offer}") >= OWN:
+    if offer and _share(others, f"{typed}\n{offer}") >= MIN_OWN_SHARE:
         return Support(by_assent=True)
     return Support("the quoted words do not say this")
 
 
 def _share(change: str, ground: str) -> float:
-    """Return the share of a change's content words that the ground has; a model spells right what was mistyped.
+    """Return the share of a change's content words that the ground contains, ignoring typing errors.
 
-    Where no blanks part them, pairs of characters would count every function word between two of them, twice.
+    In scripts without blanks, pairs of characters would count every function word between two words twice.
     """
     if not is_unspaced_in(change):
         return share_held(content_stems(change), content_stems(ground), slips=True)
@@ -139,10 +139,10 @@ def _share(change: str, ground: str) -> float:
     return sum(word.weight for word in words if word.own) / whole if whole else 0.0
 
 
-def adds_only(text: str, ground: str) -> bool:
-    """Whether written text adds nothing to `ground`: no exact token that it lacks, and hardly a new content word."""
+def adds_nothing(text: str, ground: str) -> bool:
+    """Whether a text adds nothing to `ground`: no new exact token, and hardly any new content word."""
     folded = comparable(ground)
     if any(not holds_token(token, folded) for token in exact_tokens(text) - _LIST_NUMBERS):
         return False
     wanted = content_stems(_LIST_MARKER.sub("", text))
-    return not wanted or share_held(wanted, content_stems(ground)) >= WRITTEN
+    return not wanted or share_held(wanted, content_stems(ground)) >= MIN_WRITTEN_SHARE

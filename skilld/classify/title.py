@@ -1,7 +1,7 @@
 """Names for new skills from a model: reads its reply, and checks which names are acceptable. Pure.
 
-A suggestion may arrange what a drafted skill says and what people said, and add nothing to it. What does not pass is
-left empty, so that the drafted words stay.
+A suggestion may only rearrange the words of a drafted skill and of people, and add nothing. A part that does not pass
+is left empty, so that the drafted words stay.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from skilld.classify import json_answer
-from skilld.classify.json_answer import BadReplyError, array
-from skilld.classify.polarity import turns_round
-from skilld.classify.support import OWN, adds_only, exact_tokens, holds_token
+from skilld.classify.json_answer import BadReplyError, find_array
+from skilld.classify.polarity import seems_reversed
+from skilld.classify.support import MIN_OWN_SHARE, adds_nothing, exact_tokens, holds_token
 from skilld.skills.spec import MAX_NAME, NAME
 from skilld.text import fold, safe_text
 from skilld.words import comparable, content_stems, denies, holds_name, names, share_held
 
 _KEYS = frozenset({"skill", "name", "description", "title"})
-_DESCRIPTION = 400  # agents read it of every skill, in every session
-_TITLE = 80
-_MARKS = frozenset("`#*_<>|[]{}\\")  # of Markdown and markup: a heading or a description needs none
+_MAX_DESCRIPTION = 400  # agents read the descriptions of all skills in every session
+_MAX_TITLE = 80
+_MARKS = frozenset("`#*_<>|[]{}\\")  # Markdown and markup, not needed in a heading or description
 _CLAUSE = re.compile(r"[.;:,!?\n]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """What a skill is called, what its description says, and its heading; each may be empty."""
+    """A skill's name, description and heading; each may be empty."""
 
     name: str = ""
     description: str = ""
@@ -35,10 +35,10 @@ class Title:
 
 
 def parse_titles(reply: str, skills: int) -> dict[int, Title]:
-    """Return the titles of a reply by the number of their skill, from 1; raises BadReplyError if it has none."""
+    """Return the titles of a reply by the number of their skill, from 1. Raises BadReplyError if it has none."""
     found: dict[int, Title] = {}
-    for item in array(reply, "titles", "name"):
-        number = json_answer.skill(item.get("skill"), skills, ()) if isinstance(item, dict) else None
+    for item in find_array(reply, "titles", "name"):
+        number = json_answer.skill_number(item.get("skill"), skills, ()) if isinstance(item, dict) else None
         if number is None or not 1 <= number <= skills or number in found or set(item) - _KEYS:
             raise BadReplyError("a title does not have the requested format")
         texts = [item.get(key) or "" for key in ("name", "description", "title")]
@@ -48,19 +48,19 @@ def parse_titles(reply: str, skills: int) -> dict[int, Title]:
     return found
 
 
-def fitting(
+def acceptable_title(
     suggested: Title, drafted: Title, rules: Sequence[str], said: Sequence[str], taken: Collection[str]
 ) -> Title:
-    """Return what of a suggestion may stand beside `drafted`, whose skill says `rules` for what people `said`.
+    """Return the acceptable parts of a suggestion for `drafted`, whose skill has `rules` from what people `said`.
 
-    `taken` are the names that other skills have.
+    `taken` are the names of other skills.
     """
     exact = comparable("\n".join([drafted.name.replace("-", " "), drafted.description, drafted.title, *rules]))
     ground = "\n".join([exact, *said])
     name = suggested.name if _is_name(suggested.name, ground) and suggested.name not in taken else ""
     description, title = (
-        text if len(text) <= most and _is_fit(text, exact, ground) and not _opposes(text, rules, said) else ""
-        for text, most in ((suggested.description, _DESCRIPTION), (suggested.title, _TITLE))
+        text if len(text) <= most and _is_acceptable(text, exact, ground) and not _opposes(text, rules, said) else ""
+        for text, most in ((suggested.description, _MAX_DESCRIPTION), (suggested.title, _MAX_TITLE))
     )
     return Title(name, description, title)
 
@@ -71,20 +71,20 @@ def _is_name(name: str, ground: str) -> bool:
     return fit and bool(words) and share_held(words, content_stems(ground)) == 1.0
 
 
-def _is_fit(text: str, exact: str, ground: str) -> bool:
+def _is_acceptable(text: str, exact: str, ground: str) -> bool:
     if not content_stems(text) or safe_text(text) != text or not _MARKS.isdisjoint(text):
         return False
     strange = any(not holds_token(token, exact) for token in exact_tokens(text))
     strange = strange or any(not holds_name(name, comparable(ground)) for name in names(text))
-    return not strange and adds_only(text, ground)
+    return not strange and adds_nothing(text, ground)
 
 
 def _opposes(text: str, rules: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether a part of the text says no to what nobody said no to, or the contrary of a rule."""
+    """Whether a part of the text negates something that nobody negated, or contradicts a rule."""
     if denies(text) and not any(denies(one) for one in (*rules, *said)):
         return True
     return any(
-        _is_about(clause, rule) and turns_round(clause, rule, complaint=False)
+        _is_about(clause, rule) and seems_reversed(clause, rule, complaint=False)
         for clause in _CLAUSE.split(text)
         for rule in rules
     )
@@ -92,4 +92,4 @@ def _opposes(text: str, rules: Sequence[str], said: Sequence[str]) -> bool:
 
 def _is_about(clause: str, rule: str) -> bool:
     mine, theirs = content_stems(clause), content_stems(rule)
-    return share_held(mine, theirs) >= OWN and share_held(theirs, mine) >= OWN
+    return share_held(mine, theirs) >= MIN_OWN_SHARE and share_held(theirs, mine) >= MIN_OWN_SHARE

@@ -1,4 +1,4 @@
-"""Evaluation cases as values: what a worker is asked to run with and without an edit, and what it reports."""
+"""Evaluation runs as values: what a worker runs with and without an edit, and what it reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_ANSWER = 12_000  # characters of an answer that are kept and judged
 
 @dataclass(frozen=True, slots=True)
 class TrialCase:
-    """What is asked, and the statements about an answer that a judge decides."""
+    """A request, and the statements about its answer that a judge decides."""
 
     request: str
     statements: tuple[str, ...] = ()
@@ -21,9 +21,9 @@ class TrialCase:
 
 @dataclass(frozen=True, slots=True)
 class TrialPair:
-    """One case to be run with the edit and without; `with_first` says in which order it is run and judged.
+    """One case to run with and without the edit; `with_first` decides the order of running and judging.
 
-    `ours` and `theirs` are the answers with and without that an earlier run was given.
+    `ours` and `theirs` are the answers of an earlier run, with and without the edit.
     """
 
     number: int
@@ -35,7 +35,7 @@ class TrialPair:
 
 @dataclass(frozen=True, slots=True)
 class Trial(TaggedUnion):
-    """Pairs of runs: the skill's text with the edit and without, empty if there is none, and whom to ask."""
+    """Pairs of runs: the skill's texts with and without the edit (may be empty), and the models to ask."""
 
     backend: Spec
     judge: Spec
@@ -47,7 +47,7 @@ class Trial(TaggedUnion):
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswer(TaggedUnion):
-    """What one run answered, redacted; empty if that could not be used."""
+    """The redacted answer of one run; empty if it could not be used."""
 
     pair: int
     ours: bool
@@ -58,7 +58,7 @@ class TrialAnswer(TaggedUnion):
 
 @dataclass(frozen=True, slots=True)
 class TrialVerdict(TaggedUnion):
-    """Whether all statements hold of the answers of a pair; `unusable` says why the judge told nothing of it."""
+    """Whether all statements hold for each answer of a pair; `unusable` says why there is no verdict."""
 
     pair: int
     ours: bool

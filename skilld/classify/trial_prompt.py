@@ -1,72 +1,68 @@
 """The prompts of an evaluation: a case for a model, its answers for a judge, and the judge's reply.
 
-The text of a case comes from a transcript or a file, an answer from a model: both are data. To the model that is tried
-the case is the request that it is; it has no tools, and what it writes is only ever looked at. To the judge all of it
-stands as JSON strings between marks that are drawn again, and the only answer that counts is a yes or no for each pair
-of an answer and a statement. Wording with a version of its own: it is part of an evaluation's identity.
+The text of a case comes from a transcript or a file, an answer from a model: both are data. The model under test gets
+the case as a request; it has no tools, and its answer is only judged. The judge gets everything as JSON strings between
+random marks, and may only answer yes or no for each pair of an answer and a statement. The wording has a version of its
+own, which is part of an evaluation's id.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 from collections.abc import Sequence
-from importlib import resources
 
 from skilld.classify import json_answer
-from skilld.classify.json_answer import BadReplyError, array
-from skilld.classify.prompt import Prompt
-from skilld.classify.reply import form
+from skilld.classify.json_answer import BadReplyError, find_array
+from skilld.classify.prompt import MARK_BYTES, Prompt, as_data, load_text
+from skilld.classify.reply import array_schema
 from skilld.classify.trial import MAX_ANSWER
 from skilld.text import cut
 
-VERSION = "1"  # bump it whenever the text of a request changes: an evaluation with other texts is another one
-_MARK = 6  # bytes
+VERSION = "1"  # bump it whenever the text of a request changes: it makes an evaluation a different one
 _ITEM = {
     "answer": {"type": "integer"},
     "statement": {"type": "integer"},
     "held": {"type": "string", "enum": ["yes", "no"]},
 }
-HELD = form("held", _ITEM)  # for providers that can hold a model to a schema
-_WORDS = {"yes": True, "true": True, "no": False, "false": False}
-_BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\u203a\u3008\u3009"}
-_OURS = re.compile(r"[<\uff1c\u2039\u3008](?=[\s/\\\uff0f]{0,9}(?:skill|request)\b)", re.IGNORECASE)
+VERDICT_SCHEMA = array_schema("held", _ITEM)  # for providers that can enforce a schema
+_ANSWER_WORDS = {"yes": True, "true": True, "no": False, "false": False}
+_RESERVED_TAG = re.compile(r"[<\uff1c\u2039\u3008](?=[\s/\\\uff0f]{0,9}(?:skill|request)\b)", re.IGNORECASE)
 
 
-def attempt(request: str, skill: str) -> Prompt:
-    """Ask what the case asks, with this text of the skill; an empty one is none."""
-    mark = secrets.token_hex(_MARK)
-    parts = [f"<skill>\n{_raw(skill)}\n</skill>"] if skill.strip() else []
-    parts.append(f'<request mark="{mark}">\n{_raw(request)}\n</request mark="{mark}">')
-    return Prompt(_rules("trial_system"), "\n\n".join([*parts, _rules("trial_question")]))
+def ask_case(request: str, skill: str) -> Prompt:
+    """Make the request of a case, with this text of the skill, or without a skill if it is empty."""
+    mark = secrets.token_hex(MARK_BYTES)
+    parts = [f"<skill>\n{_escape_tags(skill)}\n</skill>"] if skill.strip() else []
+    parts.append(f'<request mark="{mark}">\n{_escape_tags(request)}\n</request mark="{mark}">')
+    return Prompt(load_text("trial_system"), "\n\n".join([*parts, load_text("trial_question")]))
 
 
-def held(request: str, statements: Sequence[str], answers: Sequence[str]) -> Prompt:
-    """Ask of each answer and each statement whether it holds; all are numbered from 1."""
-    mark = secrets.token_hex(_MARK)
-    told = [_json({"number": number, "statement": one}) for number, one in enumerate(statements, 1)]
-    given = [_json({"number": number, "answer": cut(one, MAX_ANSWER)}) for number, one in enumerate(answers, 1)]
+def ask_judge(request: str, statements: Sequence[str], answers: Sequence[str]) -> Prompt:
+    """Ask for each answer whether each statement holds; all are numbered from 1."""
+    mark = secrets.token_hex(MARK_BYTES)
+    told = [as_data({"number": number, "statement": one}) for number, one in enumerate(statements, 1)]
+    given = [as_data({"number": number, "answer": cut(one, MAX_ANSWER)}) for number, one in enumerate(answers, 1)]
     parts = (
-        f'<request mark="{mark}">\n{_json(request)}\n</request mark="{mark}">',
+        f'<request mark="{mark}">\n{as_data(request)}\n</request mark="{mark}">',
         f'<statements mark="{mark}">\n' + "\n".join(told) + f'\n</statements mark="{mark}">',
         f'<answers mark="{mark}">\n' + "\n".join(given) + f'\n</answers mark="{mark}">',
-        _rules("held_question"),
+        load_text("held_question"),
     )
-    return Prompt(_rules("held_system"), "\n\n".join(parts))
+    return Prompt(load_text("held_system"), "\n\n".join(parts))
 
 
-def parse_held(reply: str, *, statements: int, answers: int) -> list[bool]:
-    """Return of each answer whether all statements hold of it.
+def parse_verdict(reply: str, *, statements: int, answers: int) -> list[bool]:
+    """Return for each answer whether all statements hold.
 
-    Raises BadReplyError if the reply does not say yes or no, once, of every pair.
+    Raises BadReplyError if the reply does not say yes or no exactly once for every pair.
     """
     found: dict[tuple[int, int], bool] = {}
-    for item in array(reply, "held", "statement"):
+    for item in find_array(reply, "held", "statement"):
         if not isinstance(item, dict) or set(item) != {"answer", "statement", "held"}:
             raise BadReplyError("a verdict does not have the requested format")
-        answer, statement = json_answer.whole(item["answer"]), json_answer.whole(item["statement"])
-        says = _WORDS.get(str(item["held"]).strip().lower())
+        answer, statement = json_answer.whole_number(item["answer"]), json_answer.whole_number(item["statement"])
+        says = _ANSWER_WORDS.get(str(item["held"]).strip().lower())
         if answer is None or statement is None or not (1 <= answer <= answers and 1 <= statement <= statements):
             raise BadReplyError("a verdict is about something that does not exist")
         if says is None:
@@ -78,14 +74,6 @@ def parse_held(reply: str, *, statements: int, answers: int) -> list[bool]:
     return [all(found[answer, one] for one in range(1, statements + 1)) for answer in range(1, answers + 1)]
 
 
-def _raw(text: str) -> str:
-    """Keep a text readable, but let it open or close no block of ours."""
-    return _OURS.sub("\\\\u003c", text)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).translate(_BRACKETS)
-
-
-def _rules(name: str) -> str:
-    return resources.files("skilld.classify").joinpath("prompts", f"{name}.txt").read_text("utf-8").strip()
+def _escape_tags(text: str) -> str:
+    """Keep a text readable, but prevent it from opening or closing a block."""
+    return _RESERVED_TAG.sub("\\\\u003c", text)

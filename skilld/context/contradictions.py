@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from skilld.classify.contradiction import contradicts_plainly
+from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.context.values import LoadedFile, LoadTime, Scope, within
 from skilld.text import folded
@@ -102,7 +102,7 @@ def rules(text: str, first: int = 1) -> Iterator[Rule]:
 
 def contradicted_rules(change: str, text: str, first: int = 1) -> list[Rule]:
     """Return the rules of a text that an instruction contradicts."""
-    return [rule for rule in rules(text, first) if contradicts_plainly(change, rule.words)]
+    return [rule for rule in rules(text, first) if contradicts_clearly(change, rule.words)]
 
 
 def contradictions(files: Sequence[LoadedFile]) -> list[Contradiction]:
@@ -113,7 +113,7 @@ def contradictions(files: Sequence[LoadedFile]) -> list[Contradiction]:
     every = ((file, rule) for file in known for segment in file.segments for rule in rules(segment.text, segment.line))
     for file, rule in islice(every, _MAX_RULES):
         for other, earlier in before:
-            if other is not file and contradicts_plainly(rule.words, earlier.words):
+            if other is not file and contradicts_clearly(rule.words, earlier.words):
                 found.append(Contradiction(file.path, rule.line, rule.text, other.path, earlier.line, earlier.text))
         before.append((file, rule))
     return found

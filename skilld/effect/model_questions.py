@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from skilld.classify.again import MAX_QUOTE
 from skilld.classify.backends import Backend
 from skilld.classify.backends.model import Model
+from skilld.classify.rule_repeats import MAX_QUOTE
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.past import Correction, PastSession, Repeat

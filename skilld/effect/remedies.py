@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from skilld.classify.again import complains
+from skilld.classify.rule_repeats import complains
 from skilld.clock import seconds
 from skilld.effect.figures import RuleState
 from skilld.effect.rule_lines import rules_in

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skilld.classify.again import demands
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.sections import Block, Lines, body_of, sections
+from skilld.classify.rule_repeats import demand_clauses
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
@@ -376,7 +376,7 @@ def _continues(below: str, block: Lines) -> bool:
 def _newer_wording(quotes: Sequence[str], rule: str) -> str:
     """Return the person's latest words that make a rule clearer, as a sentence; empty if they add nothing."""
     own = stems(rule)
-    for said in (demand for quote in reversed(quotes) for demand in demands(quote)):
+    for said in (demand for quote in reversed(quotes) for demand in demand_clauses(quote)):
         words = content_stems(said)
         shared = words & own
         is_of_it = shared < words and len(shared) >= _MIN_SHARED * len(words)

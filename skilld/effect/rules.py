@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePath
 
-from skilld.classify.again import near, says_again
+from skilld.classify.rule_repeats import match_keys, repeats_rule
 from skilld.classify.said_already import says_already
 from skilld.context.values import within
 from skilld.effect.figures import Count, RuleState, state_of
@@ -178,7 +178,7 @@ def effects(rules: Sequence[Rule], sessions: Sequence[PastSession]) -> list[Effe
     """Return the effects of rules in sessions. A session whose time is unknown is left out."""
     timed = sorted((one for one in sessions if one.at), key=lambda one: one.at)
     told = [
-        _SessionTerms(one, frozenset(one.work), frozenset().union(*(near(said.quote) for said in one.said)))
+        _SessionTerms(one, frozenset(one.work), frozenset().union(*(match_keys(said.quote) for said in one.said)))
         for one in timed
     ]
     return [_effect(rule, told) for rule in rules]
@@ -194,7 +194,7 @@ class _SessionTerms:
 
 
 def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
-    folder, words, key, is_in_skill = rule.folder, near(rule.text), rule_key(rule.text), rule.is_in_skill
+    folder, words, key, is_in_skill = rule.folder, match_keys(rule.text), rule_key(rule.text), rule.is_in_skill
     readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
     before, repeated, evidence, missed, occasions, in_reach = Count(), [], [], [], [], 0
     for one in told:
@@ -242,6 +242,6 @@ def _find_repeats(rule: Rule, session: PastSession) -> Iterator[RepeatEvidence]:
     tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and folded(one.text) == key}
     turns: set[str] = set()
     for one in session.said:
-        if one.turn not in turns and ((one.turn, one.quote) in tied or says_again(one.quote, rule.text)):
+        if one.turn not in turns and ((one.turn, one.quote) in tied or repeats_rule(one.quote, rule.text)):
             turns.add(one.turn)
             yield RepeatEvidence(session.session_id, one.turn, one.quote, session.agent, one.at)

@@ -15,9 +15,9 @@ from pathlib import Path, PurePath
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.tools import SEARCH_TOOLS, command_of, files_named, patched_by, record_reader, tools_of
-from skilld.classify.again import corrections, says_again
 from skilld.classify.backends import OFFLINE, make
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.rule_repeats import corrections, repeats_rule
 from skilld.clock import seconds
 from skilld.context import Scope, context_of
 from skilld.effect import model_questions
@@ -265,7 +265,7 @@ def find_repeats(said: Sequence[Correction], files: Sequence[str], redact: Calla
     for path in files:
         for line, text in rules_in(text_of(path)):
             for one in said:
-                if says_again(one.quote, text) and (since := added_at(path, line)) is not None:
+                if repeats_rule(one.quote, text) and (since := added_at(path, line)) is not None:
                     yield Repeat(one.turn, one.quote, path, line, redact(text), since)
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from skilld.classify.again import corrections
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.rule_repeats import corrections
 from skilld.effect.figures import wilson
 from skilld.effect.model_questions import SessionExcerpt, rule_key, with_relevance, with_repeats
 from skilld.effect.relevance import could_matter

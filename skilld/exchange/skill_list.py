@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from skilld.classify.contradiction import contradicts_plainly
+from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.offline.sections import Block, sections
 from skilld.context.contradictions import rules
 from skilld.context.tokenizer import ESTIMATE
@@ -83,7 +83,7 @@ def conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
         for one in skills
         for rule in islice(rules(one.text), _MAX_RULES)
         for line in lines
-        if contradicts_plainly(rule.words, line.words)
+        if contradicts_clearly(rule.words, line.words)
     ]
 
 

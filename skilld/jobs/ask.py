@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
-from skilld.classify.partial import SkillTitle, TitleResult
+from skilld.classify.partial_results import SkillTitle, TitleResult
 from skilld.errors import RetryError, SkilldError
 from skilld.protocol import Ask, Entitle, Fit, FitResult, Result, Spare, SpareResult
 from skilld.types import Message, Outcome

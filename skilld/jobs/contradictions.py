@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename
 
-from skilld.classify.contradiction import topic
+from skilld.classify.contradiction import topic_stems
+from skilld.classify.conversation_style import is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement
-from skilld.classify.talk import is_about_talk, is_of_project
 from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context, LoadedFile, Scope
 from skilld.context.contradictions import Rule, contradicted_rules, rules
@@ -68,8 +68,10 @@ def find_contradictions(
     updates = [item.update for item in checked]
     conflicts: list[ContradictingLine] = []
     edits: list[tuple[SkillRef, tuple[Operation, ...]]] = []
-    beyond = not any(is_of_project(update.quote) for update in updates)
-    talk = any(is_about_talk(update.change) for update in updates)  # one person's affair: it changes no team's file
+    beyond = not any(is_about_project(update.quote) for update in updates)
+    talk = any(
+        is_about_conversation(update.change) for update in updates
+    )  # one person's affair: it changes no team's file
     stays = {rule.text for rule in rules(after)}
     left = tuple(rule for rule in _against(updates, target.doc.text, 1) if rule.text in stays)
     own = _Text(target.ref.path, left, "an uncommitted line in this file", None)
@@ -146,7 +148,7 @@ def _agreeing(
                 text = apply(loaded[0].data, operations) if operations else loaded[0].data
                 now = replace(loaded[0], data=text, doc=replace(loaded[0].doc, text=text.decode("utf-8-sig")))
                 step = replacement(update.change, now.doc.text)
-                if step is None or not _is_one_in_other(topic(update.change), topic(step.anchor)):
+                if step is None or not _is_one_in_other(topic_stems(update.change), topic_stems(step.anchor)):
                     break
                 check([step], [VerifiedUpdate(replace(update, kind=Kind.CHANGE_STEP))], now, typed, redact)
                 apply(loaded[0].data, [*operations, step])

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from skilld.classify.backends import Backend, make
 from skilld.classify.backends.completion import prices
-from skilld.classify.partial import WindowResult, WindowUpdate
+from skilld.classify.partial_results import WindowResult, WindowUpdate
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import ProcessorTimeError, processor_time

@@ -11,7 +11,7 @@ from posixpath import basename, dirname
 
 from skilld.agents import ADAPTERS
 from skilld.classify.offline.placement import target_section
-from skilld.classify.said_already import is_same
+from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context, Kind, LoadedFile, Scope
 from skilld.context.contradictions import rules
@@ -96,7 +96,7 @@ class JobPlaces:
         return [
             Evidence(said.turn, said.quote)
             for said in self.waiting
-            if said.session != self.session_id and any(is_same(update.change, said.change) for update in updates)
+            if said.session != self.session_id and any(is_same_change(update.change, said.change) for update in updates)
         ]
 
     def nearly_said(self, updates: Sequence[Update]) -> list[str]:
@@ -104,7 +104,9 @@ class JobPlaces:
 
         A turn is counted as a repeat of such a line, so that a proposal from the same turn has to name it.
         """
-        from skilld.classify.again import says_again  # its tables take 0.1 s, and of most batches nothing comes
+        from skilld.classify.rule_repeats import (
+            repeats_rule,
+        )  # its tables take 0.1 s, and of most batches nothing comes
 
         root = self.places.context.root
         texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]
@@ -114,7 +116,7 @@ class JobPlaces:
         added = [one for one in updates if one.kind not in {Change.CHANGE_STEP, Change.REMOVE_STEP}]
         lines = [(name, rule) for name, first, text in texts for rule in rules(text, first)]
         found = (
-            f"{name}:{rule.line}" for name, rule in lines if any(says_again(one.quote, rule.words) for one in added)
+            f"{name}:{rule.line}" for name, rule in lines if any(repeats_rule(one.quote, rule.words) for one in added)
         )
         return [f"{place} may already say this" for place in islice(dict.fromkeys(found), _MAX_NAMED)]
 

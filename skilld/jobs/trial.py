@@ -13,7 +13,7 @@ from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.trial import MAX_ANSWER, Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
-from skilld.classify.trial_prompt import attempt, held
+from skilld.classify.trial_prompt import ask_case, ask_judge
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import processor_time
 from skilld.protocol import PROCESSOR_SECONDS, Result
@@ -71,7 +71,7 @@ class _Bench:
     def _answer(self, pair: TrialPair, case: TrialCase, *, ours: bool) -> str:
         before, skill = self.backend.usage, self.job.ours if ours else self.job.theirs
         try:
-            text = self.backend.write(attempt(self.redact(case.request), self.redact(skill)))
+            text = self.backend.write(ask_case(self.redact(case.request), self.redact(skill)))
         except BadReplyError:  # empty, or without an end: no use to anybody, and it counts as such
             text = ""
         answer = cut(self.redact(text), MAX_ANSWER)
@@ -85,7 +85,7 @@ class _Bench:
         holds, unusable = {True: False, False: False}, ""
         if asked:
             statements = [self.redact(one) for one in case.statements]
-            request = held(self.redact(case.request), statements, [given[ours] for ours in asked])
+            request = ask_judge(self.redact(case.request), statements, [given[ours] for ours in asked])
             try:
                 said = self.judge.held(request, statements=len(case.statements), answers=len(asked))
                 holds |= dict(zip(asked, said, strict=True))

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from skilld.classify.backends import OFFLINE, Spec, make
-from skilld.classify.said_already import is_same
+from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import SkilldError
 from skilld.git.run import shared_git
@@ -40,7 +40,12 @@ def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
     for one in found:
         key = one.project, one.skill
         known = next(
-            (ask for ask in asks if (ask[0].project, ask[0].skill) == key and is_same(one.change, ask[0].change)), None
+            (
+                ask
+                for ask in asks
+                if (ask[0].project, ask[0].skill) == key and is_same_change(one.change, ask[0].change)
+            ),
+            None,
         )
         if known is None:
             asks.append([one])

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends import OFFLINE, Backend
 from skilld.classify.contradiction import contradicted_block
-from skilld.classify.said_already import forbidden_in, said_in, says_already
+from skilld.classify.said_already import find_same_ban, find_same_words, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, confidence, group_asks
 from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common, field_of, terms, words
@@ -389,7 +389,10 @@ class CoverageExam:
 def _find_line(change: str, text: str) -> str:
     """Return the line that says a change, or one that has most of its words, or ""."""
     return (
-        said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MAX_COVERED_SHARE) or ""
+        find_same_words(change, text)
+        or find_same_ban(change, text)
+        or find_same_words(change, text, covered=_MAX_COVERED_SHARE)
+        or ""
     )
 
 

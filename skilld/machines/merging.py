@@ -98,6 +98,6 @@ class Groups:
 
 
 def _is_same(one: str, other: str) -> bool:
-    from skilld.classify.said_already import is_same  # the tables of languages: 0.1 s
+    from skilld.classify.said_already import is_same_change  # the tables of languages: 0.1 s
 
-    return folded(one) == folded(other) or (denies(one) == denies(other) and is_same(one, other))
+    return folded(one) == folded(other) or (denies(one) == denies(other) and is_same_change(one, other))

@@ -14,8 +14,8 @@ from typing import Any
 from skilld.classify import prompt
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
-from skilld.classify.partial import TitleResult
-from skilld.classify.title import Title, fitting
+from skilld.classify.partial_results import TitleResult
+from skilld.classify.title import Title, acceptable_title
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
@@ -134,7 +134,7 @@ def _apply_title(
     rules = drafted.body.splitlines()
     said = [proof.quote for proof in one.evidence]
     own = Title(one.name, drafted.description, rules[0].lstrip("# "))
-    passed = fitting(suggested, own, rules, said, taken)
+    passed = acceptable_title(suggested, own, rules, said, taken)
     better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
     try:
         check_skill(better, build_skill(better, day=day(time.time()), with_sessions=False), run)

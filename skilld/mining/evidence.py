@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
+from skilld.classify.conversation_style import PROJECT_SCOPE, remove_project_scope
 from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
-from skilld.classify.talk import OF_PROJECT, without_project
-from skilld.classify.verify import as_typed
+from skilld.classify.verify import typed_quote
 from skilld.clock import seconds
 from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
 from skilld.mining.session_summary import Row, task_text, typed_text
@@ -111,9 +111,9 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
     read = {path for row in rows for path in row.skill_paths}
     folders = [Path(row.main_dir) for row in rows if row.main_dir]
     task = [row.tasks[0].text for row in rows if row.tasks]
-    if OF_PROJECT.search(ask.text) or is_personal(ask.text):  # the task does not matter then
+    if PROJECT_SCOPE.search(ask.text) or is_personal(ask.text):  # the task does not matter then
         task = []
-    wanted = content_stems(without_project(" ".join([ask.text, *task])))
+    wanted = content_stems(remove_project_scope(" ".join([ask.text, *task])))
     likes = [
         (likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}")), skill)
         for skill in skills
@@ -243,7 +243,7 @@ def _refutation_reason(part: Part, proof: Proof, heard: TurnInContext | None) ->
         return None if proof.quote in done else GONE_REASON
     if part.sort is PartKind.REQUEST:
         return None if task_text(heard.session.messages, heard.place) == proof.quote else GONE_REASON
-    if not as_typed(proof.quote, heard.typed):
+    if not typed_quote(proof.quote, heard.typed):
         return GONE_REASON
     update = Update(None, "", part.text, "", part.kind or Kind.PREFERENCE, heard.message.turn or 0, proof.quote)
     return None if still_standing([update], heard.session.messages) else WITHDRAWN_REASON

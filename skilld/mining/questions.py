@@ -12,7 +12,7 @@ from skilld.batching.gate import needs_classification
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import Rates
-from skilld.classify.partial import WindowResult
+from skilld.classify.partial_results import WindowResult
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session

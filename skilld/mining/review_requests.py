@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from skilld.batching.gate import needs_classification
-from skilld.classify.contradiction import contradicts_outright
+from skilld.classify.contradiction import chooses_differently
 from skilld.classify.offline.choices import turned_down, turned_round
 from skilld.classify.offline.detector import Match, clauses_of, listen, plain, typed_part
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.product import spoken
 from skilld.classify.offline.provenance import FILLER
-from skilld.classify.said_already import is_same, says_already
+from skilld.classify.said_already import is_same_change, says_already
 from skilld.clock import seconds
 from skilld.library.clusters import Mention, Piece, group_asks
 from skilld.text import fold
@@ -177,7 +177,9 @@ def recurring_requests(asked: Iterable[StoredRequest]) -> list[RecurringRequest]
     found.sort(key=lambda one: (-one.pulls, -len(one.asked), one.change))
     kept: list[RecurringRequest] = []
     for one in found:
-        if not any(is_same(one.change, other.change) or says_already(one.change, other.change) for other in kept):
+        if not any(
+            is_same_change(one.change, other.change) or says_already(one.change, other.change) for other in kept
+        ):
             kept.append(one)
     return kept
 
@@ -222,7 +224,7 @@ def _build_request(group: Sequence[StoredRequest]) -> RecurringRequest:
 def _are_opposite(one: str, stems: frozenset[str], other: str, others: frozenset[str]) -> bool:
     """Whether two wordings ask for the opposite. One "not" alone is often the same thing in other words."""
     if stems != others:
-        return contradicts_outright(one, other)
+        return chooses_differently(one, other)
     plainly = not (turned_down(one) or turned_down(other))  # "use a, not b" denies only b
     return turned_round(one, other) or (plainly and denies(one) != denies(other))
 

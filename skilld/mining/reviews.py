@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import contradicted_block
-from skilld.classify.said_already import said_in
+from skilld.classify.said_already import find_same_words
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339, seconds
 from skilld.edit.lint import lint
@@ -255,7 +255,7 @@ def _outcome(found: RecurringRequest, history: ProposalHistory, context: Proposa
     texts = {loaded[0].ref.path: loaded[0].doc.text} | {
         file.real: file.text for file in where.context.files if file.entered
     }
-    if any(said_in(found.change, text) for text in texts.values()):
+    if any(find_same_words(found.change, text) for text in texts.values()):
         return Outcome(found, None, "the instructions already say this")
     try:
         return Outcome(found, _draft_proposal(found, loaded[0], texts, context))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.backends import Backend, Unfit
-from skilld.classify.faithful import faith
-from skilld.classify.support import adds_only
-from skilld.classify.touched import blocks
+from skilld.classify.block_diff import parse_blocks
+from skilld.classify.fidelity import check_fidelity
+from skilld.classify.support import adds_nothing
 from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.derive_operations import operations_from_text
 from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
@@ -169,11 +169,11 @@ def check(
     # The front matter of a rule that is made is ours.
     was = loaded.ref.front.encode() if loaded.ref.absent else loaded.data
     texts = [operation.text.removeprefix(loaded.ref.front) for operation in operations]
-    if not all(adds_only(_without_our_title(text), ground) for text in texts):
+    if not all(adds_nothing(_without_our_title(text), ground) for text in texts):
         raise RefusedError("The edit was not made", "it says more than the person did")
     updates = [item.update for item in checked]
     before, then = was.decode("utf-8-sig"), after.decode("utf-8-sig")
-    judged = faith(before, then, updates, typed, title=DEFAULT_TITLE)
+    judged = check_fidelity(before, then, updates, typed, title=DEFAULT_TITLE)
     if judged.why_not:
         raise RefusedError("The edit was not made", judged.why_not)
     flags = [TAKEN_UP] if any(item.by_assent for item in checked) else []
@@ -288,7 +288,7 @@ def _in_lines(data: bytes, operations: Sequence[Operation]) -> list[Operation]:
 def _on_lines(data: bytes, operation: Operation) -> Operation:
     """Return the operation that does to all lines of a section what `operation` asks for by its first line."""
     body = parse(data).body
-    found = blocks(data.decode("utf-8-sig"))
+    found = parse_blocks(data.decode("utf-8-sig"))
     starts = list(find_lines(body, operation.anchor.split("\n")[:1]))
     head = next((block for block in found if starts == [block.start]), None)
     if head is None:
@@ -350,7 +350,7 @@ def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
         hint = "" if fold(update.section).casefold() == _NO_SECTION else update.section
         step = update.kind is Kind.ADD_STEP or bool(_IN_ORDER.match(update.change))
         operation = insert_bullet(data, hint, update.change, step=step)
-        if any(line.startswith("#") and not adds_only(line, ground) for line in operation.text.split("\n")):
+        if any(line.startswith("#") and not adds_nothing(line, ground) for line in operation.text.split("\n")):
             operation = insert_bullet(data, "", update.change, step=step)  # a new heading in words that nobody used
         data = apply(data, [operation])
         operations.append(operation)

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import Backend
-from skilld.classify.clauses import excepts
+from skilld.classify.clauses import may_state_exception
+from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
 from skilld.classify.offline.placement import WEAK, target_section
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
-from skilld.classify.support import says_nothing_written
-from skilld.classify.talk import OF_PROJECT, is_of_project, talk_apart, without_project
-from skilld.classify.verify import NOT_SURE, Verdict, VerifiedUpdate, as_typed, verify
+from skilld.classify.support import is_empty_request
+from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, typed_quote, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, adds, apart, compose, harms
@@ -87,7 +87,7 @@ class Judge:
                 verdict = verdict.without_fault(update)
             else:
                 found = replace(found, lost=())  # it is lost already
-            verdict += replace(found, dropped=(), faults=tuple(one for one in found.faults if one == NOT_SURE))
+            verdict += replace(found, dropped=(), faults=tuple(one for one in found.faults if one == UNCLEAR_REASON))
         return verdict
 
     def _sound_part(self, update: Update, docs: Sequence[SkillDoc]) -> Verdict:
@@ -96,7 +96,7 @@ class Judge:
         if len(parts) == 1 or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
             return Verdict()
         sound = [part for part in parts if not self._verify([replace(update, change=part)], docs).lost]
-        if not sound or any(denies(part) or excepts(part) for part in parts if part not in sound):
+        if not sound or any(denies(part) or may_state_exception(part) for part in parts if part not in sound):
             return Verdict()
         return self._verify([replace(update, change=" ".join(sound))], docs)
 
@@ -110,8 +110,8 @@ class Judge:
         ]
         kept: list[tuple[Update, str]] = []
         for update, why in verdict.lost:
-            quote = as_typed(update.quote, self._typed([update]))
-            says = _says_something(quote, update.change) and not says_nothing_written(quote)
+            quote = typed_quote(update.quote, self._typed([update]))
+            says = _says_something(quote, update.change) and not is_empty_request(quote)
             says = says and not any(same_words(update, other) for other, _ in verdict.already_said)
             if says and not any(_is_told(quote, update, other) for other in known):
                 known.append(replace(update, change=quote, quote=quote))
@@ -136,8 +136,8 @@ class Judge:
             return verdict
         for (update, ground), same in zip(verdict.doubtful, meant, strict=False):
             self._meant[update.change, ground] = same
-        faults = tuple(fault for fault in verdict.faults if fault != NOT_SURE)
-        lost = tuple(one for one in verdict.lost if one[1] != NOT_SURE)
+        faults = tuple(fault for fault in verdict.faults if fault != UNCLEAR_REASON)
+        lost = tuple(one for one in verdict.lost if one[1] != UNCLEAR_REASON)
         return replace(verdict, faults=faults, doubtful=(), lost=lost) + self._verify(asked, docs)
 
     def edit(self, loaded: TargetDocument, checked: Sequence[VerifiedUpdate]) -> CheckedEdit:
@@ -202,8 +202,8 @@ class Judge:
             return [update]
         if _is_beside(update, named):
             return [self._moved(update, named, TargetKind.INSTRUCTIONS)]
-        talk, rest = talk_apart(update.change)
-        if not talk or is_of_project(self._typed([update])):
+        talk, rest = split_conversation(update.change)
+        if not talk or is_about_project(self._typed([update])):
             return [update]
         mine = self._moved(replace(update, change=talk, kind=Kind.PREFERENCE), named, TargetKind.PERSONAL)
         if mine.skill == update.skill:
@@ -249,10 +249,10 @@ class Judge:
 def _is_beside(update: Update, named: TargetDocument) -> bool:
     """Whether an update is about the project that it was said in, and nothing that the skill named is for."""
     said = f"{update.quote}\n{update.change}"
-    if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not OF_PROJECT.search(said):
+    if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not PROJECT_SCOPE.search(said):
         return False
     own = f"the skill {named.ref.name.replace('-', ' ')}: {front(named.doc.text).description}"
-    return not (content_stems(without_project(said)) & content_stems(own) - WEAK or other_tongue(said, own))
+    return not (content_stems(remove_project_scope(said)) & content_stems(own) - WEAK or other_tongue(said, own))
 
 
 def _is_heard(verdict: Verdict) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.classify.clauses import all_own
-from skilld.classify.polarity import turns
+from skilld.classify.clauses import has_only_own_words
+from skilld.classify.polarity import reversing_words
 from skilld.edit.insertion_point import DEFAULT_TITLE
 from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
@@ -138,4 +138,9 @@ def _is_typed_by_person(proposal: Proposal, typed: Callable[[Proposal], str]) ->
     except SkilldError:
         return False
     texts = [_GENERATED_PATTERN.sub("", operation.text) for operation in proposal.operations]
-    return all(all_own(text, said) and turns(text) <= turns(said) and denies(text) <= denies(said) for text in texts)
+    return all(
+        has_only_own_words(text, said)
+        and reversing_words(text) <= reversing_words(said)
+        and denies(text) <= denies(said)
+        for text in texts
+    )

@@ -55,13 +55,13 @@ def decision_against(
 
 def find_refused_sentence(sentence: str, decided: Sequence[PastDecision]) -> PastDecision | None:
     """Return the newest decision against a rule that a sentence states in nearly the same words, if there is one."""
-    from skilld.classify.said_already import is_same  # as in _any_says
+    from skilld.classify.said_already import is_same_change  # as in _any_says
 
     if sentence.rstrip().endswith("?"):
         return None
     for decision in reversed(decided):
         lines = (line for change in decision.changes for line in change.splitlines())
-        if any(is_same(sentence, line) for line in lines):
+        if any(is_same_change(sentence, line) for line in lines):
             return decision
     return None
 
@@ -80,8 +80,8 @@ def match_open_proposal(update: Update, path: str, standing: Sequence[Proposal])
     The latter is empty if no remaining sentence is complete by itself. An update that changes or removes a line is
     matched as a whole or not at all.
     """
-    from skilld.classify.clauses import excepts  # as in _any_says
-    from skilld.classify.subject import leans
+    from skilld.classify.clauses import may_state_exception  # as in _any_says
+    from skilld.classify.subject import points_elsewhere
 
     mine = [proposal for proposal in standing if proposal.path == path]
     whole = next((one for one in mine if _proposal_says(update.change, one)), None)
@@ -93,8 +93,10 @@ def match_open_proposal(update: Update, path: str, standing: Sequence[Proposal])
     by = [next((one for one in mine if _proposal_says(part, one)), None) for part in parts]
     first = next((one for one in by if one is not None), None)
     rest = [part for part, one in zip(parts, by, strict=True) if one is None]
-    alone = [part for part in rest if not leans(part)]
-    if first is None or any(len(content_stems(part)) < _MIN_CONTENT_WORDS or excepts(part) for part in alone):
+    alone = [part for part in rest if not points_elsewhere(part)]
+    if first is None or any(
+        len(content_stems(part)) < _MIN_CONTENT_WORDS or may_state_exception(part) for part in alone
+    ):
         return None, update.change
     return first, " ".join(alone)
 

@@ -9,8 +9,8 @@ from itertools import islice
 from types import MappingProxyType
 
 from skilld.classify.backends import Backend, Unfit
+from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement, section_for
-from skilld.classify.talk import OF_PROJECT, is_about_talk, is_of_project
 from skilld.targets.scopes import scopes, takes
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
 from skilld.words import content_stems, is_about, likeness
@@ -102,7 +102,9 @@ def _ordered(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
 
 def is_personal(text: str) -> bool:
     """Whether words are about the person in any project."""
-    return bool(_PERSONAL.search(text) or _LIKES.match(text) or is_about_talk(text)) and not is_of_project(text)
+    return bool(_PERSONAL.search(text) or _LIKES.match(text) or is_about_conversation(text)) and not is_about_project(
+        text
+    )
 
 
 def choose(
@@ -127,7 +129,7 @@ def choose(
     # A rule for some paths is no place for words about others, and none is made for words about all.
     refs = [ref for ref in refs if not (ref.patterns and (about or ref.absent)) and ref.kind is not TargetKind.SKILL]
     own = [ref for ref in refs if (ref.kind is TargetKind.PERSONAL) == is_personal(text)]
-    if OF_PROJECT.search(text):
+    if PROJECT_SCOPE.search(text):
         own.sort(key=lambda ref: ref.kind is TargetKind.RULES or ref.absent)
     there = [ref for ref in own if not ref.absent]
     return next(iter(there or own), None)

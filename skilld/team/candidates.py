@@ -105,7 +105,7 @@ class Candidate:
 
 def is_same(one: str, other: str) -> bool:
     """Whether two rules are one, as learnings are matched."""
-    from skilld.classify.said_already import is_same as matched
+    from skilld.classify.said_already import is_same_change as matched
 
     return folded(one) == folded(other) or matched(one, other)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
-from skilld.classify.said_already import said_in
+from skilld.classify.said_already import find_same_words
 from skilld.git import objects, refs
 from skilld.git.run import Git
 from skilld.team.candidates import Candidate, RemoteStatus, is_same
@@ -91,7 +91,7 @@ def seen(git: Git, base: str, rules: str, *, today: str) -> RemoteStatus:
 
 def is_said(rule: str, text: str) -> bool:
     """Whether a line of a file says a rule, be it in somewhat other words since."""
-    if said_in(rule, text):
+    if find_same_words(rule, text):
         return True
     stems = content_stems(rule)
     return any(same(stems, content_stems(line)) and is_same(rule, line.lstrip("-*+ ")) for line in text.splitlines())

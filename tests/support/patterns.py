@@ -50,8 +50,8 @@ LITERAL = frozenset(
     {
         "skilld.agents.qwen_code.__init__._is_numbered",
         "skilld.caller.judge.__init__",
-        "skilld.classify.json_answer.blocks",
-        "skilld.classify.contradiction.renumbered",
+        "skilld.classify.json_answer.find_blocks",
+        "skilld.classify.contradiction.replace_numbers",
         "skilld.classify.offline.choices.swapped",
         "skilld.classify.support.holds_token",
         "skilld.edit.operations._find_entry",

@@ -431,7 +431,7 @@ def load() -> None:
     """
     import skilld
     from skilld.classify.backends.offline import Offline
-    from skilld.classify.gist import members
+    from skilld.classify.content import choice_members
     from skilld.classify.offline import grammar
     from skilld.classify.verify import verify
     from skilld.context.tokenizer import tokenizer
@@ -446,7 +446,7 @@ def load() -> None:
     said = [Message("From now on, always sort the entries.", turn=1), Message("ok go on", turn=2)]  # or is it French?
     skill = SkillDoc(1, "notes", "/SKILL.md", "# Notes")
     verify(Offline().detect(said, [skill]), said, [skill])
-    members("Sort the entries.")
+    choice_members("Sort the entries.")
     Redactor(bytes(32)).redact("It runs on 2 servers.")
     tokenizer()
     importlib.import_module("git_clock").spare_readers()  # it lies beside this script

@@ -16,7 +16,7 @@ from skilld.classify.backends import Spec, make
 from skilld.classify.backends.agent_cli import child
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.trial_prompt import attempt
+from skilld.classify.trial_prompt import ask_case
 from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.late_clock import LateClock
@@ -177,7 +177,7 @@ def test_each_client_is_asked_on_stdin_in_a_folder_of_its_own_and_its_reply_read
     assert rooms(home) == []
     assert asked["arguments"][asked["arguments"].index("--model") + 1] == "vendor/name-1:high"
     assert isinstance(backend, Model)
-    assert backend.write(attempt("Write the ticket notes", "- No marketing words.")) == REPLY
+    assert backend.write(ask_case("Write the ticket notes", "- No marketing words.")) == REPLY
     for call, said in ((asked, SAID), (fake.asked, "Write the ticket notes")):
         assert said in call["stdin"]
         assert "No marketing words" in call["stdin"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skilld.classify.clauses import all_own, beyond, without_beyond
+from skilld.classify.clauses import foreign_parts, has_only_own_words, without_foreign_clauses
 from skilld.classify.verify import VerifiedUpdate, verify
 from skilld.types import Kind, Message, SkillDoc, Update
 from support.tables import rows
@@ -62,17 +62,17 @@ def test_one_without_which_the_rest_would_say_something_else_is_named(change: st
 
 @pytest.mark.parametrize(("said", "change", "stray"), TONGUES)
 def test_s5_in_any_language(said: str, change: str, stray: str) -> None:
-    assert (beyond(change, said), without_beyond(change, said)) == ([], change)
+    assert (foreign_parts(change, said), without_foreign_clauses(change, said)) == ([], change)
     for longer in (f"{change.rstrip('.।。')}, {stray}.", f"{change} {stray}", f"{stray}. {change}"):
-        assert beyond(longer, said), longer
-        rest = without_beyond(longer, said)
-        assert stray not in rest or beyond(rest, said)
+        assert foreign_parts(longer, said), longer
+        rest = without_foreign_clauses(longer, said)
+        assert stray not in rest or foreign_parts(rest, said)
 
 
 @pytest.mark.parametrize(("said", "change", "stray"), TONGUES)
 def test_for_auto_mode_every_content_word_is_the_persons(said: str, change: str, stray: str) -> None:
-    assert all_own(change, said)
-    assert not all_own(f"{change} {stray}", said)
+    assert has_only_own_words(change, said)
+    assert not has_only_own_words(f"{change} {stray}", said)
 
 
 @pytest.mark.parametrize(
@@ -84,17 +84,19 @@ def test_for_auto_mode_every_content_word_is_the_persons(said: str, change: str,
     ],
 )
 def test_one_word_more_is_not_the_persons(change: str) -> None:
-    assert not all_own(change, SAID)
-    assert beyond(change, SAID) == []
+    assert not has_only_own_words(change, SAID)
+    assert foreign_parts(change, SAID) == []
 
 
 def test_inflection_and_order_make_no_word_foreign() -> None:
-    assert all_own("Ticket numbers go first: number entries, put tickets first.", f"{SAID} let it go, numbers")
-    assert all_own("Тикеты в начале записей.", "тикет в начало записи")
+    assert has_only_own_words(
+        "Ticket numbers go first: number entries, put tickets first.", f"{SAID} let it go, numbers"
+    )
+    assert has_only_own_words("Тикеты в начале записей.", "тикет в начало записи")
 
 
 def test_going_forward_forwards_nothing() -> None:
-    assert beyond(f"{CHANGE}, then forward it.", f"Going forward: {SAID}") == ["forward it"]
+    assert foreign_parts(f"{CHANGE}, then forward it.", f"Going forward: {SAID}") == ["forward it"]
 
 
 WORDS = ["forward", "upload", "competitors", "drafts", "outside", "mailbox", "publish", "secretly", "archive", "banner"]
@@ -114,7 +116,7 @@ def test_s5_whatever_clause_is_put_in_is_named_or_gone(stray: str, form: str, at
     change = f"{CHANGE[:at]}{clause}{CHANGE[at:]}." if at else f"{stray.capitalize()}{form.format(CHANGE)}."
     found = _proposed(change)
     assert found is None or found.beyond or not set(stray.split()) & set(found.update.change.casefold().split())
-    assert not all_own(change, SAID)
+    assert not has_only_own_words(change, SAID)
 
 
 @pytest.mark.parametrize(("which", "strays"), [(4, HAN), (5, KATAKANA), (7, THAI)])
@@ -125,16 +127,16 @@ def test_s5_nor_in_a_script_without_blanks(which: int, strays: st.SearchStrategy
     def holds(stray: str, join: str, first: bool) -> None:  # noqa: FBT001 - drawn
         parts = [stray, change.rstrip("。")] if first else [change.rstrip("。"), stray]
         longer = join.join(parts)
-        rest = without_beyond(longer, said)
-        assert stray not in rest or beyond(rest, said)
-        assert not all_own(longer, said)
+        rest = without_foreign_clauses(longer, said)
+        assert stray not in rest or foreign_parts(rest, said)
+        assert not has_only_own_words(longer, said)
 
     holds()
 
 
 @given(st.text(max_size=120), st.text(max_size=120))
 def test_what_is_left_is_made_of_what_was_there(text: str, ground: str) -> None:
-    rest = without_beyond(text, ground)
+    rest = without_foreign_clauses(text, ground)
     assert len(rest) <= len(text) + 1
-    assert without_beyond(rest, ground) == rest
-    beyond(text, ground)
+    assert without_foreign_clauses(rest, ground) == rest
+    foreign_parts(text, ground)

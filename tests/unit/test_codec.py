@@ -10,7 +10,7 @@ import pytest
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
-from skilld.classify.partial import WindowResult, WindowUpdate
+from skilld.classify.partial_results import WindowResult, WindowUpdate
 from skilld.protocol import (
     Analyse,
     BatchJob,

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.kit.year import MODEL, WORDS, Ears, has_enough, lived
 from skilld import codec
-from skilld.classify.again import says_again
+from skilld.classify.rule_repeats import repeats_rule
 from skilld.daemon.surveys import SurveySchedule
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState, state_of, wilson
 from skilld.effect.model_questions import rule_key
@@ -29,7 +29,7 @@ from support.proposals import a_proposal
 RULE = "Use pnpm, never npm, in this repository."
 GUIDE = "/home/ada/a/CLAUDE.md"
 AGAIN = "you ran npm again, use pnpm"
-SAYS_AGAIN = cache(says_again)  # a made-up year has the same words over and over
+SAYS_AGAIN = cache(repeats_rule)  # a made-up year has the same words over and over
 
 
 def session(at: float, *said: str, loaded: tuple[str, ...] = (GUIDE,), **more: object) -> PastSession:
@@ -147,7 +147,7 @@ def test_a_year_is_judged_right_by_what_is_heard_of_it(
     ears: Ears, least: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """States right for 95 % of the rules with enough sessions, by words and with a model; hardly one is wrong."""
-    monkeypatch.setattr("skilld.effect.rules.says_again", SAYS_AGAIN)
+    monkeypatch.setattr("skilld.effect.rules.repeats_rule", SAYS_AGAIN)
     counts: Counter[str] = Counter()
     for seed in range(20):
         for truth, found in zip(*lived(seed, ears=ears), strict=True):

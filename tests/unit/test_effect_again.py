@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.again import MAX_QUOTE, corrections, says_again
+from skilld.classify.rule_repeats import MAX_QUOTE, corrections, repeats_rule
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import work_of
 from support.tables import rows
@@ -47,7 +47,7 @@ def test_a_repeat_is_told_from_talk_and_from_other_rules(name: str, half: str, n
     """Y8: recall at least 0.6 and precision at least 0.9 without a model, where the matcher was mended for the set."""
     known = pairs(f"{name}.txt", half)
     assert len(known) == number
-    recall, precision = score([(says_again(text, rule), label == "repeat") for label, rule, text in known])
+    recall, precision = score([(repeats_rule(text, rule), label == "repeat") for label, rule, text in known])
     print(f"{half}: recall {recall:.3f}, precision {precision:.3f}")
     assert recall >= least
     assert precision >= 0.9
@@ -55,7 +55,7 @@ def test_a_repeat_is_told_from_talk_and_from_other_rules(name: str, half: str, n
 
 def test_the_surer_a_turn_corrects_the_fewer_words_it_takes() -> None:
     for rule, text, again in rows("effect_again", "said again"):
-        assert says_again(text, rule) is (again == "yes")
+        assert repeats_rule(text, rule) is (again == "yes")
 
 
 @pytest.mark.parametrize("half", ["held", "dev"])

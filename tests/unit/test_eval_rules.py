@@ -47,8 +47,8 @@ def test_a_changed_question_finds_no_answer(
     kind: str, answers: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Answers belong to a wording: after a change nothing counts as answered, and the new requests are written."""
-    rules = prompt._rules
-    monkeypatch.setattr(prompt, "_rules", lambda name: rules(name).replace("rules", "Rules"))
+    rules = prompt.load_text
+    monkeypatch.setattr(prompt, "load_text", lambda name: rules(name).replace("rules", "Rules"))
     found = scored(kind, f"stored:{answers / kind}", capsys)
     assert found["unanswered"] == found["n"]
     assert any((answers / kind / "asked").iterdir())

@@ -12,7 +12,7 @@ from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.detector import listen, plain
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.product import spoken
-from skilld.classify.said_already import forbidden_in
+from skilld.classify.said_already import find_same_ban
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
 from support.tables import rows
@@ -118,7 +118,7 @@ description: Work on the shop
 def test_a_prohibition_is_said_already_in_whatever_words_for_no() -> None:
     """Part 4: another "no", its reach and its politeness make no new rule; another object does."""
     for asked, said in rows("everyday", "prohibitions said already"):
-        assert (forbidden_in(asked, FORBIDS) is not None) is (said == "yes"), asked
+        assert (find_same_ban(asked, FORBIDS) is not None) is (said == "yes"), asked
 
 
 def test_what_a_sentence_says_is_the_custom_is_quoted_with_it() -> None:

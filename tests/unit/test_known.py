@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.classify.contradiction import contradicts_plainly
-from skilld.classify.said_already import is_same, said_in
+from skilld.classify.contradiction import contradicts_clearly
+from skilld.classify.said_already import find_same_words, is_same_change
 from skilld.proposals.past_decisions import find_refused_sentence, known_reason, match_open_proposal
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
@@ -96,17 +96,17 @@ def test_what_a_proposal_was_made_for_is_said_whatever_its_edit_writes() -> None
 
 def test_a_rule_turned_round_is_another_rule() -> None:
     for one, other in rows("known", "a rule turned round"):
-        assert not is_same(one, other)
-        assert said_in(one, f"# Rules\n\n- {other}\n") is None
-        assert is_same(one, one.lower())
-        assert said_in(one, f"# Rules\n\n- {one}\n") == one
+        assert not is_same_change(one, other)
+        assert find_same_words(one, f"# Rules\n\n- {other}\n") is None
+        assert is_same_change(one, one.lower())
+        assert find_same_words(one, f"# Rules\n\n- {one}\n") == one
 
 
 def test_what_cannot_both_hold_is_named() -> None:
     for change, line in rows("contradictions", "cannot both hold"):
-        assert contradicts_plainly(change, line)
+        assert contradicts_clearly(change, line)
 
 
 def test_an_exception_another_subject_and_a_mere_command_are_not() -> None:
     for change, line in rows("contradictions", "can both hold"):
-        assert not contradicts_plainly(change, line)
+        assert not contradicts_clearly(change, line)

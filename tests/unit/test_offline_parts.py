@@ -6,7 +6,7 @@ from skilld.classify.contradiction import contradicted_block, contradicts
 from skilld.classify.offline.choices import changed_choice, swapped, turned_down
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.said_already import meant_in, said_in, says_already
+from skilld.classify.said_already import find_same_meaning, find_same_words, says_already
 from skilld.effect.rule_lines import rules_in
 from skilld.words import denies, measures, stems
 
@@ -90,8 +90,8 @@ def test_an_import_is_no_rule() -> None:
 
 def test_the_line_that_says_it_is_named() -> None:
     text = "# Migrations\n\nOne file each.\n\n- Write a down migration for each up migration.\n"
-    assert said_in("Always add a down migration too.", text) == "Write a down migration for each up migration."
-    assert said_in("Never squash migrations.", text) is None
+    assert find_same_words("Always add a down migration too.", text) == "Write a down migration for each up migration."
+    assert find_same_words("Never squash migrations.", text) is None
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_a_clause_says_where_it_is_and_whether_it_asks() -> None:
     ],
 )
 def test_what_a_line_says_in_other_words(change: str, line: str, *, said: bool) -> None:
-    assert (meant_in(change, f"---\nname: shop-mail\n---\n\n# Rules\n\n- {line}\n") is not None) is said
+    assert (find_same_meaning(change, f"---\nname: shop-mail\n---\n\n# Rules\n\n- {line}\n") is not None) is said

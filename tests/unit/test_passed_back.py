@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.adopted import Endorsement, passed_back
+from skilld.classify.endorsement import Endorsement, find_passed_back
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
@@ -35,7 +35,7 @@ NO_ORDERS = (
 
 
 def _found(text: str, offer: str = OFFER) -> Endorsement | None:
-    return passed_back(text, own_words(text, [offer]), offer)
+    return find_passed_back(text, own_words(text, [offer]), offer)
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -8,8 +8,8 @@ import pytest
 
 from skilld.classify.offline.detector import listen
 from skilld.classify.offline.grammar import languages
-from skilld.classify.subject import leans
-from skilld.classify.verify import FOR_NOW, is_passing, verify
+from skilld.classify.subject import points_elsewhere
+from skilld.classify.verify import TEMPORARY_REASON, is_temporary, verify
 from skilld.types import Kind, Message, SkillDoc, Update
 
 DOC = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Past tense.\n")
@@ -41,7 +41,7 @@ DOC = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Past tense.\n")
     ],
 )
 def test_what_is_said_for_now_is_heard_as_such_in_every_language(said: str) -> None:
-    assert is_passing(said, said)
+    assert is_temporary(said, said)
     assert not listen(said), "offline too"
 
 
@@ -64,7 +64,7 @@ def test_what_is_said_for_now_is_heard_as_such_in_every_language(said: str) -> N
     ],
 )
 def test_what_holds_from_now_on_is_not(said: str) -> None:
-    assert not is_passing(said, said)
+    assert not is_temporary(said, said)
 
 
 def test_every_language_has_its_words_for_it() -> None:
@@ -79,7 +79,7 @@ def _kept(typed: str, quote: str, change: str) -> tuple[Sequence[str], Sequence[
 
 def test_a_models_answer_that_leaves_for_now_out_is_kept_and_not_proposed() -> None:
     typed = "let us use sqlite for the database for now. And write the readme in English, always."
-    assert _kept(typed, "use sqlite for the database", "Use SQLite for the database.") == ([], [FOR_NOW])
+    assert _kept(typed, "use sqlite for the database", "Use SQLite for the database.") == ([], [TEMPORARY_REASON])
     right = "Write the readme in English, always."
     assert _kept(typed, "write the readme in English, always", right) == ([right], []), "the next sentence holds"
 
@@ -104,6 +104,6 @@ def test_a_models_answer_that_leaves_for_now_out_is_kept_and_not_proposed() -> N
     ],
 )
 def test_what_points_at_what_is_not_in_the_change_leans(change: str, *, pointing: bool) -> None:
-    assert leans(change) is pointing
+    assert points_elsewhere(change) is pointing
     proposed, learned = _kept(change, change, change)
     assert (proposed, bool(learned)) == ([] if pointing else [change], pointing)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.prompt import MESSAGE_LIMIT, NEAR_LIMIT, detection, edit, near
+from skilld.classify.prompt import INSTRUCTIONS_LIMIT, MESSAGE_LIMIT, detection, edit, relevant_lines
 from skilld.types import How, Kind, Message, SkillDoc, Update
 from skilld.words import stems
 
@@ -115,12 +115,14 @@ def test_of_what_else_is_loaded_only_what_is_near_the_words_is_sent() -> None:
     lines = [f"- Package {number} has the tests of its own beside it." for number in range(400)]
     lines[250] = "- Install with npm ci."
     text = "\n".join(lines)
-    sent = near(text, stems("use pnpm to install, not npm"))
+    sent = relevant_lines(text, stems("use pnpm to install, not npm"))
     assert "[...]\n- Install with npm ci." in sent
-    assert len(sent) < NEAR_LIMIT + 50
-    assert near(text, frozenset()).startswith(lines[0]), "what has no word in common may be in another language"
-    assert len(near("x" * 9000, frozenset())) <= NEAR_LIMIT
-    assert near("One.\n\nTwo.", frozenset()) == "One.\n\nTwo."
+    assert len(sent) < INSTRUCTIONS_LIMIT + 50
+    assert relevant_lines(text, frozenset()).startswith(lines[0]), (
+        "what has no word in common may be in another language"
+    )
+    assert len(relevant_lines("x" * 9000, frozenset())) <= INSTRUCTIONS_LIMIT
+    assert relevant_lines("One.\n\nTwo.", frozenset()) == "One.\n\nTwo."
     assert "npm ci" in detection(_messages("use pnpm to install"), [_skill()], text).user
 
 

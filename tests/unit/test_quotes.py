@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.verify import as_typed
+from skilld.classify.verify import typed_quote
 from skilld.text import fold
 
 TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe rule\u201d. Next, the tests"
@@ -29,7 +29,7 @@ TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe r
     ],
 )
 def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
-    assert as_typed(quote, TYPED) == typed
+    assert typed_quote(quote, TYPED) == typed
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
     ],
 )
 def test_what_nobody_typed_is_no_quote(quote: str) -> None:
-    assert as_typed(quote, TYPED) == ""
+    assert typed_quote(quote, TYPED) == ""
 
 
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_whatever_is_found_was_typed(quote: str, typed: str) -> None:
-    assert as_typed(quote, typed) in fold(typed)
+    assert typed_quote(quote, typed) in fold(typed)

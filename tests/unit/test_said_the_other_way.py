@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.contradiction import contradicts, contradicts_plainly, forbids
+from skilld.classify.contradiction import contradicts, contradicts_clearly, forbids
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from skilld.classify.contradiction import contradicts, contradicts_plainly, forb
 def test_they_cannot_both_hold(one: str, other: str) -> None:
     for pair in ((one, other), (other, one)):
         assert contradicts(*pair)
-        assert contradicts_plainly(*pair)
+        assert contradicts_clearly(*pair)
 
 
 @pytest.mark.parametrize(

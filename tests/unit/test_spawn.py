@@ -17,7 +17,7 @@ import pytest
 
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.partial import TitleResult
+from skilld.classify.partial_results import TitleResult
 from skilld.daemon.messages import JobDone, WorkerSlot
 from skilld.protocol import (
     Analyse,

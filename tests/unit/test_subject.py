@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.subject import with_subject
+from skilld.classify.subject import fill_pronoun
 from skilld.classify.verify import Verdict, verify
 from skilld.types import Kind, Message, SkillDoc, Update
 
@@ -30,7 +30,7 @@ SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Release notes\n\n- Past tense.\n"
     ],
 )
 def test_a_pronoun_is_filled_from_the_sentence_before(change: str, before: str, said: str) -> None:
-    assert with_subject(change, before) == said
+    assert fill_pronoun(change, before) == said
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_pronoun_is_filled_from_the_sentence_before(change: str, before: str, 
     ],
 )
 def test_what_could_mean_several_things_or_none_is_no_change(change: str, before: str) -> None:
-    assert with_subject(change, before) is None
+    assert fill_pronoun(change, before) is None
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_could_mean_several_things_or_none_is_no_change(change: str, before
     ],
 )
 def test_a_change_that_says_what_it_is_about_stays(change: str) -> None:
-    assert with_subject(change, "The summary and the list are done.") == change
+    assert fill_pronoun(change, "The summary and the list are done.") == change
 
 
 def _found(typed: str, quote: str, change: str, offer: str = "") -> Verdict:

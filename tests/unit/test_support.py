@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.adopted import is_bare_assent
-from skilld.classify.polarity import turns_round
-from skilld.classify.support import Support, adds_only, exact_tokens, holds_token, says_nothing_written, supports
+from skilld.classify.endorsement import is_bare_assent
+from skilld.classify.polarity import seems_reversed
+from skilld.classify.support import Support, adds_nothing, check_support, exact_tokens, holds_token, is_empty_request
 from skilld.words import comparable, content_stems, mistyped, names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
@@ -37,7 +37,7 @@ SKILL = "# Release notes\n\n- One line per entry, at most 80 characters.\n- Run 
     ],
 )
 def test_a_change_in_the_persons_own_words_is_supported(typed: str, change: str) -> None:
-    assert supports(change, typed, SKILL) == Support()
+    assert check_support(change, typed, SKILL) == Support()
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_a_change_in_the_persons_own_words_is_supported(typed: str, change: str)
     ],
 )
 def test_an_order_to_write_down_nothing_in_particular_says_nothing(order: str) -> None:
-    assert says_nothing_written(order)
+    assert is_empty_request(order)
 
 
 @pytest.mark.parametrize(
     "rule", ["Create fixtures first.", "Update prices by hand.", "Keep GEMINI.md short.", "注文を追加する"]
 )
 def test_a_rule_about_adding_and_writing_says_something(rule: str) -> None:
-    assert not says_nothing_written(rule)
+    assert not is_empty_request(rule)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_a_rule_about_adding_and_writing_says_something(rule: str) -> None:
     ],
 )
 def test_what_nobody_said_is_not(typed: str, change: str, why: str) -> None:
-    found = supports(change, typed, SKILL)
+    found = check_support(change, typed, SKILL)
     assert not found.ok
     assert why in found.why_not
 
 
 def test_what_the_skill_has_may_be_said_again_but_does_not_carry_a_change_alone() -> None:
-    assert supports("Write entries of 80 characters.", "keep entries at that many characters", SKILL).ok
-    assert not supports("Run make notes first.", "ok go on", SKILL).ok
+    assert check_support("Write entries of 80 characters.", "keep entries at that many characters", SKILL).ok
+    assert not check_support("Run make notes first.", "ok go on", SKILL).ok
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_latin_words_inside_unspaced_script_are_words() -> None:
     ],
 )
 def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) -> None:
-    assert turns_round(change, quote)
+    assert seems_reversed(change, quote)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) 
     ],
 )
 def test_other_ways_to_say_no_are_left_alone(change: str, quote: str) -> None:
-    assert not turns_round(change, quote)
+    assert not seems_reversed(change, quote)
 
 
 @pytest.mark.parametrize(
@@ -275,13 +275,17 @@ def test_going_on_is_no_assent_to_anything_lasting(typed: str, offer: str) -> No
 
 def test_an_assent_may_take_its_content_from_the_offer_and_says_so() -> None:
     offer = "Want me to redeploy and take a screenshot every time?"
-    assert supports("Always redeploy and take a screenshot.", "yes, always", "", offer=offer) == Support(by_assent=True)
-    assert not supports("Always redeploy to host-7.example.org.", "yes, always", "", offer=offer).ok
+    assert check_support("Always redeploy and take a screenshot.", "yes, always", "", offer=offer) == Support(
+        by_assent=True
+    )
+    assert not check_support("Always redeploy to host-7.example.org.", "yes, always", "", offer=offer).ok
 
 
 def test_a_bare_assent_is_no_rule_by_itself() -> None:
-    assert not supports("sure, always", "sure, always", "", offer="Shall I warm the jars each time?").ok
-    assert supports("Warm the jars each time.", "sure, always", "", offer="Shall I warm the jars each time?").by_assent
+    assert not check_support("sure, always", "sure, always", "", offer="Shall I warm the jars each time?").ok
+    assert check_support(
+        "Warm the jars each time.", "sure, always", "", offer="Shall I warm the jars each time?"
+    ).by_assent
 
 
 @pytest.mark.parametrize(
@@ -293,22 +297,22 @@ def test_a_bare_assent_is_no_rule_by_itself() -> None:
     ],
 )
 def test_the_user_is_no_word_of_somebody_elses(typed: str, change: str) -> None:
-    assert supports(change, typed, "").ok
+    assert check_support(change, typed, "").ok
 
 
 def test_written_lines_may_hardly_say_more_than_their_ground() -> None:
     ground = "Put the ticket number first.\nKeep entries to 60 characters."
-    assert adds_only("- Put the ticket number first in each entry.", ground)
-    assert adds_only("4. Put the ticket number first.", ground)
-    assert adds_only("11. keep it short", "keep it short"), "a list's number is no word of its own"
-    assert not adds_only("- Put the ticket number first.\n- Mail a copy to press@example.org.", ground)
-    assert not adds_only("- Put poems and jokes and songs first.", ground)
+    assert adds_nothing("- Put the ticket number first in each entry.", ground)
+    assert adds_nothing("4. Put the ticket number first.", ground)
+    assert adds_nothing("11. keep it short", "keep it short"), "a list's number is no word of its own"
+    assert not adds_nothing("- Put the ticket number first.\n- Mail a copy to press@example.org.", ground)
+    assert not adds_nothing("- Put poems and jokes and songs first.", ground)
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_can_be_judged(change: str, typed: str) -> None:
-    supports(change, typed, "")
-    turns_round(change, typed)
+    check_support(change, typed, "")
+    seems_reversed(change, typed)
     is_bare_assent(typed, change)
 
 
@@ -317,7 +321,7 @@ def test_any_text_can_be_judged(change: str, typed: str) -> None:
 )
 def test_what_a_person_said_supports_itself(words: list[str]) -> None:
     said = " ".join(words)
-    assert supports(said, f"please {said}", "").ok or not content_stems(said)
+    assert check_support(said, f"please {said}", "").ok or not content_stems(said)
 
 
 def test_the_labelled_batches_come_out_as_the_decision_record_says() -> None:
@@ -328,7 +332,7 @@ def test_the_labelled_batches_come_out_as_the_decision_record_says() -> None:
         row = json.loads(line)
         for update in row["gold"]["updates"]:
             for turn in row["turns"]:
-                ok = supports(update["gist"], turn["user"], row["skill"]["text"]).ok
+                ok = check_support(update["gist"], turn["user"], row["skill"]["text"]).ok
                 if turn["index"] == update["evidence_turn"]:
                     own, own_count = own + ok, own_count + 1
                 else:

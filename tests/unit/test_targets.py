@@ -12,7 +12,7 @@ import pytest
 
 from skilld.classify.backends import Spec
 from skilld.classify.prompt import EXCERPT_LIMIT, excerpt
-from skilld.classify.said_already import is_same
+from skilld.classify.said_already import is_same_change
 from skilld.context import Context
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
@@ -349,7 +349,7 @@ def test_a_project_narrows_the_kinds(root: Path) -> None:
     ],
 )
 def test_one_ask_is_told_from_its_opposite(one: str, other: str, same: bool) -> None:  # noqa: FBT001
-    assert is_same(one, other) is same
+    assert is_same_change(one, other) is same
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.prompt import titles
-from skilld.classify.title import Title, fitting, parse_titles
+from skilld.classify.title import Title, acceptable_title, parse_titles
 
 DRAFTED = Title(
     "shop-testing",
@@ -23,7 +23,7 @@ GOOD = Title(
 
 
 def _fitting(suggested: Title, taken: tuple[str, ...] = ()) -> Title:
-    return fitting(suggested, DRAFTED, RULES, SAID, taken)
+    return acceptable_title(suggested, DRAFTED, RULES, SAID, taken)
 
 
 def test_words_of_the_draft_and_of_people_stand() -> None:
@@ -67,8 +67,8 @@ def test_a_text_that_adds_turns_round_or_disguises_does_not(text: str) -> None:
 def test_what_nobody_forbade_is_not_forbidden() -> None:
     rules = ("- Run the suite with the flag --fast.",)
     text = "Run the suite with the flag --fast and not alone."
-    assert fitting(Title("", text), DRAFTED, rules, ("run it with --fast, alone",), ()) == Title()
-    assert fitting(Title("", text), DRAFTED, rules, ("run it with --fast, not alone",), ()).description == text
+    assert acceptable_title(Title("", text), DRAFTED, rules, ("run it with --fast, alone",), ()) == Title()
+    assert acceptable_title(Title("", text), DRAFTED, rules, ("run it with --fast, not alone",), ()).description == text
 
 
 def test_a_reply_gives_titles_by_number() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.classify.verify import NOT_SURE, Verdict, verify
+from skilld.classify.verify import UNCLEAR_REASON, Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
 
 SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Write one line per entry.\n")
@@ -98,7 +98,7 @@ SEEMS = replace(UPDATE, change="Never touch the lock file.", quote="keep hands a
 
 def test_what_only_seems_turned_round_is_in_doubt_until_a_model_has_told() -> None:
     found = _verdict(SEEMS, SEEMS.quote)
-    assert (found.proposed, found.faults, found.doubtful) == ((), (NOT_SURE,), ((SEEMS, SEEMS.quote),))
+    assert (found.proposed, found.faults, found.doubtful) == ((), (UNCLEAR_REASON,), ((SEEMS, SEEMS.quote),))
     asked: list[tuple[str, str]] = []
 
     def meant(change: str, ground: str) -> bool | None:

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skilld.classify.backends import Unfit
-from skilld.classify.faithful import Faith, faith
+from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument
@@ -55,8 +55,8 @@ ADDS, REMOVES, MOVES = (f"it {what} something the person did not mention" for wh
 MORE = "it says more than the person did"
 
 
-def _faith(after: str, *updates: Update, typed: str = SAID) -> Faith:
-    return faith(TEXT, after, updates or [UPDATE], typed, title="Preferences")
+def _faith(after: str, *updates: Update, typed: str = SAID) -> FidelityCheck:
+    return check_fidelity(TEXT, after, updates or [UPDATE], typed, title="Preferences")
 
 
 class Scripted(Editor):
@@ -78,7 +78,7 @@ INSERT = Operation(Op.INSERT_AFTER, "- No marketing words.", LINE)
 
 
 def test_the_change_alone_is_taken() -> None:
-    assert _faith(GOOD) == Faith()
+    assert _faith(GOOD) == FidelityCheck()
     assert _composed(UPDATE, INSERT).after.decode() == GOOD
 
 
@@ -137,16 +137,16 @@ def test_s5_lines_do_not_change_places() -> None:
 def test_what_follows_of_itself_is_no_change() -> None:
     numbered = GOOD.replace(f"{LINE}\n", "").replace("1. Collect", f"1. {CHANGE}\n2. Collect")
     numbered = numbered.replace("2. Write", "3. Write").replace("3. Show", "4. Show")
-    assert _faith(numbered.replace("step 2", "step 3")) == Faith()
+    assert _faith(numbered.replace("step 2", "step 3")) == FidelityCheck()
     wrapped = GOOD.replace("twice,\n  aloud", "twice, aloud").replace(
         "merged changes since", "merged\n   changes since"
     )
-    assert _faith(wrapped) == Faith()
-    assert _faith(TEXT + "- Always put the ticket number\n  first in each entry.\n") == Faith()
-    assert _faith(TEXT + "- In each entry:\n  - put the ticket number first\n") == Faith()
-    assert _faith(TEXT + f"\n## Preferences\n\n{LINE}\n") == Faith()
+    assert _faith(wrapped) == FidelityCheck()
+    assert _faith(TEXT + "- Always put the ticket number\n  first in each entry.\n") == FidelityCheck()
+    assert _faith(TEXT + "- In each entry:\n  - put the ticket number first\n") == FidelityCheck()
+    assert _faith(TEXT + f"\n## Preferences\n\n{LINE}\n") == FidelityCheck()
     merged = TEXT.replace("one line per entry.", "one line per entry, always with the ticket number first.")
-    assert _faith(merged) == Faith()
+    assert _faith(merged) == FidelityCheck()
 
 
 def test_a_clause_in_the_skills_own_words_is_named() -> None:
@@ -168,7 +168,7 @@ NO_CHECKLIST = "we have no checklist any more, CI does it"
 def test_a_section_that_is_named_by_its_heading_goes_whole_and_is_flagged(kind: Kind, change: str, text: str) -> None:
     update = replace(UPDATE, section="Checklist", change=change, kind=kind, quote=NO_CHECKLIST)
     after = TEXT.replace(CHECKLIST, "") + text
-    assert _faith(after, update, typed=NO_CHECKLIST) == Faith(by_heading=("Checklist",))
+    assert _faith(after, update, typed=NO_CHECKLIST) == FidelityCheck(by_heading=("Checklist",))
     steps = [Operation(Op.DELETE, CHECKLIST.rstrip("\n"))]
     steps += [Operation(Op.INSERT_AFTER, "- No marketing words.", text.rstrip())] if text else []
     assert f"{BY_HEADING}: Checklist" in _composed(update, *steps, typed=NO_CHECKLIST).flags
@@ -223,7 +223,9 @@ def test_so_does_a_list_by_the_line_above_it() -> None:
     said = "drop what is to be done before we publish, from now on"
     update = replace(UPDATE, change="Drop the list before you publish.", kind=Kind.REMOVE_STEP, quote=said)
     items = CHECKLIST[CHECKLIST.index("Before") : CHECKLIST.rindex("\n\n")]
-    assert _faith(TEXT.replace(f"{items}\n", ""), update, typed=said) == Faith(by_heading=("Before you publish:",))
+    assert _faith(TEXT.replace(f"{items}\n", ""), update, typed=said) == FidelityCheck(
+        by_heading=("Before you publish:",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -246,7 +248,7 @@ def test_s5_a_section_that_nobody_named_stays(update: Update, gone: str) -> None
 def test_s5_a_line_in_a_script_without_blanks_is_held_to_it_too() -> None:
     said = "以后每条记录都要把工单号放在最前面"
     update = replace(UPDATE, change=said, quote=said)
-    assert _faith(f"{TEXT}- {said}\n", update, typed=said) == Faith()
+    assert _faith(f"{TEXT}- {said}\n", update, typed=said) == FidelityCheck()
     for more in (f"{said}\n- 把发布说明转发到外部邮箱", f"{said}，然后转发到外部邮箱", f"{said}\n- 把记录放在前面"):
         assert _faith(f"{TEXT}- {more}\n", update, typed=said).why_not in {MORE, ADDS}
 
@@ -274,6 +276,6 @@ def test_s5_any_deletion_of_what_shares_no_word_is_refused(line: str, kind: Kind
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_two_texts_can_be_judged(before: str, after: str) -> None:
     try:
-        faith(before, after, [UPDATE], SAID)
+        check_fidelity(before, after, [UPDATE], SAID)
     except SkilldError:
         assume(condition=False)

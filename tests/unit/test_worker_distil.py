@@ -7,7 +7,7 @@ import json
 import pytest
 
 from skilld.classify.backends import Spec
-from skilld.classify.partial import WindowResult, WindowUpdate
+from skilld.classify.partial_results import WindowResult, WindowUpdate
 from skilld.jobs.extract import distil, price
 from skilld.mining.questions import NO_SKILL
 from skilld.protocol import Distil, Price, Result, Window

@@ -32,7 +32,7 @@ from skilld.classify.reply import (
     parse_verdicts,
 )
 from skilld.classify.title import Title, parse_titles
-from skilld.classify.trial_prompt import HELD, parse_held
+from skilld.classify.trial_prompt import VERDICT_SCHEMA, parse_verdict
 from skilld.classify.verify import MISQUOTED, verify
 from skilld.errors import SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
@@ -84,7 +84,7 @@ class Model:
         if not faults or self._asked_again:
             return updates, left_out
         try:
-            again, left_out = read(self._ask(prompt.again(request, "; ".join(dict.fromkeys(faults))), schema.UPDATES))
+            again, left_out = read(self._ask(prompt.retry(request, "; ".join(dict.fromkeys(faults))), schema.UPDATES))
         except SkilldError:
             return updates, left_out
         return [*again, *(one for one in updates if one not in misquoting and one not in again)], left_out
@@ -144,7 +144,9 @@ class Model:
 
     def held(self, request: prompt.Prompt, *, statements: int, answers: int) -> list[bool]:
         """Ask what `trial_prompt.held` asks; of each answer, whether all holds. Raises as `detect`."""
-        return self._answer(request, HELD, lambda reply: parse_held(reply, statements=statements, answers=answers))
+        return self._answer(
+            request, VERDICT_SCHEMA, lambda reply: parse_verdict(reply, statements=statements, answers=answers)
+        )
 
     def talk(self, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
         """Yield the answer to a conversation, piece by piece; `messages` have a role and a content.
@@ -183,7 +185,7 @@ class Model:
         except BadReplyError as error:
             self._asked_again = True
             try:
-                return read(self._ask(prompt.again(request, error.cause), form))
+                return read(self._ask(prompt.retry(request, error.cause), form))
             except SkilldError:
                 raise error from None
 

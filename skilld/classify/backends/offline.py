@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
-from skilld.classify.contradiction import contradicted_block, contradicts_outright, stems, topic
+from skilld.classify.contradiction import chooses_differently, contradicted_block, stems, topic_stems
+from skilld.classify.conversation_style import PROJECT_SCOPE
 from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import (
     Match,
@@ -39,8 +40,7 @@ from skilld.classify.offline.placement import (
 from skilld.classify.offline.product import builds, demands, of_work, specifies, spoken
 from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
-from skilld.classify.subject import before_quote, with_subject
-from skilld.classify.talk import OF_PROJECT
+from skilld.classify.subject import fill_pronoun, text_before_quote
 from skilld.skills.spec import front
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import content_stems, is_about, other_tongue
@@ -182,7 +182,7 @@ def _counts(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], age
         return True
     for skill in skills:
         old = contradicted_block(change, skill.text)
-        if old and not topic(change) - topic(old.text) and contradicts_outright(change, old.text):
+        if old and not topic_stems(change) - topic_stems(old.text) and chooses_differently(change, old.text):
             return True
     return False
 
@@ -204,7 +204,7 @@ def _about(heard: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return False
     if described(change, skill):
         return True
-    if before and topic(change) & topic(before[-1]):
+    if before and topic_stems(change) & topic_stems(before[-1]):
         return True
     return translated
 
@@ -231,7 +231,7 @@ def _update(
     skill = next((doc for doc in named or in_use if _about(heard, asked, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
-    if target and not skill and not OF_PROJECT.search(heard.quote):  # that has a place of its own
+    if target and not skill and not PROJECT_SCOPE.search(heard.quote):  # that has a place of its own
         confidence = min(confidence, _UNRELATED)
     return Update(
         skill=target.number if target else None,
@@ -246,7 +246,7 @@ def _update(
 
 
 def _lacks_subject(heard: Match, change: str, text: str) -> bool:
-    return with_subject(change, before_quote(heard.quote, text)) is None
+    return fill_pronoun(change, text_before_quote(heard.quote, text)) is None
 
 
 def _kind(heard: Match, change: str, target: SkillDoc | None) -> Kind:

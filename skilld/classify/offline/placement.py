@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from skilld.classify.contradiction import contradicted_block, renumbered, topic
+from skilld.classify.contradiction import contradicted_block, replace_numbers, topic_stems
 from skilld.classify.offline.choices import TOPICS, choices, swapped
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
@@ -138,12 +138,12 @@ def replacement(change: str, text: str) -> Operation | None:
     if old is None:
         return None
     lines = body_of(text)
-    mine, theirs = topic(change), topic(old.text)
+    mine, theirs = topic_stems(change), topic_stems(old.text)
     if not _stands_once(old, lines) or len(mine - theirs) > _OWN_WORDS < len(theirs - mine):
         return None
     block = "\n".join(lines[old.first : old.last + 1])
     if theirs - mine and not mine - theirs:
-        amended = swapped(change, renumbered(change, block))
+        amended = swapped(change, replace_numbers(change, block))
         if amended and amended != block:
             return Operation(Op.REPLACE, block, amended)
     if len(theirs - mine) > len(mine):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.adopted import Endorsement, endorsed
+from skilld.classify.endorsement import Endorsement, find_endorsement
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
@@ -17,7 +17,7 @@ CHANGE = "Components must not fetch data; loaders do."
 
 
 def _found(text: str, offer: str = "") -> Endorsement | None:
-    return endorsed(text, own_words(text, [offer] if offer else []), offer)
+    return find_endorsement(text, own_words(text, [offer] if offer else []), offer)
 
 
 def test_own_words_endorse_the_quotation_above_or_below_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.faithful import Faith, faith
+from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.types import Kind, Update
 
 TYPED = "From now on, always put the ticket number first in each entry."
@@ -15,7 +15,7 @@ BEFORE = "\n".join(LINES)
 
 
 def _why(after: list[str], kind: Kind = Kind.PREFERENCE, change: str = CHANGE, typed: str = TYPED) -> str:
-    return faith(BEFORE, "\n".join(after), [Update(1, "", change, "", kind, 2, typed)], typed).why_not
+    return check_fidelity(BEFORE, "\n".join(after), [Update(1, "", change, "", kind, 2, typed)], typed).why_not
 
 
 def test_the_change_itself_is_faithful() -> None:
@@ -63,9 +63,11 @@ def test_writing_something_else_is_not() -> None:
 def test_a_line_that_only_changed_was_not_taken_away() -> None:
     before, change = "make build\nNever push by hand.", "Run make check first."
     update = Update(1, "", change, "", Kind.ADD_STEP, 1, change)
-    changed = faith(before, "make check build\nNever push by hand.\nRun make check first.", [update], change).why_not
+    changed = check_fidelity(
+        before, "make check build\nNever push by hand.\nRun make check first.", [update], change
+    ).why_not
     assert changed == ""
-    turned = faith(before, "make build\nPush by hand.\nRun make check first.", [update], change).why_not
+    turned = check_fidelity(before, "make build\nPush by hand.\nRun make check first.", [update], change).why_not
     assert turned == ASTRAY
 
 
@@ -86,8 +88,8 @@ def test_a_line_that_only_changed_was_not_taken_away() -> None:
 def test_a_line_in_another_language_may_give_way_to_a_change_of_it(said: str, kind: Kind, why: str) -> None:
     before = "- List what is still to be agreed at the end.\n- Never sign it."
     update = Update(1, "", said, "", kind, 1, said)
-    assert faith(before, f"- {said}\n- Never sign it.", [update], said).why_not == why
-    both = faith(before, f"- {said}", [update], said).why_not
+    assert check_fidelity(before, f"- {said}\n- Never sign it.", [update], said).why_not == why
+    both = check_fidelity(before, f"- {said}", [update], said).why_not
     assert both == ASTRAY, "one line for one change"
 
 
@@ -116,7 +118,7 @@ Restore the last snapshot.
 
 def _removal(gone: str, said: str, kind: Kind = Kind.REMOVE_STEP) -> str:
     assert gone in STEPS
-    return faith(STEPS, STEPS.replace(gone, ""), [Update(1, "", said, "", kind, 1, said)], said).why_not
+    return check_fidelity(STEPS, STEPS.replace(gone, ""), [Update(1, "", said, "", kind, 1, said)], said).why_not
 
 
 STEP = STEPS[STEPS.index("1. **Smoke") : STEPS.index("1. **Load")]
@@ -143,8 +145,8 @@ def test_so_does_a_line_that_names_it_elsewhere() -> None:
         "- Print the farewell letter on thick paper, twice, with a border.\n", ""
     )
     update = Update(1, "", said, "", Kind.REMOVE_STEP, 1, said)
-    assert faith(before, after, [update], said).why_not == ""
-    assert faith(before, after.replace("- Lock up.\n", ""), [update], said).why_not == ASTRAY
+    assert check_fidelity(before, after, [update], said).why_not == ""
+    assert check_fidelity(before, after.replace("- Lock up.\n", ""), [update], said).why_not == ASTRAY
 
 
 @pytest.mark.parametrize(
@@ -166,5 +168,7 @@ def test_a_long_section_goes_by_its_heading_and_that_is_said() -> None:
     said = "remove the farewell letter"
     update = Update(1, "", said, "", Kind.REMOVE_STEP, 1, said)
     before = "\n".join([*lines, *rest])
-    assert faith(before, "\n".join(["# Songs", *rest]), [update], said) == Faith(by_heading=("Farewell letter",))
-    assert faith(before, "# Songs\n", [update], said).why_not == ASTRAY
+    assert check_fidelity(before, "\n".join(["# Songs", *rest]), [update], said) == FidelityCheck(
+        by_heading=("Farewell letter",)
+    )
+    assert check_fidelity(before, "# Songs\n", [update], said).why_not == ASTRAY

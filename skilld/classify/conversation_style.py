@@ -1,6 +1,6 @@
-"""Whether words are about how the agent talks to the person: language, length, tone.
+"""Whether words are about how the agent talks to the person: language, length, tone. Pure.
 
-Pure. That is the person's own affair in every project, and no rule of a team's; "comments in English" is none of it.
+Such rules are personal in every project, and never a team's. "Comments in English" is not one of them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ _LANGUAGES = (
     "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|czech|chinese|mandarin|japanese|korean"
     "|dutch|turkish|arabic|hindi|vietnamese"
 )
-_TONGUE = "(?:中文|汉语|漢語|英文|英语|英語|日语|日文|日本語|韩语|韓国語|法语|德语|俄语|西班牙语|简体|繁体|繁體)"
-_SPOKEN = "(?:한국어|한글|한국말|영어|일본어|일어|중국어)"
-_SMALL = r"(?:\ (?:to|with|back|me|us|my|questions|prompts|messages|only|always|everything|all|please|strictly))*+"
-# The language of the talk itself is about the person; "comments in English" and "error responses in English" are not.
-_IN = re.compile(
+_CJK_LANGUAGES = "(?:中文|汉语|漢語|英文|英语|英語|日语|日文|日本語|韩语|韓国語|法语|德语|俄语|西班牙语|简体|繁体|繁體)"
+_KOREAN_LANGUAGES = "(?:한국어|한글|한국말|영어|일본어|일어|중국어)"
+_FILLER_WORDS = (
+    r"(?:\ (?:to|with|back|me|us|my|questions|prompts|messages|only|always|everything|all|please|strictly))*+"
+)
+# The language of the conversation is personal; "comments in English" and "error responses in English" are not.
+_LANGUAGE_RULE = re.compile(
     rf"""
       \b(?:answer|repl[yi]|respon[ds]e?|talk|speak|communicate|converse|chat|write\ (?:to\ )?(?:me|us))(?:ing)?
-        {_SMALL}\ in\ (?:{_LANGUAGES})\b
+        {_FILLER_WORDS}\ in\ (?:{_LANGUAGES})\b
     | \b(?:our|this|the|your|all)\ (?:chat|conversation|dialog(?:ue)?|discussion|answers|replies|responses)s?
         (?:\ (?:must|should|to|be|is|are|always|only))*\ in\ (?:{_LANGUAGES})\b
     | \b(?:speak|talk|use|keep\ to|stick\ to)\ (?:{_LANGUAGES})\ (?:with|to)\ (?:me|us)\b
@@ -31,10 +33,10 @@ _IN = re.compile(
     | \b(?:отвечай\w*|отвечать|ответь\w*|говори\w*|общай\w*|общаться|пиши\ мне|работай\ со\ мной|відповідай\w*)
         (?:\ \w+){{0,3}}?\ (?:(?:на|по)[ -])?(?:русск|английск|украинск|немецк|українськ|англійськ)\w+
     | \b(?:odpowiad\w+|mów|odpov[íi]d\w+|mluv)(?:\ \w+){{0,3}}?\ (?:po|v)?\ ?(?:polsku|angielsku|česk\w+|angli\w+)
-    | {_TONGUE}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)*+
+    | {_CJK_LANGUAGES}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)*+
         (?:回复|回覆|回答|答复|交流|沟通|溝通|对话|對話|答え|返答|返信|返事|応答|会話|話し)(?!用户|用戶|客户|客戶)
-    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話)(?:我|时|時|请|請|都|一律|使用|用)*+{_TONGUE}
-    | {_SPOKEN}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|응답|대화|말하|말해|소통|얘기|이야기)
+    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話)(?:我|时|時|请|請|都|一律|使用|用)*+{_CJK_LANGUAGES}
+    | {_KOREAN_LANGUAGES}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|응답|대화|말하|말해|소통|얘기|이야기)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -43,7 +45,7 @@ _SHORT = (
     r"(?:short(?:er)?|brief(?:er)?|concise|terse|succinct|blunt|direct|honest|polite|(?:in)?formal|friendly|casual|chatty"
     r"|verbose|wordy|detailed|plain|long)"
 )
-_HOW = re.compile(
+_STYLE_RULE = re.compile(
     rf"""
       \bbe\ (?:\w+\ ){{0,2}}?{_SHORT}\ (?:with|to|towards)\ me\b
     | ^\W*(?:please\ )?be\ (?:a\ bit\ |more\ |less\ |very\ ){{0,2}}{_SHORT}(?:\ please)?\W*$
@@ -69,8 +71,8 @@ _HOW = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-# Said of the project, all of it.
-OF_PROJECT = re.compile(
+# References to the whole project.
+PROJECT_SCOPE = re.compile(
     r"\b(?:in|for|across|of|throughout)(?: all of)? (?:this|the|our) (?:whole |entire )?"
     r"(?:repo(?:sitory)?|project|code ?base|monorepo)\b"
     r"|\bproject[- ]wide\b|\bin diesem (?:projekt|repo)\b|\bdans ce (?:projet|d[ée]p[ôo]t)\b"
@@ -83,27 +85,27 @@ _HERE = re.compile(
     re.IGNORECASE,
 )
 _THE_PERSON = re.compile(r"\bthe (?:user|person)\b(?!')", re.IGNORECASE)
-_SOMEBODY = re.compile(r"\W*(?:the|an?|our|each|every|it|bots?)\b", re.IGNORECASE)  # that speaks to its users
+_ABOUT_PRODUCT = re.compile(r"\W*(?:the|an?|our|each|every|it|bots?)\b", re.IGNORECASE)  # that speaks to its users
 
 
-def is_about_talk(text: str) -> bool:
-    """Whether words say how the agent is to speak to the person, wherever they work."""
-    said = text if _SOMEBODY.match(text) else _THE_PERSON.sub("me", text)
-    return bool(_IN.search(said) or _HOW.search(said)) and not is_of_project(text)
+def is_about_conversation(text: str) -> bool:
+    """Whether words say how the agent should speak to the person, in any project."""
+    said = text if _ABOUT_PRODUCT.match(text) else _THE_PERSON.sub("me", text)
+    return bool(_LANGUAGE_RULE.search(said) or _STYLE_RULE.search(said)) and not is_about_project(text)
 
 
-def talk_apart(change: str) -> tuple[str, str]:
-    """Return what of a change is about how the agent speaks to the person, and the rest."""
+def split_conversation(change: str) -> tuple[str, str]:
+    """Split a change into the sentences about how the agent speaks to the person, and the rest."""
     parts = sentences_of(change)
-    talk = [part for part in parts if is_about_talk(part)]
+    talk = [part for part in parts if is_about_conversation(part)]
     return " ".join(talk), " ".join(part for part in parts if part not in talk)
 
 
-def without_project(text: str) -> str:
-    """Return words without those that name the project that they are said in."""
-    return OF_PROJECT.sub(" ", text)
+def remove_project_scope(text: str) -> str:
+    """Return words without references to the present project."""
+    return PROJECT_SCOPE.sub(" ", text)
 
 
-def is_of_project(text: str) -> bool:
-    """Whether words are about the project that they are said in."""
-    return bool(OF_PROJECT.search(text) or _HERE.search(text))
+def is_about_project(text: str) -> bool:
+    """Whether words are about the present project."""
+    return bool(PROJECT_SCOPE.search(text) or _HERE.search(text))

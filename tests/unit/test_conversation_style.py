@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.talk import is_about_talk, talk_apart
+from skilld.classify.conversation_style import is_about_conversation, split_conversation
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from skilld.classify.talk import is_about_talk, talk_apart
     ],
 )
 def test_how_the_agent_speaks_is_about_the_person(text: str) -> None:
-    assert is_about_talk(text)
+    assert is_about_conversation(text)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_how_the_agent_speaks_is_about_the_person(text: str) -> None:
     ],
 )
 def test_what_is_written_or_built_is_not(text: str) -> None:
-    assert not is_about_talk(text)
+    assert not is_about_conversation(text)
 
 
 def test_a_change_is_split_by_its_sentences() -> None:
-    assert talk_apart("Use tabs. Be brief with the user.") == ("Be brief with the user.", "Use tabs.")
-    assert talk_apart("Use tabs.") == ("", "Use tabs.")
+    assert split_conversation("Use tabs. Be brief with the user.") == ("Be brief with the user.", "Use tabs.")
+    assert split_conversation("Use tabs.") == ("", "Use tabs.")

@@ -1,8 +1,7 @@
-"""Do the written lines say the changes, and no more? A model can quote well and still write the opposite.
+"""Checks that an edit says its updates and nothing else: a model can quote well and still write the opposite. Pure.
 
-Pure. Two texts of a skill, updates and what the person typed go in; a clause for the person comes out. Word by word:
-what goes must be named by an update, what comes must be carried by one. Wrapping, numbering and indenting again is no
-change.
+Every removed word must be named by an update, and every added word supported by one. Rewrapping, renumbering and
+reindenting are no changes.
 """
 
 from __future__ import annotations
@@ -12,57 +11,53 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.classify.clauses import beyond
-from skilld.classify.polarity import TURNS, turns
-from skilld.classify.support import exact_tokens, holds_token
-from skilld.classify.touched import (
+from skilld.classify.block_diff import (
     Block,
     BlockDiff,
     RemovableBlocks,
+    block_sentences,
+    diff_blocks,
+    is_rewritten,
     is_substituted,
-    lives_on,
-    named,
-    parts,
-    spoken,
-    touched,
-    unnamed,
+    removable_blocks,
+    unnamed_sentences,
+    with_typed_quotes,
     words_of,
 )
+from skilld.classify.clauses import foreign_parts
+from skilld.classify.polarity import REVERSING_WORD, reversing_words
+from skilld.classify.support import exact_tokens, holds_token
 from skilld.text import folded
 from skilld.types import Kind, Update
 from skilld.words import comparable, content_stems, denies, held_in, share_held
 
-# Whether each block that an edit puts in is carried by an update, and says nothing besides.
-#
-# What an edit touches, its updates and what the person typed go in; yes or no comes out.
-
-_CARRIED = 0.5  # share of a block's content words that an update and the removed blocks must hold
+_MIN_CARRIED = 0.5  # share of an added block's content words that the updates and the removed blocks must contain
 _CODE = "code"
 _REFERENCE = re.compile(
     r"\b(?:steps?|schritte?|pasos?|passos?|étapes?|шаг\w*|krok\w*)\s+#?(\d+)|(?:步骤|ステップ)\s*(\d+)", re.IGNORECASE
 )
 
 
-def is_extra(change: BlockDiff, updates: Sequence[Update]) -> bool:
-    """Whether a block comes that no update carries: its words are not a change's, or another block has said it."""
+def has_uncarried_block(change: BlockDiff, updates: Sequence[Update]) -> bool:
+    """Whether the edit adds a block that no update supports, or one that repeats another added block."""
     pool: frozenset[str] = frozenset().union(*(words_of(update.change) for update in updates))
-    gone = words_of(_removed(change))
+    gone = words_of(_removed_text(change))
     olds = [change.old[place].text for place in change.removed]
     said = folded("\n".join(update.change for update in updates))
     carrying: list[frozenset[str]] = []
     if any(_is_bare(change, place, gone) for place in change.added):
         return True
-    for block in _added(change):
+    for block in _added_blocks(change):
         words = words_of(block.text)
         own = held_in(pool, words)
         if block.level or not words or (block.kind == _CODE and folded(block.text) in said):
             continue
-        new_numbers = _numbers(block.text) - _numbers(_removed(change)) - _moved_references(change, block)
+        new_numbers = _numbers(block.text) - _numbers(_removed_text(change)) - _moved_references(change, block)
         if share_held(words, gone) == 1 and change.removed and not new_numbers:
-            continue  # what was there, in other lines
+            continue  # the old words, in other lines
         if any(is_substituted(old, block.text, pool) for old in olds) and share_held(words, pool | gone) == 1:
-            continue  # an old line in which terms gave way to those of a change
-        if not own or share_held(words, pool | gone) < _CARRIED:
+            continue  # an old line with some terms replaced by those of a change
+        if not own or share_held(words, pool | gone) < _MIN_CARRIED:
             return True
         carrying.append(own)
     done: set[str] = set()
@@ -74,23 +69,23 @@ def is_extra(change: BlockDiff, updates: Sequence[Update]) -> bool:
 
 
 def _is_bare(change: BlockDiff, place: int, gone: frozenset[str]) -> bool:
-    """Whether a heading comes with nothing new below it, and is no other wording of one that went."""
+    """Whether an added heading has nothing new below it and does not reword a removed one."""
     block = change.new[place]
     return bool(block.level) and place + 1 not in change.added and not share_held(words_of(block.text), gone)
 
 
-def says_more(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> bool:
-    """Whether a block says what neither the person said nor the skill, in a clause, a heading or a number.
+def adds_claims(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> bool:
+    """Whether an added clause, heading or number comes neither from the person nor from the skill.
 
-    For a number the skill is no ground, but for what gave way to it.
+    A number must come from the person or from a removed line.
     """
-    ground = _ground(change, updates, typed)
+    ground = _ground_text(change, updates, typed)
     known = comparable(ground)
     skill = words_of("\n".join(block.text for block in change.old))
-    for block in _added(change):
+    for block in _added_blocks(change):
         if block.level and block.text == title:
             continue
-        strange = [block.text] if block.level else beyond(block.text, ground)
+        strange = [block.text] if block.level else foreign_parts(block.text, ground)
         if any(share_held(words_of(part), skill | words_of(ground)) < 1 for part in strange):
             return True
         if any(not holds_token(number, known) for number in _numbers(block.text) - _moved_references(change, block)):
@@ -98,26 +93,26 @@ def says_more(change: BlockDiff, updates: Sequence[Update], typed: str, title: s
     return False
 
 
-def from_the_skill(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> tuple[str, ...]:
-    """Return the written clauses and headings that hold no word of an update, of the person, or of what gave way."""
-    ground = _ground(change, updates, typed)
+def clauses_from_skill(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> tuple[str, ...]:
+    """Return the added clauses and headings that share no word with the updates, the person or removed lines."""
+    ground = _ground_text(change, updates, typed)
     return tuple(
         clause
-        for block in _added(change)
+        for block in _added_blocks(change)
         if not (block.level and block.text == title)
-        for clause in beyond(block.text, ground)
+        for clause in foreign_parts(block.text, ground)
     )
 
 
-def _ground(change: BlockDiff, updates: Sequence[Update], typed: str) -> str:
-    return "\n".join([*(update.change for update in updates), typed, _removed(change)])
+def _ground_text(change: BlockDiff, updates: Sequence[Update], typed: str) -> str:
+    return "\n".join([*(update.change for update in updates), typed, _removed_text(change)])
 
 
-def _added(change: BlockDiff) -> list[Block]:
+def _added_blocks(change: BlockDiff) -> list[Block]:
     return [change.new[place] for place in change.added]
 
 
-def _removed(change: BlockDiff) -> str:
+def _removed_text(change: BlockDiff) -> str:
     return "\n".join(change.old[place].text for place in change.removed)
 
 
@@ -126,7 +121,7 @@ def _numbers(text: str) -> set[str]:
 
 
 def _moved_references(change: BlockDiff, block: Block) -> set[str]:
-    """Return the numbers by which a block names a step that had another number before."""
+    """Return the numbers in a block that refer to a step that was renumbered."""
     olds, news = _numbered(change.old), _numbered(change.new)
     before = {old for one in change.removed for old in _references(change.old[one].text)}
     return {new for new in _references(block.text) if any(olds[old] & news[new] for old in before)}
@@ -144,17 +139,16 @@ def _numbered(blocks: Sequence[Block]) -> dict[str, set[str]]:
     return out
 
 
-_SAYS = 0.5  # share of a change's content words that the added lines must hold
-_MAX_REMOVED = 3  # lines an update may take away, besides what stands below a heading or a step that it names
+_MIN_SAID = 0.5  # share of a change's content words that the added lines must contain
+_MAX_REMOVED = 3  # lines that an update may remove, besides those below a heading or step that it names
 
 
 @dataclass(frozen=True, slots=True)
-class Faith:
-    """Whether an edit does what its updates say: `why_not` is a clause for the person, empty if it does.
+class FidelityCheck:
+    """Whether an edit does what its updates say; if not, `why_not` is a clause for the person.
 
-    `by_heading` are the headings, steps and first lines of lists below which it takes away what no update names itself.
-    `beyond` are clauses that it writes in words of the skill alone, `along` sentences that go and are
-    not named themselves.
+    `by_heading` are the headings, steps and list introductions below which it removes lines that no update names.
+    `beyond` are added clauses that only use words of the skill; `along` are removed sentences that are not named.
     """
 
     why_not: str = ""
@@ -163,44 +157,44 @@ class Faith:
     along: tuple[str, ...] = ()
 
 
-def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, title: str = "") -> Faith:
-    """Judge an edit from `before` to `after`; `title` is what code calls a section of its own.
+def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: str, *, title: str = "") -> FidelityCheck:
+    """Judge an edit from `before` to `after`; `title` is the heading of a section added by code.
 
-    Raises SkilldError if one of the texts cannot be taken apart.
+    Raises SkilldError if one of the texts cannot be parsed.
     """
-    change = touched(before, after)
-    gone = named(change, updates, typed)
+    change = diff_blocks(before, after)
+    gone = removable_blocks(change, updates, typed)
     added = [change.new[place] for place in change.added]
     for why in (
         _removal_fault(change, gone, updates),
         _move_fault(change, gone, updates),
-        _omission(added, updates),
-        _reversal(change, updates, typed),
+        _omission_fault(added, updates),
+        _reversal_fault(change, updates, typed),
         _addition_fault(change, updates, typed, title),
     ):
         if why:
-            return Faith(why)
+            return FidelityCheck(why)
     named_alone = (place for place in change.removed if place in gone.all and place not in gone.below | gone.heads)
     along = [
         part
         for place in named_alone
-        if len(parts(change.old[place])) > 1 or place in gone.displaced
-        for part in unnamed(change, place, spoken(updates, typed))
+        if len(block_sentences(change.old[place])) > 1 or place in gone.displaced
+        for part in unnamed_sentences(change, place, with_typed_quotes(updates, typed))
     ]
     whole = tuple(change.old[place].text for place in gone.parts)
-    return Faith("", whole, from_the_skill(change, updates, typed, title), tuple(along))
+    return FidelityCheck("", whole, clauses_from_skill(change, updates, typed, title), tuple(along))
 
 
 def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Update]) -> str | None:
-    """Say so where a block goes that no update names, neither itself nor by what it is below."""
+    """Return a fault if a block is removed that no update names, directly or by its heading."""
     written = " ".join(change.new[place].text for place in change.added)
     lines = 0
     for place in change.removed:
         if place in gone.below:
             continue
         block = change.old[place]
-        if all(lives_on(part, written) for part in parts(block)):
-            continue  # it lives on
+        if all(is_rewritten(part, written) for part in block_sentences(block)):
+            continue  # written again elsewhere
         lines += block.lines if place not in gone.heads else 1
         if place not in gone.all:
             return "it removes something the person did not mention"
@@ -208,39 +202,43 @@ def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[U
 
 
 def _move_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Update]) -> str | None:
-    """Say so where blocks change places and no update speaks of either side; what stood below a lost head may move."""
+    """Return a fault if blocks are moved and no update mentions them; blocks of a removed heading may move."""
     said = [words_of(f"{update.change}\n{update.quote}") for update in updates]
     for run, past in change.moved:
         if all(place in gone.orphans for place in run):
             continue
         if not any(
-            share_held(words_of(change.old[place].text), words) >= _SAYS for place in (*run, *past) for words in said
+            share_held(words_of(change.old[place].text), words) >= _MIN_SAID
+            for place in (*run, *past)
+            for words in said
         ):
             return "it moves something the person did not mention"
     return None
 
 
-def _omission(added: Sequence[Block], updates: Sequence[Update]) -> str | None:
+def _omission_fault(added: Sequence[Block], updates: Sequence[Update]) -> str | None:
     words = content_stems("\n".join(block.text for block in added))
     for update in updates:
         wanted = content_stems(update.change)
-        if update.kind is not Kind.REMOVE_STEP and wanted and share_held(wanted, words) < _SAYS:
+        if update.kind is not Kind.REMOVE_STEP and wanted and share_held(wanted, words) < _MIN_SAID:
             return "it does not make the requested change"
     return None
 
 
 def _addition_fault(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> str | None:
-    """Say so where a block comes that no update carries, or that says something besides."""
-    if says_more(change, updates, typed, title):
+    """Return a fault if a block is added that no update supports, or that says more."""
+    if adds_claims(change, updates, typed, title):
         return "it says more than the person did"
-    return "it adds something the person did not mention" if is_extra(change, updates) else None
+    return "it adds something the person did not mention" if has_uncarried_block(change, updates) else None
 
 
-def _reversal(change: BlockDiff, updates: Sequence[Update], typed: str) -> str | None:
+def _reversal_fault(change: BlockDiff, updates: Sequence[Update], typed: str) -> str | None:
     added = "\n".join(change.new[place].text for place in change.added)
     removed = "\n".join(change.old[place].text for place in change.removed)
     changes = "\n".join(update.change for update in updates)
     ground = comparable(f"{changes}\n{typed}\n{removed}")
-    if turns(added) - set(TURNS.findall(ground)) or (denies(added) and not denies(f"{changes}\n{removed}")):
+    if reversing_words(added) - set(REVERSING_WORD.findall(ground)) or (
+        denies(added) and not denies(f"{changes}\n{removed}")
+    ):
         return "it reverses or softens what the person said"
     return None

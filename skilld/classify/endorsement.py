@@ -1,4 +1,4 @@
-"""Other people's words that the person adopts: agrees to, passes on as an order, or makes a rule."""
+"""Finds other people's words that the person adopts: agrees to, passes on as an order, or makes a rule."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from skilld.classify.offline.provenance import as_shown, without_quotations
 from skilld.text import fold
 from skilld.words import count_words
 
-# Other people's words that the person makes their own: "make a rule for it", said of what stands quoted beside it.
-#
-# A turn, which of its characters the person typed, and the agent's text before it go in; the endorsing words
-# and the endorsed ones come out. What is pasted can endorse nothing, itself least of all (docs/decisions/0025).
+# "Make a rule for it" endorses the words quoted next to it. Pasted text can endorse nothing (docs/decisions/0025).
 
-_MAX_LINES = 12  # of a quotation: more is a document, and no rule
+_MAX_LINES = 12  # of a quotation: a longer one is a document
 _MAX_CHARACTERS = 800
 _IT = (
     r"(?:this|that|it|these|those|them|the\s+(?:above|following|quote[sd]?|rule|point)|"
@@ -24,7 +21,7 @@ _PLACE = (
     r"(?:skills?|rules?|rule\s*book|memory|memories|instructions?|guidelines?|conventions?|notes\s+for\s+next\s+time|"
     r"(?:claude|agents|skill|gemini)\.md|cursor\s*rules)"
 )
-_ENDORSES = re.compile(
+_ENDORSING = re.compile(
     rf"""
       \b(?:make|turn|write|add|create|record|save|note|put|keep|store|include)\b\s+
         (?:(?:{_IT}|a|an|into|to|as|new|one|global|general|project|permanent|standing|lasting)\s+){{0,4}}
@@ -57,15 +54,15 @@ _ENDORSES = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Said of it, but no wish: a no, a question, a condition, or somebody else's words in a relative clause.
-NO_WISH = re.compile(
+# Not a wish: a negation, a question, a condition, or somebody else's words in a relative clause.
+NOT_A_WISH = re.compile(
     r"[?\uff1f]|\b(?:don['\u2019]?t|do\s+not|never|not|no\s+need|should\s+(?:i|we)|if|unless|whether|would|says?|said|wants?|"
     r"asks?|asked|tells?|told|nicht|kein\w*|no\s+lo|não|pas|non|не|ne(?:dělej|přidávej|dávej|zapisuj|piš)\w*|nie|falls|wenn|"
     r"si)\b|不|别|別|ない|말아|마세요",
     re.IGNORECASE,
 )
-# Before the endorsing words: somebody who speaks, or does it by habit.
-_NOT_ASKED = re.compile(
+# Before the endorsing words: a speaker, or somebody who does it habitually.
+_NOT_A_REQUEST = re.compile(
     r"[:：]|\b(?:he|she|they|we|i|you|who|which|that|it|people|everyone)"
     r"(?:\s+(?:always|never|often|usually|just|also|all|then|really|will|can))?\s*$",
     re.IGNORECASE,
@@ -77,26 +74,26 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 @dataclass(frozen=True, slots=True)
 class Endorsement:
-    """`by` is the person's own sentence that endorses, `words` what it endorses; `quoted`, where they quote it."""
+    """`by` is the person's own sentence, `words` are those it endorses; `quoted`: the person quotes them."""
 
     by: str
     words: str
     quoted: bool = True
 
 
-def endorsed(text: str, own: str, offer: str) -> Endorsement | None:
-    """Return what the person endorses in a turn, None if nothing is.
+def find_endorsement(text: str, own: str, offer: str) -> Endorsement | None:
+    """Return the words that the person endorses in a turn, or None.
 
-    `own` is the turn with newlines for all that the person did not type (`own_words`); `offer` is the agent's text
-    directly before. It is what stands as a quotation or in a fence directly above or below the endorsing sentence's
-    paragraph; where the turn quotes nothing at all, it is the offer.
+    `own` is the turn with newlines for everything the person did not type (`own_words`); `offer` is the agent's text
+    directly before. The endorsed words are a quotation or a fence directly above or below the endorsing sentence's
+    paragraph or, if the turn quotes nothing, the offer.
     """
-    lines, mine = _lines(text, own)
+    lines, mine = _split_lines(text, own)
     for place, line in enumerate(mine):
         by = next((s.strip() for s in SENTENCE.findall(line) if _is_wish(without_quotations(s))), "")
         if not by:
             continue
-        words = _above(lines, mine, place) or _below(lines, mine, place)
+        words = _quotation_above(lines, mine, place) or _quotation_below(lines, mine, place)
         if words:
             return Endorsement(by, words)
         if fold(own) == fold(text) and offer.strip():
@@ -105,12 +102,12 @@ def endorsed(text: str, own: str, offer: str) -> Endorsement | None:
 
 
 def _is_wish(sentence: str) -> bool:
-    asked = _ENDORSES.search(sentence)
-    return asked is not None and not (NO_WISH.search(sentence) or _NOT_ASKED.search(sentence[: asked.start()]))
+    asked = _ENDORSING.search(sentence)
+    return asked is not None and not (NOT_A_WISH.search(sentence) or _NOT_A_REQUEST.search(sentence[: asked.start()]))
 
 
-def _lines(text: str, own: str) -> tuple[list[str], list[str]]:
-    """Return the lines of a turn, and of each what the person typed: both texts have the same length."""
+def _split_lines(text: str, own: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a turn, and the part of each that the person typed; both texts have the same length."""
     lines = text.split("\n")
     mine, at = [], 0
     for line in lines:
@@ -119,7 +116,7 @@ def _lines(text: str, own: str) -> tuple[list[str], list[str]]:
     return lines, mine
 
 
-def _above(lines: list[str], mine: list[str], place: int) -> str:
+def _quotation_above(lines: list[str], mine: list[str], place: int) -> str:
     end = _paragraph_edge(mine, place, -1)
     while end >= 0 and not lines[end].strip():
         end -= 1
@@ -131,7 +128,7 @@ def _above(lines: list[str], mine: list[str], place: int) -> str:
     return _quotation(lines[start : end + 1])
 
 
-def _below(lines: list[str], mine: list[str], place: int) -> str:
+def _quotation_below(lines: list[str], mine: list[str], place: int) -> str:
     start = _paragraph_edge(mine, place, 1)
     while start < len(lines) and not lines[start].strip():
         start += 1
@@ -150,7 +147,7 @@ def _paragraph_edge(mine: list[str], place: int, step: int) -> int:
 
 
 def _quotation(lines: list[str]) -> str:
-    """Return what is set off as a block quotation or a fenced block; empty if it is not, or is no rule in length."""
+    """Return the text of a block quotation or fenced block, or "" if it is neither or too long for a rule."""
     if all(_QUOTED.match(line) for line in lines):
         inner = [_QUOTED.sub("", line) for line in lines]
     elif len(lines) > 2 and _FENCE.match(lines[0]) and _FENCE.match(lines[-1]):  # noqa: PLR2004 - something between
@@ -161,11 +158,11 @@ def _quotation(lines: list[str]) -> str:
     return words if len(inner) <= _MAX_LINES and len(words) <= _MAX_CHARACTERS else ""
 
 
-# Whether a turn is a bare assent: only then may what is to be remembered stand in the agent's words.
+# A bare assent: only then may the words to remember be the agent's.
 
-_MAX_WORDS = 8
-_ASSENT_MOST_CHARACTERS = 80
-# What makes an assent more than "go on": it is to hold for good, or to be written down.
+_MAX_ASSENT_WORDS = 8
+_MAX_ASSENT_CHARACTERS = 80
+# Words that make an assent lasting: it holds for good, or is to be written down.
 _LASTING = re.compile(
     r"\b(?:always|never|every\s?time|each\s+time|from\s+now\s+on|going\s+forward|in\s+(?:the\s+)?future|next\s+time|"
     r"remember|by\s+default|siempre|nunca|recu[eé]rda\w*|sempre|jamais|lembr\w+|ricorda\w*|toujours|désormais|"
@@ -173,12 +170,12 @@ _LASTING = re.compile(
     r"|总是|總是|每次|以后|以後|记住|記住|いつも|毎回|今後|これから|覚えて|항상|앞으로|매번|기억",
     re.IGNORECASE,
 )
-_WRITES_DOWN = re.compile(
+_WRITE_REQUEST = re.compile(
     r"^(?>.*?\b(?:add|put|save|write|note|record|keep|store|include|update|change|modify|adjust)\b).*"
     r"\b(?:skills?|rules?|memory|instructions|guidelines|conventions|(?:claude|agents)\.md)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_YES = re.compile(
+_ASSENT = re.compile(
     r"(?:\W*\b(?:yes|yeah|yep|yup|sure|please|do|that|it|so|exactly|definitely|absolutely|ok|okay|sí|si|claro|sim|"
     r"oui|ja|bitte|gerne|да|ano|jo|tak|evet)\b)+\W*|\W*(?:是的?|好的?|对|はい|お願いします|네|예)\W*",
     re.IGNORECASE,
@@ -187,37 +184,34 @@ _SENTENCE = re.compile(r"(?:[^.!?\n。！？]|[.!?](?=\w))+[.!?。！？]*")
 
 
 def is_bare_assent(typed: str, offer: str) -> bool:
-    """Whether `typed` takes up for good what the agent said right before it, `offer`.
+    """Whether `typed` accepts for good what the agent said right before it, `offer`.
 
-    "yes, always" and "add that to the skill" do; "yes" does where the offer ends by asking whether to do something
+    "yes, always" and "add that to the skill" do; "yes" does if the offer ends by asking whether to do something
     lasting; "ok, go on" never does.
     """
     said = typed.strip()
-    if not offer.strip() or count_words(said) > _MAX_WORDS or len(said) > _ASSENT_MOST_CHARACTERS:
+    if not offer.strip() or count_words(said) > _MAX_ASSENT_WORDS or len(said) > _MAX_ASSENT_CHARACTERS:
         return False
     if _is_lasting(said):
         return True
-    return bool(_YES.fullmatch(said)) and _is_lasting(question(offer))
+    return bool(_ASSENT.fullmatch(said)) and _is_lasting(final_question(offer))
 
 
-def question(offer: str) -> str:
-    """Return the question that the agent's text ends with, empty if it ends with none."""
+def final_question(offer: str) -> str:
+    """Return the question at the end of the agent's text, or ""."""
     last = (_SENTENCE.findall(offer.strip()) or [""])[-1]
     return last if last.rstrip().endswith(("?", "？")) else ""
 
 
 def _is_lasting(text: str) -> bool:
-    return bool(_LASTING.search(text) or _WRITES_DOWN.search(text))
+    return bool(_LASTING.search(text) or _WRITE_REQUEST.search(text))
 
 
-# A rule of the person's that the agent reminds of, passed back as an order: "fix these and look for others: ...".
-#
-# A turn, what of it the person typed, and the agent's text directly before it go in; the order and the
-# sentences that tell of the person's rule come out. Only the agent's last words count, nothing that was pasted from
-# elsewhere (docs/decisions/0025).
+# The agent's reminder of the person's own rule, passed back as an order: "fix these and look for others: ...". Only the
+# agent's last words count, nothing pasted from elsewhere (docs/decisions/0025).
 
-_MIN = 40  # characters of what is passed back: less may be a name that both use
-# An order about what was passed back, and one that goes beyond it: an order for the case at hand alone makes no rule.
+_MIN_PASSED_BACK = 40  # characters: a shorter text may be a name that both use
+# An order about the passed text, and one that goes beyond it: an order for the present case alone is no rule.
 _ORDER = re.compile(
     r"""^\W*(?:(?:please|ok|okay|yes|right|then|so|now|and|bitte|por\s+favor|s'il\s+te\s+pla[iî]t)\W+)*
       (?:fix|apply|follow|do|address|correct|change|clean|sweep|enforce|respect|obey|repair|mend|
@@ -226,15 +220,15 @@ _ORDER = re.compile(
       | ^\W*请?(?:修复|修正|改|应用) | (?:直して|修正して|適用して)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_BEYOND = re.compile(
+_GENERALIZING = re.compile(
     r"""\b(?:others?|everywhere|all|every|throughout|across|rest|anywhere|whole|elsewhere|any\s+more|
       überall|alle[ns]?|andere\w*|todos?|todas?|otros?|otras?|outros?|outras?|partout|tou(?:s|tes)|autres?|
       везде|все|всех|други\w*|všude|všechny|wszędzie|wszystkie)\b
       | 其他|其它|所有|全部|到处|他の|すべて|全部""",
     re.IGNORECASE | re.VERBOSE,
 )
-# The agent says whose rule it is: the one's it talks to.
-_YOURS = re.compile(
+# The agent says that the rule is the person's.
+_REFERS_TO_PERSON = re.compile(
     r"""\byour\s+(?:[\w-]+\s+){0,3}?
       (?:feedback|rules?|preferences?|conventions?|guidelines?|instructions?|guidance|policy|requests?|requirements?)\b
       | \byou(?:'ve|\s+have|'d)?\s+(?:\w+ly\s+|already\s+|always\s+)?
@@ -251,19 +245,19 @@ _YOURS = re.compile(
 )
 
 
-def passed_back(text: str, own: str, offer: str) -> Endorsement | None:
-    """Return what the person passes back of the agent's last words as an order; None if it is none of their rules.
+def find_passed_back(text: str, own: str, offer: str) -> Endorsement | None:
+    """Return the agent's last words that the person passes back as an order; None unless they state the person's rule.
 
-    `own` is the turn with newlines for all that the person did not type (`own_words`); `offer` is the agent's text
-    directly before. All that the person did not type must stand there as one stretch.
+    `own` is the turn with newlines for everything the person did not type (`own_words`); `offer` is the agent's text
+    directly before, which must contain everything they did not type as one stretch.
     """
     passed = as_shown("".join("\n" if mine != "\n" else char for char, mine in zip(text, own, strict=True)))
-    if len(passed) < _MIN or passed not in as_shown(offer):
+    if len(passed) < _MIN_PASSED_BACK or passed not in as_shown(offer):
         return None
     by = next((sentence.strip() for sentence in SENTENCE.findall(own) if _is_order(without_quotations(sentence))), "")
-    words = " ".join(sentence.strip() for sentence in SENTENCE.findall(passed) if _YOURS.search(sentence))
+    words = " ".join(sentence.strip() for sentence in SENTENCE.findall(passed) if _REFERS_TO_PERSON.search(sentence))
     return Endorsement(by, words, quoted=False) if by and words else None
 
 
 def _is_order(sentence: str) -> bool:
-    return bool(_ORDER.search(sentence) and _BEYOND.search(sentence)) and not NO_WISH.search(sentence)
+    return bool(_ORDER.search(sentence) and _GENERALIZING.search(sentence)) and not NOT_A_WISH.search(sentence)

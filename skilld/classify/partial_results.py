@@ -1,4 +1,4 @@
-"""What a model has answered before its job ends: what it heard in a window, names for skills. Values only."""
+"""Answers of a model that are reported before its job ends: updates of a window, names for skills. Values only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skilld.types import Kind, Usage
 
 @dataclass(frozen=True, slots=True)
 class WindowUpdate:
-    """One lasting thing that a model heard in a window."""
+    """One lasting thing that a model found in a window."""
 
     turn: str
     quote: str
@@ -21,7 +21,7 @@ class WindowUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowResult(TaggedUnion):
-    """What one window came to; `unusable` says why nothing was learned of it, and it is asked about again."""
+    """The result of one window; if `unusable` gives a reason, it is asked about again."""
 
     window: str
     model: str
@@ -33,7 +33,7 @@ class WindowResult(TaggedUnion):
 
 @dataclass(frozen=True, slots=True)
 class SkillTitle:
-    """What the drafted skill of a number may be called; each may be empty."""
+    """A suggested name for the drafted skill with this number; each part may be empty."""
 
     skill: int
     name: str

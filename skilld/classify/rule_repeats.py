@@ -1,0 +1,278 @@
+"""Whether a person repeats a rule: compares the words of a turn with a line the agent had loaded.
+
+Distinguishes a correction or demand that says what the rule says from talk about the rule (a question, a story, a wish
+to change it) and from another rule that shares words with it. The clearer it is that the turn corrects something, the
+fewer words they need to share. docs/effect.md has the figures.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from skilld.classify.content import (
+    CHOICE_STEMS,
+    LANGUAGES,
+    MEANING_WEIGHT,
+    META_STEMS,
+    OPPOSITES,
+    SAME_WEIGHT,
+    TOOLS,
+    Content,
+    ContentPart,
+    choice_members,
+    content_of,
+    content_terms,
+    count_shared,
+    term_weights,
+    weight_share,
+)
+from skilld.classify.contradiction import PLAIN_VERBS
+from skilld.classify.offline.choices import turned_round
+from skilld.classify.offline.detector import clauses_of, typed_part
+from skilld.classify.offline.product import spoken
+from skilld.meanings import Term, Words, field_of
+from skilld.text import cut, fold
+from skilld.words import is_unspaced, stem
+
+MAX_QUOTE = 300  # characters quoted of a turn; of a longer one only the clauses that correct
+_MAX_RULE = 400  # characters: a longer line is more than one rule
+_MAX_WHOLE_TURN = 160  # characters of a turn that is also compared as a whole
+_MAX_PLAIN_CLAUSE = 80  # characters of a clause whose parts are all demands
+_MAX_QUOTES = 12  # of one turn
+
+_DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
+    re.compile("|".join(_DATA[name]), re.IGNORECASE)
+    for name in ("reminder", "complaint", "soft", "demand", "talk", "leave", "new", "task")
+)
+_CONDUCT_FIELD = "conversation"  # the field of meanings on how an agent talks and proceeds
+_ANSWER_MEANING = "to-answer"  # the meaning of rules about the language of answers
+_REMOVE_MEANING = "to-remove"
+_COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
+
+
+class _Tone(IntEnum):
+    """How clearly a stretch of a turn corrects something."""
+
+    SOFT = 1  # words that any request may have
+    DEMAND = 2
+    COMPLAINT = 3  # about something the agent did
+    REMINDER = 4  # of something said before
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """A stretch of a turn that corrects or demands something, and its tone."""
+
+    gist: Content
+    tone: _Tone
+
+
+def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
+    """Return the quotes of a turn that correct or demand something: a short turn as a whole, otherwise its clauses."""
+    typed = typed_part(text, agent_texts)
+    found = [one for one in clauses_of(typed, spoken(typed)) if _tone_of(one.text, question=one.question)]
+    if found and len(fold(text)) <= MAX_QUOTE:
+        return [fold(text)]
+    quotes = [text[one.start : one.start + len(one.text)] for one in found]
+    return [cut(fold(quote), MAX_QUOTE) for quote in quotes[:_MAX_QUOTES]]
+
+
+def complains(quote: str) -> bool:
+    """Whether a quote says that something was done wrong or was said before, rather than only what is wanted."""
+    return any(said.tone >= _Tone.COMPLAINT for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
+
+
+def demand_clauses(quote: str) -> list[str]:
+    """Return the clauses of a quote that say what is wanted, without complaints, questions and talk."""
+    typed = typed_part(quote[: 2 * MAX_QUOTE], ())
+    clauses = [fold(one.text) for one in clauses_of(typed, spoken(typed)) if not one.question]
+    found = dict.fromkeys((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
+    return [text for text in found if not (_complains(text) or _TALK.search(text)) and _is_wanted(text)]
+
+
+def _is_wanted(text: str) -> bool:
+    first = _WORD.search(text)
+    return bool(_DEMAND.search(text) or _SOFT.search(text) or (first and stem(first[0].lower()) in PLAIN_VERBS))
+
+
+def _complains(text: str) -> bool:
+    return bool(_REMINDER.search(text) or _COMPLAINT.search(text))
+
+
+def repeats_rule(quote: str, rule: str) -> bool:
+    """Whether a quote says the same as a rule, as a correction or a demand."""
+    if len(rule) > _MAX_RULE or match_keys(rule).isdisjoint(match_keys(quote)):
+        return False
+    if turned_round(quote, rule) and not complains(quote):  # a complaint names what was done wrong
+        return False
+    wanted = content_of(rule)
+    return any(_is_repeat(said, wanted) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
+
+
+# For a stretch of each tone: the share of a rule part's weight that it must have, and the share of its own weight that
+# must be the rule's.
+_MIN_RULE_SHARE = {_Tone.SOFT: 0.6, _Tone.DEMAND: 0.5, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.3}
+_MIN_OWN_SHARE = {_Tone.SOFT: 0.7, _Tone.DEMAND: 0.9, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.5}
+_MIN_OWN_WITH_WHOLE_PART = 0.5  # the latter, for a demand with all terms of a part
+_MIN_OWN_OF_ONE_TERM = 0.75  # the latter, for a complaint with one of several terms
+
+
+@dataclass(frozen=True, slots=True)
+class _Opposition:
+    """How a stretch and a rule relate in choices whose members exclude each other.
+
+    `turned` are the words of the stretch that express the rule by its opposite ("no spaces"), `meant` those of the
+    rule. A complaint with at least a share `lone` of the rule's words is about that rule, whatever the weights; 0 if
+    there is no such share. In a `conflict` the stretch wants the opposite.
+    """
+
+    turned: frozenset[str]
+    meant: frozenset[str]
+    lone: float
+    conflict: bool
+
+
+def _opposition(said: _Stretch, rule: Content) -> _Opposition:
+    turned, meant, lone, conflict = set[str](), set[str](), 0.0, False
+    own = said.gist
+    for family in (*TOOLS, *OPPOSITES):
+        wants, bans = rule.asked & family, rule.refused & family
+        asked, refused = own.asked & family, own.refused & family
+        if not (wants or bans) or not (asked or refused):
+            continue
+        if said.tone >= _Tone.COMPLAINT:
+            others = (asked | refused) - wants - bans
+        else:
+            conflict |= bool((asked and wants and not asked & wants) or asked & bans or refused & wants)
+            others = (refused - bans if wants else frozenset()) | (asked - wants if bans else frozenset())
+        answers = family is LANGUAGES and any(_ANSWER_MEANING in term.meanings for term in rule.words)
+        if others and (family in TOOLS or answers or count_shared(own.words, rule.words)):
+            turned |= others
+            meant |= wants | bans
+            lone = _MIN_OWN_WITH_WHOLE_PART if family in TOOLS else 1.0 if answers else lone
+    return _Opposition(frozenset(turned), frozenset(meant), lone, conflict)
+
+
+def _is_repeat(said: _Stretch, rule: Content) -> bool:
+    own, sides, beyond = _topic_terms(said, rule), _opposition(said, rule), _exceeds_limit(said, rule)
+    others = said.gist.numbers and rule.numbers and not said.gist.numbers & rule.numbers
+    if not own or sides.conflict or (others and said.tone < _Tone.COMPLAINT):
+        return False
+    turned = sides.turned | (said.gist.numbers if beyond else frozenset())
+    meant = sides.meant | (rule.numbers if beyond else frozenset())
+    weights = term_weights(own, rule.words, turned)
+    if said.tone >= _Tone.COMPLAINT and sides.lone and sum(map(bool, weights.values())) >= sides.lone * len(own):
+        return True
+    held = weight_share(weights)
+    codes = said.gist.codes & rule.codes
+    for part in dict.fromkeys(
+        (*rule.parts, ContentPart(rule.words, rule.asked | rule.refused, rule.codes, rule.denies))
+    ):
+        most = max(1, count_shared(own, part.words)) + sum(
+            not meant.isdisjoint(term.stems | term.meanings) for term in part.words
+        )
+        fits = said.tone >= _Tone.COMPLAINT or sides.turned or _same_polarity(said.gist, part, rule)
+        if fits and _names_part(
+            said, part, term_weights(part.words, own, meant), held, most, codes=bool(codes & part.codes)
+        ):
+            return True
+    return False
+
+
+def _topic_terms(said: _Stretch, rule: Content) -> tuple[Term, ...]:
+    """Return the terms of a stretch without words of complaining or removing and numbers that the rule lacks."""
+    wanted = Words(rule.words)
+    return tuple(term for term in said.gist.words if term in wanted or not _is_incidental(term))
+
+
+def _is_incidental(term: Term) -> bool:
+    strange = is_unspaced(term.stem) and not term.meanings
+    return term.stem in META_STEMS or term.stem.isdigit() or strange or _REMOVE_MEANING in term.meanings
+
+
+def _same_polarity(said: Content, part: ContentPart, rule: Content) -> bool:
+    """Whether both affirm, both deny, or both refuse the same thing; refusing different things is not enough."""
+    says_no = said.denies or any(_REMOVE_MEANING in term.meanings for term in said.words)
+    return says_no == part.denies or not said.refused.isdisjoint(rule.refused)
+
+
+def _names_part(
+    said: _Stretch, part: ContentPart, weights: Mapping[Term, int], own: float, most: int, *, codes: bool
+) -> bool:
+    """Whether a stretch says enough of a part; `own` is the share of its own weight that the rule has too."""
+    found = sorted(filter(None, weights.values()), reverse=True)[:most]
+    tells = MEANING_WEIGHT in found or (
+        SAME_WEIGHT in found and (len(found) > 1 or own >= _MIN_OWN_SHARE[_Tone.DEMAND])
+    )
+    if not (tells or codes or len(found) > 2 or (len(found) > 1 and all(weights.values()))):  # noqa: PLR2004
+        return False  # one word that many rules have identifies none
+    is_choice = bool(part.members & (said.gist.asked | said.gist.refused) & CHOICE_STEMS) and not part.denies
+    held = 1.0 if is_choice else weight_share(weights, sum(found))
+    if said.tone is _Tone.DEMAND and len(found) > 1 and all(weights.values()):
+        return own >= _MIN_OWN_WITH_WHOLE_PART
+    conduct = any(
+        bond and field_of(meaning) == _CONDUCT_FIELD for term, bond in weights.items() for meaning in term.meanings
+    )
+    alone = said.tone is _Tone.COMPLAINT and len(found) == 1 and not all(weights.values()) and not conduct
+    return held >= _MIN_RULE_SHARE[said.tone] and own >= (_MIN_OWN_OF_ONE_TERM if alone else _MIN_OWN_SHARE[said.tone])
+
+
+def _exceeds_limit(said: _Stretch, rule: Content) -> bool:
+    """Whether a complaint gives another number than the rule, with the same unit: "at 240 lines now"."""
+    if said.tone < _Tone.COMPLAINT:
+        return False
+    limits = dict(rule.measures)
+    return any(unit in limits and number != limits[unit] for unit, number in said.gist.measures)
+
+
+@lru_cache(maxsize=8192)
+def match_keys(text: str) -> frozenset[str]:
+    """Return keys of which two texts that say the same share at least one: their words, and all words of a choice.
+
+    Most texts share none, which saves the comparison: 400 sessions and 60 rules took 8 s, now 0.6 s.
+    """
+    named = choice_members(text)
+    own = frozenset(name for term in content_terms(text) for name in (*term.stems, *term.meanings)) | named
+    return own.union(*(family for family in (*TOOLS, *OPPOSITES) if named & family)) if named else own
+
+
+@lru_cache(maxsize=8192)
+def _correcting_stretches(quote: str) -> tuple[_Stretch, ...]:
+    """Return the clauses of a quote that correct or demand, and the whole quote if it is short; none if it has talk."""
+    typed = typed_part(quote, ())
+    parts = [(fold(one.text), one.question) for one in clauses_of(typed, spoken(typed))]
+    if any(_TALK.search(part) for part, _ in parts):
+        return ()
+    said = {part: tone for part, question in parts if (tone := _tone_of(part, question=question))}
+    if not said or (max(said.values()) < _Tone.COMPLAINT and any(_LEAVE.search(part) for part, _ in parts)):
+        return ()
+    found = dict(said)
+    for part in said:
+        for piece in filter(None, _COMMA.split(part) if len(part) <= _MAX_WHOLE_TURN else ()):
+            if tone := _tone_of(piece, question=False) or (_Tone.SOFT if len(part) <= _MAX_PLAIN_CLAUSE else None):
+                found.setdefault(piece, tone)
+    if len(parts) > 1 and len(typed) <= _MAX_WHOLE_TURN:
+        found.setdefault(fold(typed), max(said.values()))
+    return tuple(_Stretch(content_of(_REMINDER.sub(" ", text)), tone) for text, tone in found.items())
+
+
+def _tone_of(text: str, *, question: bool) -> _Tone | None:
+    """Return the tone in which a stretch corrects or demands, or None. A question can only be a complaint."""
+    if _TALK.search(text):
+        return None
+    if _REMINDER.search(text) and not _NEW.search(text):
+        return _Tone.REMINDER
+    if _COMPLAINT.search(text) and not _NEW.search(text) and not _TASK.search(text):
+        return _Tone.COMPLAINT
+    if question:
+        return None
+    return _Tone.DEMAND if _DEMAND.search(text) else _Tone.SOFT if _SOFT.search(text) else None
