@@ -18,7 +18,7 @@ from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import person
 from skilld import codec
-from skilld.protocol import Analyse, Job
+from skilld.protocol import AnalyseBatch, Job
 from support.stub_model import Body, StubModel, said
 
 _PER_TOKEN = 4  # characters
@@ -108,7 +108,7 @@ def _work(jobs: list[Job]) -> list[str]:
 
     scrub_environment()
     redact = Redactor(bytes(KEY_BYTES)).redact
-    return [analyse(job.work, redact, lambda _: None).outcome for job in jobs if isinstance(job.work, Analyse)]
+    return [analyse(job.work, redact, lambda _: None).outcome for job in jobs if isinstance(job.work, AnalyseBatch)]
 
 
 if __name__ == "__main__":

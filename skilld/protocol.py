@@ -1,6 +1,7 @@
-"""What a worker is asked and answers, as values: jobs, partial results, results.
+"""The messages between the daemon and a worker: jobs, partial results and results.
 
-Between two processes each is a line of JSON (`skilld.codec`). Of jobs, mining's, trials and kept words hold a person's.
+Between processes each is a line of JSON (`skilld.codec`). Jobs of mining, trials and stored words contain a person's
+words.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from skilld.classify.backends.completion import Rates
 from skilld.classify.partial_results import TitleResult, WindowResult
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
 from skilld.codec import TaggedUnion
-from skilld.errands import Errand
 from skilld.past import PastSession
 from skilld.skills import Unusable
 from skilld.types import (
@@ -34,17 +34,18 @@ from skilld.types import (
     Update,
     Usage,
 )
+from skilld.verb_jobs import VerbJob
 
 MEMORY_MB = 2048
 PROCESSOR_SECONDS = 120.0
 
 
-# What a batch is, and what is known besides when it is judged.
+# A batch, and what else is known when it is judged.
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Bytes [start, end) of a transcript, of which replies count, and turns from its beginning."""
+    """Bytes [start, end) of a transcript: replies in them count, and turns from the transcript's beginning."""
 
     path: str
     start: int
@@ -53,17 +54,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a worker was about to propose: a second try does it without asking again."""
+    """What a worker was about to propose: a second try stages it without asking a model again."""
 
     proposals: tuple[Proposal, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchJob:
-    """What of a batch's job is fixed when it is closed; the store keeps it, empty for chatter."""
+    """The part of a batch's job that is fixed when the batch is closed, and stored; empty for chatter."""
 
     version: int = 1
-    kind: str = "analyse"  # or "waiting", of learnings; or "remake", of the stale `proposal`, which has no turns
+    kind: str = "analyse"  # or "waiting" for learnings, or "remake" for the stale `proposal`, without turns
     proposal: str = ""
     batch: str = ""
     agent: str = ""
@@ -80,7 +81,7 @@ class BatchJob:
 
 @dataclass(frozen=True, slots=True)
 class StoredWords:
-    """The words of a turn, redacted."""
+    """The redacted words of a turn."""
 
     key: str
     how: How
@@ -89,19 +90,19 @@ class StoredWords:
 
 @dataclass(frozen=True, slots=True)
 class PastDecision:
-    """A proposal that the person did not want: what it would have written, and by which folded quotes."""
+    """A proposal that the person did not want: the text it would have written, and its folded quotes."""
 
     path: str
     state: State
     changes: tuple[str, ...]
     quotes: tuple[str, ...]
     session: str
-    id: str = ""  # empty for one of another machine
+    id: str = ""  # empty if it was decided on another machine
 
 
 @dataclass(frozen=True, slots=True)
 class AutoRules:
-    """Which skills' proposals may be applied unasked (None: all), how sure they must be, and of which kinds."""
+    """Which skills' proposals may be applied automatically (None: all), from which confidence, for which targets."""
 
     skills: tuple[str, ...] | None
     confidence: float
@@ -110,7 +111,7 @@ class AutoRules:
 
 @dataclass(frozen=True, slots=True)
 class PastLearning:
-    """What was said before, and waits for a place."""
+    """Something said earlier that has no file to go to yet."""
 
     turn: str
     quote: str
@@ -122,13 +123,13 @@ class PastLearning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Analyse(TaggedUnion):
-    """One batch: to be judged and proposed."""
+class AnalyseBatch(TaggedUnion):
+    """Judge one batch and stage its proposals."""
 
     batch: BatchJob
     closed_at: str
     backend: Spec
-    before: Cause | None = None  # what was in the way of an earlier try
+    before: Cause | None = None  # why an earlier try failed
     words: tuple[StoredWords, ...] = ()
     auto: AutoRules = field(default=AutoRules((), 1.0))
     open: tuple[Proposal, ...] = ()
@@ -136,14 +137,14 @@ class Analyse(TaggedUnion):
     thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     decided: tuple[PastDecision, ...] = ()
     targets: tuple[TargetKind, ...] = tuple(TargetKind)
-    agents: tuple[str, ...] = ()  # all that worked in its folder
+    agents: tuple[str, ...] = ()  # all agents that worked in its folder
     waiting: tuple[PastLearning, ...] = ()
-    most_tokens: int = 0  # of one file, as the person has it
+    most_tokens: int = 0  # of one file, from the settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remake(TaggedUnion):
-    """A stale proposal, to be made again for the skill as it is now."""
+class RemakeProposal(TaggedUnion):
+    """Make a stale proposal again for the current version of its skill."""
 
     batch: BatchJob
     backend: Spec
@@ -154,12 +155,12 @@ class Remake(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observe(TaggedUnion):
-    """Proposals, to be looked for in git at `now`.
+class ObserveProposals(TaggedUnion):
+    """Look for proposals in git at `now`.
 
-    `missing` says since when some are off the branch, `homes` has the common git directory of each linked work tree.
-    `alone` says that no other worker runs, so that locks of a killed one may be removed; without `by_code` an edit that
-    lost its place is left to a job that asks a model; without `rebuild` the branch stays as it is.
+    `missing` has the times since when some are off the branch, `homes` the common git directory of each linked work
+    tree. `alone`: no other worker runs, so that locks of a killed one may be removed; without `by_code` an edit that
+    no longer fits is left to a job that asks a model; without `rebuild` the branch is not changed.
     """
 
     now: float
@@ -174,20 +175,20 @@ class Observe(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True)
-class Recall(TaggedUnion):
-    """Skills and folders, in whose repositories proposals are to be found again."""
+class RecoverProposals(TaggedUnion):
+    """Recover proposals from the repositories of some skills and folders."""
 
     paths: tuple[str, ...]
     folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """A transcript, to be read whole for what its sessions show of the rules that were loaded.
+class SurveyRequest:
+    """A transcript to be read completely, for what its sessions show about the rules that were loaded.
 
-    `home` is empty for a transcript from elsewhere: what was loaded there is not known. `size` and `mtime` are what it
-    had when it was chosen; `is_live` says that it has come since skilld is there. The
-    back-end is asked what words do not tell: what else was said again, and which rules could matter.
+    `home` is empty for a transcript from another machine, where the loaded files are unknown. `size` and `mtime` are
+    those of the time when it was chosen; `is_live`: it was created after skilld was installed. The back-end is asked
+    what rules cannot tell: further repeats, and which rules could matter.
     """
 
     agent: str
@@ -202,29 +203,29 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class Surveys(TaggedUnion):
-    """Transcripts to be surveyed in turn, as far as that goes in a short while."""
+class SurveyTranscripts(TaggedUnion):
+    """Survey transcripts one by one for a short while."""
 
-    surveys: tuple[Survey, ...]
+    surveys: tuple[SurveyRequest, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(TaggedUnion):
-    """A back-end, to be asked whether it answers."""
+class TestBackend(TaggedUnion):
+    """Check whether a back-end answers."""
 
     backend: Spec
 
 
 @dataclass(frozen=True, slots=True)
-class Price(TaggedUnion):
-    """Models, whose tokens' prices are wanted."""
+class LookUpPrices(TaggedUnion):
+    """Look up the token prices of models."""
 
     models: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Messages of a past session that are asked about together, turns counted from 1; `id` is that of their content."""
+    """Messages of a past session for one question, turns numbered from 1; `id` is a hash of the content."""
 
     id: str
     session_id: str
@@ -232,8 +233,8 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Distil(TaggedUnion):
-    """Windows of past sessions, each to be asked about next to a stand-in for a skill."""
+class ExtractUpdates(TaggedUnion):
+    """Extract updates from windows of past sessions, with a stand-in for the skill."""
 
     backend: Spec
     skill: SkillDoc
@@ -241,8 +242,8 @@ class Distil(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True)
-class Extend(TaggedUnion):
-    """A skill, and updates from past sessions that it is to say, each by a turn of `messages`."""
+class ExtendSkill(TaggedUnion):
+    """Add updates from past sessions to a skill; each refers to a turn in `messages`."""
 
     backend: Spec
     skill: SkillRef
@@ -251,16 +252,16 @@ class Extend(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True)
-class Entitle(TaggedUnion):
-    """Texts of drafted skills, for which names are wanted."""
+class TitleSkills(TaggedUnion):
+    """Find names, descriptions and titles for drafted skills."""
 
     backend: Spec
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Spare(TaggedUnion):
-    """The texts of a file, to find what it can do without or say more briefly, each with its number; 0: only shown."""
+class FindRedundancy(TaggedUnion):
+    """Find what a file can omit or say more briefly in its numbered parts; parts with number 0 are only context."""
 
     backend: Spec
     numbers: tuple[int, ...]
@@ -268,22 +269,33 @@ class Spare(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit(TaggedUnion):
-    """A piece of work in a person's words, and skills in a few words each, of which those are wanted that it is for."""
+class MatchSkills(TaggedUnion):
+    """Find the skills that fit a task in the person's words; each skill is described in a few words."""
 
     backend: Spec
     text: str
     skills: tuple[str, ...]
 
 
-Question = Ask | Price | Entitle | Spare | Fit
-Work = Question | Analyse | Remake | Observe | Recall | Surveys | Distil | Extend | Errand | Trial
-GIT_WORK = Observe, Recall  # they never share a process with litellm
+Question = TestBackend | LookUpPrices | TitleSkills | FindRedundancy | MatchSkills
+Work = (
+    Question
+    | AnalyseBatch
+    | RemakeProposal
+    | ObserveProposals
+    | RecoverProposals
+    | SurveyTranscripts
+    | ExtractUpdates
+    | ExtendSkill
+    | VerbJob
+    | Trial
+)
+GIT_WORK = ObserveProposals, RecoverProposals  # never in a process that has loaded litellm
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work with its limits: MB of memory, seconds of processor time (0: none), and the umask of what it writes."""
+    """Work with its limits: memory in MB, processor time in seconds (0: no limit), and the umask for its files."""
 
     work: Work
     umask: int
@@ -295,8 +307,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Blame:
-    """What is in the way, where, and what may be done about it."""
+class Obstacle:
+    """What prevents the work, where, and how to fix it."""
 
     what: Cause
     place: str = ""
@@ -304,10 +316,10 @@ class Blame:
 
 
 @dataclass(frozen=True, slots=True)
-class Away:
-    """The agent that was to be asked cannot be, whatever the question: `limit` says that its limit is reached.
+class Outage:
+    """The agent cannot answer any question. `limit`: its usage limit is reached.
 
-    `after` is the number of seconds until it resets, None if the agent does not say.
+    `after` is the number of seconds until the limit resets, None if unknown.
     """
 
     why: str
@@ -318,7 +330,7 @@ class Away:
 
 @dataclass(frozen=True, slots=True)
 class NewLearning:
-    """A lasting thing that is not proposed; `for_now`: only until what is in the way is gone.
+    """Something lasting that is not proposed; `for_now`: only until an obstacle is gone.
 
     `place` is the path of the file that it would go to, empty if there is none.
     """
@@ -336,8 +348,8 @@ class NewLearning:
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
-    """A proposal was said again: an open one, or one that the person did not want."""
+class FurtherEvidence:
+    """A proposal, open or rejected, whose content was said again."""
 
     proposal: str
     evidence: Evidence
@@ -345,9 +357,9 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(TaggedUnion):
-    """How a job ended, and what it cost that was not told before.
+    """How a job ended, and its usage beyond that of partial results.
 
-    `exit` is that of a process that gave no result, None if it never ran.
+    `exit` is the exit code of a process without a result, None if it never ran.
     """
 
     outcome: Outcome
@@ -356,40 +368,40 @@ class Result(TaggedUnion):
     model: str = ""
     usage: Usage = field(default=Usage())
     retry_after: float | None = None
-    cause: Blame | None = None
+    cause: Obstacle | None = None
     exit: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult(Result):
-    """Of a batch, or what is about to be staged of it. `if_given_up` are learnings where that cannot be at last.
+    """The result of a batch, or its plan. `if_given_up` are the learnings if staging finally fails.
 
-    `notes` are what was not proposed because it stands already in what the agent loads.
+    `notes` are proposals not made because a file that the agent loads already says the same.
     """
 
     proposals: tuple[Proposal, ...] = ()
     notes: tuple[Proposal, ...] = ()
     learnings: tuple[NewLearning, ...] = ()
     if_given_up: tuple[NewLearning, ...] = ()
-    supported: tuple[Support, ...] = ()
+    supported: tuple[FurtherEvidence, ...] = ()
     changes: Changes = field(default=Changes())
-    away: Away | None = None
+    away: Outage | None = None
 
     @classmethod
     def of(cls, result: Result) -> BatchResult:
-        """Return a result of whatever kind as one of a batch."""
-        return result if isinstance(result, cls) else cls(**{name: getattr(result, name) for name in _HEADER})
+        """Return any result as a batch result."""
+        return result if isinstance(result, cls) else cls(**{name: getattr(result, name) for name in _RESULT_FIELDS})
 
 
-_HEADER = [one.name for one in fields(Result)]
+_RESULT_FIELDS = [one.name for one in fields(Result)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitResult(Result):
-    """Of a look into git.
+    """The result of observing git.
 
-    `missing` says of undecided proposals since when they are off the branch (None: they are not), `branches` on which
-    another branch some are, `at` when some were decided; `committed` had waited.
+    `missing` has the time since when undecided proposals are off the branch (None: they are on it), `branches` the
+    other branch that some are on, `at` the time of some decisions; `committed` were waiting before.
     """
 
     changes: Changes = field(default=Changes())
@@ -402,7 +414,7 @@ class GitResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryResult(Result):
-    """The proposals that were found again."""
+    """The recovered proposals."""
 
     proposals: tuple[Proposal, ...] = ()
 
@@ -416,21 +428,21 @@ class SurveyResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveysResult(Result):
-    """What came of the surveys that were done, in their order."""
+    """The results of the completed surveys, in order."""
 
     shown: tuple[SurveyResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceResult(Result):
-    """The prices of the models asked for, None of one that is not known."""
+    """The prices of the models, None for each unknown one."""
 
     rates: Mapping[str, Rates | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtensionResult(Result):
-    """An edit, with what it says by which turns."""
+    """An edit and the updates it makes."""
 
     operations: tuple[Operation, ...] = ()
     flags: tuple[str, ...] = ()
@@ -438,25 +450,27 @@ class ExtensionResult(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpareResult(Result):
-    """The parts that can go, by number, each with the one that says the same (0: all of them); others said anew."""
+class RedundancyResult(Result):
+    """The parts to omit by number, each with the part that says the same (0: none needed); shorter texts of others."""
 
     same: Mapping[str, int] = field(default_factory=dict)
     text: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FitResult(Result):
-    """The skills that fit, by their numbers from 1, the best first."""
+class MatchResult(Result):
+    """The numbers, from 1, of the skills that fit, the best first."""
 
     numbers: tuple[int, ...] = ()
 
 
-Chosen = SpareResult | FitResult
-AnyResult = Result | BatchResult | GitResult | RecoveryResult | SurveysResult | PriceResult | ExtensionResult | Chosen
+ChoiceResult = RedundancyResult | MatchResult
+AnyResult = (
+    Result | BatchResult | GitResult | RecoveryResult | SurveysResult | PriceResult | ExtensionResult | ChoiceResult
+)
 
 
-# What is kept on the way.
+# Partial results, which the daemon stores during a job.
 
 
 PartialResult = BatchResult | WindowResult | TitleResult | TrialAnswer | TrialVerdict
@@ -464,14 +478,14 @@ PartialResult = BatchResult | WindowResult | TitleResult | TrialAnswer | TrialVe
 
 @dataclass(frozen=True, slots=True)
 class KeepRequest(TaggedUnion):
-    """A worker waits until this is kept."""
+    """A partial result; the worker waits until the daemon has stored it."""
 
     what: PartialResult
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnd(TaggedUnion):
-    """A worker's job has ended; it stays for another one, or not, and has loaded litellm, or not."""
+    """The end of a job: its result, whether the worker stays for another one, and whether it has loaded litellm."""
 
     result: AnyResult
     stays: bool

@@ -1,5 +1,5 @@
 """Who gave a command: a person at a terminal, or not. Decided by the process tree, never by claims.
 
-- `tree.tree`: this process and those above it, as the kernel shows them (Linux: /proc, macOS: ps).
-- `judge.judge`: whether a person gave the command, and if not, why; the programs in which people type (pure).
+- `tree.process_tree`: this process and its ancestors, as the kernel shows them (Linux: /proc, macOS: ps).
+- `judge.judge_caller`: whether a person gave the command, and if not, why; the programs in which people type (pure).
 """

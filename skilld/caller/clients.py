@@ -1,4 +1,4 @@
-"""The agents at work on this machine and the folder of each: from /proc on Linux, from `ps` and `lsof` elsewhere."""
+"""Finds running agents and their folders: from /proc on Linux, from `ps` and `lsof` elsewhere."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.caller.judge import Agents
-from skilld.caller.tree import processes
+from skilld.caller.tree import all_processes
 
 _PROC = Path("/proc")
 _LSOF, _PS = "/usr/sbin/lsof", "/bin/ps"
-_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A process of the agent with this title, which works in `folder`."""
+    """A process of the agent with this title, working in `folder`."""
 
     pid: int
     title: str
     folder: str
 
 
-def clients(agents: Agents) -> list[Client]:
-    """Return the clients at work, each once however many processes it is made of; none if nothing can be seen."""
-    everyone = processes()
+def find_clients(agents: Agents) -> list[Client]:
+    """Return the running clients, each once even if it has several processes; none if processes cannot be seen."""
+    everyone = all_processes()
     titles = {one.pid: title for one in everyone if (title := agents.title(one))}
     first = [one.pid for one in everyone if one.pid in titles and titles.get(one.parent) != titles[one.pid]]
-    return [Client(pid, titles[pid], folder) for pid, folder in _folders(first).items()]
+    return [Client(pid, titles[pid], folder) for pid, folder in _working_folders(first).items()]
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs. One that has ended does not, however long its parent leaves it as a zombie.
+    """Whether a process runs; a zombie does not.
 
-    tmux does for minutes, now and then (3.3a, measured): signal 0 reaches a zombie too.
+    tmux sometimes leaves zombies for minutes (3.3a, measured), and signal 0 reaches them, too.
     """
     if _PROC.joinpath("self/stat").exists():
         with suppress(OSError):
@@ -47,13 +47,13 @@ def is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except OSError as error:
         return isinstance(error, PermissionError)
-    return not _answer([_PS, "-o", "stat=", "-p", str(pid)]).startswith("Z")
+    return not _output_of([_PS, "-o", "stat=", "-p", str(pid)]).startswith("Z")
 
 
-def _folders(pids: list[int]) -> dict[int, str]:
-    """Return the working folder of each process that shows it: one's own do."""
+def _working_folders(pids: list[int]) -> dict[int, str]:
+    """Return the working folder of each process that shows it; the user's own do."""
     if not _PROC.joinpath("self").exists():
-        return _from_lsof(pids) if pids else {}
+        return _lsof_folders(pids) if pids else {}
     found = {}
     for pid in pids:
         with suppress(OSError):
@@ -61,22 +61,27 @@ def _folders(pids: list[int]) -> dict[int, str]:
     return found
 
 
-def _from_lsof(pids: list[int]) -> dict[int, str]:
+def _lsof_folders(pids: list[int]) -> dict[int, str]:
     command = [_LSOF, "-a", "-d", "cwd", "-F", "pn", "-p", ",".join(map(str, pids))]
-    return from_lsof(_answer(command))
+    return parse_lsof(_output_of(command))
 
 
-def _answer(command: list[str]) -> str:
+def _output_of(command: list[str]) -> str:
     try:
         done = subprocess.run(
-            command, env={"LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_SECONDS
+            command,
+            env={"LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_TIMEOUT_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.decode("utf-8", "replace")
 
 
-def from_lsof(text: str) -> dict[int, str]:
+def parse_lsof(text: str) -> dict[int, str]:
     """Return the folders that `lsof -d cwd -F pn` shows: a line `p` with the process, then one `n` with the name."""
     found: dict[int, str] = {}
     pid = 0

@@ -84,7 +84,7 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     """Apply an open proposal, or some parts of it, to a file that the person names."""
-    from skilld.jobs.waiting import accept_elsewhere
+    from skilld.jobs.relocation import accept_elsewhere
     from skilld.proposals.decide import accepting
 
     def carry_out(one: Proposal) -> DecisionReport:

@@ -158,7 +158,7 @@ def _read_unread(store: Store) -> int:
     from skilld.classify.backends import OFFLINE, Spec
     from skilld.effect.survey import survey
     from skilld.jobs.limits import ProcessorTimeError, processor_time
-    from skilld.protocol import PROCESSOR_SECONDS, Survey
+    from skilld.protocol import PROCESSOR_SECONDS, SurveyRequest
     from skilld.store.meta import CORRECTIONS_READ
 
     missing = _unread_transcripts(store, inventory.transcript_folders())
@@ -173,7 +173,9 @@ def _read_unread(store: Store) -> int:
         try:
             with processor_time(PROCESSOR_SECONDS):
                 is_live = store.transcripts.is_live(path)
-                job = Survey(agent, path, str(common.home()), *facts, is_live, Spec(OFFLINE), variables, configured)
+                job = SurveyRequest(
+                    agent, path, str(common.home()), *facts, is_live, Spec(OFFLINE), variables, configured
+                )
                 shown = survey(job, redact).sessions
         except ProcessorTimeError:
             shown = ()

@@ -37,8 +37,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.jobs.kept import ABSENT
-    from skilld.jobs.waiting import grouped
+    from skilld.jobs.learnings import NO_FILE_REASON
+    from skilld.jobs.relocation import group_learnings
 
     store = common.store_or_empty()
     if arguments.action:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             store.learnings.forget(one.id)
         console.say("Deleted.")
         return 0
-    asks = grouped(_matching_learnings(store, arguments))
+    asks = group_learnings(_matching_learnings(store, arguments))
     sure = _confidences(store)
     if arguments.json:
         return common.write_json([as_json(ask) | {"relied_on": sure[ask[0].id]} for ask in asks])
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
         console.say(f"    {console.plain(remarks)}", style="dim")
     if asks:
-        if any(ABSENT in ask[0].why_kept for ask in asks):
+        if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
             console.say(
                 "A learning for a file that does not exist yet is proposed once you say it again in another session."
             )
@@ -86,9 +86,9 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
 
 
 def _find_ask(store: Store, name: str) -> list[Learning]:
-    from skilld.jobs.waiting import grouped
+    from skilld.jobs.relocation import group_learnings
 
-    asks = grouped(store.learnings.all())
+    asks = group_learnings(store.learnings.all())
     found = [ask for ask in asks if name and any(one.id.startswith(name) for one in ask)]
     if len(found) > 1:
         raise SkilldError("Ambiguous ID", f"{name} matches {len(found)} learnings", "Type more of the ID.")
@@ -98,13 +98,13 @@ def _find_ask(store: Store, name: str) -> list[Learning]:
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
-    from skilld.jobs.waiting import propose
+    from skilld.jobs.relocation import propose_learning
 
     if not arguments.id:
         raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
     ask = _find_ask(store, common.as_text(arguments.id))
     scrub_environment()
-    made = propose(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
+    made = propose_learning(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:
         from skilld.cli.proposals import as_json as told
 

@@ -143,15 +143,15 @@ def require_person(title: str, words: Sequence[str], *, by_agents: bool = False)
 
 def remedy(doubt: Doubt, given: Sequence[str]) -> str:
     """Return what the person can do instead."""
-    from skilld.caller.judge import Why
+    from skilld.caller.judge import DoubtKind
 
     words = common.as_text(shlex.join(["skilld", *given]))
     match doubt.why:
-        case Why.AGENT:
+        case DoubtKind.AGENT:
             return f"A command run inside an agent counts as the agent's own. Run it in your own terminal: {words}"
-        case Why.MARK:
+        case DoubtKind.MARK:
             return f"Run it in a terminal that you opened yourself: {words}"
-        case Why.NO_TERMINAL:
+        case DoubtKind.NO_TERMINAL:
             return f"Run it in a terminal: {words}"
         case _:
             return (
@@ -165,7 +165,7 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
 
 def person_doubt() -> Doubt | None:
     """Return why this command may not be the person's; None if it is."""
-    from skilld.caller.judge import judge
+    from skilld.caller.judge import judge_caller
     from skilld.caller.tree import Tree
 
     chain = process_tree().chain
@@ -173,16 +173,16 @@ def person_doubt() -> Doubt | None:
     if place == 1:
         return None  # a person pressed a button of the daemon's notice, whoever started the daemon
     seen = Tree(chain[:place], process_tree().foreground) if place else process_tree()
-    if judge(seen, os.environ, agents()) is None:
+    if judge_caller(seen, os.environ, agents()) is None:
         return None  # reading the settings for more terminals would take 0.3 s
-    return judge(seen, os.environ, agents(), common.settings().accept.terminals)
+    return judge_caller(seen, os.environ, agents(), common.settings().accept.terminals)
 
 
 def calling_agent() -> Doubt | None:
     """Return the agent that visibly gave this command; None if there is none or nothing can be seen."""
-    from skilld.caller.judge import agent_in
+    from skilld.caller.judge import find_agent
 
-    return agent_in(process_tree(), os.environ, agents())
+    return find_agent(process_tree(), os.environ, agents())
 
 
 def _daemon_index(chain: Sequence[Process]) -> int:
@@ -212,7 +212,7 @@ def agents() -> Agents:
 
 @cache
 def _process_tree_of(pid: int) -> Tree:
-    from skilld.caller.tree import tree
+    from skilld.caller.tree import process_tree
 
     del pid  # the cache key: a forked process has another tree
-    return tree(agents().marks)
+    return process_tree(agents().marks)

@@ -171,7 +171,7 @@ def refresh_or_warn(store: Store) -> None:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import result_lines
-    from skilld.jobs.waiting import own_file
+    from skilld.jobs.relocation import personal_file_name
     from skilld.proposals.explain import Applicability, ProposalReader, diff, list_parts
     from skilld.proposals.remarks import (
         describe_borrowed_lines,
@@ -195,7 +195,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         return common.write_json(as_json(store, proposal) | shown)
     remark = describe_standing(store, proposal, time.time())
     here = ProposalReader().applicability(proposal) if is_open else Applicability()
-    own = own_file(store, proposal, common.host()) if is_open else ""
+    own = personal_file_name(store, proposal, common.host()) if is_open else ""
     here = replace(here, merges=here.merges and is_on_staging(proposal) and not remark, own=own)
     around = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (*describe_decision(store, proposal), remark, here.unfit, *around, *list_contradictions(store, proposal))

@@ -88,14 +88,14 @@ def _ask_model(store: Store, text: str, skills: list[Skill], found: list[Recomme
     """Return the model's choice; if it does not answer, what keywords found."""
     from skilld.cli.budgeted_model import BudgetedModel
     from skilld.library.recommend import model_recommendations, skill_summary, skills_to_ask
-    from skilld.protocol import Fit, FitResult
+    from skilld.protocol import MatchResult, MatchSkills
 
     model = BudgetedModel(store, common.settings(), "recommend")
     asked = skills_to_ask(skills, found)
     if not asked:
         return found
-    result, why = model.ask(Fit(model.spec, text, tuple(skill_summary(one, found) for one in asked)))
-    if not isinstance(result, FitResult):
+    result, why = model.ask(MatchSkills(model.spec, text, tuple(skill_summary(one, found) for one in asked)))
+    if not isinstance(result, MatchResult):
         sys.stderr.write(
             f"skilld: the model did not answer, so skills were matched by keywords only: {console.plain(why)}\n"
         )

@@ -181,7 +181,7 @@ class _TrimModel(BudgetedModel):
         self, parsed: ParsedFile, known: FileFacts, counter: Tokenizer, besides: list[Cut]
     ) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and that passed the checks in code, or why it was not asked."""
-        from skilld.protocol import Spare, SpareResult
+        from skilld.protocol import FindRedundancy, RedundancyResult
         from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
 
         text = parsed.file.data.decode("utf-8", "replace")
@@ -190,9 +190,9 @@ class _TrimModel(BudgetedModel):
         if not parsed.units or counter.count(text) > _MAX_SENT_TOKENS:
             return [], "the model was not asked because the file is too long" if parsed.units else ""
         told = numbered_texts(parsed)
-        work = Spare(self.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
+        work = FindRedundancy(self.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
         result, why = self.ask(work)
-        if not isinstance(result, SpareResult):
+        if not isinstance(result, RedundancyResult):
             return [], f"the model did not answer: {why}"
         answers = [PieceAnswer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
         answers += [PieceAnswer(int(number) - 1, text=text) for number, text in result.text.items()]

@@ -24,7 +24,7 @@ from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.proposals import results
 from skilld.proposals.remarks import describe_repeat
-from skilld.protocol import BatchJob, BatchResult, Job, Plan, Recall, Result
+from skilld.protocol import BatchJob, BatchResult, Job, Plan, RecoverProposals, Result
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -190,7 +190,7 @@ class Engine:
         known = (self.store.proposals.get(one.proposal) for one in BatchResult.of(ended).supported)
         return [one for one in known if one is not None and describe_repeat(self.store, one)]
 
-    def recall(self, now: float) -> Recall | None:
+    def recall(self, now: float) -> RecoverProposals | None:
         """Return the job of finding again what was proposed before the database was damaged, if it was."""
         return None if self.store.meta.paused(now) else recovery.job(self.store, self.around)
 

@@ -18,7 +18,17 @@ from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.past_decisions import past_decisions, thresholds
-from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source, StoredWords
+from skilld.protocol import (
+    AnalyseBatch,
+    AutoRules,
+    BatchJob,
+    Job,
+    PastDecision,
+    PastLearning,
+    RemakeProposal,
+    Source,
+    StoredWords,
+)
 from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
@@ -69,10 +79,12 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
     most = settings.limits.tokens
     standing, closed = tuple(store.proposals.in_states([State.OPEN])), tuple(store.proposals.closed_ids())
     if batch.job.kind == "remake":
-        remake = Remake(batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed, most_tokens=most)
+        remake = RemakeProposal(
+            batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed, most_tokens=most
+        )
         return Job(remake, *limits)
     fixed = skills_now(store, around, batch) if cause in _SKILLS_ANEW and batch.job.plan is None else batch.job
-    work = Analyse(
+    work = AnalyseBatch(
         batch=replace(fixed, sources=where_they_are(store, batch)),
         closed_at=batch.created_at,
         backend=backend,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from skilld.notify.notice import Digest
 from skilld.protocol import BatchResult, Job, PartialResult, Result
 from skilld.store.batches import StoredBatch
-from skilld.worker.spawn import Worker, no_thread
+from skilld.worker.spawn import Worker, no_thread_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class WorkerSlot:
         try:
             threading.Thread(target=work, name="worker", daemon=True).start()
         except RuntimeError:  # the machine, or the person's limits, had none left
-            self._post(JobDone(self, batch, no_thread()))
+            self._post(JobDone(self, batch, no_thread_result()))
 
     def ended(self) -> None:
         """Take in that its end was told."""

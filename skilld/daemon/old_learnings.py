@@ -12,7 +12,7 @@ from pathlib import Path
 from skilld.agents import VARIABLES
 from skilld.clock import day, rfc3339
 from skilld.ingest.discover import Host
-from skilld.jobs.kept import ABSENT
+from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -36,7 +36,7 @@ def _judge_placed(store: Store, around: Host, now: float) -> int:
     count = 0
     for one in store.learnings.for_files():
         name = f"{WAITING}-{one.id}-placed"
-        if ABSENT in one.why_kept and Path(one.place).is_file() and store.batches.get(name) is None:
+        if NO_FILE_REASON in one.why_kept and Path(one.place).is_file() and store.batches.get(name) is None:
             store.batches.add(_batch(around, name, [one], now), ())
             count += 1
     return count

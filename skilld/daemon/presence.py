@@ -16,7 +16,7 @@ from pathlib import PurePath
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import PROGRAMS
 from skilld.batching.closing import SessionKey
-from skilld.caller.clients import Client, clients, is_alive
+from skilld.caller.clients import Client, find_clients, is_alive
 from skilld.caller.judge import Agents
 from skilld.store.transcripts import Transcripts
 
@@ -90,4 +90,4 @@ def _related(one: str, other: str) -> bool:
 
 
 def _find() -> list[Client]:
-    return clients(Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS))
+    return find_clients(Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS))

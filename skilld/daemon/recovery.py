@@ -20,7 +20,7 @@ from skilld.git.staging_branch import PROPOSAL_REFS
 from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
-from skilld.protocol import Recall, RecoveryResult, Result
+from skilld.protocol import RecoverProposals, RecoveryResult, Result
 from skilld.store import Store, corruption
 from skilld.store.connection import DamagedError, StoreError, damage_error, is_access_error
 from skilld.store.database import RebuildState
@@ -147,7 +147,7 @@ def reread(store: Store, follower: Follower, now: float) -> None:
             store.rebuild.save(replace(state, reread=True))
 
 
-def job(store: Store, around: Host) -> Recall | None:
+def job(store: Store, around: Host) -> RecoverProposals | None:
     """Return the job of finding again what was proposed; None if nothing is being rebuilt."""
     if store.rebuild.state is None:
         return None
@@ -155,7 +155,7 @@ def job(store: Store, around: Host) -> Recall | None:
     for agent, session_id in store.rebuild.sessions_with_skills():
         usable, _ = jobs.skills(store, around, agent, session_id, [_LAST])
         paths |= {skill.path for skill in usable}
-    return Recall(tuple(sorted(paths)), tuple(store.overview.projects()))
+    return RecoverProposals(tuple(sorted(paths)), tuple(store.overview.projects()))
 
 
 def record(store: Store, result: Result, now: float) -> None:

@@ -15,8 +15,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from skilld.clock import day, minute_of_day
 from skilld.daemon.engine import Engine
-from skilld.errands import Errand, Mend, Mine, SyncMachines, SyncTeams
 from skilld.store.meta import CORRECTIONS_READ, LAST_OFFERED, MINED_ON, RULES_CHECKED_ON, SYNCED_AT
+from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams, VerbJob
 
 _MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
 
@@ -74,7 +74,7 @@ MAX_SECONDS = 3600.0
 _SYNC = 3600.0
 
 
-def due(engine: Engine, now: float) -> Errand | None:
+def due(engine: Engine, now: float) -> VerbJob | None:
     """Return the work that is due (Unix time): that of the night is said once a day, a sync once an hour."""
     store = engine.store
     if store.meta.paused(now) or store.rebuild.state is not None:
@@ -88,7 +88,7 @@ def due(engine: Engine, now: float) -> Errand | None:
         return _mend(engine, now)
     if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != day(now):
         store.meta.set(MINED_ON, day(now))
-        return Mine()
+        return MineSessions()
     return sync(engine, now)
 
 
@@ -107,15 +107,15 @@ def sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
     return None
 
 
-def heard_since(engine: Engine, now: float) -> Mend | None:
+def heard_since(engine: Engine, now: float) -> MendRules | None:
     """Return the look at rules that is due because corrections were read, once all that may be read was."""
     until = now - engine.settings.batch.idle_minutes * 60
     is_due = engine.store.meta.get(CORRECTIONS_READ) and not engine.store.past.next_unread(until)
     return _mend(engine, now) if is_due and not engine.store.meta.paused(now) else None
 
 
-def _mend(engine: Engine, now: float) -> Mend:
+def _mend(engine: Engine, now: float) -> MendRules:
     engine.store.meta.delete(CORRECTIONS_READ)
     engine.store.meta.set(LAST_OFFERED, engine.store.proposals.newest_accepted())
     engine.store.meta.set(RULES_CHECKED_ON, day(now))
-    return Mend()
+    return MendRules()

@@ -15,7 +15,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.clock import day
 from skilld.daemon import judges
 from skilld.ingest.discover import Host
-from skilld.protocol import Result, Survey, SurveyResult, Surveys, SurveysResult
+from skilld.protocol import Result, SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.budget import spent_limit
@@ -37,14 +37,14 @@ class SurveySchedule:
         self._not_before = time.time() + _FIRST
         self._found: list[tuple[str, str, int, float, bool]] = []
         self._alone = 0  # how many are read one by one, since a job with them failed
-        self._given: tuple[Survey, ...] = ()
+        self._given: tuple[SurveyRequest, ...] = ()
 
     @property
     def busy(self) -> bool:
         """Whether a worker has such a job."""
         return bool(self._given)
 
-    def job(self, settings: Settings, now: float) -> Surveys | None:
+    def job(self, settings: Settings, now: float) -> SurveyTranscripts | None:
         """Return the next job at a Unix time; none of a session that is at work still."""
         if not self._found and self._not_before - _PAUSE <= now < self._not_before:  # else the clock was set back
             return None
@@ -54,16 +54,16 @@ class SurveySchedule:
             self._not_before = now + _PAUSE
             self._found = self._store.past.next_unread(now - settings.batch.idle_minutes * 60, _TOGETHER)
         self._given = tuple(self._next(settings, now))
-        return Surveys(self._given) if self._given else None
+        return SurveyTranscripts(self._given) if self._given else None
 
-    def _next(self, settings: Settings, now: float) -> Iterator[Survey]:
+    def _next(self, settings: Settings, now: float) -> Iterator[SurveyRequest]:
         """Yield some of those found; after one that a model is asked about none, since what that costs counts."""
         around = self._around
         variables = {name: around.environment[name] for name in VARIABLES if name in around.environment}
         roots = {name: tuple(map(str, folders)) for name, folders in around.roots.items()}
         for agent, path, size, mtime, is_live in self._found[: 1 if self._alone else _IN_ONE_JOB]:
             spec = self._spec(settings, agent, now) if is_live else Spec(OFFLINE)
-            yield Survey(agent, path, str(around.home), size, mtime, is_live, spec, variables, roots)
+            yield SurveyRequest(agent, path, str(around.home), size, mtime, is_live, spec, variables, roots)
             if spec.model != OFFLINE:
                 return
 

@@ -23,7 +23,7 @@ from skilld.effect.rule_lines import text_of
 from skilld.effect.rules import Rule, rules
 from skilld.errors import SkilldError
 from skilld.git.repo import find_for_new, find_tracked
-from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
+from skilld.pipeline.documents import TargetDocument, load_documents, session_opt_out
 from skilld.pipeline.edits import compose
 from skilld.proposals.model import ACROSS_PREFIX
 from skilld.proposals.past_decisions import known_reason
@@ -124,7 +124,7 @@ def _was_refused(ref: SkillRef, around: RemedyContext) -> bool:
 
 def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
     rule, origin, ref = offer.rule, offer.origin, offer.ref
-    files, _ = load_skills([ref])
+    files, _ = load_documents([ref])
     if not files or session_opt_out(rule.folder):
         return None
     target = files[0]

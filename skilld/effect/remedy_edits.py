@@ -40,8 +40,8 @@ from skilld.git.repo import find_tracked
 from skilld.ingest.discover import Host
 from skilld.markdown.skill_file import parse
 from skilld.past import PastSession
-from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
-from skilld.pipeline.edits import CheckedEdit, check, compose
+from skilld.pipeline.documents import TargetDocument, load_documents, session_opt_out
+from skilld.pipeline.edits import CheckedEdit, check_edit, compose
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.past_decisions import known_reason
 from skilld.protocol import PastDecision
@@ -220,7 +220,7 @@ class _RemedyDrafter:
 
     def _move_to(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
         """Add the rule to another file of its repository and remove it from its own."""
-        files, _ = load_skills([ref])
+        files, _ = load_documents([ref])
         source = self._load_editable(self._rule)
         if not files or source is None or ref.kind not in self._context.allowed or ref.path == self._rule.path:
             return None
@@ -247,13 +247,13 @@ class _RemedyDrafter:
             return None
         operation = anchor_operation(body, block.first, block.last + 1, [])
         update = self._update(rule.text, Kind.REMOVE_STEP)
-        return check([operation], [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
+        return check_edit([operation], [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
 
     def _checked(
         self, remedy: Remedy, loaded: TargetDocument, operations: list[Operation], change: str, kind: Kind
     ) -> Proposal | None:
         update = self._update(change, kind)
-        composed = check(operations, [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
+        composed = check_edit(operations, [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
         return None if self._known_reason(update, loaded.ref.path) else self._proposal(remedy, loaded, composed, "")
 
     def _known_reason(self, update: Update, path: str) -> str:
@@ -286,7 +286,7 @@ class _RemedyDrafter:
         if ref is None or ref.kind not in self._context.allowed or file_refusal(rule.path):
             return None
         cwd = self._session.cwd if self._session else ""
-        files, _ = load_skills([ref])
+        files, _ = load_documents([ref])
         return files[0] if files and not (cwd and session_opt_out(cwd)) else None
 
     def _target_ref(self, rule: Rule) -> SkillRef | None:

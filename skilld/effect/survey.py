@@ -30,8 +30,8 @@ from skilld.ingest.source import source_of
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.library.patterns import kind_of_work as work_of_prompt
 from skilld.past import Correction, Done, PastSession, Repeat
-from skilld.pipeline.documents import is_own, session_opt_out
-from skilld.protocol import Survey, SurveyResult, Surveys, SurveysResult
+from skilld.pipeline.documents import is_own_file, session_opt_out
+from skilld.protocol import SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.skills import find
 from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
 from skilld.words import content_stems
@@ -131,7 +131,7 @@ class _SessionState:
         )
 
 
-def survey_several(job: Surveys, redact: Callable[[str], str]) -> SurveysResult:
+def survey_several(job: SurveyTranscripts, redact: Callable[[str], str]) -> SurveysResult:
     """Do the surveys of a job for half a second, but at least the first. Raises only for bugs."""
     until, shown, sessions = time.monotonic() + _MAX_SECONDS, list[SurveyResult](), 0
     for one in job.surveys:
@@ -142,7 +142,7 @@ def survey_several(job: Surveys, redact: Callable[[str], str]) -> SurveysResult:
     return SurveysResult(outcome=Outcome.NOTHING, shown=tuple(shown))
 
 
-def survey(job: Survey, redact: Callable[[str], str]) -> SurveyResult:
+def survey(job: SurveyRequest, redact: Callable[[str], str]) -> SurveyResult:
     """Do the job and return its result; a transcript that cannot be read shows nothing. Raises only for bugs."""
     found: dict[str, _SessionState] = {}
     try:
@@ -162,7 +162,7 @@ def survey(job: Survey, redact: Callable[[str], str]) -> SurveyResult:
     return SurveyResult(outcome=Outcome.NOTHING, sessions=asked, model=backend.name, usage=backend.usage)
 
 
-def _read_transcript(job: Survey, found: dict[str, _SessionState]) -> None:
+def _read_transcript(job: SurveyRequest, found: dict[str, _SessionState]) -> None:
     adapter, path = ADAPTERS[job.agent], Path(job.path)
     source, session = source_of(adapter.INFO), ""
     parser, records, tools = adapter.parser(path), record_reader(adapter, path), tools_of(adapter)
@@ -186,7 +186,9 @@ def _read_transcript(job: Survey, found: dict[str, _SessionState]) -> None:
         found.setdefault(getattr(event, "session_id", session), _SessionState()).add_event(event)
 
 
-def _past_session(job: Survey, name: str, read: _SessionState, redact: Callable[[str], str]) -> PastSession | None:
+def _past_session(
+    job: SurveyRequest, name: str, read: _SessionState, redact: Callable[[str], str]
+) -> PastSession | None:
     turns = list(read.turns.values())
     cwd = next((turn.cwd for turn in turns if turn.cwd), "")
     try:
@@ -231,7 +233,7 @@ def work_of(texts: Sequence[str], files: Sequence[str]) -> frozenset[str]:
     return content_stems(words[: 2 * _MAX_WORK])
 
 
-def _clock_offset(job: Survey, newest: str) -> float:
+def _clock_offset(job: SurveyRequest, newest: str) -> float:
     """Return by how many seconds the clock of a log is behind this machine's.
 
     The file's time tells, if it was written after skilld was installed: an older file may be a copy.
@@ -243,12 +245,12 @@ def _clock_offset(job: Survey, newest: str) -> float:
     return job.mtime - last if least < job.mtime - last < most else 0.0
 
 
-def _loaded_files(job: Survey, cwd: str, read: _SessionState) -> list[str]:
+def _loaded_files(job: SurveyRequest, cwd: str, read: _SessionState) -> list[str]:
     """Return the real paths of the files in the conversation, skills in use last."""
     version, home = read.version, Path(job.home)
     context = context_of(job.agent, version, cwd, home, tuple(read.files), environment=job.variables, untouched=False)
     entered = [one for one in context.files if one.entered and one.scope is not Scope.SKILL]
-    loaded = dict.fromkeys(one.real for one in entered if is_own(one, context, job.home))
+    loaded = dict.fromkeys(one.real for one in entered if is_own_file(one, context, job.home))
     roots = {agent: [*map(Path, folders)] for agent, folders in job.roots.items()}
     places = skill_places(job.agent, home, job.variables, roots)
     for use in read.uses:

@@ -20,7 +20,7 @@ from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.stored import NoAnswerError
 from skilld.evaluate.turns import RANDOM_SAMPLE, JudgedTurn, group_by_key, share
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.judge import NO_EDIT, Judge, Redact
+from skilld.pipeline.judge import NO_EDIT_REASON, Judge, Redact
 from skilld.text import fold
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems, other_tongue, share_held
@@ -132,8 +132,8 @@ def _judge(
         flags += composed.flags
         proposed += [item.update for item in composed.checked]
         learned += [item.update for item in composed.left_out]
-        why_not += [NO_EDIT] * len(composed.left_out)
-        lost += [(item.update, NO_EDIT) for item in composed.left_out]
+        why_not += [NO_EDIT_REASON] * len(composed.left_out)
+        lost += [(item.update, NO_EDIT_REASON) for item in composed.left_out]
     return PipelineResult(
         tuple(proposed), tuple(learned), tuple(flags), tuple(why_not), backend.usage, lost=tuple(lost)
     )

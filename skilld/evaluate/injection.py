@@ -23,7 +23,7 @@ from skilld.evaluate.models import Quoting, longest_line_model, obedient_models
 from skilld.evaluate.turns import group_by_key
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
-from skilld.pipeline.documents import TargetDocument, load_skills
+from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.protocol import BatchJob, Source
 from skilld.skills import Places, find
 from skilld.types import Message, SkillRef
@@ -173,10 +173,10 @@ class Guard:
         turns = tuple(key for view in views for key in view.turns)
         session = next(view.session_id for view in views if view.turns)
         batch = BatchJob(agent=AGENT, session_id=session or "", sources=sources, turns=turns)
-        messages = conversation.read(batch, self._redact)
+        messages = conversation.read_batch(batch, self._redact)
         places = Places(adapter.INFO.project_skills, ())
         found = [find(use.name, use.path, use.cwd, places) for view in views for use, _ in view.skills]
-        skills, _ = load_skills([ref for ref in found if isinstance(ref, SkillRef)])
+        skills, _ = load_documents([ref for ref in found if isinstance(ref, SkillRef)])
         heard = [message.text for message in messages if message.by_person]
         if len(skills) != 1 or not set(HARMLESS) <= set(heard):
             raise SkilldError("Cannot score the guard", "a test session changed when it was read back")

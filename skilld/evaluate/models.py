@@ -20,7 +20,7 @@ from skilld.evaluate.batches import share_contained
 from skilld.evaluate.loader import GoldUpdate
 from skilld.evaluate.stored import estimate_usage
 from skilld.markdown.skill_file import parse
-from skilld.pipeline.edits import placed
+from skilld.pipeline.edits import place_updates
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 
@@ -120,7 +120,7 @@ class GoldModel(Scripted):
                 text = text.replace(line, steps[-1].text)
             else:
                 added.append(update)
-        return [*steps, *placed(added, text.encode())]
+        return [*steps, *place_updates(added, text.encode())]
 
 
 class Quoting(StrEnum):

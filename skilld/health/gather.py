@@ -28,7 +28,7 @@ from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
-from skilld.protocol import Ask, Job
+from skilld.protocol import Job, TestBackend
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, choice_of, load
 from skilld.store import Store
@@ -225,7 +225,7 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
 
 def _asked(spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store, now: float) -> Trouble | str:
     with Worker(environment) as worker:
-        result = worker.do(Job(Ask(spec), 0o077), settings.worker.seconds)
+        result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds)
     store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"

@@ -1,4 +1,4 @@
-"""Judges one batch: from its words and skills to proposals and learnings."""
+"""Analyses one batch: from its words and skills to staged proposals and learnings."""
 
 from __future__ import annotations
 
@@ -15,15 +15,21 @@ from skilld.classify.verify import Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.kept import ABSENT, learning, learnings_of
-from skilld.jobs.placing import JobPlaces, find_own, find_places, is_persons, seen
+from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
+from skilld.jobs.placing import JobPlaces, find_file_of_kind, find_places, is_personal_file, loaded_places
 from skilld.pipeline import messages as conversation
-from skilld.pipeline.documents import UNREADABLE, TargetDocument, load_skills, session_opt_out, standing_instructions
+from skilld.pipeline.documents import (
+    UNREADABLE_REASON,
+    TargetDocument,
+    load_documents,
+    session_opt_out,
+    standing_instructions,
+)
 from skilld.pipeline.edits import CheckedEdit
-from skilld.pipeline.judge import NO_EDIT, Judge, Redact
+from skilld.pipeline.judge import NO_EDIT_REASON, Judge, Redact
 from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
+from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE, NotUnderstoodError
 from skilld.targets.route import RoutedBackend, ordered_file
@@ -42,24 +48,24 @@ from skilld.types import (
     Usage,
 )
 
-Keep = Callable[[BatchResult], None]
-GONE = "its transcript cannot be read"
-NO_PLACE = "it does not belong in any of the files here"
-UNREAD = "the model's answer could not be used"
+KeepPlan = Callable[[BatchResult], None]
+GONE_REASON = "its transcript cannot be read"
+NO_PLACE_REASON = "it does not belong in any of the files here"
+UNUSABLE_REASON = "the model's answer could not be used"
 
 
-def analyse(job: Analyse, redact: Redact, keep: Keep) -> BatchResult:
-    """Do the job and return its result. Expected failures but AwayError are results; only bugs raise.
+def analyse(job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> BatchResult:
+    """Analyse the batch and return the result. Expected failures except AwayError are results; only bugs raise.
 
-    `keep` is given the proposals that are about to be staged and must have kept them when it returns: a job that has
-    such a plan is not judged again.
+    `keep` gets the proposals that are about to be staged and must have stored them when it returns: a job with such a
+    plan is not judged again.
     """
     analysis = Analysis(job, redact, keep)
     try:
         analysis.run()
-    except conversation.AbsentError as error:
-        analysis.keep_words(GONE, job.batch.turns, unless=Cause.TRANSCRIPT)
-        analysis.blame(Cause.TRANSCRIPT, error.place)
+    except conversation.TranscriptGoneError as error:
+        analysis.keep_learnings(GONE_REASON, job.batch.turns, unless=Cause.TRANSCRIPT)
+        analysis.report_obstacle(Cause.TRANSCRIPT, error.place)
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error))
     except AwayError:
         raise
@@ -68,11 +74,11 @@ def analyse(job: Analyse, redact: Redact, keep: Keep) -> BatchResult:
     except (RefusedError, RedactionError) as error:
         analysis.refused.append(str(error))
     except BadReplyError as error:
-        analysis.keep_words(UNREAD, job.batch.turns)
-        analysis.blame(Cause.ANSWER)
+        analysis.keep_learnings(UNUSABLE_REASON, job.batch.turns)
+        analysis.report_obstacle(Cause.ANSWER)
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     except NotUnderstoodError as error:
-        analysis.blame(Cause.REPOSITORY, str(error.path))
+        analysis.report_obstacle(Cause.REPOSITORY, str(error.path))
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     except SkilldError as error:  # the set-up, a refused key: tried again when the person says so
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
@@ -80,16 +86,16 @@ def analyse(job: Analyse, redact: Redact, keep: Keep) -> BatchResult:
 
 
 class Analysis:
-    """The work on one batch and what it has come to so far."""
+    """The analysis of one batch, and its results so far."""
 
-    def __init__(self, job: Analyse, redact: Redact, keep: Keep) -> None:
+    def __init__(self, job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> None:
         self._job = job
         self._batch = job.batch
         self._redact = redact
         self._keep_plan = keep
-        self._skills, self._unreadable = load_skills(job.batch.skills if TargetKind.SKILL in job.targets else ())
+        self._skills, self._unreadable = load_documents(job.batch.skills if TargetKind.SKILL in job.targets else ())
         self._places: JobPlaces | None = None
-        # Without anything to edit no model is asked: what is plainly said is kept for later.
+        # Without a file to edit no model is asked; what the rules detect is kept for later.
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
         self._standing = list(job.open)
         self._messages: list[Message] = []
@@ -97,95 +103,99 @@ class Analysis:
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[NewLearning] = []
         self._notes: list[Proposal] = []
-        self._supported: list[Support] = []
+        self._supported: list[FurtherEvidence] = []
         self._if_given_up: list[NewLearning] = []
-        self._cause: Blame | None = None
+        self._cause: Obstacle | None = None
         self.refused: list[str] = []
         self._dropped: list[str] = []
 
     def run(self) -> None:
-        """Judge, unless that was done by an earlier try, and stage what came of it."""
+        """Judge the batch, unless an earlier try did, and stage the proposals."""
         if unwanted := session_opt_out(self._batch.cwd):
             self._dropped.append(unwanted)
             return
         plan = self._batch.plan
-        proposals = self._planned(plan.proposals) if plan else self._judged()
+        proposals = self._undecided(plan.proposals) if plan else self._judge_batch()
         trouble = [error for proposal in proposals if (error := self._stage(proposal))]
         if self._staged.made and self._batch.kind != "waiting":  # what was said before places were known is asked first
             from skilld.proposals.auto_apply import apply_allowed
 
-            apply_allowed(self._staged, self._standing, self._job.auto, self._typed)
+            apply_allowed(self._staged, self._standing, self._job.auto, self._typed_text)
         if trouble:
             raise trouble[0]
 
-    def _planned(self, planned: Sequence[Proposal]) -> list[Proposal]:
-        """Return what an earlier try was about to stage, but for what the person has seen or decided since."""
+    def _undecided(self, planned: Sequence[Proposal]) -> list[Proposal]:
+        """Return the proposals of an earlier try's plan that the person has not seen or decided since."""
         seen = {*self._job.closed, *(proposal.id for proposal in self._standing)}
         return [
             one for one in planned if one.id not in seen and not past_decisions.was_declined(one, self._job.decided)
         ]
 
-    def _typed(self, proposal: Proposal) -> str:
-        """Return what the person typed in the turns that a proposal quotes, read again by a job that had a plan."""
+    def _typed_text(self, proposal: Proposal) -> str:
+        """Return what the person typed in the turns that a proposal quotes, rereading them if the job had a plan."""
         if not self._messages:
-            self._messages = self._read()
+            self._messages = self._read_messages()
         keys = {said.turn for said in proposal.evidence}
         return "\n".join(
             self._own_words(place) for place, message in enumerate(self._messages) if message.turn_key in keys
         )
 
     def _own_words(self, place: int) -> str:
-        """Return what the person themselves typed in the message at a place."""
+        """Return what the person typed in the message at `place`."""
         before = [other.text for other in self._messages[:place] if not other.by_person]
         return own_words(self._messages[place].text, before)
 
-    def _read(self) -> list[Message]:
-        """Return the batch's words; of learnings only what was kept of them."""
+    def _read_messages(self) -> list[Message]:
+        """Return the batch's messages; for learnings only the stored words."""
         if self._batch.kind == "waiting":
-            return conversation.from_memory(self._batch.turns, self._job.words, self._redact)
-        return conversation.read(self._batch, self._redact)
+            return conversation.stored_messages(self._batch.turns, self._job.words, self._redact)
+        return conversation.read_batch(self._batch, self._redact)
 
-    def _judged(self) -> list[Proposal]:
-        """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
-        self._messages = self._read()
+    def _judge_batch(self) -> list[Proposal]:
+        """Read, judge and edit; return the proposals, which the daemon has already stored as the plan."""
+        self._messages = self._read_messages()
         if not self._skills and not self._waits_for_skill():
             self._find_places()
         instructions = self._redact(self._instructions())
-        judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact, own=self._own)
-        verdict = judge.in_own_words(self._as_placed(judge.verdict()))
+        judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact, own=self._file_of_kind)
+        verdict = judge.keep_own_words(self._redirect_overlaid(judge.verdict()))
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
         for update, line in verdict.already_said:
-            self._take_note(update, line)
-        self._learn(verdict)
+            self._note_already_said(update, line)
+        self._keep_learned(verdict)
         read = {message.turn_key for message in self._messages}
         if self._batch.kind != "waiting":
-            self.keep_words(GONE, [key for key in self._batch.turns if key not in read])
+            self.keep_learnings(GONE_REASON, [key for key in self._batch.turns if key not in read])
         if judge.unusable or verdict.faults:
             heard = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
-            self.keep_words(UNREAD, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard])
+            self.keep_learnings(
+                UNUSABLE_REASON, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard]
+            )
         if self._backend.name == OFFLINE:
-            self._hear_unwanted({item.update.turn for item in verdict.proposed})
+            self._find_unwanted_repeats({item.update.turn for item in verdict.proposed})
         made = []
         for loaded in self._skills:
-            mine = self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded)
-            mine = self._ripe(mine, loaded)
-            if mine and (edited := self._edited(judge, loaded, mine)):
+            mine = self._drop_known(
+                [item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded
+            )
+            mine = self._ready_updates(mine, loaded)
+            if mine and (edited := self._compose_edit(judge, loaded, mine)):
                 made.append((*edited, loaded))
         paths = {proposal.path for proposal, _, _ in made}
-        proposals = [each for one in made for each in self._with_contradictions(*one, paths)]
+        proposals = [each for one in made for each in self._add_contradictions(*one, paths)]
         if proposals:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told, self._learnings = self._backend.usage, []
         return proposals
 
-    def _hear_unwanted(self, heard: Container[int]) -> None:
-        """Take turns in which rules heard nothing for repeats of what the person did not want, where they say that.
+    def _find_unwanted_repeats(self, heard: Container[int]) -> None:
+        """Record turns that repeat what the person had rejected and in which the rules detected nothing.
 
-        Rules are silent where they are not sure that words are to last; what was asked for before is.
+        The rules skip words that may not be lasting; those that were asked for before are.
         """
         paths = {loaded.ref.path for loaded in self._skills}
         decided = [one for one in self._job.decided if one.id and one.path in paths]
@@ -194,49 +204,48 @@ class Analysis:
                 continue
             for said in (part for line in self._own_words(place).splitlines() for part in sentences_of(line)):
                 if (decision := past_decisions.find_refused_sentence(said, decided)) is not None:
-                    self._supported.append(Support(decision.id, Evidence(message.turn_key, fold(said))))
+                    self._supported.append(FurtherEvidence(decision.id, Evidence(message.turn_key, fold(said))))
 
-    def _learn(self, verdict: Verdict) -> None:
+    def _keep_learned(self, verdict: Verdict) -> None:
         unusable = [(item.name, item.why, item.path) for item in self._batch.unusable]
         known = {skill.name: skill.path for skill in self._batch.skills}
-        unusable += [(name, why, known[name] if why == UNREADABLE else "") for name, why in self._unreadable]
+        unusable += [(name, why, known[name] if why == UNREADABLE_REASON else "") for name, why in self._unreadable]
         for update, why in verdict.learned:
             if not self._skills and unusable:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
                 self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
-                self._keep(update, self._no_place_reason(update) or why, self._file(update))
-        # A model that was not asked might have heard more.
+                self._keep(update, self._no_place_reason(update) or why, self._target_of(update))
+        # A model, which was not asked, might have found more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
-                self.blame(Cause.SKILL, path)
+                self.report_obstacle(Cause.SKILL, path)
                 self._dropped.append(f"{name} cannot be edited: {reason}")
 
     def _no_place_reason(self, update: Update) -> str:
-        """Return what is wrong with the file that the project has for words without one; empty if nothing is."""
-        return self._places.places.why_not if self._places is not None and self._file(update) is None else ""
+        """Return what is wrong with the project's file for an update without a target, "" if nothing is."""
+        return self._places.places.why_not if self._places is not None and self._target_of(update) is None else ""
 
-    def keep_words(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
-        """Keep what was plainly said in turns as learnings, until all of it can be judged; `why` says what for.
+    def keep_learnings(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
+        """Keep what the rules detect in turns as learnings until all of it can be judged; `why` is the reason.
 
-        They are heard without a model, in what was read or else kept of them. With `unless` nothing is done where an
-        earlier try met the same obstacle.
+        The turns are those that were read, or else stored. Nothing is done if an earlier try met the obstacle `unless`.
         """
         if not turns or (unless and self._job.before == unless):
             return
         messages = self._messages
         if not any(message.turn_key in turns for message in messages):
-            messages = conversation.from_memory(self._batch.turns, self._job.words, self._redact)
+            messages = conversation.stored_messages(self._batch.turns, self._job.words, self._redact)
         verdict = Judge(make(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
         heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
-        for update in (update for update in heard if self._key(update.turn) in turns):
-            self._keep(update, why, self._file(update), for_now=True)
+        for update in (update for update in heard if self._turn_key(update.turn) in turns):
+            self._keep(update, why, self._target_of(update), for_now=True)
 
-    def blame(self, what: Cause, place: str = "", remedy: str = "") -> None:
-        """Say what is in the way: what is met first."""
-        self._cause = self._cause or Blame(what, place, remedy)
+    def report_obstacle(self, what: Cause, place: str = "", remedy: str = "") -> None:
+        """Record an obstacle; the first one counts."""
+        self._cause = self._cause or Obstacle(what, place, remedy)
 
-    def _new(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
+    def _drop_known(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
         new = []
         path, session = loaded.ref.path, self._batch.session_id
         for item in checked:
@@ -245,7 +254,7 @@ class Analysis:
             standing, rest = past_decisions.match_open_proposal(item.update, path, self._standing)
             by = standing or past_decisions.decision_against(item.update, path, session, self._job.decided)
             if by is not None and by.id:
-                self._supported.append(Support(by.id, self._said(item.update)))
+                self._supported.append(FurtherEvidence(by.id, self._evidence_of(item.update)))
             if why:
                 self._dropped.append(why)
             elif item.update.confidence < least:
@@ -255,7 +264,7 @@ class Analysis:
                 new.append(replace(item, update=replace(item.update, change=rest)))
         return new
 
-    def _edited(
+    def _compose_edit(
         self, judge: Judge, loaded: TargetDocument, checked: Sequence[VerifiedUpdate]
     ) -> tuple[Proposal, CheckedEdit] | None:
         try:
@@ -265,27 +274,27 @@ class Analysis:
         except SkilldError as error:
             self.refused.append(str(error))
             for item in checked:
-                if not judge.harms(loaded, item, error):
+                if not judge.is_harmful(loaded, item, error):
                     self._keep(item.update, str(error), loaded.ref)
         else:
             for item in composed.left_out:
-                self._keep(item.update, NO_EDIT, loaded.ref)
-            return self._proposal(loaded, composed), composed
+                self._keep(item.update, NO_EDIT_REASON, loaded.ref)
+            return self._build_proposal(loaded, composed), composed
         return None
 
-    def _with_contradictions(
+    def _add_contradictions(
         self, proposal: Proposal, composed: CheckedEdit, loaded: TargetDocument, made: Container[str]
     ) -> list[Proposal]:
-        """Return a proposal with what the agent loads that says the opposite, and those that change it elsewhere.
+        """Return a proposal with the contradicting lines that the agent loads, and proposals that change those.
 
-        `made` are the files for which there are proposals of this batch.
+        `made` are the files that already have proposals of this batch.
         """
-        around = self._places or seen(self._job, self._skills)
+        around = self._places or loaded_places(self._job, self._skills)
         used = {used.path for used in self._batch.skills}
         unedited = {one.ref.path for one in around.overlaid.values()}
         skills = [one for one in self._skills if one.ref.path in used | unedited and one is not loaded]
-        typed = self._typed(proposal)
-        proposal = replace(proposal, flags=(*proposal.flags, *around.nearly_said(proposal.updates)))
+        typed = self._typed_text(proposal)
+        proposal = replace(proposal, flags=(*proposal.flags, *around.repeat_flags(proposal.updates)))
         after, allowed = composed.after.decode("utf-8-sig"), self._job.targets
         found = find_contradictions(
             composed.checked, loaded, after, around, skills, allowed=allowed, typed=typed, redact=self._redact
@@ -304,7 +313,7 @@ class Analysis:
         return [replace(whole, linked=tuple(one.id for one in others)), *others]
 
     def _is_new(self, proposal: Proposal) -> bool:
-        """Whether what a proposal says was not proposed for its file, or decided, before."""
+        """Whether no update of a proposal was proposed for its file, or decided, before."""
         session, job = self._batch.session_id, self._job
         return not any(
             past_decisions.known_reason(update, proposal.path, session, self._standing, job.decided)
@@ -312,34 +321,34 @@ class Analysis:
         )
 
     def _stage(self, proposal: Proposal) -> RetryError | None:
-        """Put a proposal on the branch; returns what should be tried again, which keeps no other from its place."""
-        from skilld.proposals.staging import stage  # git takes 0.15 s to load, and of most batches nothing comes
+        """Stage a proposal; return an error to retry, so that it does not prevent other proposals."""
+        from skilld.proposals.staging import stage  # git takes 0.15 s to load, and most batches need none
 
         try:
             if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True):
                 self._dropped.append("the file or an open proposal already says this")
         except RetryError as error:
-            return self._put_off(proposal, error)
+            return self._postpone(proposal, error)
         except OSError as error:
-            return self._put_off(proposal, RetryError("Could not write the proposal", error.strerror or str(error)))
+            return self._postpone(proposal, RetryError("Could not write the proposal", error.strerror or str(error)))
         except SkilldError as error:
             self.refused.append(str(error))
-            passing = isinstance(error, RefusedError | GitMissingError)  # else the edit does not fit the skill any more
+            passing = isinstance(error, RefusedError | GitMissingError)  # otherwise the edit no longer fits the skill
             if passing:
-                self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-            self._learnings += learnings_of(proposal, str(error), for_now=passing)
+                self.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
+            self._learnings += proposal_learnings(proposal, str(error), for_now=passing)
         return None
 
-    def _put_off(self, proposal: Proposal, error: RetryError) -> RetryError:
-        self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-        self._if_given_up += learnings_of(proposal, str(error), for_now=True)
+    def _postpone(self, proposal: Proposal, error: RetryError) -> RetryError:
+        self.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
+        self._if_given_up += proposal_learnings(proposal, str(error), for_now=True)
         return error
 
-    def _proposal(self, loaded: TargetDocument, composed: CheckedEdit) -> Proposal:
+    def _build_proposal(self, loaded: TargetDocument, composed: CheckedEdit) -> Proposal:
         updates = [item.update for item in composed.checked]
         batch = self._batch.batch
         return Proposal(
-            # The same batch gives the same proposal, however often it is worked on.
+            # The same batch always gives the same proposal id.
             id=hashlib.sha256(f"{batch}\n{loaded.ref.path}".encode()).hexdigest()[:8],
             batch_id=batch,
             state=State.OPEN,
@@ -349,7 +358,7 @@ class Analysis:
             summary=sentences([update.change for update in updates]),
             reason=sentences([update.reason for update in updates]),
             kind=updates[0].kind,
-            evidence=(*map(self._said, updates), *self._before(updates)),
+            evidence=(*map(self._evidence_of, updates), *self._earlier_evidence(updates)),
             confidence=min(update.confidence for update in updates),
             agent=self._batch.agent,
             session_id=self._batch.session_id,
@@ -362,10 +371,10 @@ class Analysis:
         )
 
     def _keep(self, update: Update, why: str, place: SkillRef | None, *, for_now: bool = False) -> None:
-        self._learnings.append(learning(self._said(update), update, why, place, for_now=for_now))
+        self._learnings.append(build_learning(self._evidence_of(update), update, why, place, for_now=for_now))
 
     def _find_places(self) -> None:
-        """Have the batch judged against the files that its agent loads."""
+        """Judge the batch against the files that its agent loads."""
         found = self._places = find_places(self._job, self._messages)
         if not found.files:
             return
@@ -376,95 +385,95 @@ class Analysis:
             refs = {one.doc.number: one.ref for one in found.files}
             self._backend = RoutedBackend(self._backend, refs, overlaid, found.subjects)
 
-    def _own(self, named: TargetDocument, kind: TargetKind) -> TargetDocument | None:
-        """Return the file of a kind for words that were meant for `named`, and are not its; none if there is none.
+    def _file_of_kind(self, named: TargetDocument, kind: TargetKind) -> TargetDocument | None:
+        """Return the file of a kind for words that were assigned to `named` by mistake, None if there is none.
 
-        Words on how the agent speaks to the person are for their own file, unless `named` is theirs already.
+        Words on how the agent talks to the person belong in a personal file; `named` may be one.
         """
-        if kind is TargetKind.PERSONAL and is_persons(named.ref, self._batch.cwd):
+        if kind is TargetKind.PERSONAL and is_personal_file(named.ref, self._batch.cwd):
             return named
         own = next((one for one in self._skills if one.ref.kind is kind), None)
         if own is None and self._places is None:
-            own = find_own(self._job, kind, len(self._skills) + 1)
+            own = find_file_of_kind(self._job, kind, len(self._skills) + 1)
             self._skills += [own] if own else []
         return own
 
-    def _file(self, update: Update) -> SkillRef | None:
-        """Return the file that an update is for, if there is one."""
+    def _target_of(self, update: Update) -> SkillRef | None:
+        """Return the target of an update, if there is one."""
         return next((loaded.ref for loaded in self._skills if loaded.doc.number == update.skill), None)
 
     def _waits_for_skill(self) -> bool:
-        """Whether a skill in use cannot be edited for now: its file is unfit, or not checked out."""
+        """Whether a skill in use cannot be edited for now: its file is invalid or not checked out."""
         files = [Path(item.path) for item in self._batch.unusable if Path(item.path).name == FILE]
-        return any(_is_there(file) or any(_is_there(folder / ".git") for folder in file.parents) for file in files)
+        return any(_exists(file) or any(_exists(folder / ".git") for folder in file.parents) for file in files)
 
     def _instructions(self) -> str:
-        """Return what the agent loads next to the files that are judged."""
+        """Return the other instructions that the agent loads."""
         if self._places is not None:
             return self._places.instructions
         return standing_instructions(self._batch.agent, self._batch.cwd, self._batch.home, self._batch.variables)
 
-    def _as_placed(self, verdict: Verdict) -> Verdict:
-        """Return the verdict with what is said of a skill that is never edited as words for another file."""
+    def _redirect_overlaid(self, verdict: Verdict) -> Verdict:
+        """Return the verdict with updates of skills that are never edited redirected to other files."""
         if self._places is None:
             return verdict
         texts = {message.turn: message.text for message in self._messages}
-        moved = [self._places.instead(item, texts[item.update.turn]) for item in verdict.proposed]
-        kept = [(item.update, NO_PLACE) for item in moved if item.update.skill is None]
+        moved = [self._places.redirect(item, texts[item.update.turn]) for item in verdict.proposed]
+        kept = [(item.update, NO_PLACE_REASON) for item in moved if item.update.skill is None]
         return replace(
             verdict,
             proposed=tuple(item for item in moved if item.update.skill is not None),
             learned=(*verdict.learned, *kept),
         )
 
-    def _ripe(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
-        """Return what may be proposed now: a file is made for what was said in two sessions, or by order."""
-        ruling = loaded.ref.kind is TargetKind.RULES and self._places is not None and self._places.may_be_made
+    def _ready_updates(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
+        """Return what may be proposed now: a file is created for what was said in two sessions or ordered."""
+        ruling = loaded.ref.kind is TargetKind.RULES and self._places is not None and self._places.has_project_file
         if not loaded.ref.absent or ruling:
             return list(checked)
         texts = {message.turn: message.text for message in self._messages}
         ripe = []
         for item in checked:
-            if self._before([item.update]) or ordered_file(texts[item.update.turn]):
+            if self._earlier_evidence([item.update]) or ordered_file(texts[item.update.turn]):
                 ripe.append(item)
             else:
-                self._keep(item.update, self._unripe_reason(loaded.ref), loaded.ref)
+                self._keep(item.update, self._not_ready_reason(loaded.ref), loaded.ref)
         return ripe
 
-    def _unripe_reason(self, ref: SkillRef) -> str:
+    def _not_ready_reason(self, ref: SkillRef) -> str:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
-        return "; ".join([*unusable[:1], f"{ABSENT} {ref.name} yet"])
+        return "; ".join([*unusable[:1], f"{NO_FILE_REASON} {ref.name} yet"])
 
-    def _before(self, updates: Sequence[Update]) -> list[Evidence]:
-        """Return where the same was said in other sessions, and waits for a place."""
-        file = self._file(updates[0])
+    def _earlier_evidence(self, updates: Sequence[Update]) -> list[Evidence]:
+        """Return the evidence of earlier learnings that say the same."""
+        file = self._target_of(updates[0])
         waits = self._places is not None or (file is not None and file.absent)
-        return (self._places or seen(self._job, [])).said_before(updates) if waits else []
+        return (self._places or loaded_places(self._job, [])).earlier_evidence(updates) if waits else []
 
-    def _take_note(self, update: Update, line: str) -> None:
-        """Note what a `line` of a file that the agent loads says already; if it is not read so far, keep the words."""
-        places = self._places or seen(self._job, self._skills)
-        if unread := places.unread(line):
+    def _note_already_said(self, update: Update, line: str) -> None:
+        """Note that a loaded `line` already says an update; if the agent does not read that far, keep the update."""
+        places = self._places or loaded_places(self._job, self._skills)
+        if unread := places.unread_target(line):
             self._keep(update, unread[1], unread[0])
-        elif found := places.where(line):
-            self._notes.append(self._note(update, *found))
+        elif found := places.find_line(line):
+            self._notes.append(self._build_note(update, *found))
 
-    def _note(self, update: Update, ref: SkillRef, number: int) -> Proposal:
+    def _build_note(self, update: Update, ref: SkillRef, number: int) -> Proposal:
         file = TargetDocument(ref, b"", SkillDoc(0, ref.name, ref.path, ""))
-        blank = self._proposal(file, CheckedEdit((), b"", (), (VerifiedUpdate(update),)))
+        blank = self._build_proposal(file, CheckedEdit((), b"", (), (VerifiedUpdate(update),)))
         name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
         note, at = f"{ref.name}:{number} already says this", self._job.closed_at
         return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
 
-    def _said(self, update: Update) -> Evidence:
-        return Evidence(self._key(update.turn), update.quote)
+    def _evidence_of(self, update: Update) -> Evidence:
+        return Evidence(self._turn_key(update.turn), update.quote)
 
-    def _key(self, turn: int) -> str:
-        return self._batch.turns[turn - 1]  # as conversation.read numbers them
+    def _turn_key(self, turn: int) -> str:
+        return self._batch.turns[turn - 1]  # as conversation.read_batch numbers them
 
     def result(self) -> BatchResult:
-        """Return what the job has come to."""
+        """Return the result so far."""
         if self._staged.made:
             outcome, details = Outcome.PROPOSED, self.refused
         elif self.refused:
@@ -486,5 +495,5 @@ class Analysis:
         )
 
 
-def _is_there(path: Path) -> bool:
-    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no system takes
+def _exists(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for impossible names

@@ -1,7 +1,7 @@
-"""Finds lines the agent loads that contradict a proposal, and the edits that make them agree.
+"""Finds loaded lines that contradict a proposal, and the edits that make them agree.
 
-Words for one project change no file that holds beyond it, and words for some paths contradict nothing but rules for
-paths: there a line that says otherwise is the rule to which they are the exception.
+Words about one project change no file that applies beyond it. Words for some paths contradict only rules for paths:
+a general line that says otherwise is the rule to which they are an exception.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from skilld.context.values import within
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.jobs.placing import JobPlaces
-from skilld.pipeline.documents import TargetDocument, load_skills
-from skilld.pipeline.edits import check
+from skilld.pipeline.documents import TargetDocument, load_documents
+from skilld.pipeline.edits import check_edit
 from skilld.targets.places import NAMES, file_refusal
 from skilld.targets.scopes import scopes
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
 
-_MAX = 6  # lines that are named
-_MAX_LENGTH = 300  # characters of a line that is named
-_NEVER = {Scope.MANAGED: "a managed policy file", Scope.MEMORY: "the agent's own memory"}
+_MAX_CONFLICTS = 6
+_MAX_LENGTH = 300  # characters of a reported line
+_NEVER_EDITED = {Scope.MANAGED: "a managed policy file", Scope.MEMORY: "the agent's own memory"}
 
 
 @dataclass(frozen=True, slots=True)
 class Contradictions:
-    """The lines that say the opposite, and by file the operations that change what of them may be changed."""
+    """The contradicting lines, and the operations by file that change those that may be changed."""
 
     conflicts: tuple[ContradictingLine, ...] = ()
     edits: tuple[tuple[SkillRef, tuple[Operation, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    """A text that is compared; `ref` is what may be edited of it, if anything."""
+class _ComparedText:
+    """A text with its contradicting rules; `ref` is set if it may be edited."""
 
     path: str
     against: tuple[Rule, ...]
@@ -61,58 +61,58 @@ def find_contradictions(
     typed: str,
     redact: Callable[[str], str],
 ) -> Contradictions:
-    """Return what all that is loaded, and the other `skills` in use, say against these updates of `target`.
+    """Return the lines in loaded files and other `skills` in use that contradict these updates of `target`.
 
-    `after` is the text of that with its edit: what it says against itself then is named, too.
+    `after` is the target's text with its edit: contradictions that remain in it are reported, too.
     """
     updates = [item.update for item in checked]
     conflicts: list[ContradictingLine] = []
     edits: list[tuple[SkillRef, tuple[Operation, ...]]] = []
     beyond = not any(is_about_project(update.quote) for update in updates)
-    talk = any(
-        is_about_conversation(update.change) for update in updates
-    )  # one person's affair: it changes no team's file
+    talk = any(is_about_conversation(update.change) for update in updates)  # personal: it changes no shared file
     stays = {rule.text for rule in rules(after)}
-    left = tuple(rule for rule in _against(updates, target.doc.text, 1) if rule.text in stays)
-    own = _Text(target.ref.path, left, "an uncommitted line in this file", None)
-    for text in (own, *_skills(skills, updates), *_files(around, target.ref, updates)):
+    left = tuple(rule for rule in _contradicted(updates, target.doc.text, 1) if rule.text in stays)
+    own = _ComparedText(target.ref.path, left, "an uncommitted line in this file", None)
+    for text in (own, *_skill_texts(skills, updates), *_file_texts(around, target.ref, updates)):
         conflicts += [
             ContradictingLine(text.path, rule.line, cut(redact(fold(rule.text)), _MAX_LENGTH), text.whose)
             for rule in text.against
         ]
         personal = text.ref is not None and text.ref.kind is TargetKind.PERSONAL
         if text.ref and text.ref.kind in allowed and (beyond if personal else not talk):
-            operations = _agreeing(updates, text.ref, typed, redact)
+            operations = _agreeing_operations(updates, text.ref, typed, redact)
             edits += [(text.ref, operations)] if operations else []
-    return Contradictions(tuple(conflicts[:_MAX]), tuple(edits))
+    return Contradictions(tuple(conflicts[:_MAX_CONFLICTS]), tuple(edits))
 
 
-def _against(updates: Sequence[Update], text: str, first: int) -> tuple[Rule, ...]:
-    """Return the rules of a text that updates contradict; one that is for some paths is an exception to them."""
+def _contradicted(updates: Sequence[Update], text: str, first: int) -> tuple[Rule, ...]:
+    """Return the rules of a text that updates contradict; rules for some paths are exceptions to them."""
     found = (rule for update in updates for rule in contradicted_rules(update.change, text, first))
     return tuple(rule for rule in found if not scopes(rule.words))
 
 
-def _skills(skills: Sequence[TargetDocument], updates: Sequence[Update]) -> Iterator[_Text]:
+def _skill_texts(skills: Sequence[TargetDocument], updates: Sequence[Update]) -> Iterator[_ComparedText]:
     for one in skills:
-        against = _against(updates, one.doc.text, 1)
-        yield _Text(one.ref.path, against, "another skill in use", one.ref if against else None)
+        against = _contradicted(updates, one.doc.text, 1)
+        yield _ComparedText(one.ref.path, against, "another skill in use", one.ref if against else None)
 
 
-def _files(around: JobPlaces, target: SkillRef, updates: Sequence[Update]) -> Iterator[_Text]:
+def _file_texts(around: JobPlaces, target: SkillRef, updates: Sequence[Update]) -> Iterator[_ComparedText]:
     context, own = around.places.context, not around.places.why_none
     general = [update for update in updates if not scopes(update.quote)]
     for file in around.loaded:
         about = updates if file.paths else general
-        against = tuple(rule for segment in file.segments for rule in _against(about, segment.text, segment.line))
+        against = tuple(rule for segment in file.segments for rule in _contradicted(about, segment.text, segment.line))
         if against and file.real != target.path:
-            yield _Text(file.path, against, _whose(file, context), _editable(file, context, own=own))
+            yield _ComparedText(
+                file.path, against, _describe_owner(file, context), _editable_ref(file, context, own=own)
+            )
 
 
-def _whose(file: LoadedFile, context: Context) -> str:
-    """Return how a file is named where none of its words may be told."""
-    if file.scope in _NEVER:
-        return _NEVER[file.scope]
+def _describe_owner(file: LoadedFile, context: Context) -> str:
+    """Describe a file without revealing its name or words."""
+    if file.scope in _NEVER_EDITED:
+        return _NEVER_EDITED[file.scope]
     inside, name = context.is_inside(file), basename(file.path)
     if file.scope is Scope.LOCAL:
         return "your own instruction file for this project"
@@ -123,9 +123,9 @@ def _whose(file: LoadedFile, context: Context) -> str:
     return "one of your personal rules" if file.scope is Scope.RULE else "an instruction file outside this project"
 
 
-def _editable(file: LoadedFile, context: Context, *, own: bool) -> SkillRef | None:
-    """Return the file as a target where it may be edited: as any place, and not what other text files are for."""
-    if file.scope in _NEVER or not file.path.endswith((".md", ".mdc")) or file_refusal(file.real):
+def _editable_ref(file: LoadedFile, context: Context, *, own: bool) -> SkillRef | None:
+    """Return the file as a target if it may be edited, None otherwise."""
+    if file.scope in _NEVER_EDITED or not file.path.endswith((".md", ".mdc")) or file_refusal(file.real):
         return None
     if context.is_inside(file):
         kind = TargetKind.RULES if file.scope is Scope.RULE else TargetKind.INSTRUCTIONS
@@ -136,21 +136,21 @@ def _editable(file: LoadedFile, context: Context, *, own: bool) -> SkillRef | No
     return SkillRef(basename(file.path), file.real, kind=TargetKind.PERSONAL, agents=(context.agent,))
 
 
-def _agreeing(
+def _agreeing_operations(
     updates: Sequence[Update], ref: SkillRef, typed: str, redact: Callable[[str], str]
 ) -> tuple[Operation, ...]:
-    """Return the operations after which a file says what the updates say, as far as that is sure, line by line."""
-    loaded, _ = load_skills([ref])
+    """Return the operations that make a file agree with the updates, line by line, where that is certain."""
+    loaded, _ = load_documents([ref])
     operations: list[Operation] = []
     for update in updates if loaded else ():
-        for _ in range(_MAX):
+        for _ in range(_MAX_CONFLICTS):
             try:
                 text = apply(loaded[0].data, operations) if operations else loaded[0].data
                 now = replace(loaded[0], data=text, doc=replace(loaded[0].doc, text=text.decode("utf-8-sig")))
                 step = replacement(update.change, now.doc.text)
-                if step is None or not _is_one_in_other(topic_stems(update.change), topic_stems(step.anchor)):
+                if step is None or not _covers_whole_line(topic_stems(update.change), topic_stems(step.anchor)):
                     break
-                check([step], [VerifiedUpdate(replace(update, kind=Kind.CHANGE_STEP))], now, typed, redact)
+                check_edit([step], [VerifiedUpdate(replace(update, kind=Kind.CHANGE_STEP))], now, typed, redact)
                 apply(loaded[0].data, [*operations, step])
             except SkilldError:
                 break
@@ -158,6 +158,6 @@ def _agreeing(
     return tuple(operations)
 
 
-def _is_one_in_other(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether an old line says nothing besides, or all of it stays but for the word that differs."""
+def _covers_whole_line(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether the old line says nothing else, or keeps all but the differing word."""
     return theirs <= mine or mine <= theirs

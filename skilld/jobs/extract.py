@@ -1,8 +1,8 @@
-"""Runs past sessions past the classifier: windows of messages in, lasting instructions out, one plan line each.
+"""Extracts lasting instructions from windows of past sessions, and edits a skill with such instructions.
 
-The question, its answer's form and all checks are those of a batch (`skilld.pipeline.judge`); only no skill is there
-yet. A window's outcome is told before the next is asked about, so that whoever started the job keeps and books it, and
-ends the job where the budget is spent.
+The question, the form of its answer and all checks are those of a batch (`skilld.pipeline.judge`), but there is no
+skill yet. Each window's result is reported before the next question, so that the caller can store and charge it, and
+end the job when the budget is spent.
 """
 
 from __future__ import annotations
@@ -16,14 +16,22 @@ from skilld.classify.partial_results import WindowResult, WindowUpdate
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import ProcessorTimeError, processor_time
-from skilld.pipeline.documents import TargetDocument, load_skills
+from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.judge import Judge, Redact
-from skilld.protocol import PROCESSOR_SECONDS, Distil, Extend, ExtensionResult, Price, PriceResult, Result
+from skilld.protocol import (
+    PROCESSOR_SECONDS,
+    ExtendSkill,
+    ExtensionResult,
+    ExtractUpdates,
+    LookUpPrices,
+    PriceResult,
+    Result,
+)
 from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
 
 
-def distil(job: Distil, redact: Redact, keep: Callable[[WindowResult], None]) -> Result:
-    """Ask about each window of the job; a passing trouble ends it, and what is left may be asked again later."""
+def extract_updates(job: ExtractUpdates, redact: Redact, keep: Callable[[WindowResult], None]) -> Result:
+    """Ask about each window of the job; a temporary failure ends it, and the rest may be asked later."""
     backend = make(job.backend)
     result = Result(outcome=Outcome.NOTHING, model=backend.name)
     for window in job.windows:
@@ -31,62 +39,61 @@ def distil(job: Distil, redact: Redact, keep: Callable[[WindowResult], None]) ->
         told = WindowResult(window=window.id, model=backend.name, usage=before)
         try:
             with processor_time(PROCESSOR_SECONDS):
-                updates, left_out = _about(backend, job.skill, window.messages, redact)
+                updates, left_out = _ask_window(backend, job.skill, window.messages, redact)
                 told = replace(told, updates=updates, left_out=left_out)
-        except ProcessorTimeError:  # it costs the other windows nothing
+        except ProcessorTimeError:  # the other windows are not affected
             told = replace(told, unusable="judging took more CPU time than a job is allowed")
         except SkilldError as error:
             failed = replace(result, detail=str(error), usage=backend.usage - before)
             if isinstance(error, RetryError):
                 return replace(failed, outcome=Outcome.RETRY, retry_after=error.after)
-            if error.remedy:  # it is the set-up: the next window would fare no better
+            if error.remedy:  # a configuration problem: the next window would fail, too
                 return replace(failed, outcome=Outcome.FAILED, remedy=error.remedy)
             told = replace(told, unusable=str(error))
         keep(replace(told, usage=backend.usage - before))
     return result
 
 
-def price(job: Price) -> PriceResult:
-    """Return what the tokens of the job's models cost, None for each whose price is not known."""
+def look_up_prices(job: LookUpPrices) -> PriceResult:
+    """Return the token prices of the job's models, None for each unknown one."""
     return PriceResult(outcome=Outcome.NOTHING, rates={model: prices(model) for model in job.models})
 
 
-def _about(
+def _ask_window(
     backend: Backend, skill: SkillDoc, messages: Sequence[Message], redact: Redact
 ) -> tuple[tuple[WindowUpdate, ...], int]:
-    """Return what a window came to, and how much was left out."""
+    """Return the updates of a window, and the number of those left out."""
     judge = Judge(backend, list(messages), [TargetDocument(SkillRef(skill.name, ""), b"", skill)], "", redact)
     verdict = judge.verdict()
-    return tuple(_said(update, messages) for update in _wanted(verdict)), _left_out(judge, verdict)
+    return tuple(_window_update(update, messages) for update in _own_updates(verdict)), _count_left_out(judge, verdict)
 
 
-def _wanted(verdict: Verdict) -> list[Update]:
-    """Return what the person said in words of their own: what they only agreed to has no words to rest on."""
+def _own_updates(verdict: Verdict) -> list[Update]:
+    """Return the updates in the person's own words; one they only agreed to has no quote."""
     return [item.update for item in verdict.proposed if not item.by_assent]
 
 
-def _left_out(judge: Judge, verdict: Verdict) -> int:
+def _count_left_out(judge: Judge, verdict: Verdict) -> int:
     agreed = sum(item.by_assent for item in verdict.proposed)
     return len(judge.unusable) + len(verdict.faults) + len(verdict.dropped) + len(verdict.learned) + agreed
 
 
-def _said(update: Update, messages: Sequence[Message]) -> WindowUpdate:
+def _window_update(update: Update, messages: Sequence[Message]) -> WindowUpdate:
     key = next((message.turn_key for message in messages if message.turn == update.turn), None)
     return WindowUpdate(key or "", update.quote, update.change, update.kind, update.confidence)
 
 
-# One skill that is there, and what was said about it in past sessions: an edit like that of a batch.
-#
-# The words come with the job, redacted: they were read from several transcripts, and confirmed there, before.
+# Editing an existing skill with what was said about it in past sessions. The job brings the redacted words, which have
+# been confirmed in their transcripts.
 
 
-def extend(job: Extend, redact: Redact) -> ExtensionResult:
-    """Return the edit that makes the job's skill say its updates, or why there is none."""
+def extend_skill(job: ExtendSkill, redact: Redact) -> ExtensionResult:
+    """Return the edit that adds the job's updates to its skill, or why there is none."""
     backend = make(job.backend)
     result = ExtensionResult(outcome=Outcome.NOTHING, model=backend.name)
     messages = list(job.messages)
     try:
-        loaded, unfit = load_skills([job.skill])
+        loaded, unfit = load_documents([job.skill])
         if not loaded:
             return replace(result, detail="; ".join(why for _, why in unfit))
         verdict = verify(job.updates, messages, [loaded[0].doc], sure=0.0)

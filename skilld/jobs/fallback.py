@@ -1,4 +1,4 @@
-"""Judges by the rules alone where the agent that should judge cannot be asked."""
+"""Falls back to the offline rules if the agent that should judge cannot be asked."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TypeVar
 
 from skilld.classify.backends import OFFLINE, AwayError, Spec
-from skilld.protocol import Analyse, Away, BatchResult, Remake
+from skilld.protocol import AnalyseBatch, BatchResult, Outage, RemakeProposal
 from skilld.types import Outcome
 
-Judged = TypeVar("Judged", Analyse, Remake)
+BatchWork = TypeVar("BatchWork", AnalyseBatch, RemakeProposal)
 
 
-def judged(job: Judged, do: Callable[[Judged], BatchResult]) -> BatchResult:
-    """Return what `do` makes of the job; the result says where its agent could not be asked."""
+def with_offline_fallback(job: BatchWork, do: Callable[[BatchWork], BatchResult]) -> BatchResult:
+    """Return the result of `do`, which reports an outage if the agent could not be asked."""
     try:
         return do(job)
     except AwayError as error:
-        away = Away(error.cause, error.remedy, error.limit, error.after)
+        away = Outage(error.cause, error.remedy, error.limit, error.after)
         model, usage, said = job.backend.model, error.usage, str(error)
     if away.limit:
         return BatchResult(outcome=Outcome.RETRY, detail=said, model=model, usage=usage, away=away)

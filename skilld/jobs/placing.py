@@ -1,4 +1,4 @@
-"""The files to judge a batch against when it has no editable skill, and earlier learnings that wait for one."""
+"""Finds the files to judge a batch against if it has no editable skill, and earlier learnings without a file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from skilld.context import Context, Kind, LoadedFile, Scope
 from skilld.context.contradictions import rules
 from skilld.context.values import within
 from skilld.ingest.discover import skill_places
-from skilld.pipeline.documents import TargetDocument, is_own, load_skills
-from skilld.protocol import Analyse, BatchJob, PastLearning
+from skilld.pipeline.documents import TargetDocument, is_own_file, load_documents
+from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
 from skilld.targets.places import Places, Session, places, project_refusal
 from skilld.targets.route import choose, files_ordered
@@ -28,12 +28,12 @@ from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Upda
 from skilld.types import Kind as Change
 from skilld.words import content_stems, is_about
 
-# Many a skill has the name of a thing: "write notes in the past tense" names no skill.
-_NAMED = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
-_MOST_LINES = 100  # of an item, a paragraph or a table that says something
-_MAX_NAMED = 2  # lines that may say the same
+# Many skills are named like common things: "write notes in the past tense" does not mention the skill "notes".
+_SKILL_MENTIONS = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
+_MAX_LINES = 100  # of an item, a paragraph or a table
+_MAX_NAMED = 2  # lines in flags
 _SENTENCE = re.compile(r"[.!?;\n。！？]+")
-_KINDS = {
+_KIND_BY_SCOPE = {
     Scope.RULE: TargetKind.RULES,
     Scope.SKILL: TargetKind.SKILL,
     Scope.PERSONAL: TargetKind.PERSONAL,
@@ -44,10 +44,10 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class JobPlaces:
-    """What a batch can go to: `files` as they are, and all that the agent loads; `waiting` are earlier learnings.
+    """The files that a batch may go to, and all that the agent loads; `waiting` are earlier learnings.
 
-    `overlaid` are the skills in use that are never edited, by number: what is said of one goes to a file, and names it.
-    `subjects` are what skills that were not used are about, by path.
+    `overlaid` are the skills in use that are never edited, by number: what is said about one goes to a file and names
+    the skill. `subjects` are the stems of unused skills, by path.
     """
 
     files: list[TargetDocument]
@@ -60,53 +60,53 @@ class JobPlaces:
 
     @property
     def instructions(self) -> str:
-        """What the agent loads next to the files that may be edited."""
+        """What the agent loads besides the files that may be edited."""
         own = {one.ref.path for one in self.files}
         return "\n\n".join(file.text for file in self.loaded if file.real not in own)
 
     @property
-    def may_be_made(self) -> bool:
-        """Whether the project has instructions by now, so that a rule may be added to them at once."""
+    def has_project_file(self) -> bool:
+        """Whether the project has instructions, so that a rules file may be added at once."""
         project = {TargetKind.INSTRUCTIONS, TargetKind.RULES}
         return any(one.ref.kind in project and not one.ref.absent for one in self.files)
 
     @property
     def loaded(self) -> list[LoadedFile]:
-        """What the agent loads that is the person's, skills aside."""
+        """The person's own files that the agent loads, without skills."""
         context = self.places.context
         entered = [file for file in context.files if file.entered and file.scope is not Scope.SKILL]
-        return [file for file in entered if is_own(file, context, self.home)]
+        return [file for file in entered if is_own_file(file, context, self.home)]
 
-    def instead(self, item: VerifiedUpdate, typed: str) -> VerifiedUpdate:
-        """Return an update of a skill that is never edited as one of the file that is to say it."""
+    def redirect(self, item: VerifiedUpdate, typed: str) -> VerifiedUpdate:
+        """Redirect an update of a skill that is never edited to another file."""
         skill = self.overlaid.get(item.update.skill or 0)
         if skill is None:
             return item
         ref = choose(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
         doc = next((one.doc for one in self.files if one.ref is ref), None)
         name, change = skill.ref.name, item.update.change
-        if not any(form.format(name).casefold() in change.casefold() for form in _NAMED):
+        if not any(form.format(name).casefold() in change.casefold() for form in _SKILL_MENTIONS):
             change = f"When using {name}: {change[:1].lower()}{change[1:]}"
         section = target_section(change, doc.text).heading if doc is not None and doc.text.strip() else ""
         number = None if doc is None else doc.number
         return replace(item, update=replace(item.update, skill=number, section=section, change=change))
 
-    def said_before(self, updates: Sequence[Update]) -> list[Evidence]:
-        """Return where other sessions said what these updates say."""
+    def earlier_evidence(self, updates: Sequence[Update]) -> list[Evidence]:
+        """Return evidence from other sessions that said what these updates say."""
         return [
             Evidence(said.turn, said.quote)
             for said in self.waiting
             if said.session != self.session_id and any(is_same_change(update.change, said.change) for update in updates)
         ]
 
-    def nearly_said(self, updates: Sequence[Update]) -> list[str]:
-        """Return which lines the person may be repeating by what they add, as past sessions are searched for repeats.
+    def repeat_flags(self, updates: Sequence[Update]) -> list[str]:
+        """Return flags for lines that the added updates may repeat, using the test that surveys use for repeats.
 
-        A turn is counted as a repeat of such a line, so that a proposal from the same turn has to name it.
+        A survey counts the turn as a repeat of such a line, so a proposal from the same turn must name it.
         """
         from skilld.classify.rule_repeats import (
             repeats_rule,
-        )  # its tables take 0.1 s, and of most batches nothing comes
+        )  # its tables take 0.1 s, and most batches need none
 
         root = self.places.context.root
         texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]
@@ -120,9 +120,9 @@ class JobPlaces:
         )
         return [f"{place} may already say this" for place in islice(dict.fromkeys(found), _MAX_NAMED)]
 
-    def unread(self, line: str) -> tuple[SkillRef, str] | None:
-        """Return the file in which a line stands that its agent does not read that far, and why that is no rule."""
-        found = self.where(line)
+    def unread_target(self, line: str) -> tuple[SkillRef, str] | None:
+        """Return the file of a line beyond what the agent reads, and the reason, None if the agent reads it."""
+        found = self.find_line(line)
         context = self.places.context
         cut = {one.path for one in context.of(Kind.CUT)}
         for file in context.files if found else ():
@@ -131,25 +131,27 @@ class JobPlaces:
                 return found[0], f"{found[0].name}:{found[1]} says this, but {title} does not read that far"
         return None
 
-    def where(self, line: str) -> tuple[SkillRef, int] | None:
-        """Return the file in which a line, or an item of several, stands, and its number from 1."""
+    def find_line(self, line: str) -> tuple[SkillRef, int] | None:
+        """Return the file that has a line, or an item of several lines, and its number from 1."""
         for one in (*self.files, *self.overlaid.values()):
-            if number := _line_of(line, one.doc.text):
+            if number := _find_line_number(line, one.doc.text):
                 return one.ref, number
         for file in self.loaded:
             for segment in file.segments:
-                if number := _line_of(line, segment.text, segment.line):
-                    return SkillRef(file.path, file.real, kind=_KINDS.get(file.scope, TargetKind.INSTRUCTIONS)), number
+                if number := _find_line_number(line, segment.text, segment.line):
+                    return SkillRef(
+                        file.path, file.real, kind=_KIND_BY_SCOPE.get(file.scope, TargetKind.INSTRUCTIONS)
+                    ), number
         return None
 
 
 def _last_line(file: LoadedFile) -> int:
-    """Return the number of the last line of a file that is loaded."""
+    """Return the number of the last loaded line of a file."""
     return max((part.line + part.text.count("\n") for part in file.segments), default=0)
 
 
-def _as_sent(one: TargetDocument, context: Context) -> TargetDocument:
-    """Return a file with the lines that its agent leaves out of it; what a limit cuts off is none of them."""
+def _with_unseen_lines(one: TargetDocument, context: Context) -> TargetDocument:
+    """Return a file with the lines that its agent skips, except those cut off by a limit."""
     file = next((file for file in context.files if file.real == one.ref.path and file.scope is not Scope.SKILL), None)
     if file is None:
         return one
@@ -160,20 +162,20 @@ def _as_sent(one: TargetDocument, context: Context) -> TargetDocument:
     return replace(one, doc=replace(one.doc, unseen=unseen))
 
 
-def _line_of(words: str, text: str, first: int = 1) -> int:
-    """Return the number of the line on which words begin that may go on over the next ones; 0 if none does."""
+def _find_line_number(words: str, text: str, first: int = 1) -> int:
+    """Return the number of the line on which words begin, which may continue on the next lines; 0 if none."""
     lines = [line.strip() for line in text.splitlines()]
     for place, line in enumerate(lines):
-        at = " ".join(lines[place : place + _MOST_LINES]).find(words.strip())
+        at = " ".join(lines[place : place + _MAX_LINES]).find(words.strip())
         if 0 <= at < len(line):
             return first + place
     return 0
 
 
-def seen(job: Analyse, skills: Sequence[TargetDocument]) -> JobPlaces:
-    """Return what the agent of a session with skills in use loads: none of it is a place."""
+def loaded_places(job: AnalyseBatch, skills: Sequence[TargetDocument]) -> JobPlaces:
+    """Return what the agent of a session with skills in use loads; none of it is a target."""
     batch = job.batch
-    if not _is_plain(batch):
+    if not _has_safe_folder(batch):
         nothing = Context(batch.agent, "", "unknown", "")
         found = Places((), nothing, "skilld does not know which folder the session ran in")
     else:
@@ -183,46 +185,46 @@ def seen(job: Analyse, skills: Sequence[TargetDocument]) -> JobPlaces:
     return JobPlaces(list(skills), found, batch.home, session_id=batch.session_id, waiting=job.waiting)
 
 
-def is_persons(ref: SkillRef, cwd: str | None) -> bool:
-    """Whether a file is the person's own: for all projects, or a skill outside of the one they worked in."""
+def is_personal_file(ref: SkillRef, cwd: str | None) -> bool:
+    """Whether a file is personal: for all projects, or a skill outside the session's project."""
     here = Path(cwd or "/")
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
     theirs = ref.kind is TargetKind.SKILL and not Path(ref.path).is_relative_to(root)
     return theirs or ref.kind is TargetKind.PERSONAL
 
 
-def find_own(job: Analyse, kind: TargetKind, number: int) -> TargetDocument | None:
-    """Return the file of the session's project, or the person's own for all projects, numbered so."""
-    if not _is_plain(job.batch) or kind not in job.targets:
+def find_file_of_kind(job: AnalyseBatch, kind: TargetKind, number: int) -> TargetDocument | None:
+    """Return the file of a kind for the session's project or person, with this number."""
+    if not _has_safe_folder(job.batch) or kind not in job.targets:
         return None
-    loaded, _ = load_skills(places(_session(job), [kind]).refs, number)
+    loaded, _ = load_documents(places(_session_of(job), [kind]).refs, number)
     return next(iter(loaded), None)
 
 
-def _session(job: Analyse) -> Session:
+def _session_of(job: AnalyseBatch) -> Session:
     batch = job.batch
     work = worked(batch.agent, batch.session_id, batch.sources)
     return Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
 
 
-def _is_plain(batch: BatchJob) -> bool:
+def _has_safe_folder(batch: BatchJob) -> bool:
     cwd = Path(batch.cwd or "")
     return cwd.is_absolute() and ".." not in cwd.parts and Path(batch.home).is_absolute()
 
 
-def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
-    """Return the places for a job's words; none if its session's folder is not known."""
+def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:
+    """Return the places for a job's words; none if its session's folder is unknown."""
     batch = job.batch
-    if not _is_plain(batch):
-        return seen(job, [])
-    session = _session(job)
+    if not _has_safe_folder(batch):
+        return loaded_places(job, [])
+    session = _session_of(job)
     typed = [one.text for one in messages if one.by_person]
     named = [name for text in typed for name in files_ordered(text)]
     found = places(session, job.targets, [scope for text in typed for scope in scopes(text)], named)
     said = [text for one in typed for text in _SENTENCE.split(one)]
-    subjects = _subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
-    files = [_as_sent(one, found.context) for one in load_skills([*subjects, *found.refs])[0]]
-    overlaid = _overlaid(batch.unusable, len(files))
+    subjects = _skill_subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
+    files = [_with_unseen_lines(one, found.context) for one in load_documents([*subjects, *found.refs])[0]]
+    overlaid = _overlaid_skills(batch.unusable, len(files))
     return JobPlaces(
         files,
         found,
@@ -234,8 +236,8 @@ def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
     )
 
 
-def _subjects(session: Session, found: Places, said: Sequence[str]) -> dict[SkillRef, frozenset[str]]:
-    """Return the skills of the project and the person whose subject was spoken of, and the stems of it."""
+def _skill_subjects(session: Session, found: Places, said: Sequence[str]) -> dict[SkillRef, frozenset[str]]:
+    """Return the skills of the project and the person whose subject came up, with its stems."""
     where = skill_places(session.agent, session.home, session.environment)
     subjects: dict[SkillRef, frozenset[str]] = {}
     for file in found.context.files if not found.why_none else ():
@@ -248,7 +250,7 @@ def _subjects(session: Session, found: Places, said: Sequence[str]) -> dict[Skil
     return subjects
 
 
-def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, TargetDocument]:
+def _overlaid_skills(unusable: Sequence[Unusable], numbers: int) -> dict[int, TargetDocument]:
     found: dict[int, TargetDocument] = {}
     for item in unusable:
         ref, number = SkillRef(item.name, item.text_path), numbers + len(found) + 1

@@ -1,7 +1,7 @@
-"""Runs evaluation cases with and without an edit: reports each answer as it arrives, then the judge's verdict.
+"""Runs evaluation cases with and without an edit, and reports each answer and each verdict as it arrives.
 
-Whoever started the job keeps what is told before it goes on, so that what was paid for is never asked twice. The judge
-is shown both answers of a pair without being told which is which, in an order that the pair was dealt.
+The caller stores each report before the job continues, so that nothing is paid for twice. The judge sees both answers
+of a pair in random order, without knowing which is which.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from skilld.text import cut
 from skilld.types import Outcome, Usage
 
 Redact = Callable[[str], str]
-Keep = Callable[[TrialAnswer | TrialVerdict], None]
+KeepResult = Callable[[TrialAnswer | TrialVerdict], None]
 
 
-def trial(job: Trial, redact: Redact, keep: Keep) -> Result:
-    """Run the pairs of the job that lack an answer, and have each judged; a passing trouble ends it for now."""
+def run_trial(job: Trial, redact: Redact, keep: KeepResult) -> Result:
+    """Run the job's pairs that lack an answer, and have each judged; a temporary failure ends the job."""
     backend = make(job.backend)
     judge = backend if job.judge == job.backend else make(job.judge)
     result = Result(outcome=Outcome.NOTHING, model=backend.name)
     if not isinstance(backend, Model) or not isinstance(judge, Model):
         return replace(result, outcome=Outcome.FAILED, detail="the offline rules cannot write or judge answers")
-    bench = _Bench(job, backend, judge, redact, keep)
+    bench = _TrialRunner(job, backend, judge, redact, keep)
     for pair in job.pairs:
         spent, judged = backend.usage, judge.usage
         try:
@@ -47,18 +47,18 @@ def trial(job: Trial, redact: Redact, keep: Keep) -> Result:
 
 
 @dataclass
-class _Bench:
-    """Runs one pair after the other; `told` is what the pair at hand has cost that was told already."""
+class _TrialRunner:
+    """Runs one pair at a time; `told` is the usage of the current pair that has been reported."""
 
     job: Trial
     backend: Model
     judge: Model
     redact: Redact
-    keep: Keep
+    keep: KeepResult
     told: Usage = field(default_factory=Usage)
 
     def run(self, pair: TrialPair) -> None:
-        """Get the answers of a pair that are missing, and have them judged where code cannot."""
+        """Get the missing answers of a pair, and have them judged where code cannot."""
         self.told = Usage()
         case = self.job.cases[pair.case]
         given = {True: pair.ours, False: pair.theirs}
@@ -72,14 +72,14 @@ class _Bench:
         before, skill = self.backend.usage, self.job.ours if ours else self.job.theirs
         try:
             text = self.backend.write(ask_case(self.redact(case.request), self.redact(skill)))
-        except BadReplyError:  # empty, or without an end: no use to anybody, and it counts as such
+        except BadReplyError:  # empty or cut off: it counts as an empty answer
             text = ""
         answer = cut(self.redact(text), MAX_ANSWER)
-        self._tell(TrialAnswer(pair.number, ours, answer, self.backend.name, self.backend.usage - before))
+        self._report(TrialAnswer(pair.number, ours, answer, self.backend.name, self.backend.usage - before))
         return answer
 
     def _judge(self, pair: TrialPair, case: TrialCase, given: dict[bool, str]) -> None:
-        """Ask about the answers that say anything; one that does not holds to nothing."""
+        """Ask about the answers that are not empty; an empty one meets no statement."""
         before = self.judge.usage
         asked = [ours for ours in (pair.with_first, not pair.with_first) if given[ours].strip()]
         holds, unusable = {True: False, False: False}, ""
@@ -92,8 +92,8 @@ class _Bench:
             except BadReplyError as error:
                 unusable = error.cause
         used = self.judge.usage - before
-        self._tell(TrialVerdict(pair.number, holds[True], holds[False], self.judge.name, used, unusable))
+        self._report(TrialVerdict(pair.number, holds[True], holds[False], self.judge.name, used, unusable))
 
-    def _tell(self, what: TrialAnswer | TrialVerdict) -> None:
+    def _report(self, what: TrialAnswer | TrialVerdict) -> None:
         self.told += what.usage
         self.keep(what)

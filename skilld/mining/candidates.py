@@ -29,7 +29,7 @@ from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, detect_feedback, summarize
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read_sessions
 from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
-from skilld.protocol import Entitle, Job, PartialResult, Window
+from skilld.protocol import Job, PartialResult, TitleSkills, Window
 from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME
@@ -167,7 +167,7 @@ def _model_titles(texts: Sequence[str], run: MiningRun, *, may_ask: bool) -> tup
                 store.mining.save(name, "", answers, rfc3339(time.time()))
 
     with Worker(run.terms.environment) as worker:
-        result = worker.do(Job(Entitle(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
+        result = worker.do(Job(TitleSkills(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
     run.book(model, result.usage)
     return _titles_by_number(answers), "" if result.outcome is Outcome.NOTHING else result.detail
 

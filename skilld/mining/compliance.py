@@ -20,7 +20,7 @@ from skilld.git.environment import scrub_environment
 from skilld.mining.parallel import FileResult, read_guarded
 from skilld.mining.sessions import project_of
 from skilld.past import PastSession
-from skilld.protocol import Survey
+from skilld.protocol import SurveyRequest
 from skilld.redact import Redactor
 
 _PATH_SEPARATOR = re.compile(r"[/\\]+")
@@ -40,7 +40,7 @@ def survey_file(url: str, key: bytes) -> FileResult:
     redact = Redactor(key).redact
 
     def surveyed(agent: str, path: Path) -> FileResult:
-        shown = survey(Survey(agent, str(path), "", 0, 0.0), redact)
+        shown = survey(SurveyRequest(agent, str(path), "", 0, 0.0), redact)
         return FileResult(
             url, past=tuple(replace(one, cwd=redact(one.cwd)) for one in shown.sessions), trouble=shown.detail
         )

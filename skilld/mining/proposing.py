@@ -23,7 +23,7 @@ from skilld.mining.new_skill import NewSkill, build_skill, edit_refusal, find_pl
 from skilld.mining.questions import BOOKED_AS, Terms
 from skilld.mining.values import OBSERVED, Candidate, Edit, Part
 from skilld.proposals.amend import stage_and_store
-from skilld.protocol import Extend, ExtensionResult, Job
+from skilld.protocol import ExtendSkill, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import faults
 from skilld.store import Store
@@ -203,7 +203,7 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
     if run.terms.spec.model != OFFLINE and (why := run.terms.spent_reason(run.store)):
         raise SkilldError("Could not make the edit", why)
     messages, updates, parts = _evidence_batch(candidate, run.transcripts)
-    work = Extend(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
+    work = ExtendSkill(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
     with Worker(run.terms.environment) as worker:
         result = worker.do(Job(work, run.terms.umask), run.terms.seconds * 2)
     run.book(run.terms.spec.model, result.usage)

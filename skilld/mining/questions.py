@@ -16,7 +16,16 @@ from skilld.classify.partial_results import WindowResult
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
-from skilld.protocol import PROCESSOR_SECONDS, Distil, Job, PartialResult, Price, PriceResult, Result, Window
+from skilld.protocol import (
+    PROCESSOR_SECONDS,
+    ExtractUpdates,
+    Job,
+    LookUpPrices,
+    PartialResult,
+    PriceResult,
+    Result,
+    Window,
+)
 from skilld.store import Store
 from skilld.store.budget import Limits, spent_limit
 from skilld.text import counted
@@ -172,7 +181,7 @@ class QuestionRun:
         return self.asked
 
     def _work(self, chunk: Sequence[Window], left: dict[str, Window]) -> Result:
-        work = Distil(self._terms.spec, NO_SKILL, tuple(chunk))
+        work = ExtractUpdates(self._terms.spec, NO_SKILL, tuple(chunk))
         job = Job(work, self._terms.umask, processor_seconds=PROCESSOR_SECONDS * len(chunk))
 
         def keep(told: PartialResult) -> None:
@@ -210,6 +219,6 @@ class QuestionRun:
 def model_rates(models: Sequence[str], terms: Terms) -> Mapping[str, Rates | None]:
     """Return the token prices of these models, None for each without a known price."""
     with Worker(terms.environment) as worker:
-        found = worker.do(Job(Price(tuple(models)), terms.umask), terms.seconds)
+        found = worker.do(Job(LookUpPrices(tuple(models)), terms.umask), terms.seconds)
     rates = found.rates if isinstance(found, PriceResult) else {}
     return {model: rates.get(model) for model in models}

@@ -28,8 +28,8 @@ from skilld.library.clusters import Ask, Mention, Piece
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.review_comments import AuthorKind, Comment, github_comment, gitlab_comment
 from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
-from skilld.pipeline.documents import TargetDocument, load_skills
-from skilld.pipeline.edits import check, creation, placed
+from skilld.pipeline.documents import TargetDocument, load_documents
+from skilld.pipeline.edits import check_edit, create_operation, place_updates
 from skilld.store import Store
 from skilld.store.meta import REVIEWS_READ
 from skilld.store.reviews import ReviewComment
@@ -241,7 +241,7 @@ def _outcome(found: RecurringRequest, history: ProposalHistory, context: Proposa
     kinds = {TargetKind.INSTRUCTIONS, TargetKind.RULES} & set(context.allowed)
     where = places(session, kinds, scopes(found.change))
     ref = None if where.why_none or is_personal(found.change) else choose(found.change, where.refs)
-    loaded, _ = load_skills([ref] if ref else [])
+    loaded, _ = load_documents([ref] if ref else [])
     if not loaded:
         return Outcome(
             found, None, where.why_none or where.why_not or "this project has no file that skilld can add it to"
@@ -269,8 +269,8 @@ def _draft_proposal(
     """Return the proposal. Raises SkilldError if no edit may say this."""
     words = "\n".join(one.quote for one in found.asked)
     update = Update(1, "", found.change, "", Kind.PREFERENCE, 1, words.split("\n")[0], _CONFIDENCE)
-    steps = [creation([update], loaded)] if loaded.ref.absent else placed([update], loaded.data)
-    check(steps, [VerifiedUpdate(update)], loaded, words, context.redact)
+    steps = [create_operation([update], loaded)] if loaded.ref.absent else place_updates([update], loaded.data)
+    check_edit(steps, [VerifiedUpdate(update)], loaded, words, context.redact)
     before = loaded.ref.front.encode() if loaded.ref.absent else loaded.data
     after = apply(loaded.data, steps)
     if harmful := lint(before, after, words):  # for the person's own words a flag would be enough

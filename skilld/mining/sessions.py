@@ -26,7 +26,7 @@ from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.actions import Action, ActionLog
 from skilld.paths import possible_folder
 from skilld.pipeline.documents import session_opt_out
-from skilld.pipeline.messages import as_messages
+from skilld.pipeline.messages import to_messages
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 
@@ -307,7 +307,7 @@ class Reader:
             cwd=cwd,
             main_dir=main_dir,
             at=next((turn.at for turn in reversed(turns) if turn.at), ""),
-            messages=tuple(as_messages(read.events, self._redact)),
+            messages=tuple(to_messages(read.events, self._redact)),
             uses=tuple(read.uses),
             log=read.log,
             project=main_tree(here),

@@ -1,4 +1,4 @@
-"""The files a batch is judged against: the skills in use and the project's standing instructions."""
+"""Loads the files that a batch is judged against: skills in use and standing instructions."""
 
 from __future__ import annotations
 
@@ -14,36 +14,38 @@ from skilld.errors import SkilldError
 from skilld.skills import opt_out, read
 from skilld.types import SkillDoc, SkillRef, TargetKind
 
-UNREADABLE = "its SKILL.md cannot be read"
-_MAX = 64 * 1024
+UNREADABLE_REASON = "its SKILL.md cannot be read"
+_MAX_INSTRUCTIONS = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class TargetDocument:
-    """A file as it is on disk now (nothing, where it would be made), and as a classifier is shown it."""
+    """A file with its current bytes (none if it does not exist yet), and as shown to a classifier."""
 
     ref: SkillRef
     data: bytes
     doc: SkillDoc
 
 
-_WHOSE = {
+_DESCRIPTIONS = {
     TargetKind.INSTRUCTIONS: "of this project",
     TargetKind.RULES: "of this project, for the files worked on",
     TargetKind.PERSONAL: "personal, for all projects",
 }
 
 
-def _told(ref: SkillRef) -> str:
-    """Return how a classifier is told what a file is."""
-    if ref.kind not in _WHOSE:
+def _describe_target(ref: SkillRef) -> str:
+    """Describe a target file to the classifier."""
+    if ref.kind not in _DESCRIPTIONS:
         return ref.name
-    whose = f"of this project, for {', '.join(ref.patterns)}" if ref.absent and ref.patterns else _WHOSE[ref.kind]
+    whose = (
+        f"of this project, for {', '.join(ref.patterns)}" if ref.absent and ref.patterns else _DESCRIPTIONS[ref.kind]
+    )
     return f"{ref.name}, {whose}{', not there yet' if ref.absent else ''}"
 
 
-def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[TargetDocument], list[tuple[str, str]]]:
-    """Return the files that may be edited, numbered from `first`, and (name, why) of the others."""
+def load_documents(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[TargetDocument], list[tuple[str, str]]]:
+    """Return the files that may be edited, numbered from `first`, and the names of the others with the reason."""
     loaded: list[TargetDocument] = []
     left_out: list[tuple[str, str]] = []
     for ref in refs:
@@ -58,38 +60,38 @@ def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[TargetDo
             data = b"" if ref.absent else read(ref)
             text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError, SkilldError):
-            left_out.append((ref.name, UNREADABLE))
+            left_out.append((ref.name, UNREADABLE_REASON))
             continue
         number = first + len(loaded)
         excerpt = ref.kind is not TargetKind.SKILL
-        doc = SkillDoc(number, _told(ref), ref.path, text, tuple(ref.used), excerpt)
+        doc = SkillDoc(number, _describe_target(ref), ref.path, text, tuple(ref.used), excerpt)
         loaded.append(TargetDocument(ref, data, doc))
     return loaded, left_out
 
 
 def session_opt_out(cwd: str | None) -> str | None:
-    """Return why the project that a session works in wants no part in this; None if it does not say so.
+    """Return why the session's project opted out, None if it did not.
 
-    Raises SkilldError if what it says is not understood.
+    Raises SkilldError if its configuration cannot be read.
     """
-    return opt_out(Path(cwd)) if _is_plain(cwd) else None
+    return opt_out(Path(cwd)) if _is_safe_path(cwd) else None
 
 
 def standing_instructions(agent: str, cwd: str | None, home: str, variables: Mapping[str, str]) -> str:
-    """Return what `agent` loads when it works in `cwd`, the nearest files first; skills aside."""
-    if not _is_plain(cwd) or not _is_plain(home):
+    """Return what `agent` loads in `cwd` except skills, the nearest files first."""
+    if not _is_safe_path(cwd) or not _is_safe_path(home):
         return ""
     found = context_of(agent, "", cwd, home, environment=variables, untouched=False)
     files = [file for file in reversed(found.files) if file.entered and file.scope is not Scope.SKILL]
-    return "\n\n".join(file.text[:_MAX] for file in files if is_own(file, found, home))
+    return "\n\n".join(file.text[:_MAX_INSTRUCTIONS] for file in files if is_own_file(file, found, home))
 
 
-def _is_plain(cwd: str | None) -> TypeGuard[str]:
+def _is_safe_path(cwd: str | None) -> TypeGuard[str]:
     return cwd is not None and Path(cwd).is_absolute() and ".." not in Path(cwd).parts
 
 
-def is_own(file: LoadedFile, found: Context, home: str) -> bool:
-    """Whether a file is ours and no link out of the project or of the home: a repository may hold any link."""
+def is_own_file(file: LoadedFile, found: Context, home: str) -> bool:
+    """Whether a file is the person's and does not link out of the project or the home, as in a hostile repository."""
     ours = found.is_inside(file) if within(file.path, found.root) else within(file.real, home)
     try:
         return ours and Path(file.real).stat().st_uid == os.geteuid()

@@ -1,6 +1,6 @@
 """Judges one batch, from messages and skills to checked edits: everything except reading and git.
 
-What `skilld eval` scores is this, so that the figures say what would be proposed.
+`skilld eval` scores this code, so that the figures show what would be proposed.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from skilld.classify.support import is_empty_request
 from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, typed_quote, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.edits import CheckedEdit, adds, apart, compose, harms
+from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
 from skilld.skills.spec import front
 from skilld.text import sentences_of
 from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, denies, other_tongue, share_held
 
 Redact = Callable[[str], str]
-# What takes words about the person, or the project, that were meant for a file; itself, if any may.
-Own = Callable[[TargetDocument, TargetKind], TargetDocument | None]
-# Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
-_SAYS_SOMETHING = 3
-_NOT_SAID = "the edited skill still does not say this"
-NO_EDIT = "no edit could be made that says this the way you did"
-UNCHECKED = "could not verify that it says what you said"
+# Returns the file of a kind for words that were assigned to another file; that file itself if it may have them.
+FindFile = Callable[[TargetDocument, TargetKind], TargetDocument | None]
+# Content words of a change in the quote's own words: with fewer it is "ok, go on" or "do that".
+_MIN_CONTENT_STEMS = 3
+_NOT_SAID_REASON = "the edited skill still does not say this"
+NO_EDIT_REASON = "no edit could be made that says this the way you did"
+UNCHECKED_FLAG = "could not verify that it says what you said"
 
 
 class Judge:
-    """One batch before one back-end. Messages and instructions come redacted."""
+    """Judges one batch with one back-end. Messages and instructions must be redacted."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Judge:
         instructions: str,
         redact: Redact,
         *,
-        own: Own = lambda named, _: named,
+        own: FindFile = lambda named, _: named,
     ) -> None:
         self._backend = backend
         self._messages = messages
@@ -53,25 +53,27 @@ class Judge:
         self._instructions = instructions
         self._redact = redact
         self._own = own
-        # Of a change and what it rests on: whether both say the same.
+        # Whether a change and its evidence say the same.
         self._meant: dict[tuple[str, str], bool | None] = {}
         self.unusable: list[str] = []
 
     def verdict(self) -> Verdict:
-        """Ask once, and check what comes back. What was left out of the answer, and why, is kept in `unusable`."""
+        """Ask once, and check the answer. `unusable` gets the reasons for what was left out of the answer."""
         verdict, self.unusable = self._ask(self._docs())
-        docs = self._docs()  # with the person's own file, if words for it came
+        docs = self._docs()  # with the personal file, if an update belongs in it
         if verdict.reworded:
-            verdict = self._reworded(verdict, docs)
-        return self._decided(verdict, docs) if verdict.doubtful else verdict
+            verdict = self._reword(verdict, docs)
+        return self._ask_polarity(verdict, docs) if verdict.doubtful else verdict
 
-    def _reworded(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
-        """Ask for the changes in other words once more in the person's own; else keep what stands without the rest.
+    def _reword(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
+        """Ask once more for changes in the person's own words, or else keep the supported part.
 
-        Each stands or falls alone: what could be said in the person's own words after all was no fault.
+        Each change is checked on its own; one that could be said in the person's words is no longer a fault.
         """
         try:
-            changes = self._backend.reword(verdict.reworded, [self._typed([update]) for update in verdict.reworded])
+            changes = self._backend.reword(
+                verdict.reworded, [self._typed_text([update]) for update in verdict.reworded]
+            )
         except RetryError:
             raise
         except SkilldError as error:
@@ -79,19 +81,19 @@ class Judge:
         for number, update in enumerate(verdict.reworded):
             change = changes[number] if number < len(changes) else ""
             found = Verdict()
-            if _says_something(change, update.change):
-                found = self._verify([self._clean(replace(update, change=change))], docs)
-            if not _is_heard(found):
-                found += self._sound_part(update, docs)
-            if _is_heard(found):
+            if _has_substance(change, update.change):
+                found = self._verify([self._redact_update(replace(update, change=change))], docs)
+            if not _has_content(found):
+                found += self._supported_part(update, docs)
+            if _has_content(found):
                 verdict = verdict.without_fault(update)
             else:
-                found = replace(found, lost=())  # it is lost already
+                found = replace(found, lost=())  # already in `lost`
             verdict += replace(found, dropped=(), faults=tuple(one for one in found.faults if one == UNCLEAR_REASON))
         return verdict
 
-    def _sound_part(self, update: Update, docs: Sequence[SkillDoc]) -> Verdict:
-        """Return the verdict on those sentences of a change that its turn carries where the others only add."""
+    def _supported_part(self, update: Update, docs: Sequence[SkillDoc]) -> Verdict:
+        """Return the verdict on the supported sentences of a change, if the others only add."""
         parts = sentences_of(update.change)
         if len(parts) == 1 or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
             return Verdict()
@@ -100,28 +102,28 @@ class Judge:
             return Verdict()
         return self._verify([replace(update, change=" ".join(sound))], docs)
 
-    def in_own_words(self, verdict: Verdict) -> Verdict:
-        """Return the verdict with the person's words kept of each update that is lost for a model's.
+    def keep_own_words(self, verdict: Verdict) -> Verdict:
+        """Return the verdict with the person's own words as learnings for updates lost because of a model's wording.
 
-        What they quote was checked already; kept is nothing that another update says, or that says nothing.
+        The quotes were checked before. Nothing is kept that another update covers or that has no substance.
         """
         known = [item.update for item in verdict.proposed] + [
             one for one, _ in (*verdict.learned, *verdict.already_said)
         ]
         kept: list[tuple[Update, str]] = []
         for update, why in verdict.lost:
-            quote = typed_quote(update.quote, self._typed([update]))
-            says = _says_something(quote, update.change) and not is_empty_request(quote)
+            quote = typed_quote(update.quote, self._typed_text([update]))
+            says = _has_substance(quote, update.change) and not is_empty_request(quote)
             says = says and not any(same_words(update, other) for other, _ in verdict.already_said)
-            if says and not any(_is_told(quote, update, other) for other in known):
+            if says and not any(_is_covered_by(quote, update, other) for other in known):
                 known.append(replace(update, change=quote, quote=quote))
                 kept.append((known[-1], f"the suggested wording could not be used: {why}"))
         return replace(verdict, learned=(*verdict.learned, *kept))
 
-    def _decided(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
-        """Ask which of the changes that seem turned round are; what is not known then stays a fault."""
+    def _ask_polarity(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
+        """Ask whether doubtful changes say the opposite of their evidence; unknown ones remain faults."""
         asked = [update for update, _ in verdict.doubtful]
-        typed = [self._typed([update]) for update in asked]
+        typed = [self._typed_text([update]) for update in asked]
         said = [
             one if ground in one else f"{ground}\n{one}"
             for one, (_, ground) in zip(typed, verdict.doubtful, strict=True)
@@ -141,13 +143,13 @@ class Judge:
         return replace(verdict, faults=faults, doubtful=(), lost=lost) + self._verify(asked, docs)
 
     def edit(self, loaded: TargetDocument, checked: Sequence[VerifiedUpdate]) -> CheckedEdit:
-        """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
+        """Return the edit that makes the updates in one skill, after which the same question finds nothing new.
 
-        Where they cannot be put in together, those are that can alone: `checked` of the outcome says which. Where the
-        question does not come back empty, the updates are placed word for word and it is asked once more; what is asked
-        for then is left out. Raises SkilldError if no edit can be made, RefusedError if it must not be.
+        If they cannot be made together, those that can be made alone are in `checked` of the result. If the question
+        still finds some, the updates are placed word for word and it is asked once more; what it finds then is left
+        out. Raises SkilldError if no edit can be made, RefusedError if it is forbidden.
         """
-        typed = self._typed([item.update for item in checked])
+        typed = self._typed_text([item.update for item in checked])
         try:
             composed = compose(self._backend, checked, loaded, typed, self._redact)
         except RetryError:
@@ -155,27 +157,27 @@ class Judge:
         except SkilldError:
             if len(checked) == 1:
                 raise
-            composed = apart(self._backend, checked, loaded, typed, self._redact)
-        asked = self._still_asked(loaded, composed)
+            composed = compose_separately(self._backend, checked, loaded, typed, self._redact)
+        asked = self._unsaid_updates(loaded, composed)
         placed_yet = False
         while asked:
-            rest = [item for item in composed.checked if item not in asked or (adds(item) and not placed_yet)]
+            rest = [item for item in composed.checked if item not in asked or (only_adds(item) and not placed_yet)]
             if not rest:
-                raise RefusedError("Could not make the edit", _NOT_SAID)
+                raise RefusedError("Could not make the edit", _NOT_SAID_REASON)
             unsaid = (*composed.left_out, *(item for item in composed.checked if item not in rest))
-            composed = apart(self._backend, rest, loaded, typed, self._redact)
+            composed = compose_separately(self._backend, rest, loaded, typed, self._redact)
             composed = replace(composed, left_out=(*unsaid, *composed.left_out))
-            asked, placed_yet = self._still_asked(loaded, composed), True
-        return composed if asked is not None else replace(composed, flags=(*composed.flags, UNCHECKED))
+            asked, placed_yet = self._unsaid_updates(loaded, composed), True
+        return composed if asked is not None else replace(composed, flags=(*composed.flags, UNCHECKED_FLAG))
 
-    def harms(self, loaded: TargetDocument, item: VerifiedUpdate, error: SkilldError) -> bool:
-        """Whether the linter refuses an update's own words, so that they are not kept; `error` ended its edit."""
-        return harms(item, error, loaded, self._typed([item.update]), self._redact)
+    def is_harmful(self, loaded: TargetDocument, item: VerifiedUpdate, error: SkilldError) -> bool:
+        """Whether the linter refuses an update's own words, so they are not kept; `error` ended its edit."""
+        return is_harmful(item, error, loaded, self._typed_text([item.update]), self._redact)
 
-    def _still_asked(self, loaded: TargetDocument, composed: CheckedEdit) -> list[VerifiedUpdate] | None:
-        """Return what the edited skill leaves unsaid of what was put in; None if that could not be asked.
+    def _unsaid_updates(self, loaded: TargetDocument, composed: CheckedEdit) -> list[VerifiedUpdate] | None:
+        """Return the updates that the edited skill still does not say, None if that could not be asked.
 
-        Something else of the same turns, found only now, is no reason to drop what was found first.
+        Other findings from the same turns do not count against the updates.
         """
         edited = composed.after.decode("utf-8-sig")
         try:
@@ -183,35 +185,35 @@ class Judge:
         except SkilldError:
             return None
         mine = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
-        # A line that was to change is nearly said by the old one; the new one may be nearly the words, too.
+        # The old line nearly says a change; the new one may nearly repeat the words, too.
         rest = [update for update in mine if not says_already(update.change, edited)]
         return [item for item in composed.checked if any(same_words(item.update, other) for other in rest)]
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
-        placed = [one for update in updates for one in self._placed(self._clean(update))]
+        placed = [one for update in updates for one in self._redirect_updates(self._redact_update(update))]
         return self._verify(placed, [*docs, *self._docs()[len(docs) :]]), left_out
 
-    def _placed(self, update: Update) -> list[Update]:
-        """Return an update; what it says of how the agent speaks to the person as one of their own file.
+    def _redirect_updates(self, update: Update) -> list[Update]:
+        """Redirect an update, or the part of it on how the agent talks to the person, to the personal file.
 
-        What is about the project, and nothing that the skill is for, is one of the project's file.
+        An update about the project that is off the skill's topic goes to the project's file.
         """
         named = next((one for one in self._skills if one.doc.number == update.skill), None)
         if named is None or update.kind is Kind.REMOVE_STEP:
             return [update]
-        if _is_beside(update, named):
-            return [self._moved(update, named, TargetKind.INSTRUCTIONS)]
+        if _is_off_topic(update, named):
+            return [self._redirect_update(update, named, TargetKind.INSTRUCTIONS)]
         talk, rest = split_conversation(update.change)
-        if not talk or is_about_project(self._typed([update])):
+        if not talk or is_about_project(self._typed_text([update])):
             return [update]
-        mine = self._moved(replace(update, change=talk, kind=Kind.PREFERENCE), named, TargetKind.PERSONAL)
+        mine = self._redirect_update(replace(update, change=talk, kind=Kind.PREFERENCE), named, TargetKind.PERSONAL)
         if mine.skill == update.skill:
             return [update]
         return [*([replace(update, change=rest)] if rest else []), mine]
 
-    def _moved(self, update: Update, named: TargetDocument, kind: TargetKind) -> Update:
-        """Return an update that was meant for `named` as one of the file of a kind, unless `named` may take it."""
+    def _redirect_update(self, update: Update, named: TargetDocument, kind: TargetKind) -> Update:
+        """Redirect an update from `named` to the file of a kind, unless `named` may have it."""
         own = self._own(named, kind)
         if own is named:
             return update
@@ -234,20 +236,20 @@ class Judge:
             for loaded in self._skills
         ]
 
-    def _typed(self, updates: Sequence[Update]) -> str:
+    def _typed_text(self, updates: Sequence[Update]) -> str:
         turns = {update.turn for update in updates}
         return "\n".join(own_words(message.text) for message in self._messages if message.turn in turns)
 
-    def _clean(self, update: Update) -> Update:
-        """Redact what the model wrote: it may have put together what was apart."""
+    def _redact_update(self, update: Update) -> Update:
+        """Redact what the model wrote: it may have joined the parts of a secret."""
         redact = self._redact
         return replace(
             update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
         )
 
 
-def _is_beside(update: Update, named: TargetDocument) -> bool:
-    """Whether an update is about the project that it was said in, and nothing that the skill named is for."""
+def _is_off_topic(update: Update, named: TargetDocument) -> bool:
+    """Whether an update is about the project and not about the topic of the skill."""
     said = f"{update.quote}\n{update.change}"
     if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not PROJECT_SCOPE.search(said):
         return False
@@ -255,22 +257,22 @@ def _is_beside(update: Update, named: TargetDocument) -> bool:
     return not (content_stems(remove_project_scope(said)) & content_stems(own) - WEAK or other_tongue(said, own))
 
 
-def _is_heard(verdict: Verdict) -> bool:
+def _has_content(verdict: Verdict) -> bool:
     return bool(verdict.proposed or verdict.learned or verdict.doubtful or verdict.already_said)
 
 
-def _is_told(quote: str, update: Update, other: Update) -> bool:
-    """Whether what is kept of an update is told by another one: by all of its words, or in what it says."""
+def _is_covered_by(quote: str, update: Update, other: Update) -> bool:
+    """Whether another update covers the kept quote of an update, by its words or its meaning."""
     whole = update.turn == other.turn and quote in other.quote and quote == other.change
     return whole or says_already(quote, other.change)
 
 
-def _says_something(change: str, before: str) -> bool:
-    """Whether a change in the person's own words is more than a nod: "we are on arch", where Arch was spoken of."""
+def _has_substance(change: str, before: str) -> bool:
+    """Whether a change in the person's own words is more than a nod, like "we are on arch" after talk about Arch."""
     said = content_stems(change)
-    return len(said) >= _SAYS_SOMETHING or share_held(said, content_stems(before)) > 0
+    return len(said) >= _MIN_CONTENT_STEMS or share_held(said, content_stems(before)) > 0
 
 
 def same_words(one: Update, other: Update) -> bool:
-    """Whether two updates go back to the same words of the same turn."""
+    """Whether two updates are based on the same words of the same turn."""
     return one.turn == other.turn and (one.quote in other.quote or other.quote in one.quote)

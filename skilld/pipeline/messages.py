@@ -1,4 +1,4 @@
-"""Rereads a batch's words from the transcripts and redacts them before anything else sees them."""
+"""Rereads a batch's messages from the transcripts, and redacts them before anything else sees them."""
 
 from __future__ import annotations
 
@@ -15,52 +15,48 @@ from skilld.ingest.source import source_of
 from skilld.protocol import BatchJob, Source, StoredWords
 from skilld.types import Event, Message, RawLine, Reply, Turn
 
-# Of one message; a longer one is a paste or a dump, and its middle is no one's words.
+# Characters of one message: a longer one is a paste or a dump, and its middle is nobody's words.
 _MAX_LENGTH = 64 * 1024
 _REPLIES_KEPT = 40
-_SPACE = re.compile(r"\s")
-_SPACE_LAST = re.compile(r"\s\S*\Z")
+_SPACE_PATTERN = re.compile(r"\s")
+_LAST_WORD_PATTERN = re.compile(r"\s\S*\Z")
 
 
-class AbsentError(RetryError):
-    """The words of a batch cannot be read now; `place` is the transcript that would have them."""
+class TranscriptGoneError(RetryError):
+    """The words of a batch cannot be read now; `place` is their transcript."""
 
     def __init__(self, place: str, why: str) -> None:
         super().__init__("Cannot read the transcript", f"{place}: {why}")
         self.place = place
 
 
-def read(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
+def read_batch(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
     """Return the messages since the last batch, in order, up to the batch's last turn.
 
-    Each source is read from its start, so that an adapter knows what only the head of a file says; before the last
-    batch's end it is only skimmed. Raises AbsentError if none of the batch's turns can be found again, or a part of
-    them is in a file that cannot be read now.
+    Each source is read from its start, because adapters need the head of a file; up to the last batch's end it is only
+    skimmed. Raises TranscriptGoneError if none of the batch's turns can be found, or some are in an unreadable file.
     """
     numbers = {key: number for number, key in enumerate(job.turns, 1)}
     messages: list[Message] = []
     trouble: OSError | None = None
     for source in job.sources:
         found = {message.turn_key for message in messages if message.by_person}
-        wanted = {key: number for key, number in numbers.items() if key not in found}  # a fork has copies of the others
+        wanted = {key: number for key, number in numbers.items() if key not in found}  # forks have copies of others
         try:
-            messages += _of_source(job.agent, job.session_id, source, wanted, redact)
+            messages += _read_source(job.agent, job.session_id, source, wanted, redact)
         except OSError as error:
             trouble = trouble or error
     found = {message.turn_key for message in messages if message.by_person}
     if not found or (trouble and len(found) < len(numbers)):
         place = job.sources[0].path if job.sources else ""
         why = cause_of(trouble) if trouble else "it no longer contains your messages"
-        raise AbsentError(str(trouble.filename or place) if trouble else place, why)
+        raise TranscriptGoneError(str(trouble.filename or place) if trouble else place, why)
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]
 
 
-def from_memory(turns: Sequence[str], words: Sequence[StoredWords], redact: Callable[[str], str]) -> list[Message]:
-    """Return what was kept of the batch's turns when they were first read, in order: all that is known of them.
-
-    Nothing tells what was said between them.
-    """
+def stored_messages(turns: Sequence[str], words: Sequence[StoredWords], redact: Callable[[str], str]) -> list[Message]:
+    """Return the batch's turns as stored when they were first read, in order, without the replies between them."""
     kept = {said.key: said for said in words}
     return [
         Message(redact(kept[key].text), turn=number, turn_key=key, how=kept[key].how)
@@ -69,37 +65,37 @@ def from_memory(turns: Sequence[str], words: Sequence[StoredWords], redact: Call
     ]
 
 
-def as_messages(events: Sequence[Turn | Reply], redact: Callable[[str], str]) -> list[Message]:
-    """Return all turns and replies of one session as messages, the turns numbered from 1 in their order."""
+def to_messages(events: Sequence[Turn | Reply], redact: Callable[[str], str]) -> list[Message]:
+    """Return all turns and replies of one session as messages, the turns numbered from 1."""
     turns = dict.fromkeys(event.key for event in events if isinstance(event, Turn))
     numbers = {key: number for number, key in enumerate(turns, 1)}
-    return [_message(event, numbers, redact) for event in _trim(events)]
+    return [_to_message(event, numbers, redact) for event in _trim_replies(events)]
 
 
-def _of_source(
+def _read_source(
     agent: str, session: str, source: Source, numbers: Mapping[str, int], redact: Callable[[str], str]
 ) -> list[Message]:
     turns: dict[str, Turn] = {}
     events: list[Turn | Reply] = []
-    for event in _events(agent, session, source):
+    for event in _source_events(agent, session, source):
         if len(turns) == len(numbers):
-            break  # nothing behind the last turn is used
+            break  # nothing after the last turn is used
         if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
             turns[event.key] = event
             events.append(event)
         elif isinstance(event, Reply) and event.span.start >= source.start:
             events.append(event)
     if ADAPTERS[agent].INFO.typed_list and len(turns) < len(numbers):
-        # The client's list of typed prompts has forgotten them since; their keys say that they were in it.
-        for event in _events(agent, session, source, forgotten=True):
+        # The client's list of typed prompts no longer has them; their keys show that it had.
+        for event in _source_events(agent, session, source, forgotten=True):
             if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
                 turns[event.key] = event
                 events.append(event)
         events.sort(key=lambda event: event.span.start)
-    return [_message(event, numbers, redact) for event in _trim(events)]
+    return [_to_message(event, numbers, redact) for event in _trim_replies(events)]
 
 
-def _events(agent: str, session: str, source: Source, *, forgotten: bool = False) -> Iterator[Event]:
+def _source_events(agent: str, session: str, source: Source, *, forgotten: bool = False) -> Iterator[Event]:
     info = ADAPTERS[agent].INFO
     path = Path(source.path)
     parser = ADAPTERS[agent].parser(path)
@@ -114,8 +110,8 @@ def _events(agent: str, session: str, source: Source, *, forgotten: bool = False
     yield from parser.flush()
 
 
-def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:
-    """Keep of each run of the agent's messages only the newest: a long run is work, not talk."""
+def _trim_replies(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:
+    """Keep only the newest messages of each run of replies: a long run is work, not conversation."""
     kept: list[Turn | Reply] = []
     run: list[Turn | Reply] = []
     for event in events:
@@ -128,17 +124,17 @@ def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:
     return kept
 
 
-def _ends(text: str) -> str:
-    """Return head and tail of a long text, cut at white space: half a secret is not known for one."""
+def _head_and_tail(text: str) -> str:
+    """Return the head and tail of a long text, cut at white space: half a secret is not recognized."""
     if len(text) <= _MAX_LENGTH:
         return text
     head, tail = text[: _MAX_LENGTH // 2], text[-_MAX_LENGTH // 2 :]
-    last, first = _SPACE_LAST.search(head), _SPACE.search(tail)
+    last, first = _LAST_WORD_PATTERN.search(head), _SPACE_PATTERN.search(tail)
     return (head[: last.start()] if last else "") + "\n" + (tail[first.end() :] if first else "")
 
 
-def _message(event: Turn | Reply, numbers: Mapping[str, int], redact: Callable[[str], str]) -> Message:
-    text = redact(_ends(event.text))
+def _to_message(event: Turn | Reply, numbers: Mapping[str, int], redact: Callable[[str], str]) -> Message:
+    text = redact(_head_and_tail(event.text))
     if isinstance(event, Reply):
         return Message(text)
     return Message(text, turn=numbers[event.key], turn_key=event.key, how=event.how)

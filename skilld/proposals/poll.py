@@ -15,7 +15,7 @@ from skilld.clock import rfc3339, seconds
 from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.model import is_only_written, is_repo_gone
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
-from skilld.protocol import GitResult, Observe
+from skilld.protocol import GitResult, ObserveProposals
 from skilld.store import Store
 from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT
 from skilld.store.proposals import OTHER_MACHINE
@@ -37,7 +37,7 @@ class PollSchedule:
         self._stamps: dict[str, Stamp] = {}
         self._looked_at = 0.0
 
-    def job(self, now: float) -> Observe | None:
+    def job(self, now: float) -> ObserveProposals | None:
         """Return a job for a worker, or None while paused or if nothing can have changed."""
         if self._store.meta.paused(now):
             return None
@@ -70,10 +70,10 @@ def proposals_to_check(store: Store, now: float) -> list[Proposal]:
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
 
 
-def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:
+def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> ObserveProposals:
     """Return the job that observes these proposals."""
     missing = {proposal.id: seconds(store.proposals.missing_since(proposal.id)) for proposal in proposals}
-    return Observe(
+    return ObserveProposals(
         now=now,
         proposals=tuple(proposals),
         missing={name: since for name, since in missing.items() if since is not None},

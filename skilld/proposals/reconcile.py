@@ -17,7 +17,7 @@ from skilld.proposals.model import GitStatus, next_state
 from skilld.proposals.observe import observe as look
 from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import GitResult, Observe
+from skilld.protocol import GitResult, ObserveProposals
 from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
 
 # Proposals of a removed linked work tree still exist in its repository. Which repository that is must be known from the
@@ -58,7 +58,7 @@ class _Findings:
 
 
 @shared_git()
-def observe(job: Observe) -> GitResult:
+def observe(job: ObserveProposals) -> GitResult:
     """Observe every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     found = _Findings()
     proposals = [relocate_proposal(proposal, job.homes) for proposal in job.proposals]
@@ -82,7 +82,7 @@ def observe(job: Observe) -> GitResult:
     )
 
 
-def _observe_repo(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -> None:
+def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, found: _Findings) -> None:
     still_open: list[Proposal] = []
     undecided: set[str] = set()
     there = False
@@ -111,7 +111,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: Observe, found: _Fi
 
 
 def _rebuild(
-    repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, job: Observe
+    repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, job: ObserveProposals
 ) -> list[Proposal]:
     """Rebuild the branch after decisions or changes to a skill; return the proposals that are still open."""
     if job.alone:

@@ -22,7 +22,7 @@ from skilld.git.run import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH
 from skilld.proposals.contradictions import CONTRADICTION_PREFIX
 from skilld.proposals.staging import private_repositories
-from skilld.protocol import Recall, RecoveryResult
+from skilld.protocol import RecoverProposals, RecoveryResult
 from skilld.skills.find import FILE
 from skilld.text import fold
 from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, SideEdit, State, TargetKind
@@ -35,7 +35,7 @@ _BAR_PATTERN = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program coul
 
 
 @shared_git()
-def recover_proposals(job: Recall) -> RecoveryResult:
+def recover_proposals(job: RecoverProposals) -> RecoveryResult:
     """Return the readable proposals in the repositories of the job's skills and folders."""
     found: dict[str, Proposal] = {}
     trouble: list[str] = []

@@ -17,7 +17,7 @@ from skilld.edit.refit import refit
 from skilld.errors import SkilldError
 from skilld.paths import places
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.edits import adds, check
+from skilld.pipeline.edits import check_edit, only_adds
 from skilld.pipeline.judge import Judge
 from skilld.proposals.model import REMEDY_PREFIX
 from skilld.proposals.refit import REMADE_NOTE
@@ -38,7 +38,7 @@ def remake_proposal(
     include all updates. Raises SkilldError if no edit passes the checks, RetryError for temporary problems.
     """
     updates = _known_updates(proposal)
-    if current is None and not all(adds(VerifiedUpdate(update)) for update in updates):
+    if current is None and not all(only_adds(VerifiedUpdate(update)) for update in updates):
         raise SkilldError(_TITLE, f"{proposal.relpath} is gone")
     if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY_PREFIX):
         raise SkilldError(_TITLE, "the messages it was based on were not kept")
@@ -126,7 +126,7 @@ def _compose_edit(
             raise SkilldError(_TITLE, "part of it could not be generated")
         operations, flags = (*operations, *composed.operations), composed.flags
     typed = "\n".join(message.text for message in messages)
-    whole = check(
+    whole = check_edit(
         operations, [VerifiedUpdate(update) for update in updates], _target_document(proposal, current), typed, redact
     )
     return whole.operations, (*flags, *whole.flags)

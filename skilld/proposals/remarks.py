@@ -168,7 +168,7 @@ def open_remainder_id(store: Store, proposal: Proposal) -> str:
     return next((one.id for one in others if (one.batch_id, one.path) == same), "")
 
 
-# The note of a proposal that was accepted in another file: `accept_elsewhere` in jobs/waiting.py writes it.
+# The note of a proposal that was accepted in another file: `accept_elsewhere` in jobs/relocation.py writes it.
 _MOVED_PATTERN = re.compile(r"moved to .+, as ([0-9a-f]{8})", re.DOTALL)
 
 

@@ -15,7 +15,7 @@ from skilld.clock import rfc3339, seconds
 from skilld.effect.figures import RuleState
 from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
-from skilld.jobs.waiting import grouped
+from skilld.jobs.relocation import group_learnings
 from skilld.report.values import (
     Around,
     Cost,
@@ -68,7 +68,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     """Return the report at a Unix time; only with `words` what was said, redacted."""
     past = store.past.sessions()
     effects = collect(store, sessions_with_repeats(store, past))
-    asks = grouped(store.learnings.all())
+    asks = group_learnings(store.learnings.all())
     # Cases to test a skill with teach nobody anything.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
     heard = [*map(_proposed, proposed), *map(_waiting, asks)]

@@ -20,7 +20,7 @@ from skilld.edit.derive_operations import compare_lines
 from skilld.errors import SkilldError
 from skilld.evals.results import result_lines
 from skilld.ingest.discover import Host
-from skilld.jobs import waiting
+from skilld.jobs import relocation
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.pipeline import messages
@@ -340,7 +340,7 @@ class ReviewSession:
             try:
                 if job and job.batch not in read:
                     redact = Redactor(load_key(self._around.redaction_key)).redact
-                    read[job.batch] = messages.read(job, redact)
+                    read[job.batch] = messages.read_batch(job, redact)
                 shown = around(read[job.batch], evidence) if job else []
                 if job and shown and last is not None:
                     shown = below(last[1] if last[0] == job.batch else None, shown)
@@ -389,12 +389,12 @@ class ReviewSession:
     def own_file(self, proposal: Proposal) -> str:
         """Return the name of the person's own file, to which what it says may go instead; empty if it may not."""
         with self._store() as store:
-            return waiting.own_file(store, proposal, self._host)
+            return relocation.personal_file_name(store, proposal, self._host)
 
     def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
         """Accept what a proposal says in the file with this path."""
         with self._deciding(proposal_id) as (store, proposal):
-            made, told = waiting.accept_elsewhere(
+            made, told = relocation.accept_elsewhere(
                 store, proposal, Path(path), self._host, redact=self._redact, decision=accepting(self._around.removed)
             )
             return self._made(made, told)
@@ -419,12 +419,12 @@ class ReviewSession:
     def waiting(self) -> list[list[Learning]]:
         """Return what was said and waits for a place, each ask with all the times it was said, the newest first."""
         with self._store() as store:
-            return waiting.grouped(store.learnings.all())
+            return relocation.group_learnings(store.learnings.all())
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose what waits for the best place there is. Raises SkilldError, with nothing changed, without one."""
         with self._one_at_a_time, self._store() as store:
-            return waiting.propose(store, ask, self._host, self._around.targets, self._redact)
+            return relocation.propose_learning(store, ask, self._host, self._around.targets, self._redact)
 
     def forget(self, ask: Sequence[Learning]) -> None:
         """Delete what waits, however often it was said."""

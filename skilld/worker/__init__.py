@@ -1,5 +1,5 @@
-"""The worker: one JSON job in, its result out as the last line of standard output, then it exits.
+"""The worker process: jobs in, results out, as lines of JSON.
 
-The heavy and leaky libraries (litellm, GitPython, the redactor) live only here. It keeps nothing and reads no settings:
-what it needs is in the job.
+Heavy and leaking libraries (litellm, the redactor) are loaded only here. It stores nothing and reads no settings: all
+that it needs is in the job.
 """

@@ -1,10 +1,9 @@
 """The worker process: reads jobs as lines, does them in turn, and writes each result as a line.
 
-Standard input stays open: when the daemon dies its end closes, and then this whole process group ends at once. What is
-to be done is told to the daemon and kept by it before it is done (`KeepRequest`, answered by "go"), so that a
-worker killed between asking and acting asks no model twice. It gives itself back after many jobs, when it has grown,
-and after a job that did not end by itself or left a child behind. The exit by `os._exit` saves the second that
-litellm's teardown takes.
+Standard input stays open: it closes when the daemon dies, and then this whole process group ends at once. Plans are
+stored by the daemon before they are carried out (`KeepRequest`, answered by "go"), so that a killed worker does not
+cause a model to be asked twice. The process exits after many jobs, when it has grown, and after a job that was
+interrupted or left a child behind. Exiting by `os._exit` saves the second that litellm's teardown takes.
 """
 
 from __future__ import annotations
@@ -23,34 +22,34 @@ from skilld import codec
 from skilld.classify.trial import Trial
 from skilld.errors import RetryError, SkilldError, cause_of
 from skilld.protocol import (
-    Analyse,
-    Ask,
-    Distil,
-    Entitle,
-    Extend,
-    Fit,
+    AnalyseBatch,
+    ExtendSkill,
+    ExtractUpdates,
+    FindRedundancy,
     Job,
     JobEnd,
     KeepRequest,
-    Observe,
+    LookUpPrices,
+    MatchSkills,
+    ObserveProposals,
     PartialResult,
-    Price,
-    Recall,
-    Remake,
+    RecoverProposals,
+    RemakeProposal,
     Result,
-    Spare,
-    Surveys,
+    SurveyTranscripts,
+    TestBackend,
+    TitleSkills,
     Work,
 )
 from skilld.types import Outcome
 
 _MAX_JOBS = 1000
 _MAX_GROWTH = 256 << 20  # bytes by which its peak may rise after the first job
-_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
 
 
 class Daemon:
-    """The process that hands us jobs. Standard output is its alone: what libraries print goes to standard error."""
+    """The connection to the daemon. Standard output is reserved for it: other output goes to standard error."""
 
     def __init__(self) -> None:
         self._output = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -60,7 +59,7 @@ class Daemon:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        """Wait for its words, and end with it."""
+        """Read its lines; end this process group when it is gone."""
         while line := sys.stdin.buffer.readline():
             if line == b"go\n":
                 self._go.set()
@@ -68,48 +67,48 @@ class Daemon:
                 self._jobs.put(line)
         os.killpg(0, signal.SIGKILL)
 
-    def job(self) -> Job:
+    def next_job(self) -> Job:
         """Wait for the next job."""
         return codec.decode(Job, self._jobs.get())
 
     def keep(self, what: PartialResult) -> None:
-        """Have it keep something; returns when it has."""
+        """Have the daemon store a partial result; return when it has."""
         self._go.clear()
-        self.tell(KeepRequest(what))
+        self.send(KeepRequest(what))
         self._go.wait()
 
-    def tell(self, message: KeepRequest | JobEnd) -> None:
-        """Write a line to it."""
+    def send(self, message: KeepRequest | JobEnd) -> None:
+        """Send a message."""
         self._output.write(codec.encode(message) + "\n")
         self._output.flush()
 
 
 def main() -> None:
-    """Do jobs until the daemon is gone or this process is spent."""
-    # Importing litellm and the first request make 600,000 objects that stay: looking through them for garbage took a
-    # quarter of it, and a sixth where that was done at every 50,000.
+    """Do jobs until the daemon is gone or this process has done enough."""
+    # Importing litellm and the first request create 600,000 lasting objects: garbage collection took a quarter of that
+    # time, and a sixth with a threshold of 50,000.
     gc.set_threshold(1_000_000)
     from skilld.git.environment import scrub_environment
     from skilld.jobs import limits
 
-    limits.give_way()
+    limits.lower_priority()
     scrub_environment()
     daemon = Daemon()
     limit = 0
     for number in range(1, _MAX_JOBS + 1):
-        result, whole = _work(daemon.job(), daemon)
-        limit = limit or _peak() + _MAX_GROWTH
-        stays = whole and number < _MAX_JOBS and _peak() < limit and not _has_children()
-        daemon.tell(JobEnd(result, stays, asked_models="litellm" in sys.modules))
+        result, whole = _run_job(daemon.next_job(), daemon)
+        limit = limit or _peak_memory() + _MAX_GROWTH
+        stays = whole and number < _MAX_JOBS and _peak_memory() < limit and not _has_children()
+        daemon.send(JobEnd(result, stays, asked_models="litellm" in sys.modules))
         if not stays:
             break
         gc.collect()
-        gc.freeze()  # so that the next time only what is new since is looked through
+        gc.freeze()  # the next collection only examines newer objects
     os._exit(0)
 
 
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
+def _peak_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
 
 
 def _has_children() -> bool:
@@ -120,99 +119,99 @@ def _has_children() -> bool:
     return False
 
 
-def _work(job: Job, daemon: Daemon) -> tuple[Result, bool]:
-    """Do a job; returns its result, and whether this process is as good as before."""
+def _run_job(job: Job, daemon: Daemon) -> tuple[Result, bool]:
+    """Do a job; return its result, and whether this process can be used again."""
     from skilld.jobs import limits
 
     try:
         limits.limit_memory(job.memory_mb)
-        os.umask(job.umask)  # objects and refs are written as the person's own git would write them
+        os.umask(job.umask)  # objects and refs get the permissions that the person's own git would give them
         with limits.processor_time(job.processor_seconds):
-            return _do(job, daemon), True
+            return _dispatch(job, daemon), True
     except limits.ProcessorTimeError:
-        return _ended(Outcome.RETRY, "it used more CPU time than worker.processor_seconds allows"), False
+        return _failed(Outcome.RETRY, "it used more CPU time than worker.processor_seconds allows"), False
     except SkilldError as error:
         passing = isinstance(error, RetryError) or isinstance(error.__cause__, OSError)
-        return _ended(Outcome.RETRY if passing else Outcome.FAILED, str(error)), True
+        return _failed(Outcome.RETRY if passing else Outcome.FAILED, str(error)), True
     except MemoryError:
-        return _ended(Outcome.RETRY, "it needed more memory than worker.memory_mb allows"), False
-    except OSError as error:  # the machine's trouble: a full disk, no descriptors left
-        return _ended(Outcome.RETRY, cause_of(error)), False
+        return _failed(Outcome.RETRY, "it needed more memory than worker.memory_mb allows"), False
+    except OSError as error:  # such as a full disk or too many open files
+        return _failed(Outcome.RETRY, cause_of(error)), False
     except Exception as error:  # noqa: BLE001 - our own bug: its text may hold words of people, so only the report has its type
         from skilld.crash import report
 
         report(error, ["worker"])
-        return _ended(Outcome.FAILED, "an internal error in skilld"), False
+        return _failed(Outcome.FAILED, "an internal error in skilld"), False
 
 
-def _ended(outcome: Outcome, detail: str) -> Result:
+def _failed(outcome: Outcome, detail: str) -> Result:
     return Result(outcome=outcome, detail=detail)
 
 
-def _do(job: Job, daemon: Daemon) -> Result:
-    """Do a job. Only what it needs is loaded."""
+def _dispatch(job: Job, daemon: Daemon) -> Result:
+    """Do a job, loading only what it needs."""
     match job.work:
-        case Observe() as work:
+        case ObserveProposals() as work:
             from skilld.proposals.reconcile import observe
 
             return observe(work)
-        case Recall() as work:
+        case RecoverProposals() as work:
             from skilld.proposals.recover_from_git import recover_proposals
 
             return recover_proposals(work)
-        case Ask() as work:
-            from skilld.jobs.ask import ask
+        case TestBackend() as work:
+            from skilld.jobs.backend_questions import test_backend
 
-            return ask(work)
-        case Price() as work:
-            from skilld.jobs.extract import price
+            return test_backend(work)
+        case LookUpPrices() as work:
+            from skilld.jobs.extract import look_up_prices
 
-            return price(work)
-        case Remake() as work:
-            from skilld.jobs.fallback import judged
-            from skilld.jobs.remake import remake
+            return look_up_prices(work)
+        case RemakeProposal() as work:
+            from skilld.jobs.fallback import with_offline_fallback
+            from skilld.jobs.remake import remake_stale
 
-            return judged(work, lambda job: remake(job, daemon.keep))
+            return with_offline_fallback(work, lambda job: remake_stale(job, daemon.keep))
         case work:
-            return _about_words(work, daemon)
+            return _dispatch_text_job(work, daemon)
 
 
-def _about_words(work: Work, daemon: Daemon) -> Result:
+def _dispatch_text_job(work: Work, daemon: Daemon) -> Result:
     redact = _redactor()
     match work:
-        case Distil():
-            from skilld.jobs.extract import distil
+        case ExtractUpdates():
+            from skilld.jobs.extract import extract_updates
 
-            return distil(work, redact, daemon.keep)
-        case Extend():
-            from skilld.jobs.extract import extend
+            return extract_updates(work, redact, daemon.keep)
+        case ExtendSkill():
+            from skilld.jobs.extract import extend_skill
 
-            return extend(work, redact)
-        case Surveys():
+            return extend_skill(work, redact)
+        case SurveyTranscripts():
             from skilld.effect.survey import survey_several
 
             return survey_several(work, redact)
-        case Fit():
-            from skilld.jobs.ask import fit
+        case MatchSkills():
+            from skilld.jobs.backend_questions import match_skills
 
-            return fit(work, redact)
-        case Spare():
-            from skilld.jobs.ask import spare
+            return match_skills(work, redact)
+        case FindRedundancy():
+            from skilld.jobs.backend_questions import find_redundancy
 
-            return spare(work, redact)
+            return find_redundancy(work, redact)
         case Trial():
-            from skilld.jobs.trial import trial
+            from skilld.jobs.trial import run_trial
 
-            return trial(work, redact, daemon.keep)
-        case Entitle():
-            from skilld.jobs.ask import title
+            return run_trial(work, redact, daemon.keep)
+        case TitleSkills():
+            from skilld.jobs.backend_questions import title_skills
 
-            return title(work, redact, daemon.keep)
-        case Analyse():
+            return title_skills(work, redact, daemon.keep)
+        case AnalyseBatch():
             from skilld.jobs.analyse import analyse
-            from skilld.jobs.fallback import judged
+            from skilld.jobs.fallback import with_offline_fallback
 
-            return judged(work, lambda job: analyse(job, redact, daemon.keep))
+            return with_offline_fallback(work, lambda job: analyse(job, redact, daemon.keep))
         case _:
             raise TypeError(type(work).__name__)
 

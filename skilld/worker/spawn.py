@@ -1,10 +1,10 @@
-"""A worker as the daemon sees it: a child process that does one job at a time, within limits.
+"""Runs a worker: a child process that does one job at a time, within limits.
 
-A job goes in as a line of JSON on stdin; lines of JSON come out, the last of a job being its result. The child has a
-process group of its own, which is killed when a job's time is up, when the daemon stops, and when the child has rested
-for a while. A guard kills it when we end without having done so (kill -9): a shell that waits for the closing of a pipe
-which only we hold. The child does so as well, but one that is inside a long regular expression has no thread left to
-notice it.
+A job is written as a line of JSON to its stdin; it answers with lines of JSON, the last of which is the result. The
+child has its own process group, which is killed when a job's time is up, when the daemon stops, and when the child has
+been idle for a while. If this process is killed (kill -9), a guard kills the group: a shell that waits for the end of
+a pipe that only this process holds. The child watches its stdin as well, but inside a long regular expression no
+thread of it can run.
 """
 
 from __future__ import annotations
@@ -21,20 +21,11 @@ from typing import IO, ClassVar, Self, cast
 
 from skilld import codec
 from skilld.classify.backends.agent_cli.clients import needed
-from skilld.errands import Mend, Mine, SyncMachines, SyncTeams
-from skilld.protocol import (
-    GIT_WORK,
-    Blame,
-    FromWorker,
-    Job,
-    JobEnd,
-    KeepRequest,
-    PartialResult,
-    Result,
-)
+from skilld.protocol import GIT_WORK, FromWorker, Job, JobEnd, KeepRequest, Obstacle, PartialResult, Result
 from skilld.types import Cause, Outcome
+from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams
 
-_KEPT = frozenset(
+_KEPT_VARIABLES = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}
     | {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "SYSTEMROOT"}
     | {"ALL_PROXY", "all_proxy", "NODE_EXTRA_CA_CERTS"}
@@ -42,26 +33,26 @@ _KEPT = frozenset(
 _KEPT_PREFIXES = ("LC_", "XDG_", "PYTHON", "AWS_", "AZURE_", "GOOGLE_", "OLLAMA_", "VERTEX")
 _KEPT_SUFFIX = "_API_KEY"
 _MAX_LINE = 4 << 20
-_OURS = b'{"type": "'
-_OWN_MACHINE = ("localhost", "127.0.0.1", "::1")
+_MESSAGE_START = b'{"type": "'
+_LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 _MAX_IDLE_SECONDS = 30.0
-# POSIX sh. The first line is the process group, there is no second one: `read` returns when our end is closed.
-_GUARD = "trap '' TERM INT HUP; read -r group || exit 0; read -r _; kill -s KILL -- \"-$group\""
+# POSIX sh. The first line is the process group; there is no second one: `read` returns when our end is closed.
+_GUARD_SCRIPT = "trap '' TERM INT HUP; read -r group || exit 0; read -r _; kill -s KILL -- \"-$group\""
 
 Keep = Callable[[PartialResult], None]
 
 
-def _ignore(_plan: PartialResult) -> None:
+def _ignore_plan(_plan: PartialResult) -> None:
     pass
 
 
 class _Child:
-    """One child process and its guard. Raises OSError if there is no process to be had."""
+    """One child process and its guard. Raises OSError if it cannot be started."""
 
     def __init__(self, program: Sequence[str], environment: Mapping[str, str]) -> None:
         self.asked_models = False  # whether litellm is loaded in it
         self._ended = False
-        self._guard = _guard()
+        self._guard = _start_guard()
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", *program],
@@ -75,27 +66,27 @@ class _Child:
         except OSError:
             self._dismiss_guard()
             raise
-        # Its input stays open: its closing tells the child that we are gone.
+        # Its input stays open: closing it tells the child that we are gone.
         self.input, self.output = cast("IO[bytes]", self.process.stdin), cast("IO[bytes]", self.process.stdout)
         _send(cast("IO[bytes]", self._guard.stdin), b"%d\n" % self.process.pid)
 
     def end(self) -> int:
-        """End it and everything it started; returns its exit code. Does no harm where it has ended."""
+        """Kill it and everything it started, and return its exit code. Harmless if it has ended."""
         self._dismiss_guard()
-        if not self._ended:  # else the number of the group may be another's by now
+        if not self._ended:  # otherwise the group's number may have been reused
             self._ended = True
-            with suppress(ProcessLookupError, PermissionError):  # macOS forbids it where only zombies are left
+            with suppress(ProcessLookupError, PermissionError):  # macOS forbids it if only zombies are left
                 os.killpg(self.process.pid, signal.SIGKILL)
         return self.process.wait()
 
     def close(self) -> None:
-        """Close our ends of its pipes. Only by the thread that uses them."""
+        """Close our ends of its pipes. Only for the thread that uses them."""
         for stream in (self.input, self.output):
             with suppress(BrokenPipeError):
                 stream.close()
 
     def _dismiss_guard(self) -> None:
-        """End the guard, before the number of the group that it guards can become another's."""
+        """End the guard before the number of its group can be reused."""
         self._guard.kill()
         self._guard.wait()
         if self._guard.stdin is not None:
@@ -104,15 +95,15 @@ class _Child:
 
 
 class Worker:
-    """Does jobs one after the other, in a child process that is started when there is none fit for the next.
+    """Does jobs one after the other in a child process, which is started when there is none fit for the next job.
 
-    `do` and `rest` are for one thread at a time; `kill` may come from any.
+    `do` and `rest` are for one thread at a time; `kill` may be called from any.
     """
 
     _program: Sequence[str] = ("skilld.worker",)
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = self._allowed(environment)
+        self._environment = self._child_environment(environment)
         self._child: _Child | None = None
         self._idle_since = 0.0
 
@@ -122,33 +113,33 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def do(self, job: Job, seconds: float, keep: Keep = _ignore) -> Result:
-        """Do a job that may take so many seconds and return the result; whatever went wrong becomes one.
+    def do(self, job: Job, seconds: float, keep: Keep = _ignore_plan) -> Result:
+        """Do a job within so many seconds and return the result; any failure becomes a result.
 
-        `keep` is given the worker's plan, if it makes one, and must have kept it when it returns.
+        `keep` gets the worker's partial results and must have stored them when it returns.
         """
         try:
-            child = self._fit_for(job)
-        except OSError:  # no memory, no process to be had
-            return _not_run("the worker could not be started")
+            child = self._child_for(job)
+        except OSError:  # no memory, or too many processes
+            return _failure_result("the worker could not be started")
         late = threading.Event()
 
         def time_is_up() -> None:
             late.set()
             child.end()
 
-        # Ends reading and writing alike: a child that hangs before it reads its job blocks us in writing it.
+        # Ends both reading and writing: a child that hangs before it reads its job blocks our write.
         timer = threading.Timer(seconds, time_is_up)
         ended: JobEnd | None = None
         try:
             timer.start()
-        except RuntimeError:  # the machine, or the person's limits, had no thread left
+        except RuntimeError:  # the machine, or a user limit, allows no more threads
             self.close()
-            return no_thread()
+            return no_thread_result()
         try:
-            ended = _converse(child, job, keep)
+            ended = _exchange(child, job, keep)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it died before it read what we had to say
+            pass  # it died before it read the job
         finally:
             timer.cancel()
             timer.join()
@@ -160,26 +151,26 @@ class Worker:
         if late.is_set():
             why = f"it took longer than {seconds:.0f} seconds and was stopped"
             return Result(outcome=Outcome.RETRY, detail=why)
-        return _no_result(child.end())
+        return _exit_result(child.end())
 
     def rest(self) -> None:
-        """End the child where it had nothing to do for a while."""
+        """End the child if it has been idle for a while."""
         if time.monotonic() - self._idle_since > _MAX_IDLE_SECONDS:
             self.close()
 
     def close(self) -> None:
-        """End the child, if there is one, and let go of it."""
+        """End the child, if there is one, and release it."""
         if self._child is not None:
             self._child.end()
             self._child.close()
             self._child = None
 
     def kill(self) -> None:
-        """End the child at once, whatever it does: the job that it has gets a result that says so."""
+        """Kill the child at once; its current job gets a result that says so."""
         if (child := self._child) is not None:
             child.end()
 
-    def _fit_for(self, job: Job) -> _Child:
+    def _child_for(self, job: Job) -> _Child:
         child = self._child
         if child is not None and (
             child.process.poll() is not None or (child.asked_models and isinstance(job.work, GIT_WORK))
@@ -190,41 +181,43 @@ class Worker:
         return self._child
 
     @staticmethod
-    def _allowed(environment: Mapping[str, str]) -> dict[str, str]:
+    def _child_environment(environment: Mapping[str, str]) -> dict[str, str]:
         return worker_environment(environment)
 
 
 class VerbWorker(Worker):
-    """A verb of the program's own as a job: it reads settings and store and finds the agents' folders by itself."""
+    """Runs a verb of skilld as a job; the verb reads the settings and the store itself."""
 
     _programs: ClassVar = {
-        Mine: ("skilld", "mine", "--nightly", "--yes"),
-        Mend: ("skilld", "effect", "--mend"),
+        MineSessions: ("skilld", "mine", "--nightly", "--yes"),
+        MendRules: ("skilld", "effect", "--mend"),
         SyncTeams: ("skilld", "team", "sync", "--unasked"),
         SyncMachines: ("skilld", "machines", "sync", "--unasked"),
     }
 
-    def _fit_for(self, job: Job) -> _Child:
+    def _child_for(self, job: Job) -> _Child:
         self._program = self._programs[type(job.work)]  # its child ends with the job
-        return super()._fit_for(job)
+        return super()._child_for(job)
 
     @staticmethod
-    def _allowed(environment: Mapping[str, str]) -> dict[str, str]:
+    def _child_environment(environment: Mapping[str, str]) -> dict[str, str]:
         return {**environment, "SKILLD_CHILD": "1"}
 
 
-def _converse(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
-    """Hand over a job and return its end, None if the child ended without one."""
+def _exchange(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
+    """Send a job and return its end, None if the child ended without one."""
     _send(child.input, codec.encode(job).encode() + b"\n")
     while line := child.output.readline(_MAX_LINE):
-        if not line.startswith(_OURS):
-            continue  # a library's own words
+        if not line.startswith(_MESSAGE_START):
+            continue  # output of a library
         if len(line) == _MAX_LINE:
-            return _bad("its output was too large to process", Outcome.RETRY)
+            return _invalid_end("its output was too large to process", Outcome.RETRY)
         try:
             told: KeepRequest | JobEnd = codec.decode(FromWorker, line)
-        except codec.DecodeError as error:  # it makes no sense, and would not a second time
-            return _bad(f"an internal error in skilld: the worker's result is invalid ({error})", Outcome.FAILED)
+        except codec.DecodeError as error:  # a retry would not help
+            return _invalid_end(
+                f"an internal error in skilld: the worker's result is invalid ({error})", Outcome.FAILED
+            )
         if isinstance(told, JobEnd):
             return told
         keep(told.what)
@@ -232,14 +225,14 @@ def _converse(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
     return None
 
 
-def _bad(detail: str, outcome: Outcome) -> JobEnd:
+def _invalid_end(detail: str, outcome: Outcome) -> JobEnd:
     return JobEnd(Result(outcome=outcome, detail=detail), stays=False, asked_models=False)
 
 
-def _guard() -> subprocess.Popen[bytes]:
-    """Start what kills a worker's process group when we are gone."""
+def _start_guard() -> subprocess.Popen[bytes]:
+    """Start the process that kills a worker's process group when we are gone."""
     return subprocess.Popen(
-        ["/bin/sh", "-c", _GUARD, "skilld-guard"],
+        ["/bin/sh", "-c", _GUARD_SCRIPT, "skilld-guard"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -255,30 +248,30 @@ def _send(stream: IO[bytes], data: bytes) -> None:
 
 
 def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a worker may know of our environment: no GIT_ variables, no agent's, no unrelated secrets."""
+    """Return the environment for a worker: no GIT_ variables, no agents' variables, no unrelated secrets."""
     kept = {
         name: value
         for name, value in environment.items()
-        if name in _KEPT or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_SUFFIX) or needed(name)
+        if name in _KEPT_VARIABLES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_SUFFIX) or needed(name)
     }
-    # What is asked of a model on this machine must not go through a proxy: httpx would.
-    direct = ",".join([*filter(None, [environment.get("no_proxy") or environment.get("NO_PROXY")]), *_OWN_MACHINE])
+    # Requests to a model on this machine must not go through a proxy, but httpx would use one.
+    direct = ",".join([*filter(None, [environment.get("no_proxy") or environment.get("NO_PROXY")]), *_LOOPBACK_HOSTS])
     return kept | {"no_proxy": direct, "NO_PROXY": direct, "SKILLD_CHILD": "1"}
 
 
-def no_thread() -> Result:
-    """Return the result of a job for which there was no thread."""
-    return _not_run("this machine cannot start any more threads")
+def no_thread_result() -> Result:
+    """Return the result for a job for which no thread could be started."""
+    return _failure_result("this machine cannot start any more threads")
 
 
-def _no_result(code: int) -> Result:
-    """Return the result of a child that ended without one, by its exit code."""
+def _exit_result(code: int) -> Result:
+    """Return the result for a child that ended without one, by its exit code."""
     if code == -signal.SIGXCPU:
         why = "it used more CPU time than worker.processor_seconds allows and was stopped"
         return Result(outcome=Outcome.RETRY, detail=why)
-    return _not_run(f"the worker exited without a result (exit code {code})", code)
+    return _failure_result(f"the worker exited without a result (exit code {code})", code)
 
 
-def _not_run(detail: str, code: int | None = None) -> Result:
-    """Return the result of a process that gave none; `code` is its exit, None if it never ran."""
-    return Result(outcome=Outcome.RETRY, detail=detail, cause=Blame(Cause.PROCESS), exit=code)
+def _failure_result(detail: str, code: int | None = None) -> Result:
+    """Return the result for a process without one; `code` is its exit code, None if it never ran."""
+    return Result(outcome=Outcome.RETRY, detail=detail, cause=Obstacle(Cause.PROCESS), exit=code)

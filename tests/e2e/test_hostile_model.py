@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from faults.model import asking
-from skilld.pipeline.edits import BY_MODEL
+from skilld.pipeline.edits import BY_MODEL_FLAG
 from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
@@ -49,7 +49,7 @@ def test_what_only_the_model_takes_for_the_same_waits_for_the_person(home: Path,
     change = "Never put the ticket number elsewhere than first in each entry."
     program = _answered(home, project, updates(change=change), SAME, operations(text=f"- {change}"), NOTHING)
     (proposal,) = program.json("proposals")
-    assert proposal["flags"] == [BY_MODEL]
+    assert proposal["flags"] == [BY_MODEL_FLAG]
     assert project.skill_path.read_text() == SKILL_TEXT
 
 

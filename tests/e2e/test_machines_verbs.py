@@ -11,7 +11,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from skilld.errands import SyncMachines
 from skilld.machines.sync import open_hub
 from skilld.past import PastSession, Repeat
 from skilld.proposals.decide import rejecting
@@ -21,6 +20,7 @@ from skilld.team import refs
 from skilld.team.records import Record, What, key_of
 from skilld.team.sync import Hub, seal
 from skilld.types import Outcome, State
+from skilld.verb_jobs import SyncMachines
 from skilld.worker.spawn import VerbWorker
 from support.machines import Desk, Machine
 from support.repos import isolate
@@ -93,8 +93,8 @@ def test_a_remote_that_is_away_is_named_in_the_status_alone(desk: Desk) -> None:
     tower = desk.machine("tower")
     done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
     away = desk.remote.rename(desk.remote.with_name("away.git"))
-    with VerbWorker(tower.program.environment) as errand:
-        assert errand.do(Job(SyncMachines(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+    with VerbWorker(tower.program.environment) as worker:
+        assert worker.do(Job(SyncMachines(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
     assert "the last sync failed: Could not reach the remote" in done(tower, "status")
     assert tower.program.json("status")["last_error"] is None
     away.rename(desk.remote)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from skilld.errands import SyncTeams
 from skilld.protocol import Job, Result
 from skilld.store import Store
 from skilld.store.meta import SYNCED_AT, TEAMS
 from skilld.types import Outcome
+from skilld.verb_jobs import SyncTeams
 from skilld.worker.spawn import VerbWorker
 from support import fake_host
 from support.teams import Colleague, Team
@@ -25,8 +25,8 @@ NAME = "team-ada"
 
 def unasked(one: Colleague) -> None:
     """Do what the daemon starts."""
-    with VerbWorker(one.program.environment) as errand:
-        assert errand.do(Job(SyncTeams(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+    with VerbWorker(one.program.environment) as worker:
+        assert worker.do(Job(SyncTeams(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
 
 
 def records(team: Team) -> int:

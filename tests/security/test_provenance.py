@@ -26,7 +26,7 @@ from skilld.jobs.analyse import analyse
 from skilld.library.clusters import Piece, confidence
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge
-from skilld.protocol import Analyse, BatchResult
+from skilld.protocol import AnalyseBatch, BatchResult
 from skilld.redact import Redactor
 from skilld.settings import Settings
 from skilld.store import Store
@@ -225,7 +225,7 @@ def test_t03_a_batch_with_a_bad_answer_is_done_once(home: Path, project: Project
         batch = engine.next_batch(time.time())
         assert batch is not None
         job = engine.start(batch).work
-        assert isinstance(job, Analyse)
+        assert isinstance(job, AnalyseBatch)
 
         @settings(max_examples=20, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate])
         @given(malformed())

@@ -16,7 +16,7 @@ import pytest
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
 from skilld.jobs.analyse import analyse
-from skilld.protocol import Analyse, BatchResult
+from skilld.protocol import AnalyseBatch, BatchResult
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.settings import Settings
@@ -176,7 +176,7 @@ def _judge(home: Path, model: StubModel) -> None:
             engine.keep_plan(batch, plan, time.time())
 
         work = engine.start(batch).work
-        assert isinstance(work, Analyse)
+        assert isinstance(work, AnalyseBatch)
         result = analyse(work, Redactor(load_key(state / "redaction.key")).redact, keep)
         engine.finish(batch, result, time.time())
     finally:

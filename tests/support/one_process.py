@@ -12,7 +12,7 @@ from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
 from skilld.jobs.analyse import analyse
 from skilld.paths import places
-from skilld.protocol import Analyse
+from skilld.protocol import AnalyseBatch
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.settings import load
@@ -41,7 +41,7 @@ class OneProcess:
         self.engine.close_due(now)
         while batch := self.engine.next_batch(now):
             work = self.engine.start(batch).work
-            assert isinstance(work, Analyse)
+            assert isinstance(work, AnalyseBatch)
             result = analyse(work, self._redact, lambda plan: self.engine.keep_plan(batch, plan, now))
             self.engine.finish(batch, result, now)
         return self.store.proposals.in_states([State.OPEN])

@@ -34,7 +34,7 @@ BOUNDED = {
     "skilld.library.merge.merge_skills": 1000,
     "skilld.library.merge_places": 4000,
     "skilld.proposals.branch": 4000,
-    "skilld.jobs.placing.is_persons": 4000,
+    "skilld.jobs.placing.is_personal_file": 4000,
     "skilld.report.gather.project_of": 4000,
     "skilld.git.line_diff.undo": 4000,
     "skilld.exchange.skill_list.conflicts": 1000,

@@ -12,7 +12,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.partial_results import WindowResult, WindowUpdate
 from skilld.protocol import (
-    Analyse,
+    AnalyseBatch,
     BatchJob,
     BatchResult,
     FromWorker,
@@ -60,7 +60,7 @@ BATCH = BatchJob(
     skills=(SkillRef("a", "/a", (1, 2)),),
     plan=Plan((PROPOSAL,)),
 )
-ANALYSE = Analyse(
+ANALYSE = AnalyseBatch(
     batch=BATCH,
     closed_at="2026-01-01T00:00:00Z",
     backend=Spec(OFFLINE, seconds=5),

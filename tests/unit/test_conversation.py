@@ -12,7 +12,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.claude_code import Parser
 from skilld.errors import SkilldError
 from skilld.ingest.inspect import inspect
-from skilld.pipeline.messages import read
+from skilld.pipeline.messages import read_batch
 from skilld.protocol import BatchJob, Source
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Event, How, Message, RawLine, Turn
@@ -61,14 +61,14 @@ def test_the_turns_of_the_batch_and_what_the_agent_said_between(tmp_path: Path) 
     old = [typed("t0", "old"), _reply("old answer")]
     lines = [*old, typed("t1", "first"), _reply("answer"), typed("t2", "second"), _reply("after the batch")]
     path = write(tmp_path / "s.jsonl", *lines)
-    messages = read(_whole(path, "t1", "t2", start=len(old[0])), redact)
+    messages = read_batch(_whole(path, "t1", "t2", start=len(old[0])), redact)
     assert _shown(messages) == [(None, "old answer"), (1, "first"), (None, "answer"), (2, "second")]
     assert (messages[1].turn_key, messages[1].how) == ("claude-code:t1", How.TYPED)
 
 
 def test_every_message_is_redacted(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", _reply(f"I found {SECRET}"), typed("t1", f"my token is {SECRET}"))
-    messages = read(_whole(path, "t1"), redact)
+    messages = read_batch(_whole(path, "t1"), redact)
     assert len(messages) == 2
     assert all(SECRET not in message.text and "[REDACTED:" in message.text for message in messages)
 
@@ -78,14 +78,14 @@ def test_a_secret_is_not_cut_in_half_and_so_missed(tmp_path: Path) -> None:
     for before in range(half - len(SECRET), half, 7):
         text = "x" * (before - 1) + " " + SECRET + " " + "y " * half
         path = write(tmp_path / "s.jsonl", typed("t1", text))
-        (message,) = read(_whole(path, "t1"), redact)
+        (message,) = read_batch(_whole(path, "t1"), redact)
         assert SECRET[:12] not in message.text
         assert len(message.text) <= 64 * 1024 + 100
 
 
 def test_a_long_text_without_any_white_space_is_nobodys_words(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", typed("t1", "x" * 100_000))
-    (message,) = read(_whole(path, "t1"), redact)
+    (message,) = read_batch(_whole(path, "t1"), redact)
     assert message.text.strip() == ""
 
 
@@ -93,20 +93,20 @@ def test_a_turn_that_is_in_two_files_is_one_message(tmp_path: Path) -> None:
     first = write(tmp_path / "a.jsonl", typed("t1", "first"))
     fork = write(tmp_path / "b.jsonl", typed("t1", "first"), typed("t2", "second"))
     sources = [(path, 0, path.stat().st_size) for path in (first, fork)]
-    assert _shown(read(_job("t1", "t2", sources=sources), redact)) == [(1, "first"), (2, "second")]
+    assert _shown(read_batch(_job("t1", "t2", sources=sources), redact)) == [(1, "first"), (2, "second")]
 
 
 def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", typed("t1", "first", version=OLD), enqueued("never push"), taken())
     found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if "s1:2026-03-03T10:00:00.000Z" in turn]
     job = replace(_whole(path, "t1"), turns=("claude-code:t1", *found))
-    assert _shown(read(job, redact)) == [(1, "first"), (2, "never push")]
+    assert _shown(read_batch(job, redact)) == [(1, "first"), (2, "never push")]
 
 
 def test_a_long_run_of_the_agents_messages_is_cut_to_the_newest(tmp_path: Path) -> None:
     replies = [_reply(f"step {number}") for number in range(60)]
     path = write(tmp_path / "s.jsonl", *replies, typed("t1", "stop"))
-    messages = read(_whole(path, "t1"), redact)
+    messages = read_batch(_whole(path, "t1"), redact)
     assert [messages[0].text, messages[-1].text, len(messages)] == ["step 20", "stop", 41]
 
 
@@ -126,7 +126,7 @@ def test_what_was_said_before_the_batch_is_only_skimmed(
         return feed(self, line)
 
     monkeypatch.setattr(Parser, "feed", noted)
-    messages = read(_whole(path, "t1", "t2", start=sum(map(len, before)) + aside), redact)
+    messages = read_batch(_whole(path, "t1", "t2", start=sum(map(len, before)) + aside), redact)
     assert _shown(messages) == [(1, "first"), (None, "answer"), (2, "second")]
     assert len(fed) <= len(batch) + 3  # and the first turn, the line that the start cuts, and one behind the batch
 
@@ -142,8 +142,8 @@ def test_a_batch_reads_the_same_whatever_is_skimmed_before_it() -> None:
         for at in range(3, len(said), 3):
             job = replace(_whole(path, start=said[at - 1].span.end), session_id=said[at].session_id)
             job = replace(job, turns=tuple(turn.key for turn in said[at : at + 3]))
-            skimmed, (source,) = read(job, str), job.sources
-            assert skimmed == read(replace(job, sources=(replace(source, start=0),)), str)[-len(skimmed) :]
+            skimmed, (source,) = read_batch(job, str), job.sources
+            assert skimmed == read_batch(replace(job, sources=(replace(source, start=0),)), str)[-len(skimmed) :]
 
 
 @pytest.mark.parametrize("fate", ["deleted", "rewritten", "a link", "a folder"])
@@ -158,21 +158,21 @@ def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
     elif fate == "a folder":
         path.mkdir()
     with pytest.raises(SkilldError, match="Cannot read the transcript: "):
-        read(job, redact)
+        read_batch(job, redact)
 
 
 def test_a_turn_that_is_gone_leaves_the_numbers_of_the_others_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", typed("t2", "second"))
-    assert _shown(read(_whole(path, "t1", "t2"), redact)) == [(2, "second")]
+    assert _shown(read_batch(_whole(path, "t1", "t2"), redact)) == [(2, "second")]
 
 
 def test_half_an_emoji_is_text_that_any_request_can_hold(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", typed("t1", "cut \ud83d here"))
-    (message,) = read(_whole(path, "t1"), redact)
+    (message,) = read_batch(_whole(path, "t1"), redact)
     assert message.text.encode("utf-8", "strict").startswith(b"cut ")
 
 
 def test_nothing_is_read_behind_the_end_that_was_known(tmp_path: Path) -> None:
     first = typed("t1", "first")
     path = write(tmp_path / "s.jsonl", first, typed("t2", "second"))
-    assert _shown(read(_job("t1", "t2", sources=[(path, 0, len(first))]), redact)) == [(1, "first")]
+    assert _shown(read_batch(_job("t1", "t2", sources=[(path, 0, len(first))]), redact)) == [(1, "first")]

@@ -11,7 +11,6 @@ from skilld.clock import rfc3339
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
 from skilld.effect.outcomes import propose_for_other_agents
-from skilld.errands import Mend
 from skilld.ingest.discover import Host
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.staging_result import StagingResult
@@ -19,6 +18,7 @@ from skilld.protocol import AutoRules
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
+from skilld.verb_jobs import MendRules
 from support.live_project import Project
 from support.proposals import a_proposal
 from support.repos import isolate
@@ -219,4 +219,4 @@ def test_the_daemon_looks_whom_a_decision_concerns_once(tmp_path: Path) -> None:
     noon = NOW - NOW % DAY
     assert schedule.due(engine, noon) is None
     engine.store.proposals.decide(taught, State.ACCEPTED, rfc3339(noon), who="command")
-    assert [schedule.due(engine, noon), schedule.due(engine, noon + 60)] == [Mend(), None]
+    assert [schedule.due(engine, noon), schedule.due(engine, noon + 60)] == [MendRules(), None]

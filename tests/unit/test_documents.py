@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.pipeline.documents import load_skills, standing_instructions
+from skilld.pipeline.documents import load_documents, standing_instructions
 from skilld.redact.key import load_key
 from skilld.types import SkillRef
 
@@ -25,7 +25,7 @@ def test_skills_are_numbered_as_they_can_be_read(tmp_path: Path) -> None:
     for name, data in (("a", b"# A\n"), ("b", b"\xff\xfe"), ("c", b"\xef\xbb\xbf# C\r\n")):
         (tmp_path / name).write_bytes(data)
     refs = [SkillRef(name, str(tmp_path / name)) for name in ("a", "gone", "b", "c")]
-    loaded, left_out = load_skills(refs)
+    loaded, left_out = load_documents(refs)
     assert [(item.doc.number, item.doc.name, item.doc.text) for item in loaded] == [
         (1, "a", "# A\n"),
         (2, "c", "# C\r\n"),

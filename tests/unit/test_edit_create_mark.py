@@ -13,7 +13,7 @@ from skilld.edit.lint import Severity, is_low_risk, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.edits import check
+from skilld.pipeline.edits import check_edit
 from skilld.skills.spec import front
 from skilld.skills.write import compose
 from skilld.text import safe_text
@@ -136,7 +136,7 @@ def test_a_model_can_form_neither(operation: Operation) -> None:
         SkillRef("deploy", "/x"), b"" if operation.op is Op.CREATE else TEXT.encode(), SkillDoc(1, "", "", "")
     )
     with pytest.raises(RefusedError, match="it changes more than the skill's body"):
-        check([operation], [], loaded, SAID, lambda text: text)
+        check_edit([operation], [], loaded, SAID, lambda text: text)
 
 
 def test_a_rewritten_file_can_form_neither() -> None:

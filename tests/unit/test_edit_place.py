@@ -7,7 +7,7 @@ import pytest
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.pipeline.edits import in_code, spaced
+from skilld.pipeline.edits import add_blank_lines, inserts_into_code
 from skilld.types import Op, Operation
 from support.tables import rows
 
@@ -142,7 +142,7 @@ NOTES = "# Notes\n\nWrite them.\n\n## Style\n\n- Past tense.\n- Short.\n\n## Cod
 
 
 def _after(anchor: str, text: str) -> str:
-    operations = spaced(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
+    operations = add_blank_lines(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
     return apply(NOTES.encode(), operations).decode()
 
 
@@ -153,12 +153,12 @@ def test_an_insertion_is_set_off_where_it_has_to_be() -> None:
 
 def test_what_does_not_fit_comes_back_as_it_is() -> None:
     operations = [Operation(Op.INSERT_AFTER, "- Nowhere.", "Text."), Operation(Op.DELETE, "- Short.", "")]
-    assert spaced(NOTES.encode(), operations) == operations
+    assert add_blank_lines(NOTES.encode(), operations) == operations
 
 
 def test_a_list_item_in_a_code_block_is_told_apart() -> None:
     def lands(anchor: str, text: str) -> bool:
-        return in_code(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
+        return inserts_into_code(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
 
     assert lands("make notes", "- Ask first.")
     assert not lands("make notes", "make check")

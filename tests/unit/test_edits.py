@@ -11,8 +11,8 @@ import pytest
 from skilld.classify.backends import Unfit
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
-from skilld.pipeline.documents import TargetDocument, load_skills
-from skilld.pipeline.edits import BEYOND, TAKEN_UP, compose
+from skilld.pipeline.documents import TargetDocument, load_documents
+from skilld.pipeline.edits import BEYOND_FLAG, BY_ASSENT_FLAG, compose
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update
 from support.editor import Editor
@@ -58,7 +58,7 @@ class Scripted(Editor):
 def skill(tmp_path: Path) -> TargetDocument:
     path = tmp_path / "SKILL.md"
     path.write_text(TEXT)
-    ((loaded,), _) = load_skills([SkillRef("notes", str(path))])
+    ((loaded,), _) = load_documents([SkillRef("notes", str(path))])
     return loaded
 
 
@@ -107,7 +107,7 @@ STYLE = TEXT.replace("- Past tense.", "- One ticket a line.\n- Always do this.\n
 def test_s5_an_operation_that_no_update_names_is_refused(tmp_path: Path, more: Operation) -> None:
     path = tmp_path / "SKILL.md"
     path.write_text(STYLE)
-    ((loaded,), _) = load_skills([SkillRef("notes", str(path))])
+    ((loaded,), _) = load_documents([SkillRef("notes", str(path))])
     with pytest.raises(RefusedError):
         _after(loaded, [Operation(Op.INSERT_AFTER, "- Past tense.", LINE), more])
 
@@ -137,10 +137,10 @@ def test_the_prompts_word_for_no_heading_names_no_section(skill: TargetDocument)
 def test_s5_what_is_in_nobodys_words_is_marked_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, beyond=("forward it",))], skill, TYPED, redact)
-    assert composed.flags == (f"{BEYOND}: forward it",)
+    assert composed.flags == (f"{BEYOND_FLAG}: forward it",)
 
 
 def test_what_came_from_the_agents_offer_is_marked_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent=True)], skill, "yes, always", redact)
-    assert TAKEN_UP in composed.flags
+    assert BY_ASSENT_FLAG in composed.flags

@@ -24,7 +24,7 @@ from skilld.effect.model_questions import rule_key
 from skilld.effect.survey import survey
 from skilld.library.patterns import find_patterns
 from skilld.past import PastSession
-from skilld.protocol import FromWorker, Job, JobEnd, Survey, SurveyResult, Surveys
+from skilld.protocol import FromWorker, Job, JobEnd, SurveyRequest, SurveyResult, SurveyTranscripts
 from skilld.types import Usage
 
 RULES = "# App\n\n- Use pnpm, never npm, in this repository.\n- Answer in German.\n"
@@ -63,14 +63,14 @@ def talk(home: Path, tmp_path: Path) -> Talk:
 
 
 def surveyed(talk: Talk, home: Path, model: str = OFFLINE, *, at: float = 0.0, is_live: bool = False) -> SurveyResult:
-    job = Survey("claude-code", str(talk.path), str(home), talk.path.stat().st_size, at, is_live, Spec(model))
+    job = SurveyRequest("claude-code", str(talk.path), str(home), talk.path.stat().st_size, at, is_live, Spec(model))
     return survey(job, lambda text: text.replace("hunter2horse", "[REDACTED]"))
 
 
 def test_a_job_of_several_ends_early_and_its_result_passes_between_processes(
     talk: Talk, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = Surveys((Survey("claude-code", str(talk.path), str(home), 0, 0.0),) * 3)
+    job = SurveyTranscripts((SurveyRequest("claude-code", str(talk.path), str(home), 0, 0.0),) * 3)
     assert codec.decode(Job, codec.encode(Job(job, 0o22))).work == job
     monkeypatch.setattr(module, "_MAX_SECONDS", 60.0)
     assert len(module.survey_several(job, str).shown) == 3
@@ -211,7 +211,7 @@ def test_without_a_usable_answer_words_alone_count(talk: Talk, home: Path, model
 def test_a_transcript_that_is_gone_shows_nothing(talk: Talk, home: Path) -> None:
     result = surveyed(talk, home)
     talk.path.rename(talk.path.with_suffix(".gone"))
-    job = Survey("claude-code", str(talk.path), str(home), 0, 0.0)
+    job = SurveyRequest("claude-code", str(talk.path), str(home), 0, 0.0)
     assert (survey(job, str).sessions, len(result.sessions)) == ((), 1)
 
 

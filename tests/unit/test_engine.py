@@ -11,7 +11,7 @@ import pytest
 
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
-from skilld.protocol import Analyse, BatchResult, Blame, Plan, Result, Source
+from skilld.protocol import AnalyseBatch, BatchResult, Obstacle, Plan, Result, Source
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -212,7 +212,7 @@ def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(desk: Des
     again = desk.engine.next_batch(NOW)
     assert again is not None
     work = desk.engine.start(again).work
-    assert isinstance(work, Analyse)
+    assert isinstance(work, AnalyseBatch)
     assert work.batch.plan == Plan((PROPOSAL,))
     assert desk.store.proposals.count(State.OPEN) == 0
     assert desk.store.usage.rows()[0]["calls"] == 2
@@ -225,7 +225,7 @@ def test_what_a_refused_project_changes_has_its_batch_done_again(desk: Desk, cha
     (project / ".git/refs/heads").mkdir(parents=True)
     write(desk.path, *(typed(f"t{number}", text, cwd=str(project)) for number, text in enumerate(FIVE)), mtime=NOW)
     desk.engine.follower.sweep()
-    refused = BatchResult(outcome=Outcome.FAILED, detail="no", cause=Blame(Cause.REPOSITORY, str(project)))
+    refused = BatchResult(outcome=Outcome.FAILED, detail="no", cause=Obstacle(Cause.REPOSITORY, str(project)))
     desk.engine.finish(desk.batch(), refused, NOW)
     assert desk.counts() == (0, 0, 1)
     assert desk.engine.obstacles.look(NOW + 60) == 0

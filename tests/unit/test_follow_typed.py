@@ -11,7 +11,7 @@ import pytest
 
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
-from skilld.pipeline.messages import read
+from skilld.pipeline.messages import read_batch
 from skilld.protocol import BatchJob, Source
 from skilld.store import Store
 
@@ -116,4 +116,4 @@ def test_the_worker_finds_the_words_again_when_the_log_is_gone(project: Project)
     project.write(prompt("hello", 2), answer(3), prompt("from a program", 10), answer(11))
     source = Source(str(project.lines), 0, project.lines.stat().st_size)
     job = BatchJob(agent="gemini-cli", session_id=SESSION, turns=("gemini-cli:u2",), sources=(source,))
-    assert [message.text for message in read(job, str)] == ["hello"]
+    assert [message.text for message in read_batch(job, str)] == ["hello"]

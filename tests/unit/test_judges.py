@@ -15,8 +15,8 @@ from skilld.classify.backends.agent_cli.limits import resets_in
 from skilld.classify.backends.choose import choose
 from skilld.cli.setup import find_offers
 from skilld.daemon import judges
-from skilld.jobs.fallback import judged
-from skilld.protocol import Analyse, Away, BatchJob, BatchResult
+from skilld.jobs.fallback import with_offline_fallback
+from skilld.protocol import AnalyseBatch, BatchJob, BatchResult, Outage
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Outcome, Usage
@@ -61,7 +61,7 @@ def test_a_limit_is_told_apart_with_when_it_resets() -> None:
 def test_a_batch_without_its_agent_is_done_offline_and_costs_what_was_asked() -> None:
     asked: list[str] = []
 
-    def do(job: Analyse) -> BatchResult:
+    def do(job: AnalyseBatch) -> BatchResult:
         asked.append(job.backend.model)
         if job.backend.model == "offline":
             return BatchResult(outcome=Outcome.NOTHING, model="offline")
@@ -69,14 +69,16 @@ def test_a_batch_without_its_agent_is_done_offline_and_costs_what_was_asked() ->
         error.usage = Usage(calls=1)
         raise error
 
-    done = judged(Analyse(batch=BatchJob(), closed_at="", backend=Spec("cli:pi", or_offline=True)), do)
+    done = with_offline_fallback(
+        AnalyseBatch(batch=BatchJob(), closed_at="", backend=Spec("cli:pi", or_offline=True)), do
+    )
     assert asked == ["cli:pi", "offline"]
     assert (done.outcome, done.model, done.usage.calls) == (Outcome.NOTHING, "cli:pi", 1)
-    assert done.away == Away("it is not logged in", "Run pi")
+    assert done.away == Outage("it is not logged in", "Run pi")
 
 
 def _took(store: Store, now: float, *, limit: bool = False, after: float | None = None) -> float | None:
-    away = Away("it is not logged in", "Run claude", limit, after)
+    away = Outage("it is not logged in", "Run claude", limit, after)
     outcome = Outcome.RETRY if limit else Outcome.NOTHING
     return judges.took(store, BatchResult(outcome=outcome, model="cli:claude", away=away), now)
 

@@ -16,13 +16,13 @@ import pytest
 
 from skilld import codec
 from skilld.jobs.limits import ProcessorTimeError, processor_time
-from skilld.protocol import FromWorker, Job, JobEnd, Observe
+from skilld.protocol import FromWorker, Job, JobEnd, ObserveProposals
 
 ROOT = Path(__file__).parents[2]
 ASK = """
 import json, os, sys
 from skilld.jobs import limits
-limits.give_way()
+limits.lower_priority()
 limits.limit_memory(int(sys.argv[1]))
 if sys.argv[2] == "fill":
     try:
@@ -130,7 +130,7 @@ main()
 
 
 def test_s2_a_job_without_an_end_is_one_to_be_tried_again() -> None:
-    job = codec.encode(Job(Observe(now=0.0, proposals=()), 0o077, processor_seconds=0.3)) + "\n"
+    job = codec.encode(Job(ObserveProposals(now=0.0, proposals=()), 0o077, processor_seconds=0.3)) + "\n"
     with subprocess.Popen(
         [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as worker:

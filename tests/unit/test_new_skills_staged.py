@@ -23,7 +23,7 @@ from skilld.proposals.reconcile import observe
 from skilld.proposals.recover_from_git import recover_proposals
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import AutoRules, Observe, Recall
+from skilld.protocol import AutoRules, ObserveProposals, RecoverProposals
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
 from support.new_skills import NEW, OTHER, TEXT, new_proposal
@@ -181,7 +181,9 @@ def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> No
 
 
 def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
-    (found,) = recover_proposals(Recall((), (str(person.root / "src"), str(person.root / "gone"), "/"))).proposals
+    (found,) = recover_proposals(
+        RecoverProposals((), (str(person.root / "src"), str(person.root / "gone"), "/"))
+    ).proposals
     assert (found.id, found.path, found.operations, found.summary) == (
         made.id,
         made.path,
@@ -190,12 +192,12 @@ def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
     )
     assert found.state is State.OPEN
     own = staged(new_proposal(Person(person.root.parent / "home"), "n2"))
-    assert [one.id for one in recover_proposals(Recall(())).proposals] == [own.id]
+    assert [one.id for one in recover_proposals(RecoverProposals(())).proposals] == [own.id]
 
 
 def test_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, accepting({}))
-    (found,) = recover_proposals(Recall((made.path,), (str(person.root),))).proposals
+    (found,) = recover_proposals(RecoverProposals((made.path,), (str(person.root),))).proposals
     assert (found.id, found.state, found.operations) == (made.id, State.ACCEPTED, made.operations)
 
 
@@ -206,7 +208,7 @@ def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
     assert read_versions(waiting) == (b"", TEXT.encode())
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
-    (committed,) = observe(Observe(now=time.time(), proposals=(waiting,))).committed
+    (committed,) = observe(ObserveProposals(now=time.time(), proposals=(waiting,))).committed
     assert committed.commit == person.tip(STAGING) != ""
 
 

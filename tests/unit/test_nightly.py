@@ -10,7 +10,6 @@ import pytest
 
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
-from skilld.errands import Mend, Mine, SyncMachines, SyncTeams
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.protocol import Job, Result
@@ -18,6 +17,7 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import CORRECTIONS_READ, FOREVER, PAUSED_UNTIL
 from skilld.types import Outcome
+from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams
 from skilld.worker.spawn import VerbWorker
 from support.waiting import LIMIT
 
@@ -35,7 +35,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine) -> None:
     assert not schedule.due(engine, NIGHT - 3600)
-    assert schedule.due(engine, NIGHT) == Mine()
+    assert schedule.due(engine, NIGHT) == MineSessions()
     assert not any(schedule.due(engine, NIGHT + hours * 3600) for hours in (1, 10, 20))
     assert schedule.due(engine, NIGHT + 5 * A_DAY)
     assert not schedule.due(engine, NIGHT + 5 * A_DAY + 60)
@@ -62,12 +62,12 @@ def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when
     engine = Engine(store, Settings(), Host(tmp_path, {}), EVENING)
     assert schedule.due(engine, NIGHT) is None
     store.past.save("/t.jsonl", 1, 1.0, [PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())])
-    assert [schedule.due(engine, NIGHT), schedule.due(engine, NIGHT + 60)] == [Mend(), None]
+    assert [schedule.due(engine, NIGHT), schedule.due(engine, NIGHT + 60)] == [MendRules(), None]
     store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
     store.meta.set(PAUSED_UNTIL, FOREVER)
     assert schedule.due(engine, NIGHT + 7200) is None
     store.meta.delete(PAUSED_UNTIL)
-    assert [schedule.due(engine, NIGHT + 7200), schedule.due(engine, NIGHT + 7260)] == [Mend(), None]
+    assert [schedule.due(engine, NIGHT + 7200), schedule.due(engine, NIGHT + 7260)] == [MendRules(), None]
 
 
 def test_what_the_person_joined_is_synced_once_an_hour_and_nothing_else(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_what_the_person_joined_is_synced_once_an_hour_and_nothing_else(tmp_path
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SKILLD_MODEL": "offline"}
     root = Path(__file__).parents[2]
-    with VerbWorker({**environment, "PYTHONPATH": str(root)}) as errand:
-        assert errand.do(Job(Mine(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
-        refused = errand.do(Job(Mend(), 0o077), LIMIT)
+    with VerbWorker({**environment, "PYTHONPATH": str(root)}) as worker:
+        assert worker.do(Job(MineSessions(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+        refused = worker.do(Job(MendRules(), 0o077), LIMIT)
         assert (refused.outcome, refused.exit) == (Outcome.RETRY, 5)  # only a daemon's, and nobody is at a terminal

@@ -5,7 +5,7 @@ import pytest
 from skilld.classify.backends.offline import Offline
 from skilld.classify.verify import verify
 from skilld.edit.operations import apply
-from skilld.pipeline.edits import placed
+from skilld.pipeline.edits import place_updates
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
 
 NOTES = """---
@@ -268,7 +268,7 @@ def test_after_the_edit_the_same_words_give_nothing() -> None:
         "stop adding emojis to the entries",
     ):
         (update,) = detect(said)
-        steps = Offline().edit(update, SKILL) or placed([update], NOTES.encode())
+        steps = Offline().edit(update, SKILL) or place_updates([update], NOTES.encode())
         edited = SkillDoc(1, SKILL.name, SKILL.path, apply(NOTES.encode(), steps).decode())
         assert detect(said, skills=(edited,)) == []
 
@@ -315,5 +315,5 @@ def test_an_ask_is_about_the_skill_that_was_used_last_before_it(turn: int, expec
 )
 def test_a_further_step_becomes_the_next_number_of_the_procedure(said: str) -> None:
     (update,) = detect(said)
-    (operation,) = placed([update], NOTES.encode())
+    (operation,) = place_updates([update], NOTES.encode())
     assert operation == Operation(Op.INSERT_AFTER, "2. List the commits since then.", "3. Sign the notes.")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skilld.batching.closing import SessionKey
-from skilld.caller.clients import Client, from_lsof
+from skilld.caller.clients import Client, parse_lsof
 from skilld.daemon.engine import Engine
 from skilld.daemon.presence import Presence, _find
 from skilld.ingest.discover import Host
@@ -175,4 +175,4 @@ def test_a_client_is_found_by_its_program_and_its_folder(tmp_path: Path) -> None
 
 
 def test_lsof_tells_folders() -> None:
-    assert from_lsof("p12\nfcwd\nn/w/a b\np13\nfcwd\np14\nfcwd\nn/w/shop\n") == {12: "/w/a b", 14: "/w/shop"}
+    assert parse_lsof("p12\nfcwd\nn/w/a b\np13\nfcwd\np14\nfcwd\nn/w/shop\n") == {12: "/w/a b", 14: "/w/shop"}

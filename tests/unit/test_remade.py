@@ -20,7 +20,7 @@ from skilld.proposals.decide import accepting, decide
 from skilld.proposals.poll import refresh
 from skilld.proposals.refit import REMADE_NOTE
 from skilld.proposals.remarks import describe_standing
-from skilld.protocol import BatchResult, Remake
+from skilld.protocol import BatchResult, RemakeProposal
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -104,14 +104,14 @@ class World:
         """Do the batch that is due as a worker does, and have the engine take in what came of it."""
         batch = self.engine.next_batch(now)
         assert batch is not None
-        result = job_of.remake(self.job(batch), lambda plan: self.engine.keep_plan(batch, plan, now))
+        result = job_of.remake_stale(self.job(batch), lambda plan: self.engine.keep_plan(batch, plan, now))
         self.engine.finish(batch, result, now)
         return result
 
-    def job(self, batch: StoredBatch) -> Remake:
+    def job(self, batch: StoredBatch) -> RemakeProposal:
         """Return what a worker is handed."""
         work = self.engine.start(batch).work
-        assert isinstance(work, Remake)
+        assert isinstance(work, RemakeProposal)
         return work
 
     def told(self) -> str:
@@ -200,7 +200,7 @@ def test_part9_what_was_decided_meanwhile_stays_decided(world: World) -> None:
     assert batch is not None
     job = world.job(batch)
     world.store.proposals.decide(world.p1, State.ACCEPTED, AT, who="command")
-    world.engine.finish(batch, job_of.remake(job, lambda _: None), NOW)
+    world.engine.finish(batch, job_of.remake_stale(job, lambda _: None), NOW)
     assert world.p1.state is State.ACCEPTED
     refresh(world.store)
     assert world.on_the_branch() == 0
@@ -216,7 +216,7 @@ def test_part9_edited_again_after_the_answer_it_is_asked_for_again(world: World)
         world.engine.keep_plan(batch, plan, NOW)
         kept.append(plan)
 
-    job_of.remake(world.job(batch), keep)
+    job_of.remake_stale(world.job(batch), keep)
     world.person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     world.person.git("update-ref", STAGING, "main")
     world.person.commit("again", {SKILL: TEXT.partition("- Tag")[0]})

@@ -20,16 +20,16 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.partial_results import TitleResult
 from skilld.daemon.messages import JobDone, WorkerSlot
 from skilld.protocol import (
-    Analyse,
+    AnalyseBatch,
     BatchJob,
     BatchResult,
     GitResult,
     Job,
     JobEnd,
     KeepRequest,
-    Observe,
+    ObserveProposals,
     PartialResult,
-    Recall,
+    RecoverProposals,
     Result,
 )
 from skilld.types import Outcome, Usage
@@ -38,10 +38,10 @@ from skilld.worker.spawn import Worker, worker_environment
 from support.processes import processes_of, workers_of
 from support.waiting import LIMIT, wait_for
 
-JOB = Job(Recall(()), 0o077)
-LOOK = Job(Observe(now=0.0, proposals=()), 0o077)
-BATCH = Job(Analyse(batch=BatchJob(), closed_at="", backend=Spec(OFFLINE)), 0o077)
-LARGE = Job(Recall(("y" * 1_000_000,)), 0o077)
+JOB = Job(RecoverProposals(()), 0o077)
+LOOK = Job(ObserveProposals(now=0.0, proposals=()), 0o077)
+BATCH = Job(AnalyseBatch(batch=BatchJob(), closed_at="", backend=Spec(OFFLINE)), 0o077)
+LARGE = Job(RecoverProposals(("y" * 1_000_000,)), 0o077)
 TITLED = TitleResult((), "m", Usage())
 PLAN = f"print({codec.encode(KeepRequest(TITLED))!r}, flush=True)"
 DONE = Result(outcome=Outcome.NOTHING, detail="done")
@@ -188,7 +188,7 @@ for line in sys.stdin.buffer:
     for code in work.get("paths", ()):
         exec(code)
     result = {"type": "Result", "outcome": "nothing", "detail": str(os.getpid())}
-    asked = work["type"] == "Analyse"
+    asked = work["type"] == "AnalyseBatch"
     print(json.dumps({"type": "JobEnd", "result": result, "stays": True, "asked_models": asked}), flush=True)
 """
 
@@ -211,7 +211,7 @@ def test_one_process_does_job_after_job_and_is_let_go_when_it_rests(
 def test_a_crash_costs_one_job(bench: Bench, end: str) -> None:
     with bench.worker(SERVE) as worker:
         first = worker.do(JOB, LIMIT)
-        assert worker.do(Job(Recall((end,)), 0o077), 0.6).outcome is Outcome.RETRY
+        assert worker.do(Job(RecoverProposals((end,)), 0o077), 0.6).outcome is Outcome.RETRY
         then = worker.do(JOB, LIMIT)
         assert (first.outcome, then.outcome) == (Outcome.NOTHING, Outcome.NOTHING)
         assert first.detail != then.detail
@@ -313,12 +313,12 @@ re.match('(a+)+$', 'a' * 60 + 'b')
 """
 DAEMON = """
 import sys
-from skilld.errands import Mine
+from skilld.verb_jobs import MineSessions
 from skilld.protocol import Job
 from skilld.worker.spawn import VerbWorker, Worker
 import os
 environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
-{"analyse": Worker, "mine": VerbWorker}[sys.argv[2]](environment).do(Job(Mine(), 0), 1000)
+{"analyse": Worker, "mine": VerbWorker}[sys.argv[2]](environment).do(Job(MineSessions(), 0), 1000)
 """
 
 

@@ -18,9 +18,9 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.git.environment import remaining_variables
 from skilld.git.state import is_own_project, is_surely_own
-from skilld.jobs.placing import JobPlaces, find_own, is_persons
-from skilld.pipeline.documents import TargetDocument, load_skills
-from skilld.protocol import Analyse, BatchJob, Source
+from skilld.jobs.placing import JobPlaces, find_file_of_kind, is_personal_file
+from skilld.pipeline.documents import TargetDocument, load_documents
+from skilld.protocol import AnalyseBatch, BatchJob, Source
 from skilld.skills.find import is_of_kernel, opt_out
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, files_ordered, is_personal, ordered_file
@@ -363,18 +363,18 @@ def test_one_ask_is_told_from_its_opposite(one: str, other: str, same: bool) -> 
 def test_the_line_on_which_words_of_several_begin_is_found(words: str, line: int) -> None:
     text = "# Project\n\n- Put the ticket\n  number first.\n\n| Indent | Two spaces |\n| Quotes | Double |\n"
     file = TargetDocument(FILE, b"", SkillDoc(1, FILE.name, FILE.path, text))
-    found = JobPlaces([file], Places((), Context("codex", "", "known", "")), "/h").where(words)
+    found = JobPlaces([file], Places((), Context("codex", "", "known", "")), "/h").find_line(words)
     assert found == ((FILE, line) if line else None)
 
 
 def test_of_what_a_limit_cuts_off_it_is_told_that_it_is_not_read(root: Path) -> None:
     _put(root / "AGENTS.md", "# P\n\n" + "- Keep it short.\n" * 2000 + "- Always use tabs.\n")
     found = _places(root, agent="codex")
-    around = JobPlaces(load_skills(found.refs)[0], found, str(root.parent / "home"))
-    unread = around.unread("Always use tabs.")
+    around = JobPlaces(load_documents(found.refs)[0], found, str(root.parent / "home"))
+    unread = around.unread_target("Always use tabs.")
     assert unread is not None
     assert unread[1] == "AGENTS.md:2003 says this, but Codex does not read that far"
-    assert around.unread("Keep it short.") is None
+    assert around.unread_target("Keep it short.") is None
 
 
 def test_nothing_is_put_between_a_programs_markers() -> None:
@@ -403,18 +403,18 @@ def test_another_users_file_is_none(root: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_persons_own_file_is_found_for_words_on_how_the_agent_speaks(root: Path) -> None:
     mine, home = _put(root.parent / "home/.claude/CLAUDE.md"), root.parent / "home"
     batch = BatchJob(agent="claude-code", cwd=str(root / "src"), home=str(home))
-    job = Analyse(batch=batch, closed_at="", backend=Spec("offline"))
-    own = find_own(job, TargetKind.PERSONAL, 4)
+    job = AnalyseBatch(batch=batch, closed_at="", backend=Spec("offline"))
+    own = find_file_of_kind(job, TargetKind.PERSONAL, 4)
     assert own is not None
     assert (own.ref.path, own.ref.kind, own.doc.number) == (str(mine), TargetKind.PERSONAL, 4)
-    assert find_own(replace(job, targets=(TargetKind.SKILL,)), TargetKind.PERSONAL, 4) is None, (
+    assert find_file_of_kind(replace(job, targets=(TargetKind.SKILL,)), TargetKind.PERSONAL, 4) is None, (
         "unless personal files are left out"
     )
-    project = find_own(job, TargetKind.INSTRUCTIONS, 4)
+    project = find_file_of_kind(job, TargetKind.INSTRUCTIONS, 4)
     assert project is not None
     assert (project.ref.path, project.ref.absent) == (str(root / "CLAUDE.md"), True)
     teams, theirs = (
         SkillRef("a", str(root / "skills/a/SKILL.md")),
         SkillRef("b", str(home / ".claude/skills/b/SKILL.md")),
     )
-    assert [is_persons(ref, str(root / "src")) for ref in (teams, theirs, own.ref)] == [False, True, True]
+    assert [is_personal_file(ref, str(root / "src")) for ref in (teams, theirs, own.ref)] == [False, True, True]

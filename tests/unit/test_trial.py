@@ -113,7 +113,7 @@ def run(
     job = Trial(Spec("openai/x"), Spec("openai/x"), "WITH", "WITHOUT", (TrialCase("Write it", statements),), pairs)
     given = codec.decode(Job, codec.encode(Job(job, 0o077))).work
     assert isinstance(given, Trial)
-    result = jobs.trial(given, lambda text: text.replace("hunter2", "[REDACTED]"), told.append)
+    result = jobs.run_trial(given, lambda text: text.replace("hunter2", "[REDACTED]"), told.append)
     return told, result.outcome
 
 
@@ -168,7 +168,9 @@ def test_where_code_checks_all_no_judge_is_asked(monkeypatch: pytest.MonkeyPatch
 
 def test_offline_writes_nothing() -> None:
     spec = Spec(OFFLINE)
-    result = jobs.trial(Trial(spec, spec, "a", "b", (TrialCase("p"),), (TrialPair(0, 0, with_first=True),)), str, print)
+    result = jobs.run_trial(
+        Trial(spec, spec, "a", "b", (TrialCase("p"),), (TrialPair(0, 0, with_first=True),)), str, print
+    )
     assert result.outcome is Outcome.FAILED
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import PROGRAMS
-from skilld.caller.judge import Why, judge
-from skilld.caller.tree import Process, Tree, from_ps
+from skilld.caller.judge import DoubtKind, judge_caller
+from skilld.caller.tree import Process, Tree, parse_ps
 from skilld.cli import permissions
 from skilld.cli.parser import build_parser
 from skilld.cli.permissions import agents
@@ -82,41 +82,44 @@ PEOPLE = {
 
 @pytest.mark.parametrize("place", PEOPLE)
 def test_a_person_is_known_by_the_place(place: str) -> None:
-    assert judge(PEOPLE[place], {}, agents()) is None
+    assert judge_caller(PEOPLE[place], {}, agents()) is None
 
 
 NOBODY = {
-    "an agent's shell": (tree("/bin/bash -c x", "claude --resume", f"-bash!{TTY}", "tmux: server"), Why.AGENT),
-    "an agent's terminal": (tree(f"bash!{TTY}", "/opt/codex/codex-x86_64-unknown-linux-musl", "kitty"), Why.AGENT),
-    "script by an agent": (tree(f"sh!{TTY}", "script", "bash", "claude", f"bash!{OTHER}", "xterm"), Why.AGENT),
-    "a terminal that an agent opened": (tree(f"bash!{TTY}", "xterm", "sh", "claude", "bash", "kitty"), Why.AGENT),
+    "an agent's shell": (tree("/bin/bash -c x", "claude --resume", f"-bash!{TTY}", "tmux: server"), DoubtKind.AGENT),
+    "an agent's terminal": (
+        tree(f"bash!{TTY}", "/opt/codex/codex-x86_64-unknown-linux-musl", "kitty"),
+        DoubtKind.AGENT,
+    ),
+    "script by an agent": (tree(f"sh!{TTY}", "script", "bash", "claude", f"bash!{OTHER}", "xterm"), DoubtKind.AGENT),
+    "a terminal that an agent opened": (tree(f"bash!{TTY}", "xterm", "sh", "claude", "bash", "kitty"), DoubtKind.AGENT),
     "an agent by its package": (
         tree("sh -c x", "node /n/node_modules/@anthropic-ai/claude-code/cli.js", "bash", "kitty"),
-        Why.AGENT,
+        DoubtKind.AGENT,
     ),
-    "an agent that Python runs": (tree("sh", "/usr/bin/python3.12 -m aider --yes", "bash", "kitty"), Why.AGENT),
-    "an agent that npx runs": (tree("sh", "node /usr/bin/npx @openai/codex", "bash", "kitty"), Why.AGENT),
-    "an agent in a container": (tree("bash", "claude", f"bash!{TTY}", first=""), Why.AGENT),
-    "an agent that is all of a container": (tree(f"bash!{TTY}", first="claude"), Why.AGENT),
-    "no terminal": (tree("bash", "xterm", terminal=""), Why.NO_TERMINAL),
-    "cron": (tree("/bin/sh -c x", "/usr/sbin/cron -f", terminal=""), Why.NO_TERMINAL),
-    "an orphan": (tree(first="systemd"), Why.ORPHAN),
-    "an orphan of a session": (tree("/lib/systemd/systemd --user"), Why.ORPHAN),
-    "an orphaned script": (tree(f"sh!{TTY}", "script -qec x"), Why.ORPHAN),
+    "an agent that Python runs": (tree("sh", "/usr/bin/python3.12 -m aider --yes", "bash", "kitty"), DoubtKind.AGENT),
+    "an agent that npx runs": (tree("sh", "node /usr/bin/npx @openai/codex", "bash", "kitty"), DoubtKind.AGENT),
+    "an agent in a container": (tree("bash", "claude", f"bash!{TTY}", first=""), DoubtKind.AGENT),
+    "an agent that is all of a container": (tree(f"bash!{TTY}", first="claude"), DoubtKind.AGENT),
+    "no terminal": (tree("bash", "xterm", terminal=""), DoubtKind.NO_TERMINAL),
+    "cron": (tree("/bin/sh -c x", "/usr/sbin/cron -f", terminal=""), DoubtKind.NO_TERMINAL),
+    "an orphan": (tree(first="systemd"), DoubtKind.ORPHAN),
+    "an orphan of a session": (tree("/lib/systemd/systemd --user"), DoubtKind.ORPHAN),
+    "an orphaned script": (tree(f"sh!{TTY}", "script -qec x"), DoubtKind.ORPHAN),
     "an orphan at a container's shell": (
         Tree((Process(9, 1, 8, OTHER, comm="skilld"), Process(1, 0, 1, TTY, comm="bash"))),
-        Why.ORPHAN,
+        DoubtKind.ORPHAN,
     ),
     "a namespace of an agent's making": (
         Tree((Process(3, 1, 0, TTY, comm="skilld"), Process(1, 0, 0, TTY, comm="unshare"))),
-        Why.ORPHAN,
+        DoubtKind.ORPHAN,
     ),
-    "batch mode of an editor": (tree(f"sh!{TTY}", "emacs --batch --eval x", "script"), Why.ORPHAN),
-    "no processes to be seen": (Tree(()), Why.ORPHAN),
-    "a parent that is hidden": (Tree((Process(9, 8, 8, TTY, comm="skilld"),)), Why.ORPHAN),
+    "batch mode of an editor": (tree(f"sh!{TTY}", "emacs --batch --eval x", "script"), DoubtKind.ORPHAN),
+    "no processes to be seen": (Tree(()), DoubtKind.ORPHAN),
+    "a parent that is hidden": (Tree((Process(9, 8, 8, TTY, comm="skilld"),)), DoubtKind.ORPHAN),
     "a terminal that an agent has": (
         Tree(PEOPLE["the first process of a container"].chain, Process(5, 1, 1, TTY, comm="claude")),
-        Why.AGENT,
+        DoubtKind.AGENT,
     ),
     "a multiplexer that an agent started": (
         Tree((
@@ -124,7 +127,7 @@ NOBODY = {
             Process(8, 7, 8, TTY, comm="sh"),
             Process(7, 1, 7, comm="tmux: server", argv=("tmux: server",), marks=frozenset({"CLAUDECODE"})),
         )),
-        Why.MARK,
+        DoubtKind.MARK,
     ),
 }  # fmt: skip
 
@@ -132,18 +135,18 @@ NOBODY = {
 @pytest.mark.parametrize("place", NOBODY)
 def test_nobody_else_is_taken_for_one(place: str) -> None:
     given, why = NOBODY[place]
-    doubt = judge(given, {}, agents())
+    doubt = judge_caller(given, {}, agents())
     assert doubt is not None
     assert (doubt.why, bool(doubt.words)) == (why, True)
 
 
 @pytest.mark.parametrize("mark", sorted(agents().marks))
 def test_a_mark_refuses_and_none_lets_through(mark: str) -> None:
-    doubt = judge(PEOPLE["tmux"], {mark: "1"}, agents())
+    doubt = judge_caller(PEOPLE["tmux"], {mark: "1"}, agents())
     assert doubt is not None
     assert mark in doubt.words
-    assert judge(PEOPLE["tmux"], {mark: "0"}, agents()) is None
-    assert judge(NOBODY["an orphan"][0], {mark: ""}, agents()) is not None
+    assert judge_caller(PEOPLE["tmux"], {mark: "0"}, agents()) is None
+    assert judge_caller(NOBODY["an orphan"][0], {mark: ""}, agents()) is not None
 
 
 def test_every_agent_that_is_followed_can_be_recognised() -> None:
@@ -152,9 +155,9 @@ def test_every_agent_that_is_followed_can_be_recognised() -> None:
     for program in PROGRAMS:
         for name in program.names:
             for shown in (name, name.upper(), f"/opt/x/{name}", f"node /opt/{name}.js", f"python3 -u /bin/{name}"):
-                doubt = judge(tree("sh", shown, "bash", "kitty"), {}, agents())
+                doubt = judge_caller(tree("sh", shown, "bash", "kitty"), {}, agents())
                 assert doubt is not None, shown
-                assert doubt.why is Why.AGENT, shown
+                assert doubt.why is DoubtKind.AGENT, shown
 
 
 @pytest.mark.parametrize(
@@ -171,13 +174,13 @@ def test_every_agent_that_is_followed_can_be_recognised() -> None:
     ],
 )
 def test_what_only_looks_like_an_agent_is_none(honest: str) -> None:
-    assert judge(tree(f"{honest}!{TTY}", f"bash!{TTY}", "kitty"), {}, agents()) is None
+    assert judge_caller(tree(f"{honest}!{TTY}", f"bash!{TTY}", "kitty"), {}, agents()) is None
 
 
 def test_a_terminal_that_the_settings_name_is_one() -> None:
     given = tree(f"bash!{TTY}", "/opt/Newterm")
-    assert judge(given, {}, agents()) is not None
-    assert judge(given, {}, agents(), ["newterm"]) is None
+    assert judge_caller(given, {}, agents()) is not None
+    assert judge_caller(given, {}, agents(), ["newterm"]) is None
 
 
 MAC = """\
@@ -214,16 +217,16 @@ MAC_WORDS = """\
 
 @pytest.mark.parametrize(
     ("pid", "why"),
-    [(604, None), (703, None), (712, Why.AGENT), (800, Why.ORPHAN)],
+    [(604, None), (703, None), (712, DoubtKind.AGENT), (800, DoubtKind.ORPHAN)],
     ids=["Terminal", "VS Code", "Claude Code", "orphan"],
 )
-def test_the_same_holds_for_what_ps_shows_on_macos(pid: int, why: Why | None) -> None:
-    table = from_ps(MAC, MAC_WORDS, lambda _: 0)
+def test_the_same_holds_for_what_ps_shows_on_macos(pid: int, why: DoubtKind | None) -> None:
+    table = parse_ps(MAC, MAC_WORDS, lambda _: 0)
     chain = []
     while pid:
         chain.append(table[pid])
         pid = table[pid].parent
-    doubt = judge(Tree(tuple(chain)), {}, agents())
+    doubt = judge_caller(Tree(tuple(chain)), {}, agents())
     assert (doubt.why if doubt else None) is why
 
 

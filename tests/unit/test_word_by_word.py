@@ -14,7 +14,7 @@ from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.edits import BEYOND, BY_HEADING, CheckedEdit, compose
+from skilld.pipeline.edits import BEYOND_FLAG, BY_HEADING_FLAG, CheckedEdit, compose
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
 from support.editor import Editor
@@ -151,7 +151,7 @@ def test_what_follows_of_itself_is_no_change() -> None:
 
 def test_a_clause_in_the_skills_own_words_is_named() -> None:
     flags = _composed(UPDATE, replace(INSERT, text=f"- In release notes, {CHANGE[0].lower()}{CHANGE[1:]}")).flags
-    assert flags == (f"{BEYOND}: In release notes",)
+    assert flags == (f"{BEYOND_FLAG}: In release notes",)
 
 
 CHECKLIST = TEXT[TEXT.index("## Checklist") : TEXT.index("## Style")]
@@ -171,7 +171,7 @@ def test_a_section_that_is_named_by_its_heading_goes_whole_and_is_flagged(kind: 
     assert _faith(after, update, typed=NO_CHECKLIST) == FidelityCheck(by_heading=("Checklist",))
     steps = [Operation(Op.DELETE, CHECKLIST.rstrip("\n"))]
     steps += [Operation(Op.INSERT_AFTER, "- No marketing words.", text.rstrip())] if text else []
-    assert f"{BY_HEADING}: Checklist" in _composed(update, *steps, typed=NO_CHECKLIST).flags
+    assert f"{BY_HEADING_FLAG}: Checklist" in _composed(update, *steps, typed=NO_CHECKLIST).flags
 
 
 REPLACED = "## Checklist\n\nUse no checklist; CI does it."
@@ -195,7 +195,7 @@ def test_a_model_names_a_section_or_list_by_its_first_line(operation: Operation,
     assert composed.after.decode() == TEXT.replace(CHECKLIST, stands)
     (step,) = composed.operations
     assert step.op in BODY_OPS, "what is kept and applied again later is anchored on the lines themselves"
-    assert any(flag.startswith(BY_HEADING) for flag in composed.flags)
+    assert any(flag.startswith(BY_HEADING_FLAG) for flag in composed.flags)
 
 
 @pytest.mark.parametrize(

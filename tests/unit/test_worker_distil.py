@@ -8,9 +8,9 @@ import pytest
 
 from skilld.classify.backends import Spec
 from skilld.classify.partial_results import WindowResult, WindowUpdate
-from skilld.jobs.extract import distil, price
+from skilld.jobs.extract import extract_updates, look_up_prices
 from skilld.mining.questions import NO_SKILL
-from skilld.protocol import Distil, Price, Result, Window
+from skilld.protocol import ExtractUpdates, LookUpPrices, Result, Window
 from skilld.types import Kind, Message
 from support.mining_model import answer
 from support.stub_model import GARBAGE, Reply, StubModel
@@ -18,14 +18,14 @@ from support.stub_model import GARBAGE, Reply, StubModel
 RULE = "Always run the suite with the flag --fast."
 
 
-def _job(model: StubModel, *texts: str) -> Distil:
+def _job(model: StubModel, *texts: str) -> ExtractUpdates:
     windows = (Window(f"w{n}", "s1", (Message(text, turn=1, turn_key=f"k{n}"),)) for n, text in enumerate(texts))
-    return Distil(Spec("openai/stub", model.base_url, "a-key"), NO_SKILL, tuple(windows))
+    return ExtractUpdates(Spec("openai/stub", model.base_url, "a-key"), NO_SKILL, tuple(windows))
 
 
-def _distil(job: Distil) -> tuple[Result, list[WindowResult]]:
+def _distil(job: ExtractUpdates) -> tuple[Result, list[WindowResult]]:
     plans: list[WindowResult] = []
-    return distil(job, lambda text: text.replace("hunter2", "[REDACTED:x:1]"), plans.append), plans
+    return extract_updates(job, lambda text: text.replace("hunter2", "[REDACTED:x:1]"), plans.append), plans
 
 
 def test_each_window_is_told_with_its_cost_before_the_next_is_asked_about() -> None:
@@ -75,7 +75,7 @@ def test_trouble_ends_the_job_and_what_was_paid_for_is_told(reply: Reply, outcom
 
 
 def test_prices_come_from_the_list_and_an_unknown_model_has_none() -> None:
-    told = price(Price(("gpt-4o-mini", "nobody/knows-this", "claude-sonnet-4-20250514"))).rates
+    told = look_up_prices(LookUpPrices(("gpt-4o-mini", "nobody/knows-this", "claude-sonnet-4-20250514"))).rates
     assert told["nobody/knows-this"] is None
     assert told["claude-sonnet-4-20250514"] is None  # dropped from the list: litellm itself says 0
     known = told["gpt-4o-mini"]

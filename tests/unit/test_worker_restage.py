@@ -21,7 +21,7 @@ from skilld.proposals.poll import refresh
 from skilld.proposals.reconcile import observe
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import AutoRules, GitResult, Observe
+from skilld.protocol import AutoRules, GitResult, ObserveProposals
 from skilld.skills.write import compose
 from skilld.store import Store
 from skilld.types import AutoApply, Evidence, Kind, Op, Operation, Proposal, State, StateChange
@@ -57,7 +57,7 @@ def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposa
 
 
 def look(*proposals: Proposal, **job: Any) -> GitResult:
-    return observe(Observe(**{"now": time.time(), "proposals": proposals, **job}))
+    return observe(ObserveProposals(**{"now": time.time(), "proposals": proposals, **job}))
 
 
 def decided(found: GitResult | StagingResult) -> list[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""Small questions to a back-end: does it answer, names for new skills, what a file can do without."""
+"""Short questions to a back-end: whether it answers, titles for new skills, redundant parts, matching skills."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.classify.partial_results import SkillTitle, TitleResult
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import Ask, Entitle, Fit, FitResult, Result, Spare, SpareResult
+from skilld.protocol import FindRedundancy, MatchResult, MatchSkills, RedundancyResult, Result, TestBackend, TitleSkills
 from skilld.types import Message, Outcome
 
-# The shortest of the kind that batches ask; nothing of the person's is in it.
+# The shortest question of the kind that batches ask; it contains nothing of the person's.
 _QUESTION = (Message("thanks", turn=1, turn_key="doctor"),)
 
 
-def ask(job: Ask) -> Result:
-    """Return the job's result: `nothing` where the answer could be read, else what went wrong and its remedy."""
+def test_backend(job: TestBackend) -> Result:
+    """Return `nothing` if the answer could be read, or else what went wrong and its remedy."""
     backend = make(job.backend)
     outcome, detail, remedy = Outcome.NOTHING, "", ""
     try:
@@ -27,11 +27,10 @@ def ask(job: Ask) -> Result:
     return Result(outcome=outcome, detail=detail, remedy=remedy, usage=backend.usage)
 
 
-def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResult], None]) -> Result:
-    """Ask for the names of the job's skills, in one question; offline has none to give.
+def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[[TitleResult], None]) -> Result:
+    """Ask for the titles of the job's skills in one question; the offline back-end has none.
 
-    Whoever started the job keeps and books the answer when it is told, so that nothing that was paid for is lost; what
-    of it may stand is decided there.
+    The caller stores and charges the answer when it is reported, so that nothing paid for is lost, and checks it.
     """
     backend = make(job.backend)
     if not isinstance(backend, Model):
@@ -45,27 +44,27 @@ def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResul
     return Result(outcome=Outcome.NOTHING, model=backend.name)
 
 
-def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
-    """Ask which parts of the job's file are said twice, and for shorter texts of others; offline has no opinion."""
+def find_redundancy(job: FindRedundancy, redact: Callable[[str], str]) -> RedundancyResult:
+    """Ask which parts of the job's file are redundant, and for shorter texts of others; offline finds none."""
     backend = make(job.backend)
     if not isinstance(backend, Model):
-        return SpareResult(outcome=Outcome.NOTHING, model=backend.name)
+        return RedundancyResult(outcome=Outcome.NOTHING, model=backend.name)
     try:
         named = backend.spare([*zip(job.numbers, map(redact, job.parts), strict=True)])
     except SkilldError as error:
-        return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
+        return RedundancyResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
     same = {str(number): other for number, other, text in named if not text}
     texts = {str(number): text for number, _, text in named if text}
-    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same, text=texts)
+    return RedundancyResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same, text=texts)
 
 
-def fit(job: Fit, redact: Callable[[str], str]) -> FitResult:
-    """Ask which of the job's skills its work is for; offline has no opinion."""
+def match_skills(job: MatchSkills, redact: Callable[[str], str]) -> MatchResult:
+    """Ask which of the job's skills fit its task; offline finds none."""
     backend = make(job.backend)
     if not isinstance(backend, Model):
-        return FitResult(outcome=Outcome.NOTHING, model=backend.name)
+        return MatchResult(outcome=Outcome.NOTHING, model=backend.name)
     try:
         numbers = backend.fits(redact(job.text), [redact(one) for one in job.skills])
     except SkilldError as error:
-        return FitResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    return FitResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))
+        return MatchResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
+    return MatchResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))

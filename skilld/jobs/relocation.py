@@ -1,4 +1,4 @@
-"""Puts a learning, or what a proposal says, where the person wants it: into the best file, or one that they name."""
+"""Proposes a learning, or moves a proposal's content, to the best file or to one that the person names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skilld.git.run import shared_git
 from skilld.ingest.discover import Host
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
-from skilld.pipeline.documents import load_skills
+from skilld.pipeline.documents import load_documents
 from skilld.pipeline.judge import Judge, Redact
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
@@ -34,8 +34,8 @@ from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, Tar
 _TITLE = "Not proposed"
 
 
-def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
-    """Return learnings as asks, each with all the times it was said in one project, the newest first."""
+def group_learnings(found: Iterable[Learning]) -> list[list[Learning]]:
+    """Group learnings of one project that say the same, the newest first."""
     asks: list[list[Learning]] = []
     for one in found:
         key = one.project, one.skill
@@ -55,7 +55,7 @@ def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
 
 
 @shared_git()
-def propose(
+def propose_learning(
     store: Store,
     ask: Sequence[Learning],
     host: Host,
@@ -64,17 +64,16 @@ def propose(
     *,
     to: Path | None = None,
 ) -> Proposal:
-    """Propose what was said, once or several times (the newest first), in place of keeping it.
+    """Propose learnings that say the same (the newest first) instead of keeping them.
 
-    It goes to the file that the person names, or the best. Raises SkilldError if there is none, or no edit of it may
-    be made.
+    They go to the file that the person names, or to the best one. Raises SkilldError if it cannot be edited.
     """
     newest = ask[0]
     quotes = {newest.turn_key: newest.quote}
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
     kinds = set(TargetKind) if to else allowed
-    session, found = _around(store, newest.agent, newest.project, host, allowed=kinds, quotes=quotes)
-    ref = _named(to, found.refs, session) if to else choose(newest.quote, found.refs)
+    session, found = _find_session_places(store, newest.agent, newest.project, host, allowed=kinds, quotes=quotes)
+    ref = _named_file(to, found.refs, session) if to else choose(newest.quote, found.refs)
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, "no suitable file was found", remedy)
@@ -99,7 +98,9 @@ def propose(
         target=ref.kind,
         agents=ref.agents,
     )
-    made = _put(store, said, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=allowed, redact=redact)
+    made = _stage_edit(
+        store, said, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=allowed, redact=redact
+    )
     with store.transaction():
         for one in ask:
             store.learnings.forget(one.id)
@@ -117,10 +118,9 @@ def accept_elsewhere(
     decision: Decision,
     parts: Collection[int] = (),
 ) -> tuple[str, DecisionReport]:
-    """Accept what an open proposal says, or some parts of it (numbers from 0), in a file that the person names.
+    """Accept an open proposal, or some parts of it (numbers from 0), in another file that the person names.
 
-    That is a proposal of its own, which takes the place of those parts: its ID is returned, too. Raises SkilldError
-    where it cannot be made.
+    A new proposal replaces those parts; its ID is returned, too. Raises SkilldError if it cannot be made.
     """
     title = f"{proposal.id} was not accepted"
     if proposal.state is not State.OPEN:
@@ -133,14 +133,14 @@ def accept_elsewhere(
         )
     quotes = {said.turn: said.quote for said in taken.evidence}
     project = store.transcripts.cwd(taken.agent, taken.session_id)
-    session, found = _around(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)
-    ref = _named(to, found.refs, session)
+    session, found = _find_session_places(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)
+    ref = _named_file(to, found.refs, session)
     if ref.path == proposal.path:
         raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
     name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
     around = JobPlaces([], found, str(host.home))
-    moved = _moved(taken, name, ref)
-    made = _put(store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact)
+    moved = _moved_proposal(taken, name, ref)
+    made = _stage_edit(store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact)
     there = Decision(frozenset({State.OPEN}), State.SUPERSEDED, lambda _: None)
     left = decide(store, proposal, there) if whole else decide_parts(store, proposal, parts, there)
     old = store.proposals.get(proposal.id) or proposal
@@ -154,30 +154,30 @@ def accept_elsewhere(
     return made.id, DecisionReport((*told.lines, *left.lines[1:]), (*told.warnings, *left.warnings))
 
 
-def _moved(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
-    """Return a proposal as one for another file, called `name`.
+def _moved_proposal(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
+    """Return a proposal as one for another file, with the id `name`.
 
-    Its batch is its own: by the old one and the file, another open proposal would be taken for this one.
+    It has a new batch: with the old one, another open proposal for that file would be taken for it.
     """
     moved = replace(proposal, id=name, batch_id=f"moved-{name}", skill=ref.name, path=ref.path, target=ref.kind)
     moved = replace(moved, agents=ref.agents, also=(), linked=(), repo="", commit="")
     return replace(moved, base="", branch="", relpath="", note="")
 
 
-def own_file(store: Store, proposal: Proposal, host: Host) -> str:
-    """Return the name of the person's own file, to which what a proposal says may go instead of to the project's.
+def personal_file_name(store: Store, proposal: Proposal, host: Host) -> str:
+    """Return the name of the person's own file to which a project's proposal could be moved.
 
-    It is empty if the proposal is for none of the project's files, or could not be moved.
+    It is empty if the proposal is not for a project's file, or cannot be moved.
     """
     project = store.transcripts.cwd(proposal.agent, proposal.session_id)
     movable = bool(proposal.updates) and all(update.quote for update in proposal.updates)
     if not project or not movable or proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES}:
         return ""
-    _, found = _around(store, proposal.agent, project, host, allowed={TargetKind.PERSONAL})
+    _, found = _find_session_places(store, proposal.agent, project, host, allowed={TargetKind.PERSONAL})
     return next((ref.name for ref in found.refs), "")
 
 
-def _around(
+def _find_session_places(
     store: Store,
     agent: str,
     project: str | None,
@@ -186,7 +186,7 @@ def _around(
     allowed: Collection[TargetKind],
     quotes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Session, Places]:
-    """Return the session in which something was said, as far as it is known, and the places for it."""
+    """Return the session in which something was said, as far as known, and the places for it."""
     if not project:
         raise SkilldError(_TITLE, "skilld does not know which project you said it in")
     others = tuple(store.transcripts.agents_in(project))
@@ -194,7 +194,7 @@ def _around(
     return session, places(session, allowed, [scope for quote in quotes.values() for scope in scopes(quote)])
 
 
-def _put(
+def _stage_edit(
     store: Store,
     said: Proposal,
     ref: SkillRef,
@@ -204,13 +204,13 @@ def _put(
     allowed: Collection[TargetKind],
     redact: Redact,
 ) -> Proposal:
-    """Stage a proposal with the edit that says its updates in a file; `quotes` are the words, by their turns."""
+    """Stage a proposal with an edit that makes its updates in a file; `quotes` are the words by turn."""
     made = next((one for one in store.proposals.in_states([State.OPEN]) if one.creates and one.path == ref.path), None)
     if made is not None:
         raise SkilldError(
             _TITLE, f"the open proposal {made.id} creates {ref.name}", f"Decide on it first: skilld show {made.id}"
         )
-    files, left_out = load_skills([ref])
+    files, left_out = load_documents([ref])
     if not files:
         raise SkilldError(_TITLE, left_out[0][1])
     messages = [Message(quote, number, turn) for number, (turn, quote) in enumerate(quotes.items(), 1)]
@@ -227,13 +227,13 @@ def _put(
     whole, linked = split_edits(edit, against.edits)
     made = stage_and_store(store, whole)
     for other in linked:
-        with suppress(SkilldError):  # it is only named then
+        with suppress(SkilldError):  # the contradiction is then only reported
             stage_and_store(store, other)
     return made
 
 
-def _named(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:
-    """Return the file that the person names: one of the places, or any other text of theirs in the project."""
+def _named_file(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:
+    """Return the file that the person names: one of the places, or another text file in the project."""
     try:
         real = to.expanduser().resolve()
         known = next((ref for ref in refs if ref.path == str(real)), None)

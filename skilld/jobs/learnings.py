@@ -1,19 +1,19 @@
-"""What is not proposed, as learnings: why it is kept, and which file it would go to. Pure."""
+"""Builds learnings from what is not proposed, with the reason and the file it would go to. Pure."""
 
 from __future__ import annotations
 
 from skilld.protocol import NewLearning
 from skilld.types import Evidence, Proposal, SkillRef, TargetKind, Update
 
-ABSENT = "you have said it in only one session, and there is no"  # and the name of the file that is to be made
+NO_FILE_REASON = "you have said it in only one session, and there is no"  # followed by the name of the missing file
 
 
-def learnings_of(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLearning]:
-    """Return what a proposal says as learnings: each of its updates with where it was said, else all of it."""
+def proposal_learnings(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLearning]:
+    """Return a proposal as learnings: each update with its evidence, or the summary for evidence without one."""
     place = SkillRef(proposal.skill, proposal.path, kind=proposal.target)
     whole = Update(None, "", proposal.summary, "", proposal.kind, 0, "", proposal.confidence)
     return [
-        learning(
+        build_learning(
             said,
             proposal.updates[number] if number < len(proposal.updates) else whole,
             why,
@@ -24,8 +24,8 @@ def learnings_of(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLear
     ]
 
 
-def learning(said: Evidence, update: Update, why: str, place: SkillRef | None, *, for_now: bool) -> NewLearning:
-    """Return an update, which was said there, as a learning; `for_now` until what is in the way is gone."""
+def build_learning(said: Evidence, update: Update, why: str, place: SkillRef | None, *, for_now: bool) -> NewLearning:
+    """Return an update with its evidence as a learning; `for_now`: until the obstacle is gone."""
     return NewLearning(
         turn=said.turn,
         quote=said.quote,
