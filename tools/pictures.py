@@ -21,7 +21,7 @@ from skilld.review.app import ReviewApp
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program
-from support.reviewing import Screen, draw_update, sitting
+from support.reviewing import Screen, draw_update, review_session
 from support.session import Session
 from support.waiting import LIMIT
 from tools import page_pictures
@@ -49,7 +49,7 @@ def teach(home: Path) -> None:
 
 async def draw(home: Path) -> None:
     """Draw the tabs."""
-    app = ReviewApp(sitting(home), (), 5, edit)
+    app = ReviewApp(review_session(home), (), 5, edit)
     async with app.run_test(size=SIZE) as pilot:
         screen = Screen(app, pilot)
         await app.workers.wait_for_complete()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
     from skilld.mining.values import Hooks, MiningContext, Options
-    from skilld.review.generating import Generation
+    from skilld.review.generation import Generation
 
 _DAY_SECONDS = 86400.0
 _DEFAULT_DAYS = 14.0
@@ -311,14 +311,14 @@ def run_plain(steps: Generation) -> None:
     """Go through the steps line by line, and print the results for the candidates that were kept."""
     from skilld.cli.mine_report import print_results
     from skilld.review.plain_generate import PlainGenerate
-    from skilld.review.plain_tabs import Talk
+    from skilld.review.plain_tabs import Conversation
 
-    print_results(PlainGenerate(steps, Talk(console.line, terminal.ask, terminal.edit)).run())
+    print_results(PlainGenerate(steps, Conversation(console.line, terminal.ask, terminal.edit)).run())
 
 
 def start_generation(options: Options, world: MiningContext) -> Generation:
     """Return the steps, independent of any screen. They reopen the store for each call, so `world`'s is closed."""
-    from skilld.review.generating import Generation
+    from skilld.review.generation import Generation
 
     world.store.close()
     return Generation(options, world, common.store)

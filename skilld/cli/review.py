@@ -14,7 +14,7 @@ from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.review.controller import ReviewSession
-    from skilld.review.generating import Generation
+    from skilld.review.generation import Generation
     from skilld.store import Store
 
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     app = ReviewApp(session, ids, common.settings().batch.turns, terminal.edit, _start_generation)
     app.run()
-    for lines in session.told.values():  # the screen is gone, and with it the outcomes it showed
+    for lines in session.outcomes.values():  # the screen is gone, and with it the outcomes it showed
         for line in lines:
             console.say(console.plain(line))
     return Exit.BUG if app.return_code else Exit.OK
@@ -82,10 +82,10 @@ def _start_generation() -> Generation:
 
 def _run_plain(session: ReviewSession, ids: list[str]) -> None:
     from skilld.cli.mine import run_plain
-    from skilld.review.plain import Plain
-    from skilld.review.plain_tabs import PlainTabs, Talk
+    from skilld.review.plain import PlainReview
+    from skilld.review.plain_tabs import Conversation, PlainTabs
 
-    session.take_in()
-    talk = Talk(console.line, terminal.ask, terminal.edit)
+    session.update_from_git()
+    talk = Conversation(console.line, terminal.ask, terminal.edit)
     tabs = PlainTabs(session, common.settings().batch.turns, talk, lambda: run_plain(_start_generation()))
-    Plain(session, talk, tabs).run(ids)
+    PlainReview(session, talk, tabs).run(ids)

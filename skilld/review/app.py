@@ -1,6 +1,6 @@
-"""The review on a screen: five tabs over one session, in the terminal's own colours.
+"""The review on a full screen: five tabs, in the terminal's own colours.
 
-Whatever reads git, transcripts or the disk runs on threads; the screen only shows what comes back.
+Whatever reads git, transcripts or the disk runs on threads; the screen only shows the results.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from textual.widgets import TabbedContent, TabPane
 
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import KeyLine, KeysApp, Messages, Pane
-from skilld.review.generating import Generation
+from skilld.review.dialogs import KeyBar, KeysApp, Messages, Pane
+from skilld.review.generation import Generation
 from skilld.review.panes import ReportPane, SessionsPane, SkillsPane, WaitingPane
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.text import safe_text
 
-_SHOWN = 20  # seconds: it covers nothing
+_MESSAGE_SECONDS = 20  # long, as a message covers nothing
 _STYLES: Mapping[SeverityLevel, str] = {"information": "green", "warning": "yellow", "error": "red"}
 
 Editor = Callable[[str, Callable[[], AbstractContextManager[object]], str], str]
 
 
 class ReviewApp(KeysApp[None]):
-    """The whole review. `turns` make a batch, `editor` is the person's own, `generating` begins the three steps."""
+    """The whole review. `turns` make a batch, `editor` is the person's own, `generating` starts the three steps."""
 
     TITLE = "skilld review"
     ENABLE_COMMAND_PALETTE = False
@@ -54,7 +54,7 @@ class ReviewApp(KeysApp[None]):
 
     def __init__(
         self,
-        sitting: ReviewSession,
+        session: ReviewSession,
         ids: Collection[str],
         turns: int,
         editor: Editor,
@@ -62,7 +62,7 @@ class ReviewApp(KeysApp[None]):
     ) -> None:
         super().__init__()
         self.generating = generating
-        self.sitting = sitting
+        self.session = session
         self._ids = ids
         self._turns = turns
         self._editor = editor
@@ -71,34 +71,34 @@ class ReviewApp(KeysApp[None]):
     def compose(self) -> ComposeResult:
         with TabbedContent(id="tabs"):
             with TabPane("1 Proposals", id="proposals"):
-                yield ProposalsPane(self.sitting, self._ids)
+                yield ProposalsPane(self.session, self._ids)
             with TabPane("2 Skills", id="skills"):
-                yield SkillsPane(self.sitting)
+                yield SkillsPane(self.session)
             with TabPane("3 Sessions", id="sessions"):
-                yield SessionsPane(self.sitting, self._turns)
+                yield SessionsPane(self.session, self._turns)
             with TabPane("4 Learnings", id="waiting"):
-                yield WaitingPane(self.sitting)
+                yield WaitingPane(self.session)
             with TabPane("5 Report", id="report"):
-                yield ReportPane(self.sitting)
+                yield ReportPane(self.session)
         yield Messages()
-        yield KeyLine()
+        yield KeyBar()
 
     def action_tab(self, name: str) -> None:
         self.query_one("#tabs", TabbedContent).active = name
         self.query_one(f"#{name}").query(Pane).first(Pane).enter()
 
     @on(TabbedContent.TabActivated)
-    def _clicked(self, event: TabbedContent.TabActivated) -> None:
-        """Give the keys to a tab that was chosen with the mouse, too."""
+    def _focus_pane(self, event: TabbedContent.TabActivated) -> None:
+        """Focus a tab that was chosen with the mouse."""
         pane = event.pane.query(Pane).first(Pane)
         if not pane.has_focus_within:
             pane.enter()
 
-    def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """Show a text from outside, made harmless, above the key line."""
+    def show_message(self, text: str, severity: SeverityLevel = "information") -> None:
+        """Show a text above the key bar, after making it safe for the terminal."""
         shown = Content.styled(safe_text(text, newlines=True), _STYLES[severity])
-        self.screen_stack[0].query_one(Messages).add(shown, _SHOWN)
+        self.screen_stack[0].query_one(Messages).add(shown, _MESSAGE_SECONDS)
 
     def edit_outside(self, text: str, name: str = "SKILL.md") -> str:
-        """Return a text, called `name`, as the person's own editor leaves it; the screen is theirs meanwhile."""
+        """Return a text as edited in the person's own editor, in a file called `name`; the screen is suspended."""
         return self._editor(text, self.suspend, name)

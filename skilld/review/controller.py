@@ -1,6 +1,6 @@
-"""One review session without a screen: what is open, how it looks, deciding, and undoing that.
+"""One review session without a screen: what is open, how it looks, deciding, and undoing.
 
-Every call opens the store for itself, so that a screen may make it on any thread; decisions go one after the other.
+Every call opens the store itself, so that it may run on any thread; decisions are made one at a time.
 """
 
 from __future__ import annotations
@@ -52,74 +52,74 @@ from skilld.store.overview import LiveSession
 from skilld.text import cut, fold, safe_text
 from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
 
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
-_AROUND = 3  # unchanged lines shown above and below a change
-_ALIKE = 0.4  # two lines less alike than this are two lines, not one that was reworded
+_WORD_PATTERN = re.compile(r"\w+|\s+|[^\w\s]")
+_CONTEXT_LINES = 3  # unchanged, shown above and below a change
+_MIN_SIMILARITY = 0.4  # below it, two lines are not shown as one that was reworded
 
-Segment = tuple[str, bool]  # text, and whether it is what differs
+Segment = tuple[str, bool]  # text, and whether it differs
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One line: `kind` is a blank (unchanged), `-`, `+`, or `@` (lines are left out here). Harmless for a terminal."""
+class DiffRow:
+    """One line of a diff: `kind` is blank (unchanged), `-`, `+`, or `@` (omitted lines). Safe for a terminal."""
 
     kind: str
     segments: tuple[Segment, ...]
 
     @property
     def text(self) -> str:
-        """The line without its marks."""
+        """The line without its marked segments."""
         return "".join(text for text, _ in self.segments)
 
 
-def rows(before: bytes, after: bytes) -> list[Row]:
-    """Return the change from `before` to `after` as rows."""
+def diff_rows(before: bytes, after: bytes) -> list[DiffRow]:
+    """Return the difference between `before` and `after` as rows."""
     old, new = (safe_text(data.decode("utf-8", "replace"), newlines=True).splitlines() for data in (before, after))
-    found: list[Row] = []
+    found: list[DiffRow] = []
     pieces = compare_lines(old, new)
     for number, piece in enumerate(pieces):
         lines = old[piece.old_start : piece.old_end]
         if piece.equal:
-            found += _unchanged(lines, first=number == 0, last=number == len(pieces) - 1)
+            found += _unchanged_rows(lines, first=number == 0, last=number == len(pieces) - 1)
         else:
-            found += _changed(lines, new[piece.new_start : piece.new_end])
+            found += _changed_rows(lines, new[piece.new_start : piece.new_end])
     return found
 
 
-def _unchanged(lines: Sequence[str], *, first: bool, last: bool) -> list[Row]:
-    head = [] if first else lines[:_AROUND]
-    tail = [] if last else lines[max(len(head), len(lines) - _AROUND) :]
-    gap = [Row("@", ())] if len(head) + len(tail) < len(lines) and not last else []
-    plain = [[Row(" ", ((line, False),)) for line in part] for part in (head, tail)]
+def _unchanged_rows(lines: Sequence[str], *, first: bool, last: bool) -> list[DiffRow]:
+    head = [] if first else lines[:_CONTEXT_LINES]
+    tail = [] if last else lines[max(len(head), len(lines) - _CONTEXT_LINES) :]
+    gap = [DiffRow("@", ())] if len(head) + len(tail) < len(lines) and not last else []
+    plain = [[DiffRow(" ", ((line, False),)) for line in part] for part in (head, tail)]
     return [*plain[0], *gap, *plain[1]]
 
 
-def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
-    """Yield the lines taken away, then those added; lines that are one reworded are marked by their words."""
-    partner = _partners(old, new)
-    mine = {i: _words(line, new[partner[i]]) for i, line in enumerate(old) if i in partner}
-    other = {j: _words(new[j], old[i]) for i, j in partner.items()}
+def _changed_rows(old: Sequence[str], new: Sequence[str]) -> Iterator[DiffRow]:
+    """Yield the removed lines, then the added ones; in reworded lines only the changed words are marked."""
+    partner = _match_lines(old, new)
+    mine = {i: _word_segments(line, new[partner[i]]) for i, line in enumerate(old) if i in partner}
+    other = {j: _word_segments(new[j], old[i]) for i, j in partner.items()}
     for i, line in enumerate(old):
-        yield Row("-", mine.get(i, ((line, False),)))
+        yield DiffRow("-", mine.get(i, ((line, False),)))
     for j, line in enumerate(new):
-        yield Row("+", other.get(j, ((line, False),)))
+        yield DiffRow("+", other.get(j, ((line, False),)))
 
 
-def _partners(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+def _match_lines(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
     found: dict[int, int] = {}
     start = 0
     for i, line in enumerate(old):
         scores = [(SequenceMatcher(None, line, new[j], autojunk=False).ratio(), -j) for j in range(start, len(new))]
         best = max(scores, default=(0.0, 0))
-        if best[0] >= _ALIKE:
+        if best[0] >= _MIN_SIMILARITY:
             found[i] = -best[1]
             start = found[i] + 1
     return found
 
 
-def _words(line: str, other: str) -> tuple[Segment, ...]:
-    """Return a line in segments: what the other line has too, and what it has not."""
-    mine, theirs = _WORDS.findall(line), _WORDS.findall(other)
+def _word_segments(line: str, other: str) -> tuple[Segment, ...]:
+    """Return a line as segments: those that the other line also has, and those that it has not."""
+    mine, theirs = _WORD_PATTERN.findall(line), _WORD_PATTERN.findall(other)
     pieces: list[Segment] = []
     for tag, i, j, _, _ in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
         if i != j:
@@ -127,16 +127,16 @@ def _words(line: str, other: str) -> tuple[Segment, ...]:
     return tuple(pieces)
 
 
-_MAX_WORDS = 20  # of a search
-_MAX_CONTEXT = 400  # characters of a message around the quote
-_BESIDE = 240  # and of one before or after it
+_MAX_SEARCH_WORDS = 20
+_MAX_CONTEXT_CHARS = 400  # of a message, on each side of the quote
+_MAX_NEIGHBOUR_CHARS = 240  # of the message before or after it
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One message: who said it, and its text before, in and after the quote. Harmless for a terminal.
+    """One message: who said it, and its text before, in and after the quote. Safe for a terminal.
 
-    `at` is its number in its batch. A `gap` says that the message shown above it is not the one before it.
+    `at` is its number in its batch. A `gap` means that the message shown above it is not the preceding one.
     """
 
     by_person: bool
@@ -147,43 +147,46 @@ class Excerpt:
     gap: bool = False
 
 
-def around(messages: Sequence[Message], evidence: Evidence) -> list[Excerpt]:
-    """Return the message with the quote and its neighbours."""
+def excerpts_around(messages: Sequence[Message], evidence: Evidence) -> list[Excerpt]:
+    """Return the message with the quote, and its neighbours."""
     at = next((i for i, message in enumerate(messages) if message.turn_key == evidence.turn), None)
     if at is None:
         return []
-    beside = {i: messages[i] for i in (at - 1, at + 1) if 0 <= i < len(messages)}
-    shown = {i: Excerpt(message.by_person, _line(message.text, _BESIDE)) for i, message in beside.items()}
-    shown[at] = _quoted(messages[at], evidence.quote)
+    shown: dict[int, Excerpt] = {}
+    for i in (at - 1, at + 1):
+        if 0 <= i < len(messages):
+            shown[i] = Excerpt(messages[i].by_person, _one_line(messages[i].text, _MAX_NEIGHBOUR_CHARS))
+    shown[at] = _quote_excerpt(messages[at], evidence.quote)
     return [replace(shown[i], at=i) for i in sorted(shown)]
 
 
-def below(last: int | None, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
-    """Return what to show below the message with the number `last`, None if that is of another batch."""
+def skip_shown(last: int | None, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """Return the excerpts after the last one shown, which has the number `last`; None: it is of another batch."""
     left = [one for one in excerpts if one.quote or one.at != last]
     return [replace(one, gap=last is None or one.at != last + 1) for one in left[:1]] + left[1:]
 
 
-def _quoted(message: Message, quote: str) -> Excerpt:
+def _quote_excerpt(message: Message, quote: str) -> Excerpt:
     text, wanted = safe_text(fold(message.text)), safe_text(fold(quote))
     before, found, after = text.partition(wanted) if wanted else ("", "", "")
     if not found:
-        return Excerpt(message.by_person, _line(message.text, _MAX_CONTEXT))
-    head = before if len(before) <= _MAX_CONTEXT else "… " + before[-_MAX_CONTEXT:]
-    return Excerpt(message.by_person, head, found, after if len(after) <= _MAX_CONTEXT else after[:_MAX_CONTEXT] + " …")
+        return Excerpt(message.by_person, _one_line(message.text, _MAX_CONTEXT_CHARS))
+    head = before if len(before) <= _MAX_CONTEXT_CHARS else f"… {before[-_MAX_CONTEXT_CHARS:]}"
+    tail = after if len(after) <= _MAX_CONTEXT_CHARS else f"{after[:_MAX_CONTEXT_CHARS]} …"
+    return Excerpt(message.by_person, head, found, tail)
 
 
-def _line(text: str, limit: int) -> str:
+def _one_line(text: str, limit: int) -> str:
     return cut(safe_text(fold(text)), limit)
 
 
-_TAKES_AWAY = (Op.REPLACE, Op.DELETE, Op.REPLACE_SECTION, Op.DELETE_SECTION)  # lines that are named by the anchor
-_LIVE = 86400.0  # a session in which something was said so lately is shown
+_REMOVING_OPS = (Op.REPLACE, Op.DELETE, Op.REPLACE_SECTION, Op.DELETE_SECTION)  # they remove the anchor's lines
+_LIVE_SECONDS = 86400.0  # sessions with a turn this recent are shown
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """Where a review takes place: its database, and whose folders these are; `removed` is what git is not to see."""
+    """What a review works with: database, folders, environment; `removed` are the variables hidden from git."""
 
     database: Path
     find_skills: Callable[[Sequence[Path]], list[Skill]]
@@ -193,23 +196,23 @@ class ReviewContext:
     trash: Path
     redaction_key: Path
     targets: Collection[TargetKind] = tuple(TargetKind)
-    first_step: str = ""  # how to begin, where skilld never ran
+    first_step: str = ""  # how to begin, if skilld has never run
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalView:
-    """What there is to see of a proposal: its change, its parts, each quote in its context, and what to mind."""
+    """What is shown of a proposal: its change, its parts, each quote in its context, and remarks."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     parts: tuple[Part, ...]
     said: tuple[tuple[Excerpt, ...], ...]
-    remarks: tuple[str, ...]  # what to mind before deciding
-    notes: tuple[str, ...]  # what is only to be known
-    text: str  # the whole skill as proposed; empty where it cannot be told
-    lenders: tuple[str, ...] = ()  # the IDs of the open proposals of which there are lines in the text
+    remarks: tuple[str, ...]  # to consider before deciding
+    notes: tuple[str, ...]  # for information
+    text: str  # the whole skill as proposed; empty if it cannot be read
+    lenders: tuple[str, ...] = ()  # the IDs of other open proposals with lines in the text
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
+def _file_stamp(path: Path) -> tuple[int, ...]:
     try:
         known = path.stat()
     except OSError:
@@ -217,93 +220,94 @@ def _stamp(path: Path) -> tuple[int, ...]:
     return known.st_ino, known.st_mtime_ns, known.st_size
 
 
-def _says(proposal: Proposal) -> tuple[object, ...]:
-    """Return what a person decides on: where it goes may change with the lines around it."""
-    edit = [(one.text, one.anchor if one.op in _TAKES_AWAY else "") for one in proposal.operations]
+def _content_key(proposal: Proposal) -> tuple[object, ...]:
+    """Return what a person decides on; the position is not part of it, as it may change with the lines around it."""
+    edit = [(one.text, one.anchor if one.op in _REMOVING_OPS else "") for one in proposal.operations]
     return proposal.path, proposal.summary, edit
 
 
-def no_skill(*, has_any: bool) -> str:
-    """Return what a list of skills without rows says; `has_any` where only the search found none."""
+def no_skills_text(*, has_any: bool) -> str:
+    """Return the text of an empty list of skills; `has_any` means that only the search found none."""
     return "No skills match." if has_any else "You have no skills yet. Press n to create some from your past sessions."
 
 
-def forgetting(ask: Sequence[Learning]) -> str:
-    """Return the question before a learning is forgotten."""
+def forget_question(ask: Sequence[Learning]) -> str:
+    """Return the question to confirm that a learning is forgotten."""
     return f"Forget this learning? To get it back, you would have to say it again.\n{ask[0].change}"
 
 
-def borrows(lenders: Sequence[str]) -> str:
-    """Return what is said of a text that has lines of other open proposals, given by their IDs."""
+def borrowed_lines_note(lenders: Sequence[str]) -> str:
+    """Return the note on a text that has lines of other open proposals, given by their IDs."""
     return f"The text also contains lines of other open proposals, which stay open: {', '.join(lenders)}."
 
 
 def has_words(proposal: Proposal, words: str) -> bool:
-    """Whether a proposal has all these words: in what it says, in its file's path, or in the person's own."""
+    """Whether a proposal has all these words: in its summary, its file's path, or the person's quotes."""
     quotes = (evidence.quote for evidence in proposal.evidence)
     text = "\n".join((proposal.id, proposal.skill, proposal.path, proposal.summary, *quotes)).casefold()
-    return all(word in text for word in words.casefold().split()[:_MAX_WORDS])
+    return all(word in text for word in words.casefold().split()[:_MAX_SEARCH_WORDS])
 
 
 class ReviewSession:
     """A person and their open proposals."""
 
     def __init__(self, around: ReviewContext) -> None:
-        self._around = around
+        self._context = around
         self.none_open = f"No open proposals. {around.first_step}".rstrip()
-        self._one_at_a_time = threading.Lock()
-        self._undoing = threading.Lock()
-        self._done: set[str] = set()  # what was decided on in this sitting
-        self.told: dict[str, tuple[str, ...]] = {}  # by its ID, what came of each last, with the way back
+        self._decision_lock = threading.Lock()
+        self._undo_lock = threading.Lock()
+        self._decided_here: set[str] = set()  # IDs of what was decided in this session
+        self.outcomes: dict[str, tuple[str, ...]] = {}  # by ID, the last outcome of each, with how to undo it
 
     def _redact(self, text: str) -> str:
-        return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
+        return Redactor(load_key(self._context.redaction_key)).redact(text) if text else ""
 
     @property
     def _host(self) -> Host:
-        return Host(self._around.home, self._around.environment)
+        return Host(self._context.home, self._context.environment)
 
     @property
     def home(self) -> Path:
         """The person's home folder."""
-        return self._around.home
+        return self._context.home
 
     def proposals(self, ids: Collection[str] = ()) -> list[Proposal]:
-        """Return what is open, newest first, then what can be restored; with `ids`, those and what came out of them."""
+        """Return open proposals, newest first, then restorable ones; with `ids`, those and their successors."""
         with self._store() as store:
             found = [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
             return find_descendants(store, ids, found) if ids else found
 
     def decided(self) -> list[Proposal]:
-        """Return what was decided on, newest first."""
+        """Return the decided proposals, newest first."""
         with self._store() as store:
             return sorted(store.proposals.in_states(DECIDED_STATES), key=lambda one: one.decided_at, reverse=True)
 
     def version(self) -> tuple[object, ...]:
-        """Return what is another value once somebody has written to the database."""
-        return tuple(_stamp(self._around.database.with_name(self._around.database.name + end)) for end in ("", "-wal"))
+        """Return a value that changes when the database is written to."""
+        file = self._context.database
+        return _file_stamp(file), _file_stamp(file.with_name(f"{file.name}-wal"))
 
-    def take_in(self) -> None:
-        """Take in what was decided with plain git since the last look; slow where many are open."""
+    def update_from_git(self) -> None:
+        """Record what was decided with plain git in the meantime; slow if many are open."""
         with self._store() as store:
             read = prepare_observation(store)
         if read is not None:
             result = read()
-            with self._one_at_a_time, self._store() as store:
+            with self._decision_lock, self._store() as store:
                 record_observation(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return decisions that may not be the person's last word, as an agent made them or it was said again since."""
+        """Return decisions to check: those made by an agent, and rejected proposals that were said again."""
         with self._store() as store:
             now = time.time()
             again = (f"{one.id} {describe_repeat(store, one)}" for one in unwanted_said_again(store, now))
             return [*recent_doubts(store, now), *again]
 
     def look(self, proposal: Proposal) -> ProposalView:
-        """Return what there is to see of a proposal. Reads git and the transcripts."""
+        """Return the view of a proposal. Reads git and the transcripts."""
         found = read_versions(proposal)
-        shown = tuple(rows(*found)) if found is not None else ()
-        said, gone = self._said(proposal)
+        shown = tuple(diff_rows(*found)) if found is not None else ()
+        said, gone = self._read_excerpts(proposal)
         text = found[1].decode("utf-8", "replace") if found else ""
         with self._store() as store:
             others = tuple(borrowed_lines(store, proposal, text.splitlines()))
@@ -324,26 +328,26 @@ class ReviewSession:
         try:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
-            pieces = ()  # the person amended its commit: it is one piece
+            pieces = ()  # the person amended its commit, so it has no parts
         return ProposalView(shown, pieces, said, tuple(remarks), notes, text, others)
 
-    def _said(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
-        """Return each quote in its context, as far as it can be read again, and why not all of them could."""
+    def _read_excerpts(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
+        """Return each quote in its context, as far as that can be read again, and why some could not."""
         with self._store() as store:
             batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
             jobs = [replace(batch.job, sources=where_they_are(store, batch)) if batch else None for batch in batches]
         read: dict[str, Sequence[Message]] = {}
         said: list[tuple[Excerpt, ...]] = []
-        last: tuple[str, int] | None = None  # the batch and the number of the message shown last
+        last: tuple[str, int] | None = None  # batch and number of the last message shown
         gone = ""
         for evidence, job in zip(proposal.evidence, jobs, strict=True):
             try:
                 if job and job.batch not in read:
-                    redact = Redactor(load_key(self._around.redaction_key)).redact
+                    redact = Redactor(load_key(self._context.redaction_key)).redact
                     read[job.batch] = messages.read_batch(job, redact)
-                shown = around(read[job.batch], evidence) if job else []
+                shown = excerpts_around(read[job.batch], evidence) if job else []
                 if job and shown and last is not None:
-                    shown = below(last[1] if last[0] == job.batch else None, shown)
+                    shown = skip_shown(last[1] if last[0] == job.batch else None, shown)
                 last = (job.batch, shown[-1].at) if job and shown else last
                 said.append(tuple(shown))
             except SkilldError as error:
@@ -352,14 +356,14 @@ class ReviewSession:
         return tuple(said), gone
 
     def accept(self, proposal_id: str, seen: Proposal | None = None) -> DecisionReport:
-        """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow.
+        """Accept a proposal. Like the methods below, raises SkilldError, with nothing changed, if that is refused.
 
-        One that says something else by now than the one `seen` is refused.
+        It is refused if the proposal now says something else than the one that was `seen`.
         """
-        return self._decide(proposal_id, accepting(self._around.removed), seen)
+        return self._decide(proposal_id, accepting(self._context.removed), seen)
 
     def accept_all(self, those: Sequence[Proposal]) -> DecisionReport:
-        """Accept these in order. Where one is refused the others before it stay accepted, and it is said why."""
+        """Accept these in order. If one is refused, those before it stay accepted, and the report says why."""
         lines: list[str] = []
         for one in those:
             try:
@@ -371,82 +375,82 @@ class ReviewSession:
         return DecisionReport(tuple(lines))
 
     def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
-        """Reject, with a reason or none; what is kept of it holds no secret."""
+        """Reject a proposal, with a reason or none; the reason is stored without secrets."""
         return self._decide(proposal_id, rejecting(self._redact(why)), seen)
 
     def accept_edited(self, proposal_id: str, text: str, opened: str = "") -> DecisionReport:
-        """Accept the person's own text of the whole skill, made of the one `opened`, in place of what was proposed."""
-        with self._deciding(proposal_id) as (store, proposal):
-            told = amend.accept_edited(store, proposal, text, self._around.removed, opened)
-            return self._made(proposal_id, told)
+        """Accept the person's own text of the whole skill, edited from the one `opened`, instead of the proposal."""
+        with self._locked_proposal(proposal_id) as (store, proposal):
+            return self._finish(proposal_id, amend.accept_edited(store, proposal, text, self._context.removed, opened))
 
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
-        with self._deciding(proposal_id, seen) as (store, proposal):
-            told = amend.accept_parts(store, proposal, chosen, self._around.removed)
-            return self._made(proposal_id, told)
+        with self._locked_proposal(proposal_id, seen) as (store, proposal):
+            return self._finish(proposal_id, amend.accept_parts(store, proposal, chosen, self._context.removed))
 
     def own_file(self, proposal: Proposal) -> str:
-        """Return the name of the person's own file, to which what it says may go instead; empty if it may not."""
+        """Return the name of the person's own file, if the proposal may go there instead; otherwise empty."""
         with self._store() as store:
             return relocation.personal_file_name(store, proposal, self._host)
 
     def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
-        """Accept what a proposal says in the file with this path."""
-        with self._deciding(proposal_id) as (store, proposal):
+        """Apply a proposal to the file at this path instead."""
+        with self._locked_proposal(proposal_id) as (store, proposal):
             made, told = relocation.accept_elsewhere(
-                store, proposal, Path(path), self._host, redact=self._redact, decision=accepting(self._around.removed)
+                store, proposal, Path(path), self._host, redact=self._redact, decision=accepting(self._context.removed)
             )
-            return self._made(made, told)
+            return self._finish(made, told)
 
     def undo(self, agree: Callable[[str], bool | None] = lambda _: False) -> DecisionReport:
-        """Undo the person's last decision, one of another sitting only where they `agree`; a commit is reverted."""
-        with self._undoing:  # of two quick presses the second means the decision before
-            with self._one_at_a_time, self._store() as store:  # a decision that is being made is the last
+        """Undo the person's last decision, reverting a commit; one of another session only if they `agree`."""
+        with self._undo_lock:  # of two quick presses, the second undoes the decision before
+            with self._decision_lock, self._store() as store:  # waits for a decision that is being made
                 last = store.proposals.last_decided()
             if last is None:
                 return DecisionReport(("There is nothing to undo.",))
             when = ago(seconds(last.decided_at) or 0.0, time.time())
             question = f"Undo your last decision? {last.id} was {last.state.value} {when}.\n{last.summary}"
-            if last.id not in self._done and not agree(question):
+            if last.id not in self._decided_here and not agree(question):
                 return DecisionReport(("Nothing was undone.",))
-            with self._deciding(last.id) as (store, proposal):
-                rejected = proposal.state is State.REJECTED
-                told = amend.reopen(store, proposal) if rejected else undo_accept(store, proposal, self._around.removed)
-                self.told[last.id] = told.lines
-                return told
+            with self._locked_proposal(last.id) as (store, proposal):
+                if proposal.state is State.REJECTED:
+                    report = amend.reopen(store, proposal)
+                else:
+                    report = undo_accept(store, proposal, self._context.removed)
+                self.outcomes[last.id] = report.lines
+                return report
 
-    def waiting(self) -> list[list[Learning]]:
-        """Return what was said and waits for a place, each ask with all the times it was said, the newest first."""
+    def waiting_learnings(self) -> list[list[Learning]]:
+        """Return the learnings that wait for a file, grouped by ask, the newest first."""
         with self._store() as store:
             return relocation.group_learnings(store.learnings.all())
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
-        """Propose what waits for the best place there is. Raises SkilldError, with nothing changed, without one."""
-        with self._one_at_a_time, self._store() as store:
-            return relocation.propose_learning(store, ask, self._host, self._around.targets, self._redact)
+        """Propose a learning for the best file. Raises SkilldError, with nothing changed, if there is none."""
+        with self._decision_lock, self._store() as store:
+            return relocation.propose_learning(store, ask, self._host, self._context.targets, self._redact)
 
     def forget(self, ask: Sequence[Learning]) -> None:
-        """Delete what waits, however often it was said."""
-        with self._one_at_a_time, self._store() as store, store.transaction():
+        """Delete a learning, however often it was said."""
+        with self._decision_lock, self._store() as store, store.transaction():
             for one in ask:
                 store.learnings.forget(one.id)
 
     def skills(self) -> list[LibraryRow]:
         """Return the person's skills. Reads the disk."""
-        around = self._around
+        around = self._context
         with self._store() as store:
             return load_rows(store, around.find_skills, around.home, around.environment, now=time.time())
 
     def switch_skill(self, skill: LibraryRow) -> bool:
-        """Have skilld offer a skill to agents, or no more; return whether it does now."""
+        """Turn a skill on or off for agents; return whether it is on now."""
         with self._store() as store:
             on = skill.path in disabled_skills(store)
             set_enabled(store, [skill.path], on=on)
         return on
 
     def edit_skill(self, skill: LibraryRow, editor: Callable[[str], str]) -> bool:
-        """Open a skill in an editor; it is the person's file, so it is written as they leave it. Whether it changed."""
+        """Open a skill in the person's editor and save it as they leave it; return whether it changed."""
         try:
             before = skill.path.read_bytes().decode("utf-8")
         except (OSError, UnicodeError) as error:
@@ -457,42 +461,40 @@ class ReviewSession:
         return after != before
 
     def delete_skill(self, skill: LibraryRow) -> Path:
-        """Move a skill's folder to the trash and return where it is now."""
-        return move_to_trash(skill.skill, self._around.trash)
+        """Move a skill's folder to the trash; return its new path."""
+        return move_to_trash(skill.skill, self._context.trash)
 
     def sessions(self) -> list[LiveSession]:
         """Return the sessions of the last day, newest first."""
         with self._store() as store:
-            return store.overview.sessions_since(time.time() - _LIVE)
+            return store.overview.sessions_since(time.time() - _LIVE_SECONDS)
 
     def report(self) -> Report:
-        """Return what was taught, where it went and what came of it, without words. Reads the disk, and git."""
+        """Return the report without the person's words. Reads the disk and git."""
         with self._store() as store:
             return gather(store, time.time())
 
     def _decide(self, proposal_id: str, decision: Decision, seen: Proposal | None) -> DecisionReport:
-        with self._deciding(proposal_id, seen) as (store, proposal):
-            return self._made(proposal_id, decide(store, proposal, decision))
+        with self._locked_proposal(proposal_id, seen) as (store, proposal):
+            return self._finish(proposal_id, decide(store, proposal, decision))
 
-    def _made(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
-        self._done.add(proposal_id)
-        self.told[proposal_id] = told.lines
+    def _finish(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
+        self._decided_here.add(proposal_id)
+        self.outcomes[proposal_id] = told.lines
         return told.with_undo_key("u")
 
     @contextmanager
-    def _deciding(self, proposal_id: str, seen: Proposal | None = None) -> Iterator[tuple[Store, Proposal]]:
-        """Give the store and the proposal as it is now: deciding on another may have moved it."""
-        with self._one_at_a_time, self._store() as store:
+    def _locked_proposal(self, proposal_id: str, seen: Proposal | None = None) -> Iterator[tuple[Store, Proposal]]:
+        """Yield the store and the current proposal, under the lock: deciding on another may have changed it."""
+        with self._decision_lock, self._store() as store:
             proposal = store.proposals.get(proposal_id)
             if proposal is None:
                 raise SkilldError("No such proposal", proposal_id)
-            if seen is not None and _says(proposal) != _says(seen):
+            if seen is not None and _content_key(proposal) != _content_key(seen):
                 raise SkilldError(
                     "Nothing was decided", f"{proposal_id} has changed since it was shown", "Look at it again."
                 )
             yield store, proposal
 
-    @contextmanager
-    def _store(self) -> Iterator[Store]:
-        with closing(Store.open(self._around.database)) as store:
-            yield store
+    def _store(self) -> closing[Store]:
+        return closing(Store.open(self._context.database))

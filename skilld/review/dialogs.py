@@ -1,4 +1,4 @@
-"""The review's dialogs, each of which Escape cancels, its key line and what it tells."""
+"""The review's dialogs, all of which Escape cancels, and its lists, panes, key bar and messages."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from textual.widgets._footer import FooterKey
 from textual.worker import get_current_worker
 
 from skilld.proposals.explain import Part
-from skilld.review.controller import Row
+from skilld.review.controller import DiffRow
 from skilld.text import safe_text
 
 _CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
-_MORE = "… "  # where keys are left out
+_ELLIPSIS = "… "  # in place of keys for which there is no room
 T = TypeVar("T")
 R = TypeVar("R")
-_BAR, _NARROWEST = 2, 2  # columns: of a scroll bar, and of the last column of a list
-_EVERYWHERE = ("ctrl+", "super+", "tab", "shift+tab")  # keys of every screen of Textual's
+_SCROLLBAR_WIDTH, _MIN_COLUMN_WIDTH = 2, 2  # in columns
+_GLOBAL_KEYS = ("ctrl+", "super+", "tab", "shift+tab")  # on every Textual screen
 
 CSS = """
 Dialog { align: center middle; }
@@ -42,11 +42,11 @@ Dialog.-large > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height
 Dialog TextArea, Dialog TextArea:focus { height: 1fr; border: none; padding: 0; }
 Messages { height: auto; max-height: 40%; display: none; border-top: solid ansi_bright_black; }
 """
-_PROGRESS_SECONDS = 0.1  # seconds between two looks whether the screen is still there
+_PROGRESS_SECONDS = 0.1  # between checks that the app is still running
 
 
-class KeyLine(Footer):
-    """The line of keys. On a narrow screen those in the middle are left out, which it shows, and `?` tells them."""
+class KeyBar(Footer):
+    """The line of keys. A narrow screen omits those in the middle, marked by an ellipsis; `?` shows all."""
 
     def __init__(self) -> None:
         super().__init__(compact=True)
@@ -54,16 +54,16 @@ class KeyLine(Footer):
     def compose(self) -> ComposeResult:
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         widths = [len(f"{key.key_display} {key.description} ") for key in keys]
-        if sum(widths) <= self.app.size.width + 1:  # nothing has to follow the last one
+        if sum(widths) <= self.app.size.width + 1:  # the last one needs no trailing blank
             yield from keys
             return
-        left = self.app.size.width - widths[-1] - len(_MORE)
+        left = self.app.size.width - widths[-1] - len(_ELLIPSIS)
         for number, key in enumerate(keys[:-1]):
             left -= widths[number]
             if left < -1:
                 break
             yield key
-        yield Label(_MORE)
+        yield Label(_ELLIPSIS)
         yield keys[-1]
 
     def on_resize(self) -> None:
@@ -71,29 +71,29 @@ class KeyLine(Footer):
 
 
 class Messages(Static):
-    """What was told lately, above the key line, where it covers nothing. Each text goes when it has been there."""
+    """Recent messages, above the key bar, where they cover nothing. Each disappears after its time."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: list[Content] = []
+        self._texts: list[Content] = []
 
     def add(self, text: Content, seconds: float) -> None:
-        """Show a text for a time."""
-        self._told = [*self._told, text]
-        self._draw()
+        """Show a text for this many seconds."""
+        self._texts = [*self._texts, text]
+        self._redraw()
         self.set_timer(seconds, partial(self._remove, text))
 
     def _remove(self, text: Content) -> None:
-        self._told = [one for one in self._told if one is not text]
-        self._draw()
+        self._texts = [one for one in self._texts if one is not text]
+        self._redraw()
 
-    def _draw(self) -> None:
-        self.display = bool(self._told)
-        self.update(Content("\n").join(self._told))
+    def _redraw(self) -> None:
+        self.display = bool(self._texts)
+        self.update(Content("\n").join(self._texts))
 
 
 class Field(Input):
-    """A line to type in. Its key line says what Enter `does`: other letters are typed."""
+    """A text field. The key bar says what Enter `does`; all other keys are typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Done")]
 
@@ -103,7 +103,7 @@ class Field(Input):
 
 
 class Dialog(ModalScreen[T | None]):
-    """A question that may be left unanswered."""
+    """A dialog that may be cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
 
@@ -112,7 +112,7 @@ class Dialog(ModalScreen[T | None]):
 
 
 class Question(Dialog[T]):
-    """A question, and a line to type the answer in where there is a `field`."""
+    """A question, with a `field` to type the answer in or without."""
 
     def __init__(self, question: str, field: Field | None = None) -> None:
         super().__init__()
@@ -124,11 +124,11 @@ class Question(Dialog[T]):
             yield Label(safe_text(self._question, newlines=True), markup=False)
             if self._field is not None:
                 yield self._field
-        yield KeyLine()
+        yield KeyBar()
 
 
 class ReasonDialog(Question[str]):
-    """Asks why a proposal is rejected; an empty answer is one."""
+    """Asks why a proposal is rejected; the answer may be empty."""
 
     def __init__(self, summary: str) -> None:
         super().__init__(
@@ -141,7 +141,7 @@ class ReasonDialog(Question[str]):
 
 
 class FileDialog(Question[str]):
-    """Asks for the file in which a proposal is accepted, in place of the one that it is for."""
+    """Asks for another file to apply a proposal to."""
 
     def __init__(self, summary: str, file: str) -> None:
         super().__init__(
@@ -154,34 +154,34 @@ class FileDialog(Question[str]):
 
 
 class EditDialog(Dialog[str]):
-    """Shows the whole skill as proposed, to be changed and accepted; the cursor is on the first changed line.
+    """Shows the whole skill as proposed, to edit and accept; the cursor is on the first changed line.
 
-    `note` stands above it. `accept`, on a thread, returns why the text cannot be accepted: then it stays, with that.
+    `note` is shown above it. `accept`, run on a thread, returns why the text cannot be accepted, which is shown.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [_CANCEL, Binding("ctrl+s", "accept", "Accept this text", priority=True)]
 
     def __init__(
-        self, text: str, rows: Sequence[Row], note: str = "", accept: Callable[[str], str] = lambda _: ""
+        self, text: str, rows: Sequence[DiffRow], note: str = "", accept: Callable[[str], str] = lambda _: ""
     ) -> None:
         super().__init__(classes="-large")
         self._text = text
-        self._first = next((row.text for row in rows if row.kind == "+"), "")
+        self._first_added = next((row.text for row in rows if row.kind == "+"), "")
         self._note = note
         self._accept = accept
-        self.left = text  # what it was when it was left
+        self.left = text  # the text when the dialog was cancelled
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Label(Content.styled(safe_text(self._note), "dim"))
             yield TextArea(self._text, id="text", soft_wrap=True, show_line_numbers=False, theme="css")
-        yield KeyLine()
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one(Label).display = bool(self._note)
         area = self.query_one(TextArea)
         lines = area.document.lines
-        at = next((number for number, line in enumerate(lines) if safe_text(line) == self._first), 0)
+        at = next((number for number, line in enumerate(lines) if safe_text(line) == self._first_added), 0)
         area.move_cursor((at, len(lines[at])), center=True)
 
     def action_cancel(self) -> None:
@@ -189,15 +189,15 @@ class EditDialog(Dialog[str]):
         super().action_cancel()
 
     def action_accept(self) -> None:
-        if not self.query_one(TextArea).read_only:  # until it is known what became of it
+        if not self.query_one(TextArea).read_only:  # while it is being accepted
             self.query_one(TextArea).read_only = True
-            self._try(self.query_one(TextArea).text)
+            self._accept_text(self.query_one(TextArea).text)
 
     @work(thread=True)
-    def _try(self, text: str) -> None:
-        self.app.call_from_thread(self._tried, text, self._accept(text))
+    def _accept_text(self, text: str) -> None:
+        self.app.call_from_thread(self._show_result, text, self._accept(text))
 
-    def _tried(self, text: str, why: str) -> None:
+    def _show_result(self, text: str, why: str) -> None:
         if not why:
             self.dismiss(text)
             return
@@ -224,7 +224,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         with Vertical():
             yield Label("Accept which parts? Space selects, Enter accepts; the others stay open.")
             yield OptionList(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
-        yield KeyLine()
+        yield KeyBar()
 
     def action_choose(self) -> None:
         options = self.query_one(OptionList)
@@ -246,8 +246,8 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text(self._parts[number].told)}")
 
 
-class AgreeDialog(Question[bool]):
-    """Asks for a yes or a no."""
+class YesNoDialog(Question[bool]):
+    """Asks a yes-or-no question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         _CANCEL,
@@ -260,7 +260,7 @@ class AgreeDialog(Question[bool]):
 
 
 class NameDialog(Question[str]):
-    """Asks for another name; `problem` says what is wrong with one."""
+    """Asks for another name; `problem` says what is wrong with a name."""
 
     def __init__(self, name: str, problem: Callable[[str], str | None]) -> None:
         super().__init__("Name of the new skill:", Field(name, "Rename"))
@@ -276,7 +276,7 @@ class NameDialog(Question[str]):
 
 
 class ConfirmDialog(Question[bool]):
-    """Asks for a word to be typed before something is done that cannot be undone here."""
+    """Asks the person to type a word, before something that cannot be undone here."""
 
     def __init__(self, question: str, word: str) -> None:
         super().__init__(question, Field(does="Confirm", placeholder=f"type {safe_text(word)} to confirm"))
@@ -288,7 +288,7 @@ class ConfirmDialog(Question[bool]):
 
 
 class KeysDialog(Dialog[None]):
-    """Shows what each key does where it was asked for."""
+    """Shows what each key does on the current screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,q", "cancel", "Close", priority=True, key_display="esc"),
@@ -304,7 +304,7 @@ class KeysDialog(Dialog[None]):
         width = max(len(key) for key, _ in self._keys)
         with Vertical(), VerticalScroll():
             yield Static(Content("\n".join(f"{key:>{width}}  {what}" for key, what in self._keys)))
-        yield KeyLine()
+        yield KeyBar()
 
     def action_down(self) -> None:
         self.query_one(VerticalScroll).scroll_down(animate=False)
@@ -313,8 +313,8 @@ class KeysDialog(Dialog[None]):
         self.query_one(VerticalScroll).scroll_up(animate=False)
 
 
-class _Cell:
-    """A text that is cut to its column, and the cut is marked."""
+class _TruncatedCell:
+    """A text that is truncated to its column, with an ellipsis."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
@@ -323,8 +323,8 @@ class _Cell:
         yield self._content.truncate(options.max_width, ellipsis=True)
 
 
-class Rows(DataTable[Content | _Cell]):
-    """A list whose cursor is a row. It moves up and down only; its last column takes what is left of the screen."""
+class Rows(DataTable[Content | _TruncatedCell]):
+    """A list with a row cursor. It scrolls only vertically; its last column takes the remaining width."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("home,g", "scroll_top", show=False),
@@ -338,20 +338,20 @@ class Rows(DataTable[Content | _Cell]):
 
     @property
     def max_scroll_x(self) -> int:
-        """How far it moves sideways: not at all."""
+        """No horizontal scrolling."""
         return 0
 
     def take_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
-        """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
+        """Set columns of fixed widths: measuring none keeps thousands of rows fast."""
         for label, width in wanted:
             self.add_column(label, width=width, key=label)
 
     def add(self, cells: Sequence[Content], key: str | None = None) -> None:
-        """Add a row; what a cell has no room for is cut, and the cut is marked."""
-        self.add_row(*map(_Cell, cells), key=key)
+        """Add a row; cells are truncated to their columns."""
+        self.add_row(*map(_TruncatedCell, cells), key=key)
 
     def refill(self, rows: Iterable[tuple[Sequence[Content], str | None]]) -> None:
-        """Show these rows, given as cells and key, in place of those there were; the cursor stays where it is."""
+        """Replace all rows by these, given as cells and key; the cursor stays where it is."""
         row = self.cursor_row
         self.clear()
         for cells, key in rows:
@@ -359,14 +359,14 @@ class Rows(DataTable[Content | _Cell]):
         self.move_cursor(row=max(0, min(row, self.row_count - 1)))
 
     def on_resize(self) -> None:
-        """Give the last column what the others leave of the width, beside the scroll bar."""
+        """Give the last column the width that the others and the scroll bar leave."""
         *others, last = self.ordered_columns
-        last.width = max(_NARROWEST, self.size.width - sum(one.width for one in others) - _BAR)
+        last.width = max(_MIN_COLUMN_WIDTH, self.size.width - sum(one.width for one in others) - _SCROLLBAR_WIDTH)
         self.notify_style_update()
 
 
-def turn_page(around: Widget, direction: int) -> None:
-    """Turn a page of what scrolls below a list."""
+def scroll_page(around: Widget, direction: int) -> None:
+    """Scroll the details below a list by a page."""
     shown = around.query(VerticalScroll).first(VerticalScroll)
     if direction > 0:
         shown.scroll_page_down(animate=False)
@@ -375,9 +375,9 @@ def turn_page(around: Widget, direction: int) -> None:
 
 
 class Pane(Vertical):
-    """One tab: what takes the keys when it is shown is its list."""
+    """One tab; when it is shown, its list has the focus."""
 
-    # First in the key line: a narrow screen has room for the first ones alone.
+    # First in the key bar: a narrow screen has room only for the first ones.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "app.keys", "Keys", key_display="?", tooltip="Show what each key does"),
         Binding("space", "page(1)", "Scroll", show=False, tooltip="Scroll the details below the list"),
@@ -392,14 +392,14 @@ class Pane(Vertical):
 
     @property
     def is_closed(self) -> bool:
-        """Whether the review is being left: what a thread has read comes too late."""
+        """Whether the review is closing, so that a thread's results come too late."""
         return not self.query(Rows)
 
     def enter(self) -> None:
         self.rows.focus()
 
     def action_page(self, direction: int) -> None:
-        turn_page(self, direction)
+        scroll_page(self, direction)
 
     def action_leave(self) -> None:
         for field in self.query(Field):
@@ -407,7 +407,7 @@ class Pane(Vertical):
         self.enter()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """Say which keys there are: a search can be begun where none is typed, and left where one is."""
+        """Enable the search unless one is being typed, and leaving it only if there is one."""
         del parameters
         fields = self.query(Field)
         match action:
@@ -419,7 +419,7 @@ class Pane(Vertical):
 
 
 class SearchField(Field):
-    """What a list is searched by."""
+    """The search field of a list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Show all")]
 
@@ -428,23 +428,23 @@ class SearchField(Field):
 
 
 def on_yes(act: Callable[[], object]) -> Callable[[bool | None], None]:
-    """Return what acts once a question is answered with a yes."""
+    """Return a callback that calls `act` if the answer is yes."""
 
-    def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+    def on_answer(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
         if sure:
             act()
 
-    return answered
+    return on_answer
 
 
 class KeysApp(App[R]):
-    """An app that shows what each key does: a narrow screen has no room for all of them in its key line."""
+    """An app that can show what each key does, as a narrow key bar has no room for all."""
 
-    def agreed(self, question: str) -> bool | None:
-        """Ask for a yes or a no, from a thread. None: it was left unanswered; a screen that is closed is a no."""
+    def ask_yes_no(self, question: str) -> bool | None:
+        """Ask a yes-or-no question, from a thread. None means that it was cancelled; closing the app means no."""
         answers: SimpleQueue[bool | None] = SimpleQueue()
         worker = get_current_worker()
-        self.call_from_thread(self.push_screen, AgreeDialog(question), answers.put)
+        self.call_from_thread(self.push_screen, YesNoDialog(question), answers.put)
         while not worker.is_cancelled and self.is_running:
             with suppress(Empty):
                 return answers.get(timeout=_PROGRESS_SECONDS)
@@ -455,6 +455,6 @@ class KeysApp(App[R]):
         for one in self.screen.active_bindings.values():
             binding = one.binding
             here = isinstance(one.node, Pane | Screen | App) and one.enabled
-            if here and binding.description and not binding.key.startswith(_EVERYWHERE):
+            if here and binding.description and not binding.key.startswith(_GLOBAL_KEYS):
                 named.setdefault(binding.tooltip or binding.description, []).append(self.get_key_display(binding))
         self.push_screen(KeysDialog([(" ".join(keys), what) for what, keys in named.items()]))

@@ -1,6 +1,6 @@
 """Values as Textual content: cells, and a proposal's details. Only styles from the terminal's own palette.
 
-Everything from outside is made harmless here, and becomes text, never markup.
+Everything from outside is made safe for the terminal here, and becomes text, never markup.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from textual.content import Content
 from skilld.clock import seconds
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
-from skilld.review.controller import Excerpt, ProposalView, Row
-from skilld.review.generating import Choice, Keep, quotes
+from skilld.review.controller import DiffRow, Excerpt, ProposalView
+from skilld.review.generation import KeptCandidate, SessionChoice, quoted_parts
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import counted
@@ -31,7 +31,7 @@ _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
 
 
 def can_show(text: str) -> bool:
-    """Whether a text can be edited on this screen: with nothing in it that a terminal would obey or hide."""
+    """Whether a text can be edited on this screen: it has no characters that a terminal would interpret or hide."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\t", " ")
     return safe(plain, newlines=True) == plain
 
@@ -40,15 +40,15 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     """Return the row of a proposal."""
     return [
         Content(proposal.id),
-        Content(fit(proposal.skill, 13)),
+        Content(truncate(proposal.skill, 13)),
         Content(age(seconds(proposal.created_at), now)),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
-        Content(safe("".join(_before(proposal)) + proposal.summary)),
+        Content(safe("".join(_summary_prefix(proposal)) + proposal.summary)),
     ]
 
 
-def _before(proposal: Proposal) -> Iterator[str]:
-    """Yield what a row says before a proposal's summary, which may be cut before its second part."""
+def _summary_prefix(proposal: Proposal) -> Iterator[str]:
+    """Yield what a row shows before a proposal's summary, which may be truncated before its second part."""
     if proposal.state is not State.OPEN:
         yield f"[{proposal.state.value}] "
     if proposal.operations[1:]:
@@ -60,26 +60,26 @@ def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
     marks = (*skill.marks, *([f"from {counted(skill.origins, 'session')}"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
-        Content(fit(skill.name, 19)),
+        Content(truncate(skill.name, 19)),
         Content.styled(skill.group, "cyan"),
         Content(str(skill.uses.number or "")),
         Content(rate),
         Content("" if skill.uses.success is None else f"{skill.uses.success:.0%}"),
         Content(age(skill.edited_at or None, now)),
-        Content.styled(safe(", ".join((*marks, place(skill.path, home)))), "dim"),
+        Content.styled(safe(", ".join((*marks, short_path(skill.path, home)))), "dim"),
     ]
 
 
 def skill_detail(skill: LibraryRow, home: Path) -> Content:
-    """Return what a row of a skill has no room for."""
+    """Return the details of a skill, for which its row has no room."""
     marks = f" ({', '.join(skill.marks)})" if skill.marks else ""
-    return Content.assemble((safe(skill.name), "bold"), safe(marks), "\n", (safe(place(skill.path, home)), "dim"))
+    return Content.assemble((safe(skill.name), "bold"), safe(marks), "\n", (safe(short_path(skill.path, home)), "dim"))
 
 
 def session_detail(session: LiveSession, turns: int, home: Path) -> Content:
-    """Return what a row of a session has no room for; `turns` make a batch."""
+    """Return the details of a session, for which its row has no room; `turns` make a batch."""
     skills = ", ".join(reversed(session.skills)) or "no skill in use"
-    folder = safe(place(Path(session.cwd or ""), home))
+    folder = safe(short_path(Path(session.cwd or ""), home))
     when = f"judged after {turns} turns, or when the session ends" * (not session.ended and not session.judged)
     above = "\n".join(filter(None, (safe(skills), when)))
     return Content.assemble(above, "\n", (folder, "dim"))
@@ -91,7 +91,7 @@ def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]
     over = "ended" if session.ended else "judged" if session.judged else ""
     return [
         Content(session.agent),
-        Content(fit(folder, 19)),
+        Content(truncate(folder, 19)),
         Content(str(session.turns)),
         Content.styled(over or f"{session.waiting} of {turns}", "dim" if over else "bold"),
         Content(age(session.last_activity, now)),
@@ -100,45 +100,45 @@ def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]
 
 
 def waiting_cells(ask: Sequence[Learning]) -> list[Content]:
-    """Return the row of what waits for a place."""
+    """Return the row of a learning."""
     folder = (ask[0].project or "").rstrip("/").rpartition("/")[2]
-    return [Content(str(len(ask))), Content(fit(folder, 13)), Content(safe(ask[0].change))]
+    return [Content(str(len(ask))), Content(truncate(folder, 13)), Content(safe(ask[0].change))]
 
 
 def waiting_detail(ask: Sequence[Learning]) -> Content:
-    """Return why it waits, and each time that it was said."""
+    """Return why a learning was not proposed, and each time that it was said."""
     lines = [Content.styled(safe(ask[0].change), "bold"), Content(safe(f"not proposed: {ask[0].why_kept}"))]
-    lines += [_person("", one.quote, f"  ({one.created_at})") for one in ask]
+    lines += [_draw_person("", one.quote, f"  ({one.created_at})") for one in ask]
     return Content("\n").join(lines)
 
 
-def report(lines: Sequence[str]) -> Content:
-    """Return the lines of the report, and how to have more of it; what this screen has is named by its key."""
+def report_content(lines: Sequence[str]) -> Content:
+    """Return the report's lines, with this screen's keys in place of commands, and how to get the full report."""
     more = Content.styled("\nFor the full report: skilld report --html FILE", "dim")
     return Content("\n").join([*(Content(safe(line.replace("skilld review", "press 1"))) for line in lines), more])
 
 
 def age(at: float | None, now: float) -> str:
-    """Return how long ago a Unix time was in a few letters; empty if there is none."""
+    """Return how long ago a Unix time was, in at most four characters or so; empty for None."""
     if at is None:
         return ""
     passed = max(0.0, now - at)
     return next((f"{int(passed // size)}{unit}" for unit, size in _UNITS if passed >= size), "now")
 
 
-def detail(proposal: Proposal, look: ProposalView | None, home: Path) -> Content:
-    """Return all there is to see of a proposal; without a `look`, what the store knows. `home` is the person's."""
-    path = place(Path(proposal.path), home)
+def proposal_detail(proposal: Proposal, look: ProposalView | None, home: Path) -> Content:
+    """Return the details of a proposal; without a `look`, what the store knows. `home` is the person's."""
+    path = short_path(Path(proposal.path), home)
     lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(path), "dim")]
     remarks = look.remarks if look else proposal.flags
     lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
     lines += [Content.styled(f"note: {safe(note)}", "cyan") for note in (look.notes if look else ())]
     lines.append(Content(""))
-    lines += [_row(row) for row in look.rows] if look else [Content.styled("loading ...", "dim")]
+    lines += [_draw_row(row) for row in look.rows] if look else [Content.styled("loading ...", "dim")]
     lines.append(Content(""))
     for number, evidence in enumerate(proposal.evidence):
         said = look.said[number] if look and number < len(look.said) else ()
-        lines += [*_said(said)] if said else [_person("", evidence.quote, "")]
+        lines += [*_draw_excerpts(said)] if said else [_draw_person("", evidence.quote, "")]
     if proposal.reason:
         lines.append(Content(f"why:   {safe(proposal.reason)}"))
     facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"confidence {proposal.confidence:.2f}")
@@ -146,27 +146,27 @@ def detail(proposal: Proposal, look: ProposalView | None, home: Path) -> Content
     return Content("\n").join(lines)
 
 
-def place(path: Path, home: Path) -> str:
-    """Return a path with the home folder as the person writes it."""
+def short_path(path: Path, home: Path) -> str:
+    """Return a path with the home folder as ~."""
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _said(said: Sequence[Excerpt]) -> Iterator[Content]:
+def _draw_excerpts(said: Sequence[Excerpt]) -> Iterator[Content]:
     for message in said:
         if message.gap:
             yield Content.styled("       ...", "dim")
         if message.by_person:
-            yield _person(message.before, message.quote, message.after)
+            yield _draw_person(message.before, message.quote, message.after)
         else:
             yield Content.styled(f"agent: {message.before}", "dim")
 
 
-def _person(before: str, quote: str, after: str) -> Content:
+def _draw_person(before: str, quote: str, after: str) -> Content:
     marked = (safe(quote), "bold underline")
     return Content.assemble(("you:   ", "cyan"), safe(before), marked, safe(after))
 
 
-def _row(row: Row) -> Content:
+def _draw_row(row: DiffRow) -> Content:
     if row.kind == "@":
         return Content.styled("  ...", "dim")
     style = _STYLES[row.kind]
@@ -174,15 +174,15 @@ def _row(row: Row) -> Content:
     return Content.assemble((f"{row.kind} ", style), *parts)
 
 
-def fit(text: str, width: int) -> str:
-    """Return text from outside as one harmless line, cut where it is wider."""
+def truncate(text: str, width: int) -> str:
+    """Return text from outside as one line, safe for the terminal, truncated to `width`."""
     plain = safe(text)
     return plain if len(plain) <= width else plain[: width - 1] + "…"
 
 
-# What the steps of generating show, as what Textual shows: all from outside is made harmless here, and no markup.
+# The steps of `skilld mine --interactive`.
 
-PAST_COLUMNS = (
+PAST_SESSION_COLUMNS = (
     ("", 4),
     ("date", 11),
     ("agent", 12),
@@ -195,23 +195,23 @@ CANDIDATE_COLUMNS = (("", 4), ("what", 8), ("skill", 30), ("why", 160))
 NAME_COLUMNS = (("what", 8), ("skill", 40), ("became", 160))
 
 
-def box(chosen: bool) -> Content:  # noqa: FBT001 - it is what is drawn
+def checkbox(chosen: bool) -> Content:  # noqa: FBT001 - it is what is drawn
     """Return a checkbox."""
     return Content("[x]" if chosen else "[ ]")
 
 
 def money(cost: float | None) -> Content:
-    """Return what a session cost; empty if nobody knows."""
+    """Return what a session cost; empty if that is not known."""
     return Content("" if cost is None else f"${cost:.2f}")
 
 
-def choice_cells(choice: Choice, cost: float | None, *, chosen: bool) -> list[Content]:
+def choice_cells(choice: SessionChoice, cost: float | None, *, chosen: bool) -> list[Content]:
     """Return the row of a session."""
     return [
-        box(chosen),
+        checkbox(chosen),
         Content(choice.day),
         Content(safe(choice.session.agent)),
-        Content(fit(choice.project, 13)),
+        Content(truncate(choice.project, 13)),
         Content(str(len(choice.session.turns))),
         money(cost),
         Content(choice.title),
@@ -219,29 +219,34 @@ def choice_cells(choice: Choice, cost: float | None, *, chosen: bool) -> list[Co
 
 
 def candidate_cells(one: CandidateResult, name: str, *, kept: bool) -> list[Content]:
-    """Return the row of what the sessions came to."""
+    """Return the row of a candidate."""
     what = one.candidate
-    return [box(kept), Content(what.action), Content(fit(name, 29)), Content(safe(", ".join(what.dimensions)))]
+    return [
+        checkbox(kept),
+        Content(what.action),
+        Content(truncate(name, 29)),
+        Content(safe(", ".join(what.dimensions))),
+    ]
 
 
-def name_cells(keep: Keep, became: CandidateResult | None) -> list[Content]:
-    """Return the row of what is kept, and what became of it under the name that it still has."""
+def name_cells(keep: KeptCandidate, became: CandidateResult | None) -> list[Content]:
+    """Return the row of a kept candidate, and why it could not be proposed under its present name."""
     tried = became is not None and became.candidate.name == keep.name
     said = Content.styled(safe(became.why_not), "yellow") if became and tried else Content("")
-    return [Content(keep.candidate.action), Content(fit(keep.name, 39)), said]
+    return [Content(keep.candidate.action), Content(truncate(keep.name, 39)), said]
 
 
-def evidence(one: CandidateResult, text: str) -> Content:
-    """Return what a candidate has a skill say, with the words behind it, and the text of a new skill."""
-    return Content("\n").join(_evidence(one, text))
+def candidate_detail(one: CandidateResult, text: str) -> Content:
+    """Return what a candidate would add to a skill, with its evidence, and the text of a new skill."""
+    return Content("\n").join(_candidate_lines(one, text))
 
 
-def _evidence(one: CandidateResult, text: str) -> Iterator[Content]:
+def _candidate_lines(one: CandidateResult, text: str) -> Iterator[Content]:
     if one.why_not:
         yield Content.styled(f"! {safe(one.why_not)}", "bold yellow")
     if not one.candidate.creates:
         yield Content.styled(safe(one.candidate.target), "dim")
-    for said, words in quotes(one.candidate):
+    for said, words in quoted_parts(one.candidate):
         yield Content.styled(f"+ {said}", "green")
         for line in words:
             yield Content.styled(f"    {line}", "cyan")

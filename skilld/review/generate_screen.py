@@ -24,8 +24,8 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import EditDialog, KeyLine, KeysApp, NameDialog, Rows, turn_page
-from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem
+from skilld.review.dialogs import EditDialog, KeyBar, KeysApp, NameDialog, Rows, scroll_page
+from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, describe_cost, name_problem
 from skilld.text import counted, safe_text
 
 _KEYS = [
@@ -33,15 +33,15 @@ _KEYS = [
     Binding("q", "leave", show=False),
     Binding("question_mark", "app.keys", "Keys", key_display="?"),
 ]
-_BACK = Binding("b", "back", "Back")
-_PAUSE_SECONDS = 0.3  # seconds that the choice rests before rules go over it
-_PROGRESS_SECONDS = 0.1  # seconds between two words on how far it has come
+_BACK_BINDING = Binding("b", "back", "Back")
+_SETTLE_SECONDS = 0.3  # without a change before the built-in rules run
+_PROGRESS_SECONDS = 0.1  # between updates of the progress
 
 P = ParamSpec("P")
 
 
 class Step(Screen[list[CandidateResult]]):
-    """One step: a list, and a line of text. Left backwards it is dismissed with None, with a list all is over."""
+    """One step: a list and a status line. Dismissed with None, it goes back a step; with results, the app ends."""
 
     CSS = """
     Rows { overflow-x: hidden; height: 1fr; }
@@ -56,42 +56,42 @@ class Step(Screen[list[CandidateResult]]):
         yield Static(Content.styled(self.HEAD, "bold"))
         yield Rows()
         yield Static(id="status")
-        yield KeyLine()
+        yield KeyBar()
 
     @property
     def rows(self) -> Rows:
         """The list."""
         return self.query_one(Rows)
 
-    def say(self, text: str) -> None:
-        """Show a line of text below the list; a thread may say something while the screen is being closed."""
+    def show_status(self, text: str) -> None:
+        """Show a line of text below the list; a thread may call this while the screen is closing."""
         for status in self.query("#status").results(Static):
             status.update(Content(safe_text(text)))
 
-    def over(self, became: list[CandidateResult] | None) -> None:
-        """End with the step behind this one, unless that was left backwards."""
+    def finish(self, became: list[CandidateResult] | None) -> None:
+        """Close with the results of the next step, unless that was left with Back."""
         if became is not None:
             self.dismiss(became)
 
 
 class SaveStep(Step):
-    """Step 3: names, and proposing. What could not be proposed stays, to be named otherwise and tried again."""
+    """Step 3: name and propose. What could not be proposed stays, to be renamed and tried again."""
 
     HEAD = "3 of 3: name and propose the skills"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "name", "Name"),
         Binding("enter", "save", "Propose", priority=True),
-        _BACK,
+        _BACK_BINDING,
         *_KEYS,
     ]
 
-    def __init__(self, generating: Generation, result: Preview, kept: Sequence[Keep]) -> None:
+    def __init__(self, generating: Generation, result: Preview, kept: Sequence[KeptCandidate]) -> None:
         super().__init__()
         self._generating = generating
         self._result = result
-        self._left = list(kept)
-        self._became: list[CandidateResult] = []
-        self._missed: list[CandidateResult] = []
+        self._pending = list(kept)
+        self._results: list[CandidateResult] = []
+        self._failed: list[CandidateResult] = []
         self._saving = False
 
     def on_mount(self) -> None:
@@ -100,26 +100,26 @@ class SaveStep(Step):
         self._fill()
 
     def _fill(self) -> None:
-        missed: Sequence[CandidateResult | None] = self._missed or [None] * len(self._left)
-        self.rows.refill((draw.name_cells(one, why), None) for one, why in zip(self._left, missed, strict=True))
-        edits = sum(not one.candidate.creates for one in self._left)
+        missed: Sequence[CandidateResult | None] = self._failed or [None] * len(self._pending)
+        self.rows.refill((draw.name_cells(one, why), None) for one, why in zip(self._pending, missed, strict=True))
+        edits = sum(not one.candidate.creates for one in self._pending)
         asked = f" skilld will ask {self._generating.model} for {counted(edits, 'edit')} to existing skills."
         asks = edits and self._generating.model != OFFLINE
-        self.say(f"Nothing takes effect yet; you decide in skilld review.{asked if asks else ''}")
+        self.show_status(f"Nothing takes effect yet; you decide in skilld review.{asked if asks else ''}")
 
     def action_name(self) -> None:
         row = self.rows.cursor_row
-        keep = self._left[row]
+        keep = self._pending[row]
         if self._saving or not keep.candidate.creates:
             return
-        others = {one.name for one in self._left if one is not keep}
+        others = {one.name for one in self._pending if one is not keep}
 
-        def named(name: str | None) -> None:
+        def on_name(name: str | None) -> None:
             if name is not None:
-                self._left[row] = replace(keep, name=name)
+                self._pending[row] = replace(keep, name=name)
                 self._fill()
 
-        self.app.push_screen(NameDialog(keep.name, lambda name: name_problem(name, others)), named)
+        self.app.push_screen(NameDialog(keep.name, lambda name: name_problem(name, others)), on_name)
 
     def action_save(self) -> None:
         if not self._saving:
@@ -129,40 +129,40 @@ class SaveStep(Step):
     @work(thread=True)
     def _save(self) -> None:
         became: list[CandidateResult] = []
-        for one in self._generating.save(self._left, self._result, self._progress):
+        for one in self._generating.save(self._pending, self._result, self._progress):
             became.append(one)
-            self.app.call_from_thread(self._became.append, one)
+            self.app.call_from_thread(self._results.append, one)
         self.app.call_from_thread(self._saved, became)
 
     def _progress(self, what: str, done: int, total: int) -> None:
-        self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
+        self.app.call_from_thread(self.show_status, f"{what}: {done} of {total}")
 
     def _saved(self, became: Sequence[CandidateResult]) -> None:
         self._saving = False
-        self._missed = [one for one in became if one.why_not]
-        self._left = [keep for keep, one in zip(self._left, became, strict=True) if one.why_not]
-        if self._left:
-            self._became = [one for one in self._became if not one.why_not]
+        self._failed = [one for one in became if one.why_not]
+        self._pending = [keep for keep, one in zip(self._pending, became, strict=True) if one.why_not]
+        if self._pending:
+            self._results = [one for one in self._results if not one.why_not]
             self._fill()
         else:
-            self.dismiss(self._became)
+            self.dismiss(self._results)
 
     def action_back(self) -> None:
-        """Go back to what was found, unless something is proposed by now."""
-        if not self._saving and not self._became:
+        """Go back to the candidates, unless something has been proposed."""
+        if not self._saving and not self._results:
             self.dismiss(None)
 
     def action_leave(self) -> None:
-        """Leave; what is proposed by now stays so."""
+        """Leave; what has been proposed stays proposed."""
         if not self._saving:
-            self.dismiss([*self._became, *self._missed])
+            self.dismiss([*self._results, *self._failed])
 
 
-_WAITING = 3  # lines of what is proposed already
+_MAX_WAITING_LINES = 3  # about candidates that open proposals already contain
 
 
 class ReviewStep(Step):
-    """Step 2: what the sessions came to, with its evidence; all of it is kept until it is put aside."""
+    """Step 2: the candidates with their evidence; each is kept until it is dropped."""
 
     HEAD = "2 of 3: choose what to keep"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -171,7 +171,7 @@ class ReviewStep(Step):
         Binding("pagedown", "page(1)", "Scroll", priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
         Binding("enter", "go_on", "Continue", priority=True),
-        _BACK,
+        _BACK_BINDING,
         *_KEYS,
     ]
 
@@ -179,17 +179,17 @@ class ReviewStep(Step):
         super().__init__()
         self._generating = generating
         self._result = result
-        self._keeps = [Keep(one.candidate, one.candidate.name) for one in result.previews]
+        self._keeps = [KeptCandidate(one.candidate, one.candidate.name) for one in result.previews]
         self._kept = {number for number, one in enumerate(result.previews) if not one.why_not}
 
     def compose(self) -> ComposeResult:
         yield Static(Content.styled(self.HEAD, "bold"))
-        for one in self._result.waiting[:_WAITING]:
+        for one in self._result.waiting[:_MAX_WAITING_LINES]:
             yield Static(Content(one))
         yield Rows()
         with VerticalScroll(id="evidence", can_focus=False):
             yield Static(id="said")
-        yield KeyLine()
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.rows.take_columns(draw.CANDIDATE_COLUMNS)
@@ -201,20 +201,20 @@ class ReviewStep(Step):
     def _show(self) -> None:
         row = self.rows.cursor_row
         one = self._result.previews[row]
-        self.query_one("#said", Static).update(draw.evidence(one, self._keeps[row].text or one.text))
+        self.query_one("#said", Static).update(draw.candidate_detail(one, self._keeps[row].text or one.text))
         self.query_one("#evidence").scroll_home(animate=False)
 
     def action_choose(self) -> None:
-        """Keep the candidate under the cursor, or no longer; what cannot be proposed is not kept."""
+        """Keep or drop the candidate under the cursor; one that cannot be proposed is not kept."""
         row = self.rows.cursor_row
         if why := self._result.previews[row].why_not:
             self.notify(safe_text(why), severity="warning", markup=False)
             return
         self._kept ^= {row}
-        self.rows.update_cell_at(Coordinate(row, 0), draw.box(row in self._kept))
+        self.rows.update_cell_at(Coordinate(row, 0), draw.checkbox(row in self._kept))
 
     def action_page(self, direction: int) -> None:
-        turn_page(self, direction)
+        scroll_page(self, direction)
 
     def action_edit(self) -> None:
         row = self.rows.cursor_row
@@ -223,16 +223,16 @@ class ReviewStep(Step):
             self.notify("You can edit only new skills here; changes to existing ones become proposals.")
             return
 
-        def edited(own: str | None) -> None:
+        def on_edit(own: str | None) -> None:
             if own is not None:
                 self._keeps[row] = replace(self._keeps[row], text=own)
                 self._show()
 
-        self.app.push_screen(EditDialog(text, ()), edited)
+        self.app.push_screen(EditDialog(text, ()), on_edit)
 
     def action_go_on(self) -> None:
         if kept := [keep for number, keep in enumerate(self._keeps) if number in self._kept]:
-            self.app.push_screen(SaveStep(self._generating, self._result, kept), self.over)
+            self.app.push_screen(SaveStep(self._generating, self._result, kept), self.finish)
         else:
             self.notify("Select one with Space first.")
 
@@ -244,10 +244,10 @@ class ReviewStep(Step):
 
 
 class SessionsStep(Step):
-    """Step 1: which sessions to learn from, and what that would come to."""
+    """Step 1: which sessions to learn from, and how many patterns they may contain."""
 
     HEAD = "1 of 3: choose the sessions to learn from"
-    AUTO_FOCUS = "Rows"  # by itself it is the filter, which would take the first keys
+    AUTO_FOCUS = "Rows"  # the default is the filter, which would take the first keys
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Select"),
         Binding("a", "all", "All or none"),
@@ -259,12 +259,12 @@ class SessionsStep(Step):
     def __init__(self, generating: Generation) -> None:
         super().__init__()
         self._generating = generating
-        self._all: list[Choice] = []
-        self._shown: list[Choice] = []
+        self._all: list[SessionChoice] = []
+        self._shown: list[SessionChoice] = []
         self._costs: dict[str, float | None] = {}
         self._chosen: set[str] = set()
-        self._soon: Timer | None = None
-        self._told = 0.0
+        self._timer: Timer | None = None
+        self._last_progress = 0.0
         self._busy = True
 
     def compose(self) -> ComposeResult:
@@ -272,42 +272,42 @@ class SessionsStep(Step):
         yield from (head, Input(placeholder="/ to filter", id="filter"), *others)
 
     def on_mount(self) -> None:
-        self.rows.take_columns(draw.PAST_COLUMNS)
-        self._read()
+        self.rows.take_columns(draw.PAST_SESSION_COLUMNS)
+        self._read_sessions()
 
     @property
-    def chosen(self) -> list[Choice]:
-        """The sessions that are chosen, newest first."""
+    def chosen(self) -> list[SessionChoice]:
+        """The chosen sessions, newest first."""
         return [one for one in self._all if one.session.id in self._chosen]
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """Show how far it has come; to be called on a thread, which ends here once the person has left."""
+        """Show progress; called on a thread, which ends here once the person has left."""
         if get_current_worker().is_cancelled:
             raise SkilldError("No more questions were asked", "you quit")
-        if (now := time.monotonic()) - self._told >= _PROGRESS_SECONDS or done == total:
-            self._told = now
-            self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
+        if (now := time.monotonic()) - self._last_progress >= _PROGRESS_SECONDS or done == total:
+            self._last_progress = now
+            self.app.call_from_thread(self.show_status, f"{what}: {done} of {total}")
 
     @work(thread=True, exclusive=True, group="read")
-    def _read(self) -> None:
+    def _read_sessions(self) -> None:
         try:
             found = self._generating.choices(self.progress)
         except SkilldError as error:
-            self._back(self._stay, str(error))
+            self._call_screen(self._show_problem, str(error))
             return
-        self._back(self._take, found)
+        self._call_screen(self._set_choices, found)
         for one in found:
             if get_current_worker().is_cancelled:
                 return
-            self._back(self._take_cost, one, self._generating.cost(one))
+            self._call_screen(self._set_cost, one, self._generating.cost(one))
 
-    def _take(self, found: list[Choice]) -> None:
+    def _set_choices(self, found: list[SessionChoice]) -> None:
         self._busy = False
         self._all = found
         self._fill()
-        self._tell()
+        self._show_selection()
 
-    def _take_cost(self, choice: Choice, cost: float | None) -> None:
+    def _set_cost(self, choice: SessionChoice, cost: float | None) -> None:
         self._costs[choice.session.id] = cost
         if cost is not None and choice in self._shown:
             self.rows.update_cell(choice.session.id, "cost", draw.money(cost))
@@ -328,91 +328,92 @@ class SessionsStep(Step):
     def action_choose(self) -> None:
         row = self.rows.cursor_row
         if 0 <= row < len(self._shown):
-            self._turn([self._shown[row]])
+            self._toggle([self._shown[row]])
 
     def action_all(self) -> None:
-        """Choose all that are shown, or none of them where all are."""
+        """Choose all sessions shown; if all are chosen, none."""
         left = [one for one in self._shown if one.session.id not in self._chosen]
-        self._turn(left or self._shown)
+        self._toggle(left or self._shown)
 
-    def _turn(self, choices: Sequence[Choice]) -> None:
+    def _toggle(self, choices: Sequence[SessionChoice]) -> None:
         for one in choices:
             self._chosen ^= {one.session.id}
-            self.rows.update_cell(one.session.id, "", draw.box(one.session.id in self._chosen))
-        self._tell()
+            self.rows.update_cell(one.session.id, "", draw.checkbox(one.session.id in self._chosen))
+        self._show_selection()
 
-    def _tell(self) -> None:
-        if self._soon is not None:
-            self._soon.stop()
+    def _show_selection(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
         if self._chosen:
-            self.say(f"{len(self._chosen)} selected; looking for patterns ...")
-            self._soon = self.set_timer(_PAUSE_SECONDS, self._expect)
+            self.show_status(f"{len(self._chosen)} selected; looking for patterns ...")
+            self._timer = self.set_timer(_SETTLE_SECONDS, self._count_patterns)
         else:
-            self.say(f"{counted(len(self._all), 'session')}, none selected")
+            self.show_status(f"{counted(len(self._all), 'session')}, none selected")
 
     @work(thread=True, exclusive=True, group="expect")
-    def _expect(self) -> None:
+    def _count_patterns(self) -> None:
         chosen = self.chosen
         number = len(self._generating.expected(chosen).candidates)
         if not self._busy:
-            self._back(
-                self.say, f"{len(chosen)} selected; the built-in rules alone may find {counted(number, 'pattern')}"
+            self._call_screen(
+                self.show_status,
+                f"{len(chosen)} selected; the built-in rules alone may find {counted(number, 'pattern')}",
             )
 
     def action_go_on(self) -> None:
-        """Leave the filter; from the list, go on with what is chosen."""
+        """Leave the filter, or continue from the list with the chosen sessions."""
         if self.query_one(Input).has_focus:
             self.rows.focus()
         elif self._busy:
             return
         elif not self._chosen:
-            self.say("Select sessions with Space first.")
+            self.show_status("Select sessions with Space first.")
         else:
             self._busy = True
             self._find(self.chosen)
 
     @work(thread=True, exclusive=True, group="find")
-    def _find(self, chosen: Sequence[Choice]) -> None:
-        self.app.call_from_thread(self.say, "Looking ...")
+    def _find(self, chosen: Sequence[SessionChoice]) -> None:
+        self.app.call_from_thread(self.show_status, "Looking ...")
         try:
-            result = self._generating.find(chosen, self._agree, self.progress)
+            result = self._generating.find(chosen, self._ask_person, self.progress)
         except SkilldError as error:
-            self._back(self._stay, f"{error} {error.remedy}")
+            self._call_screen(self._show_problem, f"{error} {error.remedy}")
         else:
-            self._back(self._show, result)
+            self._call_screen(self._show, result)
 
-    def _back(self, show: Callable[P, object], *values: P.args, **named: P.kwargs) -> None:
-        """Have the screen show something, from a thread; not once the person has left it."""
+    def _call_screen(self, show: Callable[P, object], *values: P.args, **on_name: P.kwargs) -> None:
+        """Call a method of the screen from a thread, unless the person has left it."""
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(show, *values, **named)
+            self.app.call_from_thread(show, *values, **on_name)
 
-    def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
-        """Ask the person, from a thread; a screen that is closed meanwhile is a no."""
-        takes = about(expected, dollars())
+    def _ask_person(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
+        """Ask whether to call the model, from a thread; closing the app means no."""
+        takes = describe_cost(expected, dollars())
         question = f"Ask {self._generating.model}? This takes {takes}.\nAnswer no to use only the built-in rules."
-        answer = self.app.agreed(question)
+        answer = self.app.ask_yes_no(question)
         if answer is None:
             raise SkilldError("No questions were asked", "")
         return answer
 
-    def _stay(self, why: str) -> None:
+    def _show_problem(self, why: str) -> None:
         self._busy = False
-        self.say(why)
+        self.show_status(why)
 
     def _show(self, result: Preview) -> None:
         self._busy = False
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews and result.waiting:
-            self.say("Nothing new. " + "; ".join(result.waiting[:_WAITING]))
+            self.show_status("Nothing new. " + "; ".join(result.waiting[:_MAX_WAITING_LINES]))
             return
         if not result.previews:
-            self.say(
+            self.show_status(
                 f"There is not enough in these sessions to make a skill. Left out: {counted(missed, 'candidate')}. "
                 "To see why: skilld mine --dry-run"
             )
             return
-        self._tell()
-        self.app.push_screen(ReviewStep(self._generating, result), self.over)
+        self._show_selection()
+        self.app.push_screen(ReviewStep(self._generating, result), self.finish)
 
     def action_leave(self) -> None:
         if self.query_one(Input).has_focus:
@@ -422,7 +423,7 @@ class SessionsStep(Step):
 
 
 class GenerateApp(KeysApp[list[CandidateResult]]):
-    """The three steps alone."""
+    """The three steps as an app of their own."""
 
     TITLE = "skilld mine"
     ENABLE_COMMAND_PALETTE = False

@@ -1,4 +1,4 @@
-"""The review's other tabs: lists of skills, of live sessions and of what waits for a file; the report."""
+"""The review's other tabs: lists of skills, live sessions and learnings; the report."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from skilld.mining.proposing import CandidateResult
 from skilld.report.lines import lines
 from skilld.report.values import Report
 from skilld.review import draw
-from skilld.review.controller import ReviewSession, forgetting, no_skill
-from skilld.review.dialogs import AgreeDialog, ConfirmDialog, Pane, Rows, SearchField, on_yes
+from skilld.review.controller import ReviewSession, forget_question, no_skills_text
+from skilld.review.dialogs import ConfirmDialog, Pane, Rows, SearchField, YesNoDialog, on_yes
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store.learnings import Learning
@@ -32,34 +32,34 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_REFRESH_SECONDS = 5.0  # seconds after which the live sessions are read again
-_NARROWEST = 30  # columns of the report
-_MARGIN = 3  # columns: the bar beside what is longer than the screen, and a blank
+_REFRESH_SECONDS = 5.0  # of the live sessions
+_MIN_WIDTH = 30  # of the report, in columns
+_MARGIN = 3  # columns, for the scroll bar and a blank
 
 
 class ListPane(Pane, Generic[T]):
-    """A list that is read on a thread whenever the tab is shown, and below it more of the row under the cursor."""
+    """A list that is read on a thread whenever the tab is shown, with details of the row under the cursor."""
 
     COLUMNS: ClassVar[Sequence[tuple[str, int]]]
     DETAIL = "detail"  # its class: a few lines
     app: ReviewApp
 
-    def __init__(self, sitting: ReviewSession) -> None:
+    def __init__(self, session: ReviewSession) -> None:
         super().__init__()
-        self._sitting = sitting
+        self._session = session
         self._all: Sequence[T] = ()
         self._shown: Sequence[T] = ()
 
-    def found(self) -> Sequence[T]:
-        """Read what there is, on a thread."""
+    def load(self) -> Sequence[T]:
+        """Read the items; called on a thread."""
         raise NotImplementedError
 
     def cells(self, one: T, now: float) -> list[Content]:
-        """Return the row of one."""
+        """Return the row of one item."""
         raise NotImplementedError
 
     def detail(self, one: T | None) -> Content | str:
-        """Return what is shown below the list; of None, that there is nothing in it."""
+        """Return the details below the list; for None, the text for an empty list."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
@@ -77,16 +77,16 @@ class ListPane(Pane, Generic[T]):
 
     @property
     def chosen(self) -> T | None:
-        """What the cursor is on."""
+        """The item under the cursor."""
         row = self.rows.cursor_row
         return self._shown[row] if 0 <= row < len(self._shown) else None
 
     @work(thread=True, exclusive=True, group="read")
     def read(self) -> None:
         """Read the list again."""
-        self.app.call_from_thread(self._take, self.found())
+        self.app.call_from_thread(self._set_items, self.load())
 
-    def _take(self, found: Sequence[T]) -> None:
+    def _set_items(self, found: Sequence[T]) -> None:
         if not self.is_closed:
             self._all = found
             self.fill()
@@ -94,12 +94,12 @@ class ListPane(Pane, Generic[T]):
     def fill(self) -> None:
         """Show the rows; the cursor stays where it is."""
         now = time.time()
-        self._shown = self.wanted()
+        self._shown = self.filtered()
         self.rows.refill((self.cells(one, now), None) for one in self._shown)
         self._show()
 
-    def wanted(self) -> Sequence[T]:
-        """Return which of all are shown."""
+    def filtered(self) -> Sequence[T]:
+        """Return the items to show."""
         return self._all
 
     @on(Rows.RowHighlighted)
@@ -125,25 +125,25 @@ class SkillsPane(ListPane[LibraryRow]):
         yield SearchField(placeholder="/ to search", classes="search")
         yield from super().compose()
 
-    def found(self) -> list[LibraryRow]:
-        return self._sitting.skills()
+    def load(self) -> list[LibraryRow]:
+        return self._session.skills()
 
     def cells(self, one: LibraryRow, now: float) -> list[Content]:
-        return draw.skill_cells(one, self._sitting.home, now)
+        return draw.skill_cells(one, self._session.home, now)
 
     def detail(self, one: LibraryRow | None) -> Content | str:
-        return draw.skill_detail(one, self._sitting.home) if one else no_skill(has_any=bool(self._all))
+        return draw.skill_detail(one, self._session.home) if one else no_skills_text(has_any=bool(self._all))
 
-    def wanted(self) -> list[LibraryRow]:
+    def filtered(self) -> list[LibraryRow]:
         words = self.query_one(Input).value
         return [skill for skill in self._all if matches_search(skill, words)]
 
     @on(Input.Changed)
-    def _searched(self) -> None:
+    def _apply_search(self) -> None:
         self.fill()
 
     @on(Input.Submitted)
-    def _found(self) -> None:
+    def _focus_rows(self) -> None:
         self.rows.focus()
 
     def action_search(self) -> None:
@@ -159,35 +159,37 @@ class SkillsPane(ListPane[LibraryRow]):
 
     def _copy(self, text: str) -> None:
         self.app.copy_to_clipboard(text)
-        self.app.tell(f"Copied {text}")
+        self.app.show_message(f"Copied {text}")
 
     def action_edit(self) -> None:
         if skill := self.chosen:
             try:
-                if self._sitting.edit_skill(skill, self.app.edit_outside):
-                    self.app.tell(f"Changed {skill.name}")
+                if self._session.edit_skill(skill, self.app.edit_outside):
+                    self.app.show_message(f"Changed {skill.name}")
             except SkilldError as error:
-                self.app.tell(str(error), "error")
+                self.app.show_message(str(error), "error")
 
     def action_switch(self) -> None:
-        """Have skilld offer it to agents no more, or again; what they load by themselves is theirs."""
+        """Turn the skill on or off for agents; they may still load it on their own."""
         if skill := self.chosen:
-            offered = self._sitting.switch_skill(skill)
-            self.app.tell(f"{skill.name} is {'offered to agents again' if offered else 'no longer offered to agents'}")
+            offered = self._session.switch_skill(skill)
+            self.app.show_message(
+                f"{skill.name} is {'offered to agents again' if offered else 'no longer offered to agents'}"
+            )
             self.read()
 
     def action_generate(self) -> None:
         try:
             steps = self.app.generating() if self.app.generating else None
         except SkilldError as error:
-            self.app.tell(str(error), "error")
+            self.app.show_message(str(error), "error")
             return
         if steps is not None:
             self.app.push_screen(SessionsStep(steps), self._generated)
 
     def _generated(self, became: list[CandidateResult] | None) -> None:
         for one in became or ():
-            self.app.tell(
+            self.app.show_message(
                 f"{one.candidate.name}: {one.why_not or 'proposed'}", "warning" if one.why_not else "information"
             )
         if became:
@@ -202,9 +204,9 @@ class SkillsPane(ListPane[LibraryRow]):
 
     def _delete(self, skill: LibraryRow) -> None:
         try:
-            self.app.tell(f"Moved to {self._sitting.delete_skill(skill)}.")
+            self.app.show_message(f"Moved to {self._session.delete_skill(skill)}.")
         except SkilldError as error:
-            self.app.tell(str(error), "error")
+            self.app.show_message(str(error), "error")
         else:
             self.read()
 
@@ -214,25 +216,25 @@ class SessionsPane(ListPane[LiveSession]):
 
     COLUMNS = draw.SESSION_COLUMNS
 
-    def __init__(self, sitting: ReviewSession, turns: int) -> None:
-        super().__init__(sitting)
+    def __init__(self, session: ReviewSession, turns: int) -> None:
+        super().__init__(session)
         self._turns = turns
 
-    def on_mount(self) -> None:  # Textual calls that of the class above as well
+    def on_mount(self) -> None:  # Textual also calls the base class's
         self.set_interval(_REFRESH_SECONDS, self.read)
 
-    def found(self) -> list[LiveSession]:
-        return self._sitting.sessions()
+    def load(self) -> list[LiveSession]:
+        return self._session.sessions()
 
     def cells(self, one: LiveSession, now: float) -> list[Content]:
         return draw.session_cells(one, self._turns, now)
 
     def detail(self, one: LiveSession | None) -> Content | str:
-        return draw.session_detail(one, self._turns, self._sitting.home) if one else "No sessions in the last day."
+        return draw.session_detail(one, self._turns, self._session.home) if one else "No sessions in the last day."
 
 
 class WaitingPane(ListPane[list[Learning]]):
-    """Learnings without a file, each listed once: propose it for the best file, or forget it."""
+    """The learnings without a file: propose one for the best file, or forget it."""
 
     COLUMNS = draw.WAITING_COLUMNS
     DETAIL = ""
@@ -241,8 +243,8 @@ class WaitingPane(ListPane[list[Learning]]):
         Binding("f", "forget", "Forget", tooltip="Forget the learning (asks first)"),
     ]
 
-    def found(self) -> list[list[Learning]]:
-        return self._sitting.waiting()
+    def load(self) -> list[list[Learning]]:
+        return self._session.waiting_learnings()
 
     def cells(self, one: list[Learning], now: float) -> list[Content]:
         del now
@@ -253,38 +255,42 @@ class WaitingPane(ListPane[list[Learning]]):
 
     def action_propose(self) -> None:
         if ask := self.chosen:
-            self._do(partial(self._propose, ask))
+            self._run_action(partial(self._propose, ask))
 
     def _propose(self, ask: list[Learning]) -> str:
-        made = self._sitting.propose(ask)
+        made = self._session.propose(ask)
         return f"Proposed {made.id} for {made.skill}"
 
     def action_forget(self) -> None:
         if ask := self.chosen:
-            self.app.push_screen(AgreeDialog(forgetting(ask)), on_yes(lambda: self._do(partial(self._forget, ask))))
+            self.app.push_screen(
+                YesNoDialog(forget_question(ask)), on_yes(lambda: self._run_action(partial(self._forget, ask)))
+            )
 
     def _forget(self, ask: list[Learning]) -> str:
-        self._sitting.forget(ask)
+        self._session.forget(ask)
         return "Forgotten"
 
     @work(thread=True, group="decide")
-    def _do(self, act: Callable[[], str]) -> None:
+    def _run_action(self, act: Callable[[], str]) -> None:
         try:
-            self.app.call_from_thread(self.app.tell, act())
+            self.app.call_from_thread(self.app.show_message, act())
         except SkilldError as error:
-            self.app.call_from_thread(self.app.tell, "\n".join(filter(None, (error.cause, error.remedy))), "warning")
+            self.app.call_from_thread(
+                self.app.show_message, "\n".join(filter(None, (error.cause, error.remedy))), "warning"
+            )
         self.read()
         self.app.call_from_thread(self.app.query_one(ProposalsPane).fill)
 
 
 class ReportPane(Pane):
-    """The report, as `skilld report` prints it. Read when it is looked at: it asks git."""
+    """The report, as `skilld report` prints it. It is read when the tab is shown, as it runs git."""
 
     app: ReviewApp
 
-    def __init__(self, sitting: ReviewSession) -> None:
+    def __init__(self, session: ReviewSession) -> None:
         super().__init__()
-        self._sitting = sitting
+        self._session = session
         self._report: Report | None = None
 
     def compose(self) -> ComposeResult:
@@ -297,13 +303,13 @@ class ReportPane(Pane):
 
     @work(thread=True, exclusive=True, group="report")
     def _read(self) -> None:
-        self.app.call_from_thread(self._take, self._sitting.report())
+        self.app.call_from_thread(self._set_items, self._session.report())
 
-    def _take(self, found: Report) -> None:
+    def _set_items(self, found: Report) -> None:
         self._report = found
         self.on_resize()
 
     def on_resize(self) -> None:
         if self._report is not None:
-            width = max(self.size.width - _MARGIN, _NARROWEST)
-            self.query_one(Static).update(draw.report(lines(self._report, str(self._sitting.home), width)))
+            width = max(self.size.width - _MARGIN, _MIN_WIDTH)
+            self.query_one(Static).update(draw.report_content(lines(self._report, str(self._session.home), width)))

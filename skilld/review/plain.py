@@ -1,4 +1,4 @@
-"""The review as questions and answers, for screen readers and plain terminals: does all that the screen does.
+"""The review as questions and answers, for screen readers and plain terminals; it can do all that the screen can.
 
 `ask` returns None at the end of the input, which ends the review, as `q` does at every question.
 """
@@ -14,64 +14,64 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.proposals.remarks import describe_decision_time
-from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
-from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
+from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
+from skilld.review.plain_tabs import TAB_NAMES, Conversation, PlainTabs
 from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
 
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
-_AT_END = "u undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
-_MORE = (
+_END_QUESTION = "u undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
+_HELP_LINES = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
     "p  accept some parts of it       t  accept it into another file",
     "s  skip it                       u  undo your last decision",
     "q  quit",
     "/words  search proposals, including decided ones; / alone shows all open ones",
-    *(f"{number}  {name}" for number, name in NAMES.items()),
+    *(f"{number}  {name}" for number, name in TAB_NAMES.items()),
 )
-_GO_ON = "continue"
-_KINDS = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
+_CONTINUE = "continue"
+_ROW_PREFIXES = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 
 
-class Plain:
-    """A review in plain lines."""
+class PlainReview:
+    """A review as questions and answers."""
 
-    def __init__(self, sitting: ReviewSession, talk: Talk, tabs: PlainTabs) -> None:
-        self._sitting = sitting
+    def __init__(self, session: ReviewSession, talk: Conversation, tabs: PlainTabs) -> None:
+        self._session = session
         self._talk = talk
         self._say = talk.say
         self._tabs = tabs
         self._words = ""
-        self._typed: dict[str, tuple[str, str]] = {}  # of which text, and what it was made: not accepted yet
+        self._drafts: dict[str, tuple[str, str]] = {}  # by ID: the original text, and the edited one, not accepted yet
 
     def run(self, ids: Collection[str] = ()) -> None:
-        """Go through what is open (or the proposals with these ids) until it is decided or the person ends it."""
-        self._say(*(f"check: {doubt}" for doubt in self._sitting.doubts()))
+        """Go through the open proposals (or those with these IDs) until all are decided or the person quits."""
+        self._say(*(f"check: {doubt}" for doubt in self._session.doubts()))
         seen: set[str] = set()
         while True:
-            if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_waiting() is False):
+            if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_learnings() is False):
                 return
-            self._say("No more open proposals." if seen else self._sitting.none_open)
-            if not self._ended(seen):
+            self._say("No more open proposals." if seen else self._session.none_open)
+            if not self._ask_at_end(seen):
                 return
 
     def _go_through(self, ids: Collection[str], seen: set[str]) -> bool:
-        """Ask about one proposal after the other; returns whether the person wants to go on when none is left."""
+        """Ask about one proposal after the other; return False if the person quits."""
         while proposal := self._next(ids, seen):
             seen.add(proposal.id)
-            look = self._sitting.look(proposal)
+            look = self._session.look(proposal)
             self._show(proposal, look)
-            answer = _GO_ON
-            while answer == _GO_ON:
-                answer = self._answer(proposal, look, seen)
+            answer = _CONTINUE
+            while answer == _CONTINUE:
+                answer = self._handle_answer(proposal, look, seen)
             if answer == "q":
                 return False
         return True
 
-    def _ended(self, seen: set[str]) -> bool:
-        """Ask what else there is to do; returns whether to begin again, with what an undo has opened."""
-        while (given := self._talk.asked(_AT_END)) not in {"", "q"}:
+    def _ask_at_end(self, seen: set[str]) -> bool:
+        """Ask what else to do; return whether to start again, as an undo has reopened a proposal."""
+        while (given := self._talk.ask_line(_END_QUESTION)) not in {"", "q"}:
             try:
                 if given == "u":
                     if self._undo(seen):
@@ -79,114 +79,114 @@ class Plain:
                 elif not self._tabs.show(given):
                     self._say("Type one of these letters or numbers.")
             except SkilldError as error:
-                self._talk.refused(error)
+                self._talk.show_error(error)
         return False
 
     def _next(self, ids: Collection[str], seen: Collection[str]) -> Proposal | None:
-        waiting = self._sitting.proposals(ids)
+        waiting = self._session.proposals(ids)
         found = (one for one in waiting if one.id not in seen and has_words(one, self._words))
         return next(found, None)
 
-    def _answer(self, proposal: Proposal, look: ProposalView, seen: set[str]) -> str:
-        """Ask once and do it; returns what is to happen next."""
-        given = self._talk.asked(_QUESTION)
+    def _handle_answer(self, proposal: Proposal, look: ProposalView, seen: set[str]) -> str:
+        """Ask once and carry out the answer; return what happens next."""
+        given = self._talk.ask_line(_QUESTION)
         if (letter := given.lower()[:1]) in {"s", "n", "q"}:
             return letter
         try:
             if given.startswith("/"):
-                return self._searched(given[1:].strip(), seen)
-            return self._decided(given, proposal, look) or self._other(given, seen)
+                return self._search(given[1:].strip(), seen)
+            return self._try_decision(given, proposal, look) or self._handle_other(given, seen)
         except SkilldError as error:
-            self._talk.refused(error)
-            return _GO_ON
+            self._talk.show_error(error)
+            return _CONTINUE
 
-    def _decided(self, given: str, proposal: Proposal, look: ProposalView) -> str:
-        """Decide as the person says; returns what is to happen next, nothing if that was no decision."""
+    def _try_decision(self, given: str, proposal: Proposal, look: ProposalView) -> str:
+        """Decide as the person says; return what happens next, empty if that was not a decision."""
         match given.lower()[:1]:
             case "a" if given == "A":
                 return self._accept_file(proposal)
             case "a":
-                self._tell(self._sitting.accept(proposal.id, proposal))
+                self._print_report(self._session.accept(proposal.id, proposal))
             case "r":
                 why = self._talk.ask("reason (Enter for none)? ") or ""
-                self._tell(self._sitting.reject(proposal.id, why, proposal))
+                self._print_report(self._session.reject(proposal.id, why, proposal))
             case "e":
-                return self._edited(proposal, look)
+                return self._edit_and_accept(proposal, look)
             case "p":
-                return self._parts(proposal, look.parts)
+                return self._accept_parts(proposal, look.parts)
             case "t":
-                own = self._sitting.own_file(proposal)
-                given = self._talk.asked(f"into which file{f' (Enter for {own})' if own else ''}? ") or own
+                own = self._session.own_file(proposal)
+                given = self._talk.ask_line(f"into which file{f' (Enter for {own})' if own else ''}? ") or own
                 if given in {"", "q"}:
-                    return _GO_ON
-                self._tell(self._sitting.accept_elsewhere(proposal.id, given))
+                    return _CONTINUE
+                self._print_report(self._session.accept_elsewhere(proposal.id, given))
             case _:
                 return ""
         return "done"
 
-    def _other(self, given: str, seen: set[str]) -> str:
+    def _handle_other(self, given: str, seen: set[str]) -> str:
         if given.lower().startswith("u"):
             self._undo(seen)
         elif given == "?":
-            self._say(*_MORE)
+            self._say(*_HELP_LINES)
         else:
             self._tabs.show(given)
-        return _GO_ON
+        return _CONTINUE
 
     def _undo(self, seen: set[str]) -> bool:
-        """Undo the last decision; returns whether there is something to ask about again."""
-        before = {item.id for item in self._sitting.proposals()}
-        self._tell(self._sitting.undo(self._talk.agreed))
-        opened = {item.id for item in self._sitting.proposals()} - before
+        """Undo the last decision; return whether that reopened a proposal."""
+        before = {item.id for item in self._session.proposals()}
+        self._print_report(self._session.undo(self._talk.ask_yes_no))
+        opened = {item.id for item in self._session.proposals()} - before
         seen -= opened
         return bool(opened)
 
-    def _searched(self, words: str, seen: set[str]) -> str:
-        """Go on with the open proposals that have all these words, from the first; decided ones are only named."""
-        for one in self._sitting.decided() if words else ():
+    def _search(self, words: str, seen: set[str]) -> str:
+        """Restart with the open proposals that have all these words; decided ones are only listed."""
+        for one in self._session.decided() if words else ():
             if has_words(one, words):
                 self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {describe_decision_time(one, time.time())}")
-        found = [one for one in self._sitting.proposals() if has_words(one, words)]
+        found = [one for one in self._session.proposals() if has_words(one, words)]
         if not found:
             self._say("No open proposal contains these words.")
-            return _GO_ON
+            return _CONTINUE
         self._words = words
         self._say(f"Found {counted(len(found), 'proposal')}.")
         seen.clear()
         return "s"
 
     def _accept_file(self, proposal: Proposal) -> str:
-        those = [one for one in self._sitting.proposals() if one.path == proposal.path and one.state is State.OPEN]
-        if not self._talk.agreed(f"Accept {counted(len(those), 'proposal')} for {proposal.path}?"):
-            return _GO_ON
-        self._tell(self._sitting.accept_all(those[::-1]))
+        those = [one for one in self._session.proposals() if one.path == proposal.path and one.state is State.OPEN]
+        if not self._talk.ask_yes_no(f"Accept {counted(len(those), 'proposal')} for {proposal.path}?"):
+            return _CONTINUE
+        self._print_report(self._session.accept_all(those[::-1]))
         return "done"
 
-    def _edited(self, proposal: Proposal, look: ProposalView) -> str:
+    def _edit_and_accept(self, proposal: Proposal, look: ProposalView) -> str:
         if not look.text:
             self._say("There is no text to edit.")
-            return _GO_ON
+            return _CONTINUE
         if look.lenders:
-            self._say(borrows(look.lenders))
-        base, typed = self._typed.get(proposal.id, (look.text, look.text))
+            self._say(borrowed_lines_note(look.lenders))
+        base, typed = self._drafts.get(proposal.id, (look.text, look.text))
         text = self._talk.edit(typed, name=Path(proposal.path).name)
         if text == base:
             self._say("You made no changes.")
-            return _GO_ON
-        self._typed[proposal.id] = base, text
+            return _CONTINUE
+        self._drafts[proposal.id] = base, text
         try:
-            self._tell(self._sitting.accept_edited(proposal.id, text, base))
+            self._print_report(self._session.accept_edited(proposal.id, text, base))
         except SkilldError as error:
-            self._talk.refused(error)
+            self._talk.show_error(error)
             self._say("Your text is kept. Type e to open it again.")
-            return _GO_ON
-        del self._typed[proposal.id]
+            return _CONTINUE
+        del self._drafts[proposal.id]
         return "done"
 
-    def _parts(self, proposal: Proposal, parts: Sequence[Part]) -> str:
+    def _accept_parts(self, proposal: Proposal, parts: Sequence[Part]) -> str:
         if len(parts) < 2:  # noqa: PLR2004 - one part is the whole
             self._say("This proposal has only one part.")
-            return _GO_ON
+            return _CONTINUE
         for number, part in enumerate(parts, 1):
             self._say(*(f"  part {number} removes: {line}" for line in part.removed))
             self._say(*(f"  part {number} adds: {line}" for line in part.added))
@@ -194,8 +194,8 @@ class Plain:
         numbers = {int(word) - 1 for word in given.replace(",", " ").split() if word.isascii() and word.isdigit()}
         if not numbers or not numbers <= set(range(len(parts))):
             self._say("No such part in this proposal; nothing changed.")
-            return _GO_ON
-        self._tell(self._sitting.accept_parts(proposal.id, numbers, proposal))
+            return _CONTINUE
+        self._print_report(self._session.accept_parts(proposal.id, numbers, proposal))
         return "done"
 
     def _show(self, proposal: Proposal, look: ProposalView) -> None:
@@ -217,7 +217,7 @@ class Plain:
                 self._say(f"  {who}: {message.before}{quote}{message.after}")
         self._say(*(f"  check: {remark}" for remark in look.remarks))
         self._say(*(f"  note: {note}" for note in look.notes))
-        self._say(*(f"  {_KINDS[row.kind]}{row.text}".rstrip() for row in look.rows))
+        self._say(*(f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip() for row in look.rows))
 
-    def _tell(self, told: DecisionReport) -> None:
+    def _print_report(self, told: DecisionReport) -> None:
         self._say(*told.lines, *told.warnings)

@@ -1,4 +1,4 @@
-"""The other tabs of the review as questions and answers, and `Talk`, through which all plain screens speak."""
+"""The other tabs of the review as questions and answers, and `Conversation`, which does their input and output."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from skilld.clock import ago
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches_search
 from skilld.report.lines import lines
-from skilld.review.controller import ReviewSession, forgetting, no_skill
+from skilld.review.controller import ReviewSession, forget_question, no_skills_text
 from skilld.text import counted, often, safe_text
 
-NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
-_WHICH = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
-_DO = "e edit, x on/off, d delete, b back? "
-_WAITING = "p propose, f forget, s skip, q quit? "
+TAB_NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
+_SKILL_QUESTION = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
+_SKILL_ACTIONS = "e edit, x on/off, d delete, b back? "
+_LEARNING_QUESTION = "p propose, f forget, s skip, q quit? "
 
 
 class Edit(Protocol):
-    """Returns a text, in a file called `name`, as the person's editor leaves it."""
+    """Returns a text as edited in the person's editor, in a file called `name`."""
 
     def __call__(self, text: str, *, name: str = ...) -> str:
-        """Open the editor, and wait for its end."""
+        """Open the editor and wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Conversation:
     """Lines out, answers in, and an editor. `ask` returns None at the end of the input."""
 
     line: Callable[[str], None]
@@ -36,78 +36,78 @@ class Talk:
     edit: Edit
 
     def say(self, *texts: str) -> None:
-        """Show each text as one harmless line."""
+        """Print each text as one line, safe for the terminal."""
         for text in texts:
             self.line(safe_text(text))
 
-    def asked(self, question: str) -> str:
-        """Ask; the end of the input is a q."""
+    def ask_line(self, question: str) -> str:
+        """Ask a question; the end of the input counts as q."""
         given = self.ask(safe_text(question))
         return "q" if given is None else given.strip()
 
-    def agreed(self, question: str) -> bool:
-        """Ask for a yes or a no."""
-        return self.asked(f"{question.replace(chr(10), ' ')} [y/N] ").lower().startswith("y")
+    def ask_yes_no(self, question: str) -> bool:
+        """Ask a yes-or-no question."""
+        return self.ask_line(f"{question.replace(chr(10), ' ')} [y/N] ").lower().startswith("y")
 
-    def refused(self, error: SkilldError) -> None:
-        """Say what failed, and what to do about it."""
+    def show_error(self, error: SkilldError) -> None:
+        """Print what failed, and what to do about it."""
         self.say(f"Error: {error}", *([f"  {error.remedy}"] if error.remedy else []))
 
 
 class PlainTabs:
-    """The tabs next to the open proposals. `turns` make a batch; `generate` goes from past sessions to new skills."""
+    """The tabs beside the proposals. `turns` make a batch; `generate` creates skills from past sessions."""
 
-    def __init__(self, sitting: ReviewSession, turns: int, talk: Talk, generate: Callable[[], None]) -> None:
-        self._sitting = sitting
+    def __init__(self, session: ReviewSession, turns: int, talk: Conversation, generate: Callable[[], None]) -> None:
+        self._session = session
         self._turns = turns
         self._talk = talk
         self._say = talk.say
         self._generate = generate
 
     def show(self, number: str) -> bool:
-        """Show the tab with this number; returns whether there is one."""
+        """Show the tab with this number; return whether there is one."""
         match number:
             case "2":
-                self._skills()
+                self._show_skills()
             case "3":
-                self._sessions()
+                self._show_sessions()
             case "4":
-                if self.go_through_waiting() is None:
+                if self.go_through_learnings() is None:
                     self._say("There are no learnings.")
             case "5":
-                self._say(*lines(self._sitting.report(), str(self._sitting.home)))
+                self._say(*lines(self._session.report(), str(self._session.home)))
             case _:
                 return False
         return True
 
-    def go_through_waiting(self) -> bool | None:
-        """Go through what waits for a place; returns whether the person went on to the end, None if nothing does."""
-        asks = self._sitting.waiting()
+    def go_through_learnings(self) -> bool | None:
+        """Go through the learnings; return whether the person went through all, None if there are none."""
+        asks = self._session.waiting_learnings()
         for ask in asks:
             self._say("", f"learning: {ask[0].change}", f"  not proposed: {ask[0].why_kept}")
             self._say(*(f"  you: \u201c{one.quote}\u201d" for one in ask))
             try:
-                match self._one_of("pfsq", _WAITING):
+                match self._ask_letter("pfsq", _LEARNING_QUESTION):
                     case "p":
-                        made = self._sitting.propose(ask)
+                        made = self._session.propose(ask)
                         self._say(f"Proposed {made.id} for {made.skill}: {made.summary}")
-                    case "f" if self._talk.agreed(forgetting(ask)):
-                        self._sitting.forget(ask)
+                    case "f" if self._talk.ask_yes_no(forget_question(ask)):
+                        self._session.forget(ask)
                         self._say("Forgotten.")
                     case "q":
                         return False
             except SkilldError as error:
-                self._talk.refused(error)
+                self._talk.show_error(error)
         return True if asks else None
 
-    def _one_of(self, letters: str, question: str) -> str:
-        """Ask until the answer begins with one of the letters, or is empty; returns that letter."""
-        while (given := self._talk.asked(question)[:1].lower()) and given not in letters:
+    def _ask_letter(self, letters: str, question: str) -> str:
+        """Ask until the answer begins with one of the letters or is empty; return that letter."""
+        while (given := self._talk.ask_line(question)[:1].lower()) and given not in letters:
             self._say("Type one of these letters.")
         return given
 
-    def _sessions(self) -> None:
-        found = self._sitting.sessions()
+    def _show_sessions(self) -> None:
+        found = self._session.sessions()
         now = time.time()
         for one in found:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
@@ -118,24 +118,24 @@ class PlainTabs:
         if not found:
             self._say("No sessions in the last day.")
 
-    def _skills(self) -> None:
+    def _show_skills(self) -> None:
         words = ""
         while True:
-            shown = [one for one in self._sitting.skills() if matches_search(one, words)]
-            self._list(shown, has_any=bool(shown or self._sitting.skills()))
-            given = self._talk.asked(_WHICH)
+            shown = [one for one in self._session.skills() if matches_search(one, words)]
+            self._print_skills(shown, has_any=bool(shown or self._session.skills()))
+            given = self._talk.ask_line(_SKILL_QUESTION)
             if given.startswith("/"):
                 words = given[1:].strip()
             elif given == "n":
                 self._generate()
             elif given.isdecimal() and 1 <= int(given) <= len(shown):
-                self._skill(shown[int(given) - 1])
+                self._open_skill(shown[int(given) - 1])
             elif given in {"", "q", "b"}:
                 return
             else:
                 self._say("That skill is not on the list.")
 
-    def _list(self, shown: Sequence[LibraryRow], *, has_any: bool) -> None:
+    def _print_skills(self, shown: Sequence[LibraryRow], *, has_any: bool) -> None:
         now = time.time()
         for number, one in enumerate(shown, 1):
             facts = [f"{number}. {one.name}", one.group, *one.marks]
@@ -145,28 +145,28 @@ class PlainTabs:
             facts += [f"edited {ago(one.edited_at, now)}"] if one.edited_at else []
             self._say(", ".join(facts))
         if not shown:
-            self._say(no_skill(has_any=has_any))
+            self._say(no_skills_text(has_any=has_any))
 
-    def _skill(self, skill: LibraryRow) -> None:
+    def _open_skill(self, skill: LibraryRow) -> None:
         self._say(f"{skill.name}: to use it, type {skill.invocation}", f"  {skill.path}")
         try:
-            match self._talk.asked(_DO)[:1].lower():
+            match self._talk.ask_line(_SKILL_ACTIONS)[:1].lower():
                 case "e":
-                    changed = self._sitting.edit_skill(skill, self._talk.edit)
+                    changed = self._session.edit_skill(skill, self._talk.edit)
                     self._say(f"Changed {skill.name}." if changed else "You made no changes.")
                 case "x":
-                    offered = self._sitting.switch_skill(skill)
+                    offered = self._session.switch_skill(skill)
                     self._say(
                         f"{skill.name} is {'offered to agents again' if offered else 'no longer offered to agents'}."
                     )
                 case "d":
                     self._delete(skill)
         except SkilldError as error:
-            self._talk.refused(error)
+            self._talk.show_error(error)
 
     def _delete(self, skill: LibraryRow) -> None:
         self._say(f"Move {skill.path.parent} to the trash? Nothing will be committed.")
-        if self._talk.asked(f"type {skill.name} to confirm: ") == skill.name:
-            self._say(f"Moved to {self._sitting.delete_skill(skill)}.")
+        if self._talk.ask_line(f"type {skill.name} to confirm: ") == skill.name:
+            self._say(f"Moved to {self._session.delete_skill(skill)}.")
         else:
             self._say("Nothing was moved.")

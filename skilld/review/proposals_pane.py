@@ -19,9 +19,8 @@ from textual.worker import get_current_worker
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
-from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
+from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
 from skilld.review.dialogs import (
-    AgreeDialog,
     EditDialog,
     FileDialog,
     Pane,
@@ -29,6 +28,7 @@ from skilld.review.dialogs import (
     ReasonDialog,
     Rows,
     SearchField,
+    YesNoDialog,
     on_yes,
 )
 from skilld.text import counted
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_NONE = "No proposal is selected."
-_MIN_LINES = 3  # lines of the list
-_REFRESH_SECONDS = 1.0  # seconds between two looks whether there is something new
-_PAUSE_SECONDS = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
+_NONE_SELECTED = "No proposal is selected."
+_MIN_LIST_LINES = 3  # including the header
+_REFRESH_SECONDS = 1.0  # between checks for changes
+_SETTLE_SECONDS = 0.1  # without a move before a row is read with git: rows that are passed over are not
 
 
 class ProposalsPane(Pane):
-    """What is open. With `ids`, only those and what came out of them."""
+    """The open proposals; with `ids`, only those and their successors."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "accept", "Accept", tooltip="Accept: commit it to your branch"),
@@ -63,19 +63,19 @@ class ProposalsPane(Pane):
     ]
     app: ReviewApp
 
-    def __init__(self, sitting: ReviewSession, ids: Collection[str]) -> None:
+    def __init__(self, session: ReviewSession, ids: Collection[str]) -> None:
         super().__init__()
-        self._sitting = sitting
+        self._session = session
         self._ids = ids
         self._items: dict[str, Proposal] = {}
-        self._looks: dict[str, ProposalView] = {}
-        self._soon: Timer | None = None
+        self._views: dict[str, ProposalView] = {}
+        self._timer: Timer | None = None
         self._being_read: Proposal | None = None
         self._known: list[Proposal] = []
-        self._decided: list[Proposal] | None = None  # None: to be read once they are searched
-        self._on_screen = ""  # the ID of what is shown below the list
+        self._decided: list[Proposal] | None = None  # None: read when first searched
+        self._on_screen = ""  # the ID of the proposal shown below the list
         self._version: tuple[object, ...] = ()
-        self._typed: dict[str, tuple[str, str]] = {}  # of which text, and what it was made: not accepted yet
+        self._drafts: dict[str, tuple[str, str]] = {}  # by ID: the original text, and the edited one, not accepted yet
 
     def compose(self) -> ComposeResult:
         yield SearchField(
@@ -88,17 +88,17 @@ class ProposalsPane(Pane):
             yield Static(id="change")
 
     def on_mount(self) -> None:
-        """Show what the store has, then what git has done since."""
+        """Show what the store has, then update it from git."""
         self.query_one("#find").display = False
         self.rows.take_columns(draw.PROPOSAL_COLUMNS)
         self.fill()
         self.enter()
-        self._take_in()
-        self.set_interval(_REFRESH_SECONDS, self._look_again)
+        self._update_from_git()
+        self.set_interval(_REFRESH_SECONDS, self._check_database)
 
     def on_resize(self) -> None:
-        """Give the list as many lines as it has rows, and two fifths of the tab at most."""
-        self.rows.styles.height = min(len(self._items) + 1, max(_MIN_LINES, self.size.height * 2 // 5))
+        """Make the list as high as its rows, up to two fifths of the tab."""
+        self.rows.styles.height = min(len(self._items) + 1, max(_MIN_LIST_LINES, self.size.height * 2 // 5))
 
     @property
     def chosen(self) -> Proposal | None:
@@ -108,26 +108,26 @@ class ProposalsPane(Pane):
         return self._items[keys[row]] if 0 <= row < len(keys) else None
 
     @work(thread=True, exclusive=True, group="again")
-    def _look_again(self) -> None:
-        """Bring the list up to date where somebody has written to the database."""
-        if (version := self._sitting.version()) != self._version:
+    def _check_database(self) -> None:
+        """Update the list if the database has been written to."""
+        if (version := self._session.version()) != self._version:
             self._version = version
-            self.app.call_from_thread(self.fill, self._sitting.proposals(self._ids))
+            self.app.call_from_thread(self.fill, self._session.proposals(self._ids))
 
     def fill(self, known: list[Proposal] | None = None) -> None:
-        """Bring the list up to date with what the store has; `known` where that has been read already."""
+        """Update the list from the store, or from `known` if that has been read already."""
         if self.is_closed:
             return
-        self._known = self._sitting.proposals(self._ids) if known is None else known
+        self._known = self._session.proposals(self._ids) if known is None else known
         self._decided = None
-        self._list()
+        self._apply_search()
 
     @on(Input.Changed, "#find")
-    def _list(self) -> None:
-        """Show what has the words; the cursor stays on its proposal, and goes to the next where that is gone."""
+    def _apply_search(self) -> None:
+        """Show the proposals with the searched words; the cursor stays on its proposal, or moves to the next."""
         words = self.query_one("#find", Input).value
         if words.strip() and self._decided is None:
-            self._decided = self._sitting.decided()
+            self._decided = self._session.decided()
         known = [*self._known, *((self._decided or ()) if words.strip() else ())]
         found = {item.id: item for item in known if has_words(item, words)}
         table, before = self.rows, [*self._items]
@@ -144,7 +144,7 @@ class ProposalsPane(Pane):
         place = {name: number for number, name in enumerate(found)}
         near = (place[name] for name in (*before[row:], *before[:row][::-1]) if name in place)
         moved = {name for name, item in found.items() if item != self._items.get(name)}
-        self._looks = {name: look for name, look in self._looks.items() if name in found and name not in moved}
+        self._views = {name: look for name, look in self._views.items() if name in found and name not in moved}
         self._items = found
         self.on_resize()
         table.move_cursor(row=next(near, 0))
@@ -152,68 +152,68 @@ class ProposalsPane(Pane):
 
     @on(Rows.RowHighlighted, "#list")
     def _show(self) -> None:
-        """Show the proposal under the cursor: what is known at once, the rest when it is read."""
+        """Show the proposal under the cursor: what is known at once, the rest when it has been read."""
         proposal = self.chosen
         change = self.query_one("#change", Static)
         before, self._on_screen = self._on_screen, proposal.id if proposal else ""
         if proposal is None:
             found = self.query_one("#find", Input).value
-            change.update("No proposal contains these words." if found else self._sitting.none_open)
+            change.update("No proposal contains these words." if found else self._session.none_open)
             return
-        look = self._looks.get(proposal.id)
-        if look is not None or proposal.id != before:  # what is read again stays until it is read
-            change.update(draw.detail(proposal, look, self._sitting.home))
+        look = self._views.get(proposal.id)
+        if look is not None or proposal.id != before:  # keep the old view while it is read again
+            change.update(draw.proposal_detail(proposal, look, self._session.home))
         if proposal.id != before:
             self.query_one("#detail").scroll_home(animate=False)
-        if self._soon is not None:
-            self._soon.stop()
+        if self._timer is not None:
+            self._timer.stop()
         if look is None and proposal != self._being_read:
-            self._soon = self.set_timer(_PAUSE_SECONDS, partial(self._begin, proposal))
+            self._timer = self.set_timer(_SETTLE_SECONDS, partial(self._start_reading, proposal))
 
-    def _begin(self, proposal: Proposal) -> None:
+    def _start_reading(self, proposal: Proposal) -> None:
         self._being_read = proposal
         self._read(proposal)
 
     @work(thread=True, exclusive=True, group="look")
     def _read(self, proposal: Proposal) -> None:
         try:
-            look = self._sitting.look(proposal)
+            look = self._session.look(proposal)
         except SkilldError as error:
-            look = ProposalView((), (), (), (_reason(error),), (), "")
+            look = ProposalView((), (), (), (_error_text(error),), (), "")
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._seen, proposal, look)
+            self.app.call_from_thread(self._set_view, proposal, look)
 
-    def _seen(self, proposal: Proposal, look: ProposalView) -> None:
+    def _set_view(self, proposal: Proposal, look: ProposalView) -> None:
         self._being_read = None
         if self._items.get(proposal.id) == proposal:
-            self._looks[proposal.id] = look
+            self._views[proposal.id] = look
             if proposal == self.chosen:
-                self.query_one("#change", Static).update(draw.detail(proposal, look, self._sitting.home))
+                self.query_one("#change", Static).update(draw.proposal_detail(proposal, look, self._session.home))
 
     @work(thread=True, group="git")
-    def _take_in(self) -> None:
+    def _update_from_git(self) -> None:
         try:
-            self._sitting.take_in()
+            self._session.update_from_git()
         except SkilldError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self._show_error, error)
         self.app.call_from_thread(self.fill)
-        for doubt in self._sitting.doubts():
-            self.app.call_from_thread(self.app.tell, doubt, "warning")
+        for doubt in self._session.doubts():
+            self.app.call_from_thread(self.app.show_message, doubt, "warning")
 
     def action_accept(self) -> None:
-        if self._look() and (proposal := self.chosen):
-            self._decide(partial(self._sitting.accept, proposal.id, proposal))
+        if self._loaded_view() and (proposal := self.chosen):
+            self._decide(partial(self._session.accept, proposal.id, proposal))
 
     def action_accept_file(self) -> None:
-        """Ask, and accept every open proposal for the file of the chosen one, the oldest first."""
+        """Ask, then accept every open proposal for the chosen one's file, oldest first."""
         if (proposal := self.chosen) is None:
             return
         path = proposal.path
         those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
-        file = draw.place(Path(path), self._sitting.home)
+        file = draw.short_path(Path(path), self._session.home)
         question = f"Accept {counted(len(those), 'proposal')} for {file}?"
-        accept = partial(self._sitting.accept_all, those)
-        self.app.push_screen(AgreeDialog(question), on_yes(lambda: self._decide(accept)))
+        accept = partial(self._session.accept_all, those)
+        self.app.push_screen(YesNoDialog(question), on_yes(lambda: self._decide(accept)))
 
     def action_search(self) -> None:
         field = self.query_one("#find", Input)
@@ -221,7 +221,7 @@ class ProposalsPane(Pane):
         field.focus()
 
     @on(Input.Submitted, "#find")
-    def _found(self) -> None:
+    def _focus_rows(self) -> None:
         self.rows.focus()
 
     def action_leave(self) -> None:
@@ -229,8 +229,8 @@ class ProposalsPane(Pane):
         self.query_one("#find").display = False
 
     def action_reject(self) -> None:
-        if self._look() and (proposal := self.chosen):
-            decided = partial(self._given, lambda why: self._sitting.reject(proposal.id, why, proposal))
+        if self._loaded_view() and (proposal := self.chosen):
+            decided = partial(self._decide_with, lambda why: self._session.reject(proposal.id, why, proposal))
             self.app.push_screen(ReasonDialog(proposal.summary), decided)
 
     def action_edit(self) -> None:
@@ -241,84 +241,84 @@ class ProposalsPane(Pane):
             self._edit(partial(self.app.edit_outside, name=Path(proposal.path).name))
 
     def action_parts(self) -> None:
-        look = self._look()
-        if look is None or (proposal := self._undecided()) is None:
+        look = self._loaded_view()
+        if look is None or (proposal := self._undecided_choice()) is None:
             return
         if len(look.parts) < 2:  # noqa: PLR2004 - one part is the whole
-            self.app.tell("This proposal has only one part.")
+            self.app.show_message("This proposal has only one part.")
             return
-        decided = partial(self._given, lambda chosen: self._sitting.accept_parts(proposal.id, chosen, proposal))
+        decided = partial(self._decide_with, lambda chosen: self._session.accept_parts(proposal.id, chosen, proposal))
         self.app.push_screen(PartsDialog(look.parts), decided)
 
     def action_elsewhere(self) -> None:
-        if proposal := self._undecided():
-            decided = partial(self._given, lambda path: self._sitting.accept_elsewhere(proposal.id, path))
-            self.app.push_screen(FileDialog(proposal.summary, self._sitting.own_file(proposal)), decided)
+        if proposal := self._undecided_choice():
+            decided = partial(self._decide_with, lambda path: self._session.accept_elsewhere(proposal.id, path))
+            self.app.push_screen(FileDialog(proposal.summary, self._session.own_file(proposal)), decided)
 
     def action_skip(self) -> None:
         self.rows.action_cursor_down()
 
     def action_undo(self) -> None:
-        self._decide(partial(self._sitting.undo, self.app.agreed))
+        self._decide(partial(self._session.undo, self.app.ask_yes_no))
 
-    def _look(self) -> ProposalView | None:
-        """Return what is shown of the chosen proposal: what a person has not seen yet they cannot decide on."""
+    def _loaded_view(self) -> ProposalView | None:
+        """Return the view of the chosen proposal; None, and a message, if it has not been shown yet."""
         proposal = self.chosen
-        look = self._looks.get(proposal.id) if proposal else None
+        look = self._views.get(proposal.id) if proposal else None
         if look is None:
-            self.app.tell("Still loading this proposal." if proposal else _NONE)
+            self.app.show_message("Still loading this proposal." if proposal else _NONE_SELECTED)
         return look
 
-    def _undecided(self) -> Proposal | None:
+    def _undecided_choice(self) -> Proposal | None:
         proposal = self.chosen
         if proposal is None or proposal.state not in {State.OPEN, State.DROPPED}:
-            self.app.tell(f"{proposal.id} is {proposal.state.value}, not open." if proposal else _NONE)
+            self.app.show_message(f"{proposal.id} is {proposal.state.value}, not open." if proposal else _NONE_SELECTED)
             return None
         return proposal
 
     def _edit(self, editor: Callable[[str], str] | None = None) -> None:
-        look = self._look()
-        if look is None or (proposal := self._undecided()) is None:
+        look = self._loaded_view()
+        if look is None or (proposal := self._undecided_choice()) is None:
             return
         if not look.text:
-            self.app.tell("There is no text to edit.", "warning")
+            self.app.show_message("There is no text to edit.", "warning")
             return
-        base, text = self._typed.get(proposal.id, (look.text, look.text))
-        notes = [borrows(look.lenders)] if look.lenders and base == look.text else []
+        base, text = self._drafts.get(proposal.id, (look.text, look.text))
+        notes = [borrowed_lines_note(look.lenders)] if look.lenders and base == look.text else []
         if editor is not None:
             before, text = text, editor(text)
             if text == before:
-                self.app.tell("You made no changes.")
+                self.app.show_message("You made no changes.")
                 return
-            self._typed[proposal.id] = base, text
+            self._drafts[proposal.id] = base, text
             notes.insert(0, "This is the text you wrote.")
         if not draw.can_show(text):
             told = "The text contains characters that cannot be shown here."
             kept = f"{told} It is kept; press o to open it again." if editor else f"{told} Edit the file by hand."
-            self.app.tell(kept, "warning")
+            self.app.show_message(kept, "warning")
             return
-        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accepted, proposal.id, base))
+        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accept_text, proposal.id, base))
 
         def closed(accepted: str | None) -> None:
-            self._typed.pop(proposal.id, None)
+            self._drafts.pop(proposal.id, None)
             if accepted is None and (left := dialog.left) != look.text:
-                self._typed[proposal.id] = base, left
-                self.app.tell("Your text is kept. Press e to open it again.")
+                self._drafts[proposal.id] = base, left
+                self.app.show_message("Your text is kept. Press e to open it again.")
 
         self.app.push_screen(dialog, closed)
 
-    def _accepted(self, proposal_id: str, opened: str, text: str) -> str:
-        """Accept what the text that was opened has become, on a thread; return why that is refused."""
+    def _accept_text(self, proposal_id: str, opened: str, text: str) -> str:
+        """Accept the edited text, on a thread; return why that is refused, or an empty text."""
         try:
-            self._tell(self._sitting.accept_edited(proposal_id, text, opened))
+            self._show_report(self._session.accept_edited(proposal_id, text, opened))
         except SkilldError as error:
-            return _reason(error)
+            return _error_text(error)
         finally:
             self.app.call_from_thread(self.fill)
         return ""
 
-    def _given(self, decide: Callable[[T], DecisionReport], answer: T | None) -> None:
-        """Decide with what a dialog gave; None: the person thought better of it."""
+    def _decide_with(self, decide: Callable[[T], DecisionReport], answer: T | None) -> None:
+        """Decide with the answer of a dialog; None means that it was cancelled."""
         if answer is not None:
             self._decide(partial(decide, answer))
 
@@ -327,19 +327,19 @@ class ProposalsPane(Pane):
         try:
             told = decide()
         except SkilldError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self._show_error, error)
         else:
-            self._tell(told)
+            self._show_report(told)
         self.app.call_from_thread(self.fill)
 
-    def _tell(self, told: DecisionReport) -> None:
+    def _show_report(self, told: DecisionReport) -> None:
         for lines, severity in ((told.lines, "information"), (told.warnings, "warning")):
             if lines:
-                self.app.call_from_thread(self.app.tell, "\n".join(lines), severity)
+                self.app.call_from_thread(self.app.show_message, "\n".join(lines), severity)
 
-    def _refused(self, error: SkilldError) -> None:
-        self.app.tell(_reason(error), "error")
+    def _show_error(self, error: SkilldError) -> None:
+        self.app.show_message(_error_text(error), "error")
 
 
-def _reason(error: SkilldError) -> str:
+def _error_text(error: SkilldError) -> str:
     return "\n".join(filter(None, (f"{error.title}: {error.cause}" if error.cause else error.title, error.remedy)))

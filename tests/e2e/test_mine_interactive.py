@@ -14,7 +14,7 @@ from support.generating import generate
 from support.inline import Inline
 from support.live_project import Project
 from support.mining_model import answer
-from support.reviewing import Screen, review, sitting
+from support.reviewing import Screen, review, review_session
 from support.session import SQUASHING, TAGGING, Session
 from support.stub_model import StubModel
 from support.terminal import Terminal
@@ -179,7 +179,7 @@ def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> No
         await screen.shows("2 Skills", "rebase-main-squash-fixup: proposed")
         await screen.until("it in the list", lambda: len(screen.open) == 1)
 
-    review(sitting(home), story)
+    review(review_session(home), story)
     assert [one["skill"] for one in program.json("proposals")] == ["rebase-main-squash-fixup"]
 
 

@@ -13,7 +13,7 @@ from textual.widgets import TextArea
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.review import proposals_pane
-from support.reviewing import Screen, review, sitting
+from support.reviewing import Screen, review, review_session
 from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
 from support.waiting import wait_for
@@ -45,7 +45,7 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
         await screen.click("#list", (5, 1))
         await screen.shows(f"+ {ONE}")
 
-    review(sitting(world.home), story)
+    review(review_session(world.home), story)
 
 
 def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
@@ -53,7 +53,7 @@ def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
 ) -> None:
     monkeypatch.setattr(proposals_pane, "_REFRESH_SECONDS", 0.05)
     scrub_environment()
-    other = sitting(world.home)
+    other = review_session(world.home)
 
     async def story(screen: Screen) -> None:
         await screen.press("down")
@@ -70,12 +70,12 @@ def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
         await screen.press("a")
         await screen.until("that to be accepted", lambda: screen.open == [world.one])
 
-    review(sitting(world.home), story, size=(80, 14))
+    review(review_session(world.home), story, size=(80, 14))
     assert world.states() == {world.one: "open", world.two: "accepted"}
 
 
 def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: Taught) -> None:
-    at = sitting(world.home)
+    at = review_session(world.home)
     seen = next(one for one in at.proposals() if one.id == world.two)
     with pytest.raises(SkilldError, match="has changed since it was shown"):
         at.accept(world.two, replace(seen, summary="Something else."))
@@ -84,8 +84,8 @@ def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: Taught) -> 
 
 def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(world: Taught) -> None:
     scrub_environment()
-    sitting(world.home).reject(world.one, "not here")
-    assert sitting(world.home).undo().lines == ("Nothing was undone.",)
+    review_session(world.home).reject(world.one, "not here")
+    assert review_session(world.home).undo().lines == ("Nothing was undone.",)
 
     async def story(screen: Screen) -> None:
         await screen.press("slash", *world.one, "enter")
@@ -96,13 +96,13 @@ def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(worl
         await screen.press("y", "escape")
         await screen.until("it to be open again", lambda: screen.open == [world.one, world.two])
 
-    review(sitting(world.home), story, size=(100, 40))
+    review(review_session(world.home), story, size=(100, 40))
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
 def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(world: Taught) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    at = sitting(world.home)
+    at = review_session(world.home)
     proposal = next(item for item in at.proposals() if item.id == world.one)
     transcripts = [path for path in world.home.rglob("*.jsonl") if "link every entry" in path.read_text()]
     for path in transcripts:
@@ -133,7 +133,7 @@ def test_accept_and_undo_it(world: Taught) -> None:
         await screen.until("it to be open again", lambda: screen.open == [world.one, world.two])
 
     head = world.project.git("rev-parse", "HEAD")
-    review(sitting(world.home), story)
+    review(review_session(world.home), story)
     assert (world.project.git("rev-parse", "HEAD"), world.skill) == (head, before)
     assert _decisions(world) == [(world.one, "accepted", ""), (world.one, "open", "undone")]
     assert world.states() == {world.one: "open", world.two: "open"}
@@ -142,7 +142,7 @@ def test_accept_and_undo_it(world: Taught) -> None:
 
 def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world: Taught) -> None:
     scrub_environment()
-    before, at = world.skill, sitting(world.home)
+    before, at = world.skill, review_session(world.home)
     at.accept(world.one)
     world.project.git("branch", "feature")
     told = at.undo()
@@ -163,7 +163,7 @@ def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world:
 @pytest.mark.parametrize("state", ["edited", "parts"])
 def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str) -> None:
     scrub_environment()
-    before, at = world.skill, sitting(world.home)
+    before, at = world.skill, review_session(world.home)
     proposal = next(one for one in at.proposals() if one.id == world.two)
     text = at.look(proposal).text.replace(FIRST, "- My own words.")
     told = at.accept_edited(world.two, text) if state == "edited" else at.accept_parts(world.two, [0])
@@ -176,13 +176,13 @@ def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str
     assert world.states()[world.two] == "open"
     assert {one.id for one in at.proposals([world.two])} == {world.two, *open_now}
     summary = FIRST.removeprefix("- ") if state == "parts" else "My own words. " + SECOND.removeprefix("- ")
-    assert at.told == {world.two: (f"{world.two} is open again: {summary}",)}, "what was undone is offered no more"
+    assert at.outcomes == {world.two: (f"{world.two} is open again: {summary}",)}, "what was undone is offered no more"
 
 
 def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: Taught) -> None:
     """What was split off is of the same batch, and was taken for the part that comes back."""
     scrub_environment()
-    at = sitting(world.home)
+    at = review_session(world.home)
     at.accept_parts(world.two, [1])
     at.undo()
     world.program.run("run", "--once")  # a look at git
@@ -197,7 +197,7 @@ def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: 
 def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world: Taught) -> None:
     """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
     scrub_environment()
-    at = sitting(world.home)
+    at = review_session(world.home)
     proposal = next(one for one in at.proposals() if one.id == world.one)
     lines = [line for line in at.look(proposal).text.splitlines() if line != ONE]
     below = lines.index(FIRST) + 1  # a line of the other proposal, which is older
@@ -210,7 +210,7 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world:
 def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone(world: Taught) -> None:
     """They were of another proposal, which was rejected while the editor was open."""
     scrub_environment()
-    at = sitting(world.home)
+    at = review_session(world.home)
     opened = at.look(next(one for one in at.proposals() if one.id == world.one)).text
     assert FIRST in opened
     at.reject(world.two, "")
@@ -227,7 +227,7 @@ def test_accepting_all_stops_at_what_is_refused_and_says_why(world: Taught) -> N
         await screen.shows(f"{world.two} was not accepted")
         assert screen.open == [world.one, world.two]
 
-    review(sitting(world.home), story, size=(120, 40))
+    review(review_session(world.home), story, size=(120, 40))
 
 
 def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_typed(world: Taught) -> None:
@@ -257,7 +257,7 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_t
         await screen.press("ctrl+s")
         await screen.until("it to be accepted", lambda: screen.open == [world.two])
 
-    review(sitting(world.home), story)
+    review(review_session(world.home), story)
     assert mine in world.skill
     assert ONE not in world.skill
     assert world.states() == {world.one: "accepted", world.two: "open"}
@@ -274,7 +274,7 @@ def test_what_plain_git_did_is_taken_in(world: Taught) -> None:
     async def story(screen: Screen) -> None:
         await screen.until("it to be gone", lambda: screen.open == [world.one])
 
-    review(sitting(world.home), story)
+    review(review_session(world.home), story)
 
 
 def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(world: Taught) -> None:
@@ -302,7 +302,7 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
         await screen.press("d", *"my-own", "enter")
         await screen.until("it to be gone", lambda: not mine.exists())
 
-    review(sitting(world.home), story)
+    review(review_session(world.home), story)
     (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Say it." in kept.read_text()
 
@@ -316,7 +316,7 @@ def test_sessions_show_how_many_turns_they_have(world: Taught) -> None:
         folder = str(world.project.root)[-20:]  # for which a row has no room
         await screen.until("the folder of the session", lambda: folder in screen.text.replace("\n", ""))
 
-    review(sitting(world.home), story)
+    review(review_session(world.home), story)
 
 
 def _relpath(world: Taught) -> str:

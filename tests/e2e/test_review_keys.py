@@ -1,6 +1,6 @@
 """Issue 18, 5: every key of the review is in the table and does what the table says; every key line, in two sizes.
 
-The sitting is a stand-in that remembers what it was asked for: what git has after a decision is for `test_review`.
+The session is a stand-in that remembers what it was asked for: what git has after a decision is for `test_review`.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from skilld.paths import places, private_dir
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part as Piece
 from skilld.review.app import ReviewApp
-from skilld.review.controller import ProposalView, ReviewSession, Row
+from skilld.review.controller import DiffRow, ProposalView, ReviewSession
 from skilld.review.dialogs import Rows
-from skilld.review.generating import Choice, Generation, Keep, Preview
+from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.types import Proposal
 from support.proposals import a_proposal
-from support.reviewing import Screen, sitting
+from support.reviewing import Screen, review_session
 
 LONG = "\n".join(f"- line {number}" for number in range(80))
 LOOK = ProposalView(
-    tuple(Row("+", ((line, False),)) for line in LONG.splitlines()),
+    tuple(DiffRow("+", ((line, False),)) for line in LONG.splitlines()),
     (Piece((), ("- one",)), Piece((), ("- two",))),
     (),
     (),
@@ -64,7 +64,7 @@ FINDING = Candidate(
 )
 
 
-class Sitting(ReviewSession):
+class FakeSession(ReviewSession):
     """Says what is open, and remembers what it was asked for."""
 
     did: list[str]
@@ -73,7 +73,7 @@ class Sitting(ReviewSession):
         del ids
         return OPEN
 
-    def take_in(self) -> None:
+    def update_from_git(self) -> None:
         return None
 
     def look(self, proposal: Proposal) -> ProposalView:
@@ -110,7 +110,7 @@ class Sitting(ReviewSession):
         del agree
         return self._do("undo")
 
-    def waiting(self) -> list[list[Learning]]:
+    def waiting_learnings(self) -> list[list[Learning]]:
         return [[WAITS]]
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
@@ -150,24 +150,24 @@ class Steps(Generation):
     def model(self) -> str:
         return "offline"
 
-    def choices(self, progress: object) -> list[Choice]:
+    def choices(self, progress: object) -> list[SessionChoice]:
         del progress
         session = Session("claude-code", "s1", Path("/p/s1.jsonl"), "/p", "/p", "2026-03-02", (), ())
-        return [Choice(session, "2026-03-02", "p", "squash them")]
+        return [SessionChoice(session, "2026-03-02", "p", "squash them")]
 
-    def cost(self, choice: Choice) -> None:
+    def cost(self, choice: SessionChoice) -> None:
         del choice
 
-    def expected(self, chosen: Collection[Choice]) -> Judgement:
+    def expected(self, chosen: Collection[SessionChoice]) -> Judgement:
         del chosen
         return Judgement((FINDING,), (), ())
 
-    def find(self, chosen: Collection[Choice], agree: object, progress: object) -> Preview:
+    def find(self, chosen: Collection[SessionChoice], agree: object, progress: object) -> Preview:
         del chosen, agree, progress
         considered = SimpleNamespace(report=SimpleNamespace(judgement=Judgement((), (), ())))
         return Preview(cast("Any", considered), [CandidateResult(FINDING, text=LONG)])
 
-    def save(self, kept: Sequence[Keep], result: Preview, progress: object) -> Iterator[CandidateResult]:
+    def save(self, kept: Sequence[KeptCandidate], result: Preview, progress: object) -> Iterator[CandidateResult]:
         del result, progress
         self._did.append("save")
         yield from (CandidateResult(one.candidate, proposal="0123abcd") for one in kept)
@@ -273,12 +273,12 @@ PROPOSALS = [
     Step("Pane", "escape", row(0)),
     Step("ProposalsPane", "a", done(f"accept {FIRST}")),
     Step("ProposalsPane", "u", done("undo")),
-    Step("ProposalsPane", "A", on("AgreeDialog")),
-    Step("AgreeDialog", "n", MAIN),
-    Step("ProposalsPane", "A", on("AgreeDialog")),
-    Step("AgreeDialog", "escape", listed),
-    Step("ProposalsPane", "A", on("AgreeDialog")),
-    Step("AgreeDialog", "y", done("accept all 3")),
+    Step("ProposalsPane", "A", on("YesNoDialog")),
+    Step("YesNoDialog", "n", MAIN),
+    Step("ProposalsPane", "A", on("YesNoDialog")),
+    Step("YesNoDialog", "escape", listed),
+    Step("ProposalsPane", "A", on("YesNoDialog")),
+    Step("YesNoDialog", "y", done("accept all 3")),
     Step("ProposalsPane", "r", on("ReasonDialog")),
     Step("Dialog", "escape", listed),
     Step("ProposalsPane", "r", on("ReasonDialog")),
@@ -353,8 +353,8 @@ GENERATING = [
 WAITING = [
     Step("ReviewApp", "4", shows("Say b")),
     Step("WaitingPane", "p", done("propose l1")),
-    Step("WaitingPane", "f", on("AgreeDialog")),
-    Step("AgreeDialog", "y", done("forget l1")),
+    Step("WaitingPane", "f", on("YesNoDialog")),
+    Step("YesNoDialog", "y", done("forget l1")),
     Step("ReviewApp", "q", lambda scene: not scene.screen.app.is_running),
 ]
 TABLE = [*PROPOSALS, *SKILLS, *GENERATING, *WAITING]
@@ -368,7 +368,7 @@ def opened(key: str, name: str, owner: str = "ProposalsPane", *, over: str = "Sc
 ONCE = [
     *PROPOSALS[:5],
     *opened("question_mark", "KeysDialog", "Pane"),
-    *opened("A", "AgreeDialog"),
+    *opened("A", "YesNoDialog"),
     *opened("r", "ReasonDialog"),
     *opened("e", "EditDialog"),
     *opened("p", "PartsDialog"),
@@ -378,7 +378,7 @@ ONCE = [
     *NAMED,
     *opened("n", "NameDialog", "SaveStep", over="SaveStep"),
 ]
-SCREENS = {"Screen", "KeysDialog", "AgreeDialog", "ReasonDialog", "EditDialog", "PartsDialog", "FileDialog"}
+SCREENS = {"Screen", "KeysDialog", "YesNoDialog", "ReasonDialog", "EditDialog", "PartsDialog", "FileDialog"}
 SCREENS |= {"ConfirmDialog", "NameDialog", "SessionsStep", "ReviewStep", "SaveStep"}
 
 
@@ -416,7 +416,7 @@ def test_each_key_does_what_the_table_says_and_the_key_line_stays(
     home: Path, size: tuple[int, int], steps: list[Step]
 ) -> None:
     private_dir(places().state)
-    at = Sitting(sitting(home)._around)
+    at = FakeSession(review_session(home)._context)
     at.did = []
     screens = set()
 

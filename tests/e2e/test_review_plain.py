@@ -17,7 +17,7 @@ from skilld.review.controller import ProposalView, ReviewSession
 from skilld.store import Store
 from skilld.types import Proposal
 from support.proposals import a_proposal
-from support.reviewing import Screen, review, sitting
+from support.reviewing import Screen, review, review_session
 from support.taught import FIRST, ONE, SECOND, Taught
 from support.waiting import NEVER
 
@@ -147,14 +147,14 @@ def test_of_many_only_those_that_are_looked_at_are_read(home: Path, monkeypatch:
         for number in range(MANY):
             store.proposals.add(replace(PROPOSAL, id=f"{number:08x}", skill=f"skill-{number}"))
     store.close()
-    counting = Counting(sitting(home)._around)
+    counting = Counting(review_session(home)._context)
     counting.looks = []
 
     async def story(screen: Screen) -> None:
         assert len(screen.open) == MANY
         await screen.read()
         with monkeypatch.context() as meanwhile:  # however slowly the keys come
-            meanwhile.setattr(proposals_pane, "_PAUSE_SECONDS", NEVER)
+            meanwhile.setattr(proposals_pane, "_SETTLE_SECONDS", NEVER)
             await screen.press(*["pagedown"] * 40)
         await screen.press("end")
         await screen.shows("skill-0 ")

@@ -9,7 +9,7 @@ from skilld.cli import mine, parser
 from skilld.cli.mine import start_generation
 from skilld.mining.proposing import CandidateResult
 from skilld.review.generate_screen import GenerateApp
-from skilld.review.generating import Generation
+from skilld.review.generation import Generation
 from support.reviewing import Screen
 
 SIZE = (140, 40)

@@ -26,7 +26,7 @@ BOUNDED = {
     "skilld.context.context_of": 4000,
     "skilld.context.listing": 1000,
     "skilld.context.patterns": 4000,
-    "skilld.review.generating": 1000,
+    "skilld.review.generation": 1000,
     "skilld.edit.rules": 4000,
     "skilld.edit.lint": 4000,
     "skilld.edit.insertion_point": 4000,

@@ -92,11 +92,11 @@ class Screen:
 
     async def read(self) -> None:
         """Wait until the chosen proposal is read."""
-        await self.until("it to be read", lambda: (item := self.pane.chosen) and item.id in self.pane._looks)
+        await self.until("it to be read", lambda: (item := self.pane.chosen) and item.id in self.pane._views)
 
 
-def sitting(home: Path) -> ReviewSession:
-    """Return a sitting over the store of the home that HOME names, which is made as `review` makes it."""
+def review_session(home: Path) -> ReviewSession:
+    """Return a review_session over the store of the home that HOME names, which is made as `review` makes it."""
     where = places()
     if not where.database.exists():
         common.store().close()
@@ -114,12 +114,12 @@ def sitting(home: Path) -> ReviewSession:
 
 
 def review(
-    sitting: ReviewSession, story: Callable[[Screen], Awaitable[None]], *ids: str, size: tuple[int, int] = SIZE
+    review_session: ReviewSession, story: Callable[[Screen], Awaitable[None]], *ids: str, size: tuple[int, int] = SIZE
 ) -> None:
     """Run the review, at 80x24 unless told otherwise, and let `story` drive it."""
 
     async def run() -> None:
-        app = ReviewApp(sitting, ids, 5, edit, _start_generation)
+        app = ReviewApp(review_session, ids, 5, edit, _start_generation)
         async with app.run_test(size=size, notifications=True) as pilot:
             screen = Screen(app, pilot)
             await screen.settle()

@@ -51,7 +51,7 @@ from skilld.types import Kind, State, Update, Usage
 from support.a_year import CUT, NOW, live
 from support.in_process import InProcess
 from support.proposals import a_proposal
-from support.reviewing import Screen, review, sitting
+from support.reviewing import Screen, review, review_session
 
 HOME = "/home/ada"
 SHARE = Share(3, 1, 33)
@@ -421,4 +421,4 @@ def test_the_review_has_it_as_a_tab_that_keeps_to_the_screen(home: Path) -> None
         await screen.click("#--content-tab-report", (2, 0))
         await screen.shows("1,010 tokens in 3 model calls")
 
-    review(sitting(home), story, size=(60, 20))
+    review(review_session(home), story, size=(60, 20))

@@ -18,7 +18,7 @@ MESSAGES = [
 
 
 def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
-    assert controller.around(MESSAGES, Evidence("k1", "From now on say it.")) == [
+    assert controller.excerpts_around(MESSAGES, Evidence("k1", "From now on say it.")) == [
         Excerpt(by_person=False, before="Done. \\x1b[2J"),
         Excerpt(by_person=True, before="hm, ok. ", quote="From now on say it.", after=" Thanks"),
         Excerpt(by_person=False, before="I will."),
@@ -26,22 +26,26 @@ def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
 
 
 def test_a_quote_that_is_not_found_as_it_was_leaves_the_whole_message() -> None:
-    (_, said) = controller.around(MESSAGES, Evidence("k2", "something else"))
+    (_, said) = controller.excerpts_around(MESSAGES, Evidence("k2", "something else"))
     assert said == Excerpt(by_person=True, before="bye")
-    assert controller.around(MESSAGES, Evidence("gone", "bye")) == []
+    assert controller.excerpts_around(MESSAGES, Evidence("gone", "bye")) == []
 
 
 def test_what_is_left_out_between_two_quotes_is_marked_and_nothing_stands_twice() -> None:
     messages = [Message("Done.", turn, str(turn)) if turn else Message("Understood.") for turn in (1, 0, 2, 0, 3, 0)]
-    first, second, third = (controller.around(messages, Evidence(str(turn), "Done.")) for turn in (1, 2, 3))
-    assert [(one.at, one.gap) for one in controller.below(first[-1].at, second)] == [(2, False), (3, False)]
-    assert [(one.at, one.gap) for one in controller.below(first[-1].at, third)] == [(3, True), (4, False), (5, False)]
-    assert [one.gap for one in controller.below(None, third)] == [True, False, False]
+    first, second, third = (controller.excerpts_around(messages, Evidence(str(turn), "Done.")) for turn in (1, 2, 3))
+    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, second)] == [(2, False), (3, False)]
+    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, third)] == [
+        (3, True),
+        (4, False),
+        (5, False),
+    ]
+    assert [one.gap for one in controller.skip_shown(None, third)] == [True, False, False]
 
 
 def test_a_long_message_is_cut_around_its_quote() -> None:
     text = "a" * 3000 + " keep it " + "b" * 3000
-    (said,) = controller.around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
+    (said,) = controller.excerpts_around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
     assert said.quote == "keep it"
     assert len(said.before) + len(said.after) < 900
 

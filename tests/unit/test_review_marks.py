@@ -5,19 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.review.controller import Row, rows
+from skilld.review.controller import DiffRow, diff_rows
 
 BEFORE = "# T\n\na\nb\nc\nd\ne\n\n- Past tense, one line per entry.\n- No marketing words.\n"
 
 
-def _shown(found: list[Row]) -> list[str]:
+def _shown(found: list[DiffRow]) -> list[str]:
     """Return rows as text, what is marked in brackets."""
     return [row.kind + "".join(f"[{text}]" if differs else text for text, differs in row.segments) for row in found]
 
 
 def test_an_added_line_stands_in_three_lines_of_context_and_says_what_is_left_out() -> None:
     after = BEFORE + "- Say it.\n"
-    assert _shown(rows(BEFORE.encode(), after.encode())) == [
+    assert _shown(diff_rows(BEFORE.encode(), after.encode())) == [
         "@",
         " ",
         " - Past tense, one line per entry.",
@@ -28,7 +28,7 @@ def test_an_added_line_stands_in_three_lines_of_context_and_says_what_is_left_ou
 
 def test_a_reworded_line_is_marked_by_its_words() -> None:
     after = BEFORE.replace("Past tense, one line", "Present tense, one short line")
-    assert _shown(rows(BEFORE.encode(), after.encode())) == [
+    assert _shown(diff_rows(BEFORE.encode(), after.encode())) == [
         "@",
         " d",
         " e",
@@ -40,12 +40,12 @@ def test_a_reworded_line_is_marked_by_its_words() -> None:
 
 
 def test_two_lines_that_have_nothing_in_common_are_not_marked() -> None:
-    found = rows(b"- Past tense only.\n", b"0123456789\n")
+    found = diff_rows(b"- Past tense only.\n", b"0123456789\n")
     assert _shown(found) == ["-- Past tense only.", "+0123456789"]
 
 
 def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
-    (row,) = rows(b"", "- \x1b[2J\u202e".encode())
+    (row,) = diff_rows(b"", "- \x1b[2J\u202e".encode())
     assert row.text == "- \\x1b[2J\\u202e"
 
 
@@ -54,7 +54,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "- one two", "- one three", "", "x"]
 
 @given(old=LINES, new=LINES)
 def test_the_rows_hold_every_line_that_came_or_went(old: list[str], new: list[str]) -> None:
-    found = rows("\n".join(old).encode(), "\n".join(new).encode())
+    found = diff_rows("\n".join(old).encode(), "\n".join(new).encode())
     for kind, mine, other in (("-", old, new), ("+", new, old)):
         listed = [row.text for row in found if row.kind == kind]
         assert not set(mine) - set(other) - set(listed) - {""}

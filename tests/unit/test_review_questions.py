@@ -6,8 +6,8 @@ from typing import Any
 
 from skilld.proposals.decide import DecisionReport
 from skilld.review.controller import ProposalView
-from skilld.review.plain import Plain
-from skilld.review.plain_tabs import PlainTabs, Talk
+from skilld.review.plain import PlainReview
+from skilld.review.plain_tabs import Conversation, PlainTabs
 from skilld.store.learnings import Learning
 from skilld.types import TargetKind
 from support.proposals import a_proposal
@@ -17,7 +17,7 @@ LEARNING = Learning(
 )
 
 
-class Sitting:
+class FakeSession:
     """One proposal for a CLAUDE.md and one learning; notes what is done with them."""
 
     def __init__(self) -> None:
@@ -41,16 +41,16 @@ class Sitting:
         self._open = []
         return DecisionReport((f"{proposal_id} accepted",))
 
-    def waiting(self) -> list[list[Any]]:
+    def waiting_learnings(self) -> list[list[Any]]:
         return [[LEARNING]]
 
     def forget(self, ask: list[Any]) -> None:
         self.done.append(f"forgot {ask[0].change}")
 
 
-def _answer(*answers: str) -> tuple[Sitting, list[str], list[str]]:
-    """Answer one question after the other; return the sitting, what was said, and the names of the files edited."""
-    sitting: Any = Sitting()
+def _answer(*answers: str) -> tuple[FakeSession, list[str], list[str]]:
+    """Answer one question after the other; return the session, what was said, and the names of the files edited."""
+    review_session: Any = FakeSession()
     said: list[str] = []
     names: list[str] = []
     given = iter(answers)
@@ -63,20 +63,20 @@ def _answer(*answers: str) -> tuple[Sitting, list[str], list[str]]:
         names.append(name)
         return text + "- Mine.\n"
 
-    talk = Talk(said.append, ask, edit)
-    Plain(sitting, talk, PlainTabs(sitting, 5, talk, lambda: None)).run()
-    return sitting, said, names
+    talk = Conversation(said.append, ask, edit)
+    PlainReview(review_session, talk, PlainTabs(review_session, 5, talk, lambda: None)).run()
+    return review_session, said, names
 
 
 def test_the_editor_is_given_a_file_of_the_name_that_it_is_for() -> None:
-    sitting, said, names = _answer("e", "q")
+    review_session, said, names = _answer("e", "q")
     assert names == ["CLAUDE.md"]
-    assert sitting.done == ["# Notes\n- Mine.\n"]
+    assert review_session.done == ["# Notes\n- Mine.\n"]
     assert any(line.startswith("0123abcd, CLAUDE.md, ") for line in said), "it is no skill"
 
 
 def test_a_letter_that_is_none_of_the_answers_is_asked_again() -> None:
-    sitting, said, _ = _answer("s", "x", "F", "y", "q")
-    assert sitting.done == ["forgot Say b."]
+    review_session, said, _ = _answer("s", "x", "F", "y", "q")
+    assert review_session.done == ["forgot Say b."]
     assert said.count("Type one of these letters.") == 1
     assert "Type one of these letters." not in _answer("s", "s", "q")[1]

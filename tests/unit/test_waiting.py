@@ -23,7 +23,7 @@ from skilld.types import State
 from support.inline import Inline
 from support.live_project import Project, without_skill
 from support.one_process import OneProcess
-from support.reviewing import Screen, review, sitting
+from support.reviewing import Screen, review, review_session
 from support.session import Session
 
 GUIDE = "# Guide\n\n- Be brief.\n"
@@ -242,7 +242,7 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
         await screen.until("it to be proposed", lambda: len(screen.open) == 1)
         await screen.shows("There are no learnings.")
 
-    review(sitting(home), story, size=(60, 20))
+    review(review_session(home), story, size=(60, 20))
     (one,) = here.store.proposals.in_states([State.OPEN])
     assert (one.path, len(one.evidence)) == (str(root / "CLAUDE.md"), 2)
     assert here.store.learnings.all() == []

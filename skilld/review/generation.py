@@ -1,7 +1,7 @@
 """Generating skills step by step, without a screen: choose past sessions, look at the result, propose.
 
-The steps are those of one run of mining, so that the same choice gives the same proposals here and there. Every call
-opens the store for itself, so that a screen may make it on any thread. Nothing is changed before `save`.
+The steps are those of a mining run, so that the same choice gives the same proposals in both. Every call opens the
+store itself, so that it may run on any thread. Nothing is changed before `save`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.text import cut, fold, safe_text
 
-Agree = Callable[[Estimate, Callable[[], float | None]], bool]
-_TOPIC = 80  # characters of what is proposed already
+Confirmation = Callable[[Estimate, Callable[[], float | None]], bool]
+_MAX_TOPIC_CHARS = 80  # of what is already proposed
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A session to choose: `title` is its first request, `project` its folder's name; harmless for a terminal."""
+class SessionChoice:
+    """A session to choose: `title` is its first request, `project` its folder's name; safe for a terminal."""
 
     session: Session
     day: str
@@ -46,14 +46,14 @@ class Choice:
     title: str
 
     def has(self, words: str) -> bool:
-        """Whether each of these words is in what is shown of it."""
+        """Whether each of these words is in what is shown of the session."""
         shown = f"{self.day} {self.session.agent} {self.project} {self.title}".casefold()
         return all(word in shown for word in words.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
-    """A candidate that is kept: its name and text as the person left them. An empty text is the draft's own."""
+class KeptCandidate:
+    """A kept candidate, with the name and text that the person gave it. An empty text means the draft's own."""
 
     candidate: Candidate
     name: str
@@ -62,24 +62,24 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What the chosen sessions came to: each candidate as it would become one, and the run that can propose it."""
+    """The result for the chosen sessions: a preview of each candidate's proposal, and the run that can propose it."""
 
     considered: CandidateRun
     previews: Sequence[CandidateResult]
 
     @property
     def waiting(self) -> list[str]:
-        """What was found that open proposals have already, each with its proposal."""
+        """What was found but is already in open proposals, each with its proposal."""
         rejected = self.considered.report.judgement.rejected
         return [
-            f"\u201c{cut(fold(safe_text(one.topic)), _TOPIC)}\u201d: {one.missed}"
+            f"\u201c{cut(fold(safe_text(one.topic)), _MAX_TOPIC_CHARS)}\u201d: {one.missed}"
             for one in rejected
             if is_waiting(one.missed)
         ]
 
 
 class Generation:
-    """One way through the three steps. `world` is without a store of its own: `open_store` gives one for each call."""
+    """One pass through the three steps. `world` has no open store: `open_store` opens one for each call."""
 
     def __init__(self, options: Options, world: MiningContext, open_store: Callable[[], Store]) -> None:
         self._options = options
@@ -92,26 +92,26 @@ class Generation:
 
     @property
     def model(self) -> str:
-        """The model that is asked, `offline` where it is rules alone."""
+        """The model that is asked; `offline` means the built-in rules."""
         return self._around.terms.spec.model
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing is to be proposed."""
+        """Whether nothing will be proposed."""
         return self._options.dry_run
 
-    def choices(self, progress: Progress) -> list[Choice]:
+    def choices(self, progress: Progress) -> list[SessionChoice]:
         """Return the past sessions that were asked for, newest first. Reads their transcripts."""
         transcripts = with_progress(self._options.transcripts, progress)
         self._reading = read_sessions(transcripts, self._options.wanted, self._around.redact, self._prices)
-        return [_choice(session) for session in self._reading.sessions]
+        return [_session_choice(session) for session in self._reading.sessions]
 
-    def cost(self, choice: Choice) -> float | None:
-        """Return the US dollars that a session cost, None if nobody knows. May take seconds."""
+    def cost(self, choice: SessionChoice) -> float | None:
+        """Return what a session cost in US dollars; None if that is not known. May take seconds."""
         return choice.session.log.cost(self._prices)
 
-    def expected(self, chosen: Collection[Choice]) -> Judgement:
-        """Return what rules alone make of these sessions. Asks no model."""
+    def expected(self, chosen: Collection[SessionChoice]) -> Judgement:
+        """Return what the built-in rules find in these sessions, without a model."""
         with self._one_at_a_time, self._world() as world:
             new = [one.session for one in chosen if one.session.id not in self._rows]
             self._rows |= {row.session_id: row for row in candidates.session_rows(new, None, world.store)[0]}
@@ -119,23 +119,23 @@ class Generation:
             rows = [self._rows[one.session.id] for one in chosen]
             return judge_against_known(rows, transcripts, self._options, world)[0]
 
-    def find(self, chosen: Collection[Choice], agree: Agree, progress: Progress) -> Preview:
-        """Return what these sessions come to, each new skill drafted; a model is asked only after `agree` said yes.
+    def find(self, chosen: Collection[SessionChoice], agree: Confirmation, progress: Progress) -> Preview:
+        """Return the candidates of these sessions, with drafts of new skills; a model is asked only if `agree` does.
 
         Raises SkilldError if the model cannot be asked.
         """
         ids = {one.session.id for one in chosen}
         reading = replace(self._reading, sessions=[one for one in self._reading.sessions if one.id in ids])
         with self._world() as world:
-            considered = find_candidates(reading, self._options, world, Hooks(agree, _as_it_is, progress))
+            considered = find_candidates(reading, self._options, world, Hooks(agree, _unchanged, progress))
             candidates = considered.report.judgement.candidates
             previews = [
-                propose_candidate(one, considered.run, world.host, _as_it_is, dry_run=True) for one in candidates
+                propose_candidate(one, considered.run, world.host, _unchanged, dry_run=True) for one in candidates
             ]
         return Preview(considered, previews)
 
-    def save(self, kept: Sequence[Keep], result: Preview, progress: Progress) -> Iterator[CandidateResult]:
-        """Propose what is kept, and yield what became of each. For a skill that is there the model writes the edit."""
+    def save(self, kept: Sequence[KeptCandidate], result: Preview, progress: Progress) -> Iterator[CandidateResult]:
+        """Propose the kept candidates, yielding each result. For an existing skill the model writes the edit."""
         with self._world() as world:
             run = replace(result.considered.run, store=world.store)
             if not self.dry_run:
@@ -143,7 +143,7 @@ class Generation:
             for number, one in enumerate(kept, 1):
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)
-                edit = _own(one.text) if one.text else _as_it_is
+                edit = _replace_with(one.text) if one.text else _unchanged
                 yield propose_candidate(candidate, run, world.host, edit, dry_run=self.dry_run)
 
     @contextmanager
@@ -153,35 +153,35 @@ class Generation:
 
 
 def name_problem(name: str, others: Collection[str]) -> str | None:
-    """Return why a new skill cannot be called this next to the `others` that are kept; None if it can."""
+    """Return why a new skill cannot have this name, given the `others`; None if it can."""
     if not NAME.fullmatch(name):
         return "it may contain only lowercase letters, digits and single hyphens"
     return "another skill has that name" if name in others else None
 
 
-def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
-    """Yield what a candidate has a skill say, each with the words behind it; harmless for a terminal."""
+def quoted_parts(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
+    """Yield each text that a candidate would add to a skill, with its quotes; safe for a terminal."""
     for part in candidate.parts:
         said = [f"{'the agent' if one.observed else 'you'}, in {one.session}: {one.quote}" for one in part.proofs]
         yield safe_text(part.text), [safe_text(one) for one in said]
 
 
-def about(estimate: Estimate, usd: float | None) -> str:
-    """Return what the questions to a model will take, in words."""
+def describe_cost(estimate: Estimate, usd: float | None) -> str:
+    """Describe what the questions to the model will cost."""
     money = "cost unknown" if usd is None else f"about ${usd:.2f}"
     return f"{estimate.told()}, {money}"
 
 
-def _choice(session: Session) -> Choice:
+def _session_choice(session: Session) -> SessionChoice:
     said = (fold(own_words(turn.text)) for turn in session.turns)
     title = next((text for text in said if text), "")
     folder = (session.project or session.cwd).rstrip("/").rpartition("/")[2]
-    return Choice(session, safe_text(session.at[:10]), safe_text(folder), safe_text(title))
+    return SessionChoice(session, safe_text(session.at[:10]), safe_text(folder), safe_text(title))
 
 
-def _as_it_is(text: str) -> str:
+def _unchanged(text: str) -> str:
     return text
 
 
-def _own(text: str) -> Callable[[str], str]:
+def _replace_with(text: str) -> Callable[[str], str]:
     return lambda _: text
