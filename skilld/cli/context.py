@@ -50,7 +50,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.agents import ADAPTERS
-    from skilld.context.here import contexts, unread
+    from skilld.context.installed import contexts, unread_files
     from skilld.context.tokenizer import ESTIMATE, tokenizer
 
     if arguments.agent and arguments.agent not in ADAPTERS:
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     project = common.resolve_folder(arguments.project)
     chosen = [arguments.agent] if arguments.agent else []
     found = contexts(project, common.home(), os.environ, chosen, seen=inventory.newest_version)
-    nobodys = unread(found, project) if not chosen else []
+    nobodys = unread_files(found, project) if not chosen else []
     count, most = (tokenizer(), common.settings().limits.tokens) if arguments.tokens else (ESTIMATE, 0)
     if arguments.json:
         shown = {one.agent: as_json(one, count, most) for one in found}
@@ -74,8 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]:
     """Return the JSON for one agent; `most` is the person's own limit on a file's tokens."""
-    from skilld.context import Kind, contradictions, loaded_twice
-    from skilld.context.references import dead_in
+    from skilld.context import Kind, contradictions, find_duplicates
+    from skilld.context.references import find_dead_references
 
     files = [
         {
@@ -99,9 +99,9 @@ def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]
             {"path": file.path, "most": one.most, "unit": one.unit.value, "has": has, "what": one.what}
             for file, one, has in _exceeded_limits(context, tokenizer, most)
         ],
-        "duplicates": [asdict(one) for one in loaded_twice(context.files)],
+        "duplicates": [asdict(one) for one in find_duplicates(context.files)],
         "conflicts": [asdict(one) for one in contradictions(context.files)],
-        "dead": [asdict(one) for one in (*context.of(Kind.DEAD), *dead_in(context))],
+        "dead": [asdict(one) for one in (*context.of(Kind.DEAD), *find_dead_references(context))],
         "surprises": [asdict(one) for one in context.surprises if one.kind is not Kind.DEAD],
     }
 
@@ -116,17 +116,17 @@ def _tokens_at_start(context: Context, tokenizer: Tokenizer) -> int:
 def _exceeded_limits(context: Context, tokenizer: Tokenizer, most: int) -> Iterator[tuple[LoadedFile, Ceiling, int]]:
     """Yield each file that exceeds a limit or a recommendation, the limit, and the file's size."""
     from skilld.context import Scope
-    from skilld.context.ceilings import ceilings, passed
+    from skilld.context.ceilings import ceilings, exceeded
 
     limits = ceilings([context.agent], is_skill=False, tokens=most)
     for file in context.files:
         if file.scope not in {Scope.SKILL, Scope.MEMORY}:
-            yield from ((file, one, has) for one, has in passed(file.text, limits, tokenizer.count))
+            yield from ((file, one, has) for one, has in exceeded(file.text, limits, tokenizer.count))
 
 
 def _print_context(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> None:
-    from skilld.context import Scope, contradictions, loaded_twice
-    from skilld.context.references import dead_in
+    from skilld.context import Scope, contradictions, find_duplicates
+    from skilld.context.references import find_dead_references
 
     known = _SOURCE_NOTES.get(
         context.source,
@@ -154,12 +154,12 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, most: 
     for file, one, has in _exceeded_limits(context, tokenizer, most):
         words = f"{has:,} {one.unit.value} (limit {one.most:,}): {one.what}"
         console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")
-    for surprise in (*context.surprises, *dead_in(context)):
+    for surprise in (*context.surprises, *find_dead_references(context)):
         place = f"{short_path(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
         by = f" ({short_path(surprise.by, project)})" if surprise.by else ""
         linked = console.link(console.plain(place), surprise.path, surprise.line)
         console.say(f"  ! {linked}: {console.plain(surprise.why + by)}")
-    for twice in loaded_twice(context.files):
+    for twice in find_duplicates(context.files):
         place = f"{short_path(twice.other, project)}:{twice.line}"
         console.say(
             f"  ! {console.plain(place)}: the same {twice.size} characters are also in "

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and the reasons that nothing was proposed."""
-    from skilld.context.here import contexts
+    from skilld.context.installed import contexts
     from skilld.health import checks
     from skilld.health.gather import Here, gather
 

@@ -59,7 +59,7 @@ def print_findings() -> None:
 def _instruction_files() -> Iterator[str]:
     """Yield each instruction file that an agent loads at the start of a session here, with its size in tokens."""
     from skilld.context import LoadTime, Scope
-    from skilld.context.here import contexts
+    from skilld.context.installed import contexts
     from skilld.context.tokenizer import ESTIMATE
 
     home = common.home()

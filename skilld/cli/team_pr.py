@@ -157,7 +157,7 @@ def _loaded_by(repo: Repo) -> Loaded:
     from functools import cache
 
     from skilld.agents import ADAPTERS
-    from skilld.context.here import contexts
+    from skilld.context.installed import contexts
 
     @cache
     def of(agents: tuple[str, ...]) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[FileCuts], str]:
     """Return what was found in each file, and the model that was asked."""
     from skilld.context import Disk
-    from skilld.context.here import contexts
+    from skilld.context.installed import contexts
     from skilld.context.references import Project
     from skilld.effect.figures import RuleState
     from skilld.effect.outcomes import collect, sessions_with_repeats

@@ -1,6 +1,6 @@
 """How large a file may be for the agents that load it, in the unit each vendor documents. Pure.
 
-A ceiling is what an agent cuts, refuses or warns of: an addition that would pass it waits. Advice is only shown.
+Beyond a ceiling, an agent cuts, refuses or warns: an addition that would exceed it waits. Advice is only shown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Unit(StrEnum):
-    """What a limit counts."""
+    """The unit of a limit."""
 
     BYTES = "bytes"
     CHARACTERS = "characters"
@@ -21,7 +21,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """A limit of one file: `what` happens past it; without `holds` it is advice."""
+    """A limit for one file: `what` happens beyond it; unless it `holds`, it is only advice."""
 
     most: int
     unit: Unit
@@ -29,12 +29,12 @@ class Ceiling:
     holds: bool = True
 
 
-_CLAUDE = (
+_CLAUDE_CODE_CEILINGS = (
     Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns about this every time it starts"),
     Ceiling(200, Unit.LINES, "Claude Code's documentation recommends staying below this", holds=False),
 )
-INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
-    "claude-code": _CLAUDE,
+INSTRUCTION_CEILINGS: dict[str, tuple[Ceiling, ...]] = {
+    "claude-code": _CLAUDE_CODE_CEILINGS,
     "codex": (
         Ceiling(32_768, Unit.BYTES, "Codex cuts off the rest (the limit applies to all project files together)"),
     ),
@@ -48,16 +48,20 @@ INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
         ),
     ),
 }
-SKILL = (
+SKILL_CEILINGS = (
     Ceiling(500, Unit.LINES, "the Agent Skills specification recommends staying below this, and skilld enforces it"),
     Ceiling(5_000, Unit.TOKENS, "the Agent Skills specification recommends staying below this", holds=False),
 )
 
 
 def ceilings(agents: Sequence[str], *, is_skill: bool, tokens: int = 0) -> tuple[Ceiling, ...]:
-    """Return the limits of a file that these agents load; `tokens` is the person's own limit, 0 for none."""
+    """Return the limits for a file that these agents load; `tokens` is the person's own limit, 0 for none."""
     own = (Ceiling(tokens, Unit.TOKENS, "your limits.tokens setting"),) if tokens else ()
-    theirs = SKILL if is_skill else tuple(dict.fromkeys(one for name in agents for one in INSTRUCTIONS.get(name, ())))
+    theirs = (
+        SKILL_CEILINGS
+        if is_skill
+        else tuple(dict.fromkeys(one for name in agents for one in INSTRUCTION_CEILINGS.get(name, ())))
+    )
     return (*own, *theirs)
 
 
@@ -74,19 +78,19 @@ def size(text: str, unit: Unit, count: Callable[[str], int]) -> int:
             return count(text)
 
 
-def passed(text: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> Iterator[tuple[Ceiling, int]]:
-    """Yield the limits that a text passes, with its size. No tokens are counted where they cannot be too many."""
+def exceeded(text: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> Iterator[tuple[Ceiling, int]]:
+    """Yield the limits that a text exceeds, with its size. Tokens are only counted if there could be too many."""
     for one in limits:
         if one.unit is Unit.TOKENS and len(text.encode("utf-8", "replace")) <= one.most:
-            continue  # a token is a byte at least
+            continue  # a token is at least one byte
         found = size(text, one.unit, count)
         if found > one.most:
             yield one, found
 
 
-def passed_by(before: str, after: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> str:
-    """Return which ceiling a file passes by growing, in words; empty if it stays below all, or shrinks."""
-    for one, found in passed(after, [one for one in limits if one.holds], count):
+def describe_exceeded(before: str, after: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> str:
+    """Describe the ceiling that a file exceeds by growing; "" if it exceeds none or shrinks."""
+    for one, found in exceeded(after, [one for one in limits if one.holds], count):
         if found > size(before, one.unit, count):
             return f"the file would have {found:,} {one.unit.value} (limit {one.most:,}): {one.what}"
     return ""

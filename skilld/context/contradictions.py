@@ -1,7 +1,7 @@
-"""Finds lines an agent loads that contradict an instruction, or each other. Pure.
+"""Finds lines that an agent loads and that contradict an instruction or each other, or are loaded twice. Pure.
 
-Sure is only what the rules of `skilld.classify.contradiction` know: another of two choices, another number of one
-measure, yes where the other says no.
+Only what the rules of `skilld.classify.contradiction` know is certain: the other of two choices, another number for the
+same measure, yes instead of no.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.context.values import LoadedFile, LoadTime, Scope, within
 from skilld.text import folded
 
-# Text that an agent loads twice.
-
 _MIN_LINE = 40  # characters: shorter lines are headings and the like
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedTwice:
-    """Lines that two files have: how many characters, and the first of them with its number in the second file."""
+class DuplicateText:
+    """Lines that two files share: `size` in characters, and the first line with its number in the second file."""
 
     path: str
     other: str
@@ -31,10 +29,10 @@ class LoadedTwice:
     size: int
 
 
-def loaded_twice(files: Sequence[LoadedFile]) -> list[LoadedTwice]:
-    """Return what is in two files that are loaded; of a file that is loaded twice, all of it.
+def find_duplicates(files: Sequence[LoadedFile]) -> list[DuplicateText]:
+    """Return the text that is in two loaded files, or in one file that is loaded twice.
 
-    Files of two folders neither of which is in the other are for different work, and are not compared.
+    Files of two separate folders are for different work and are not compared.
     """
     first: dict[str, list[LoadedFile]] = {}
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
@@ -47,30 +45,32 @@ def loaded_twice(files: Sequence[LoadedFile]) -> list[LoadedTwice]:
                 said = folded(line)
                 if len(said) < _MIN_LINE:
                     continue
-                if (other := next((one for one in first.get(said, ()) if _meet(one, file)), None)) is not None:
+                if (
+                    other := next((one for one in first.get(said, ()) if _can_load_together(one, file)), None)
+                ) is not None:
                     found.setdefault((other.path, f"{place} {file.path}"), []).append((number, line.strip()))
                 own.setdefault(said, file)
         for said, one in own.items():
             first.setdefault(said, []).append(one)
     return [
-        LoadedTwice(path, other.partition(" ")[2], lines[0][0], lines[0][1], sum(len(line) for _, line in lines))
+        DuplicateText(path, other.partition(" ")[2], lines[0][0], lines[0][1], sum(len(line) for _, line in lines))
         for (path, other), lines in found.items()
     ]
 
 
-def _meet(one: LoadedFile, other: LoadedFile) -> bool:
-    """Whether there is work for which both are loaded."""
+def _can_load_together(one: LoadedFile, other: LoadedFile) -> bool:
+    """Whether both files can be loaded at once."""
     apart = one.loaded is LoadTime.ON_USE and other.loaded is LoadTime.ON_USE
     return not apart or within(one.base, other.base) or within(other.base, one.base)
 
 
-_MAX_LENGTH = 400  # characters: a longer block is no single rule
-_MAX_RULES = 600  # that are compared with each other
+_MAX_LENGTH = 400  # characters: a longer block is not a single rule
+_MAX_RULES = 600  # compared with each other
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of a text: the number of its first line, its lines as they stand there, and its words alone."""
+    """One rule of a text: the number of its first line, its lines as written, and only its words."""
 
     line: int
     text: str
@@ -79,7 +79,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two lines that an agent loads at once and that cannot both hold."""
+    """Two lines that an agent loads together and cannot both follow."""
 
     path: str
     line: int
@@ -106,7 +106,7 @@ def contradicted_rules(change: str, text: str, first: int = 1) -> list[Rule]:
 
 
 def contradictions(files: Sequence[LoadedFile]) -> list[Contradiction]:
-    """Return what files say against each other that are all in the first request; each pair of lines once."""
+    """Return the contradictions between files that are all in the first request, each pair of lines once."""
     found: list[Contradiction] = []
     before: list[tuple[LoadedFile, Rule]] = []
     known = [file for file in files if file.loaded is LoadTime.START and file.scope not in {Scope.SKILL, Scope.MEMORY}]

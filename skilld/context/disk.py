@@ -1,4 +1,4 @@
-"""The files that resolvers look at, read once and cached until they change."""
+"""The files that resolvers read, cached until they change."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from skilld.files import read_plain
 
 MAX_BYTES = 1 << 20
 _MAX_FOLDERS = 5_000  # below one project
-_MAX_KEPT = 20_000  # folders and files in all
-_UNSETTLED_SECONDS = 2.0  # what changed so lately may change again without another time stamp
-# Folders in which nobody keeps instructions and which may be huge. What was touched in them is looked at all the same.
-_TOLD = (".md", ".MD")
-_PRUNED = frozenset(
+_MAX_CACHED = 20_000  # folders and files in total
+_UNSETTLED_SECONDS = 2.0  # what changed this recently may change again without a new time stamp
+_MARKDOWN_SUFFIXES = (".md", ".MD")
+# May be huge and contain no instructions. Files that were touched in them are read in any case.
+_SKIPPED_FOLDERS = frozenset(
     (
         *("node_modules", "bower_components", "vendor", "venv", "env", "site-packages", "__pycache__", "Pods", "deps"),
         *("target", "dist", "build", "_build", "out", "coverage", "DerivedData", "bazel-bin", "bazel-out"),
@@ -29,29 +29,29 @@ _PRUNED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """A file: its text, and where it is in truth."""
+    """A file: its text, and its real path."""
 
     text: str
     real: str
 
 
 class Files(Protocol):
-    """What resolvers ask of the world. Nothing raises: what cannot be read is not there."""
+    """How resolvers access files. Nothing raises: what cannot be read does not exist."""
 
     def read(self, path: str) -> FileText | None:
         """Return a regular file, links followed."""
 
     def names(self, folder: str) -> Mapping[str, bool]:
-        """Return what is in a folder, in the order of the disk, and whether each is a folder, links followed."""
+        """Return the names in a folder, in the order of the disk, and whether each is a folder, links followed."""
 
     def exists(self, path: str) -> bool:
         """Whether anything has this name."""
 
     def real(self, path: str) -> str:
-        """Return a path without links."""
+        """Return a path with links resolved."""
 
     def below(self, folder: str, wanted: frozenset[str]) -> Iterator[str]:
-        """Yield the folders below one that hold a wanted name, outer ones first; not those that hold no work."""
+        """Yield the folders below one that contain a wanted name, outer ones first, without those that hold no work."""
 
 
 @dataclass(slots=True)
@@ -63,9 +63,9 @@ class Disk:
     _scans: dict[str, tuple[tuple[int, ...], tuple[list[str], list[str]]]] = field(default_factory=dict)
 
     def read(self, path: str) -> FileText | None:
-        """Return a regular file, links followed; at most a megabyte of it is looked at."""
+        """Return a regular file, links followed; at most its first megabyte."""
         try:
-            facts = os.stat(path)  # noqa: PTH116 - asked of hundreds of names that are not there
+            facts = os.stat(path)  # noqa: PTH116 - called for hundreds of names that do not exist
             if not stat.S_ISREG(facts.st_mode):
                 return None
             kept = self._texts.get(path)
@@ -75,11 +75,11 @@ class Disk:
             found = FileText(data.decode("utf-8", "replace").removeprefix("\ufeff"), os.path.realpath(path))
         except (OSError, ValueError):
             return None
-        _keep(self._texts, path, facts, found)
+        _cache(self._texts, path, facts, found)
         return found
 
     def names(self, folder: str) -> Mapping[str, bool]:
-        """Return what is in a folder; nothing if it cannot be listed."""
+        """Return the names in a folder; none if it cannot be listed."""
         try:
             facts = os.stat(folder)  # noqa: PTH116
             kept = self._folders.get(folder)
@@ -89,38 +89,38 @@ class Disk:
                 found = {entry.name: entry.is_dir() for entry in entries}
         except (OSError, ValueError):
             return {}
-        _keep(self._folders, folder, facts, found)
+        _cache(self._folders, folder, facts, found)
         return found
 
     def exists(self, path: str) -> bool:
-        """Whether anything has this name, a link that leads nowhere too."""
+        """Whether anything has this name, even a broken link."""
         try:
             return os.path.lexists(path)
         except ValueError:
             return False
 
     def real(self, path: str) -> str:
-        """Return a path without links; as it is where no system could have it."""
+        """Return a path with links resolved; unchanged if it is not a valid path."""
         try:
             return os.path.realpath(path)
         except ValueError:
             return path
 
     def below(self, folder: str, wanted: frozenset[str]) -> Iterator[str]:
-        """Yield the folders below one that hold a wanted name; not with a dot, of dependencies or output, nor links."""
-        ignored = _PRUNED | self._ignored(folder)
+        """Yield the folders below one that contain a wanted name, except hidden ones, dependencies and links."""
+        ignored = _SKIPPED_FOLDERS | self._ignored(folder)
         level = deque([folder])
         for _ in range(_MAX_FOLDERS):
             if not level:
                 return
             here = level.popleft()
-            inner, told = self._scanned(here)
+            inner, told = self._scan(here)
             level.extend([f"{here}/{name}" for name in inner if name not in ignored])
             if here != folder and not wanted.isdisjoint(told):
                 yield here
 
-    def _scanned(self, folder: str) -> tuple[list[str], list[str]]:
-        """Return the folders in a folder, and what may be or hold instructions; the rest of it is not kept."""
+    def _scan(self, folder: str) -> tuple[list[str], list[str]]:
+        """Return the subfolders of a folder, and the names that may be or hold instructions."""
         try:
             facts = os.stat(folder)  # noqa: PTH116
             kept = self._scans.get(folder)
@@ -130,17 +130,17 @@ class Disk:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     name = entry.name
-                    if name.endswith(_TOLD) or name[0] == ".":
+                    if name.endswith(_MARKDOWN_SUFFIXES) or name[0] == ".":
                         told.append(name)
                     elif entry.is_dir(follow_symlinks=False):
                         inner.append(name)
         except (OSError, ValueError):
             return [], []
-        _keep(self._scans, folder, facts, (inner, told))
+        _cache(self._scans, folder, facts, (inner, told))
         return inner, told
 
     def _ignored(self, folder: str) -> frozenset[str]:
-        """Return the folders that the project's .gitignore names plainly."""
+        """Return the folders that the project's .gitignore names without patterns."""
         found = self.read(f"{folder}/.gitignore")
         lines = found.text.splitlines() if found else ()
         names = (line.strip().strip("/") for line in lines if line.strip().endswith("/"))
@@ -151,8 +151,8 @@ def _identity(facts: os.stat_result) -> tuple[int, ...]:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _keep(kept: dict, key: str, facts: os.stat_result, found: object) -> None:  # type: ignore[type-arg]
+def _cache(kept: dict, key: str, facts: os.stat_result, found: object) -> None:  # type: ignore[type-arg]
     if time.time() - max(facts.st_mtime, facts.st_ctime) > _UNSETTLED_SECONDS:
-        if len(kept) >= _MAX_KEPT:
+        if len(kept) >= _MAX_CACHED:
             kept.clear()
         kept[key] = (_identity(facts), found)

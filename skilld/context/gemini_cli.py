@@ -5,8 +5,8 @@ from __future__ import annotations
 from posixpath import dirname, join
 
 from skilld.context import markup
-from skilld.context.gather import Resolution, Where, at, strings, target
-from skilld.context.markup import Imports, follow
+from skilld.context.markup import ImportRules, add_imports
+from skilld.context.resolution import Resolution, Workspace, resolve_path, string_list, value_at
 from skilld.context.values import LoadedFile, Scope, within
 
 NEWEST = "0.61.0"
@@ -14,52 +14,53 @@ QWEN_NEWEST = "0.24.4"
 _MAX_HOPS = 5
 
 
-def resolve(where: Where) -> Resolution:
-    """Return what Gemini CLI loads, first to last."""
+def resolve(where: Workspace) -> Resolution:
+    """Return what Gemini CLI loads, in order."""
     found = Resolution(where)
     settings = _settings(where, ".gemini")
-    names = list(dict.fromkeys([*strings(at(settings, "context", "fileName")), "GEMINI.md"]))
+    names = list(dict.fromkeys([*string_list(value_at(settings, "context", "fileName")), "GEMINI.md"]))
     for name in names:
-        _take(found, join(where.own, name), Scope.PERSONAL)
-    for folder in where.up(where.root or where.project)[::-1]:
+        _add_file(found, join(where.own, name), Scope.PERSONAL)
+    for folder in where.folders_up(where.root or where.project)[::-1]:
         for name in names:
-            _take(found, join(folder, name), Scope.PROJECT)
-    more = at(settings, "context", "loadMemoryFromIncludeDirectories") is True
-    for given in strings(at(settings, "context", "includeDirectories")) if more else ():
+            _add_file(found, join(folder, name), Scope.PROJECT)
+    more = value_at(settings, "context", "loadMemoryFromIncludeDirectories") is True
+    for given in string_list(value_at(settings, "context", "includeDirectories")) if more else ():
         for name in names:
-            _take(found, join(target(given, where.project, where.home), name), Scope.PROJECT)
+            _add_file(found, join(resolve_path(given, where.project, where.home), name), Scope.PROJECT)
     for folder in where.nested(*names):
         for name in names:
-            _take(found, join(folder, name), Scope.NESTED, folder)
-    short = at(where.json(join(where.own, "projects.json")), "projects", where.root or where.project)
+            _add_file(found, join(folder, name), Scope.NESTED, folder)
+    short = value_at(where.json(join(where.own, "projects.json")), "projects", where.root or where.project)
     if isinstance(short, str):
         found.add(join(where.own, "tmp", short, "memory/MEMORY.md"), Scope.MEMORY)
     return found
 
 
-def resolve_qwen(where: Where) -> Resolution:
-    """Return what Qwen Code loads, first to last."""
+def resolve_qwen(where: Workspace) -> Resolution:
+    """Return what Qwen Code loads, in order."""
     found = Resolution(where)
     settings = _settings(where, ".qwen")
-    names = strings(at(settings, "context", "fileName")) or ["QWEN.md", "AGENTS.md"]
-    folders = where.up(dirname(where.root) if where.root else "/")[::-1]  # one above the root of the repository
+    names = string_list(value_at(settings, "context", "fileName")) or ["QWEN.md", "AGENTS.md"]
+    # Up to the parent of the repository's root.
+    folders = where.folders_up(dirname(where.root) if where.root else "/")[::-1]
     for name in names:
-        _take(found, join(where.own, name), Scope.PERSONAL, links=True)
+        _add_file(found, join(where.own, name), Scope.PERSONAL, links=True)
         for folder in folders:
-            _take(found, join(folder, name), Scope.PROJECT, links=True)
+            _add_file(found, join(folder, name), Scope.PROJECT, links=True)
     slug = "".join(letter if letter.isalnum() else "-" for letter in where.root or where.project)
     found.add(join(where.own, "projects", slug, "memory/MEMORY.md"), Scope.MEMORY)
     return found
 
 
-def _settings(where: Where, folder: str) -> dict[str, object]:
+def _settings(where: Workspace, folder: str) -> dict[str, object]:
     own, project = (where.json(join(home, "settings.json")) for home in (where.own, join(where.project, folder)))
     mine, theirs = own.get("context"), project.get("context")
     both = {"context": mine | theirs} if isinstance(mine, dict) and isinstance(theirs, dict) else {}
     return own | project | both
 
 
-def _take(found: Resolution, path: str, scope: Scope, folder: str = "", *, links: bool = False) -> None:
+def _add_file(found: Resolution, path: str, scope: Scope, folder: str = "", *, links: bool = False) -> None:
     where = found.where
 
     def refuses(file: LoadedFile, path: str, real: str) -> str:
@@ -69,4 +70,4 @@ def _take(found: Resolution, path: str, scope: Scope, folder: str = "", *, links
 
     file = found.add(path, scope, folder=folder)
     if file:
-        follow(found, file, Imports(_MAX_HOPS, refuses, markup.BARE))
+        add_imports(found, file, ImportRules(_MAX_HOPS, refuses, markup.BARE_SYNTAX))

@@ -8,22 +8,23 @@ from posixpath import basename, dirname, join
 
 from skilld.context import markup
 from skilld.context.disk import FileText
-from skilld.context.gather import Resolution, files_below
-from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, plain
+from skilld.context.resolution import Resolution, files_below
+from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, plain_segments
 from skilld.skills.spec import front, scalar
 
-FILE = "SKILL.md"
+SKILL_FILE = "SKILL.md"
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
     """How one agent lists skills.
 
-    `nested` folders are looked into, a skill needs to be `described`, `disable-model-invocation` `hides` it, a
-    description that is not `quoted` may hold no `: `. One of over `longest` characters is cut, or `drops` the skill;
-    for all descriptions there is `room` characters, after which come bare names. `personal_wins` where names clash.
-    Folders `above` the working folder count, `to_the_top` where there is no repository; those in `not_at_home` and
-    `not_above` do not there. `by_path`: a skill with `paths` is listed once a file that matches was read.
+    `nested`: subfolders are searched. `described`: a skill without a description is not listed. `hides`:
+    `disable-model-invocation` hides a skill. `quoted`: a description with `: ` must be quoted. One of over `longest`
+    characters is cut off, or `drops` the skill. All descriptions together have `room` characters; after that only names
+    are listed. `personal_wins`: a personal skill hides one of the same name. `above`: folders above the working folder
+    count, `to_the_top` even outside a repository, except those in `not_above`; those in `not_at_home` do not count in
+    the home. `by_path`: a skill with `paths` is listed once a matching file was read.
     """
 
     nested: bool = False
@@ -42,7 +43,7 @@ class Listing:
 
 
 LISTINGS: Mapping[str, Listing] = {
-    # A hundredth of the window: 7 kB is what a model with 200,000 tokens has for it.
+    # A hundredth of the context window: 7 kB for a model with 200,000 tokens.
     "claude-code": Listing(
         described=False, hides=True, longest=1536, room=7_000, personal_wins=True, to_the_top=True, by_path=True
     ),
@@ -57,10 +58,12 @@ LISTINGS: Mapping[str, Listing] = {
 }  # fmt: skip
 
 
-def take(found: Resolution, rules: Listing, in_project: Sequence[str], personal: Sequence[str]) -> None:
-    """Add the skills that are listed, and note those that are not."""
+def add_listed_skills(found: Resolution, rules: Listing, in_project: Sequence[str], personal: Sequence[str]) -> None:
+    """Add the skills that are listed, and a surprise for each that is not."""
     where = found.where
-    ways = where.up((where.root or ("/" if rules.to_the_top else where.project)) if rules.above else where.project)
+    ways = where.folders_up(
+        (where.root or ("/" if rules.to_the_top else where.project)) if rules.above else where.project
+    )
     project = [
         path
         for folder in ways
@@ -70,15 +73,17 @@ def take(found: Resolution, rules: Listing, in_project: Sequence[str], personal:
     left = rules.room
     seen: dict[str, str] = {}
     for folder in (*personal, *project) if rules.personal_wins else (*project, *personal):
-        for path in sorted(_in(found, folder, nested=rules.nested)):
+        for path in sorted(_skill_files(found, folder, nested=rules.nested)):
             there = where.files.read(path)
-            if there is None or there.real in found.taken:
+            if there is None or there.real in found.real_paths:
                 continue
-            found.taken.add(there.real)
+            found.real_paths.add(there.real)
             name = basename(dirname(path))
-            told, why = _told(there.text, rules)
+            told, why = _listed_description(there.text, rules)
             if name in seen:
-                found.tell(Kind.HIDDEN, path, "another skill with the same name is listed instead", by=seen[name])
+                found.add_surprise(
+                    Kind.HIDDEN, path, "another skill with the same name is listed instead", by=seen[name]
+                )
                 continue
             if told and rules.room and len(told) > left:
                 told, why = (
@@ -86,16 +91,16 @@ def take(found: Resolution, rules: Listing, in_project: Sequence[str], personal:
                     ("its description does not fit in the list; models with larger context windows get a longer list"),
                 )
             if why:
-                found.tell(Kind.UNLISTED, path, why)
+                found.add_surprise(Kind.UNLISTED, path, why)
             if told is not None:
                 seen[name] = path
                 left -= len(told)
-                found.files.append(_listed(found, path, there, told, rules))
+                found.files.append(_listed_file(found, path, there, told, rules))
 
 
-def _listed(found: Resolution, path: str, there: FileText, told: str, rules: Listing) -> LoadedFile:
-    keys = markup.front_entries(markup.split_front(there.text)[0] or ())
-    paths = tuple((markup.listed(keys["paths"]) or ()) if rules.by_path and "paths" in keys else ())
+def _listed_file(found: Resolution, path: str, there: FileText, told: str, rules: Listing) -> LoadedFile:
+    keys = markup.front_entries(markup.split_front_matter(there.text)[0] or ())
+    paths = tuple((markup.list_values(keys["paths"]) or ()) if rules.by_path and "paths" in keys else ())
     where = found.where
     return LoadedFile(
         path,
@@ -104,23 +109,25 @@ def _listed(found: Resolution, path: str, there: FileText, told: str, rules: Lis
         Scope.SKILL,
         paths=paths,
         base=where.project,
-        segments=plain(f"- {basename(dirname(path))}: {told}".removesuffix(": ")),
+        segments=plain_segments(f"- {basename(dirname(path))}: {told}".removesuffix(": ")),
         entered=not paths or where.touches_match(paths, where.project),
     )
 
 
-def _in(found: Resolution, folder: str, *, nested: bool) -> Iterator[str]:
+def _skill_files(found: Resolution, folder: str, *, nested: bool) -> Iterator[str]:
     if nested:
-        yield from (path for path in files_below(found.where.files, folder, FILE, 8) if basename(path) == FILE)
+        yield from (
+            path for path in files_below(found.where.files, folder, SKILL_FILE, 8) if basename(path) == SKILL_FILE
+        )
         return
     for name, is_folder in found.where.files.names(folder).items():
-        if is_folder and found.where.files.read(path := join(folder, name, FILE)):
+        if is_folder and found.where.files.read(path := join(folder, name, SKILL_FILE)):
             yield path
 
 
-def _told(text: str, rules: Listing) -> tuple[str | None, str]:
-    """Return what is behind the name (None: it is not listed), and why that is not what the person wrote."""
-    keys = markup.front_entries(markup.split_front(text)[0] or ())
+def _listed_description(text: str, rules: Listing) -> tuple[str | None, str]:
+    """Return the description in the list (None: not listed), and why it is not what the person wrote."""
+    keys = markup.front_entries(markup.split_front_matter(text)[0] or ())
     if rules.hides and "disable-model-invocation" in keys and scalar(*keys["disable-model-invocation"][1:]) == "true":
         return None, ""  # as it asks
     told = front(text).description
@@ -130,7 +137,7 @@ def _told(text: str, rules: Listing) -> tuple[str | None, str]:
     if not told and rules.described:
         return None, "it has no description"
     if not told:
-        body = (line for line in markup.split_front(text)[1] if line.strip())
+        body = (line for line in markup.split_front_matter(text)[1] if line.strip())
         told = next(body, "").lstrip("# ").strip()
     if rules.longest and len(told) > rules.longest:
         if rules.drops:

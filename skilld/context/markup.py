@@ -1,6 +1,6 @@
 """Markdown as agents read it: front matter, block comments, imports.
 
-Text in, plain values out; only `follow` reads files.
+Text in, plain values out; only `add_imports` reads files.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from posixpath import dirname
 
-from skilld.context.gather import Resolution, View, target
-from skilld.context.values import Kind, LoadedFile, LoadTime, Segment, plain
+from skilld.context.resolution import Resolution, View, resolve_path
+from skilld.context.values import Kind, LoadedFile, LoadTime, Segment, plain_segments
 from skilld.markdown.structure import blank_code
 from skilld.skills.spec import Entry, entries, scalar
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_OPENS = re.compile(r" {0,3}<!--")
+_COMMENT_START = re.compile(r" {0,3}<!--")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)")
 _PUNCTUATION = ",.;:!?)]}'\""
-_FILE = re.compile(r"(?:~|\.{1,2})?/|.*\.[A-Za-z][A-Za-z0-9]{0,7}$")
-_LISTED = re.compile(r"\s*(?:[-+*]|\d+[.)])\s")
+_FILE_NAME = re.compile(r"(?:~|\.{1,2})?/|.*\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_LIST_ITEM = re.compile(r"\s*(?:[-+*]|\d+[.)])\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """How an agent writes a reference: what may stand around the name, and in it.
+    """How an agent writes a reference: what may surround the name, and what it may contain.
 
-    With `comments` those within comments count. `trims`: punctuation directly behind a name does no harm.
+    `comments`: references in comments count. `trims`: punctuation directly after a name is ignored.
     """
 
     pattern: re.Pattern[str]
@@ -36,32 +36,32 @@ class Syntax:
     trims: bool = False
 
 
-# Emphasis may stand around a name, a part of the file behind it and an escaped blank in it, as Claude Code has it.
-RICH = Syntax(re.compile(r"(?<![^\s*_])@((?:[^\s\\#*]|\\ )+)(?:[#*]\S*)?"), comments=False)
-BARE = Syntax(re.compile(r"(?<!\S)@(\S+)"))
-BRACKETED = Syntax(re.compile(r"(?<![^\s(])@(\S+)"), trims=True)
+# As in Claude Code: emphasis around a name, a part of the file after it, and escaped blanks in it are allowed.
+RICH_SYNTAX = Syntax(re.compile(r"(?<![^\s*_])@((?:[^\s\\#*]|\\ )+)(?:[#*]\S*)?"), comments=False)
+BARE_SYNTAX = Syntax(re.compile(r"(?<!\S)@(\S+)"))
+BRACKETED_SYNTAX = Syntax(re.compile(r"(?<![^\s(])@(\S+)"), trims=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A reference to another file: its line, and the name as it stands there."""
+    """A reference to another file: its line, and the name as written."""
 
     line: int
     name: str
 
     @property
-    def tidy(self) -> str:
-        """The name without the punctuation behind it."""
+    def trimmed_name(self) -> str:
+        """The name without the punctuation after it."""
         return self.name.rstrip(_PUNCTUATION)
 
     @property
-    def means_a_file(self) -> bool:
-        """Whether it looks like a file, and not like a person's or a package's name."""
-        return bool(_FILE.match(self.tidy))
+    def looks_like_file(self) -> bool:
+        """Whether it looks like a file's name and not like that of a person or package."""
+        return bool(_FILE_NAME.match(self.trimmed_name))
 
 
-def split_front(text: str) -> tuple[list[str] | None, list[str]]:
-    """Return the lines of the front matter (None: there is none) and all lines, the front matter's left blank."""
+def split_front_matter(text: str) -> tuple[list[str] | None, list[str]]:
+    """Return the lines of the front matter (None: there is none), and all lines with the front matter blanked."""
     lines = text.split("\n")
     if not lines or lines[0].rstrip() != "---":
         return None, lines
@@ -70,26 +70,26 @@ def split_front(text: str) -> tuple[list[str] | None, list[str]]:
 
 
 def without_comments(lines: Sequence[str]) -> list[str]:
-    """Return lines without the comments that stand by themselves, which are left blank.
+    """Return lines with the comments on their own lines blanked.
 
-    One in a line, in a list, in code or never closed is none of them: CommonMark's HTML blocks.
+    Comments within a line, in a list, in code or never closed remain: only CommonMark's HTML blocks count.
     """
     left = list(lines)
     fence = ""
-    inside = 0  # how far the text of a list's item is indented
+    inside = 0  # indentation of the text of a list item
     number = 0
     last = max((at for at, line in enumerate(left) if "-->" in line), default=-1)
     while number < len(left):
         line = left[number]
         opened = _FENCE.match(line)
-        listed = _LISTED.match(line)
+        listed = _LIST_ITEM.match(line)
         if listed or (line.strip() and len(line) - len(line.lstrip()) < inside):
             inside = listed.end() if listed else 0
         if opened and not fence:
             fence = opened[1]
         elif opened and fence and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
             fence = ""
-        elif not fence and not inside and number <= last and _OPENS.match(line):
+        elif not fence and not inside and number <= last and _COMMENT_START.match(line):
             end = next(at for at in range(number, len(left)) if "-->" in left[at])
             rest = left[end].partition("-->")[2]
             left[number : end + 1] = [*[""] * (end - number), rest]
@@ -99,9 +99,9 @@ def without_comments(lines: Sequence[str]) -> list[str]:
 
 
 def segments(lines: Sequence[str], whole: Sequence[str] = ()) -> tuple[Segment, ...]:
-    """Return the runs of lines between two blank ones.
+    """Return the runs of lines between blank ones.
 
-    Lines of the `whole` text that are blank now were a comment, which takes the blank lines below it along.
+    Lines of the `whole` text that are blank now were a comment; the blank lines below it are dropped with it.
     """
     found: list[Segment] = []
     start = above = 0
@@ -119,7 +119,7 @@ def segments(lines: Sequence[str], whole: Sequence[str] = ()) -> tuple[Segment, 
 
 
 def imports(lines: Sequence[str], syntax: Syntax) -> Iterator[Import]:
-    """Yield the references to other files, outside of code and comments."""
+    """Yield the references to other files outside of code and comments."""
     fence = ""
     before_is_blank, in_list = True, False
     for number, line in enumerate(lines, 1):
@@ -130,7 +130,7 @@ def imports(lines: Sequence[str], syntax: Syntax) -> Iterator[Import]:
             fence = ""
         elif not fence and line.strip():
             indented = line.startswith(("    ", "\t")) and before_is_blank and not in_list
-            in_list = bool(_LISTED.match(line)) or (in_list and line[0] in " \t")
+            in_list = bool(_LIST_ITEM.match(line)) or (in_list and line[0] in " \t")
             if not indented:
                 bare = blank_code(line) if syntax.comments else _COMMENT.sub(" ", blank_code(line))
                 yield from (Import(number, found[1].replace("\\ ", " ")) for found in syntax.pattern.finditer(bare))
@@ -140,12 +140,12 @@ def imports(lines: Sequence[str], syntax: Syntax) -> Iterator[Import]:
 
 
 def front_entries(front: Sequence[str]) -> dict[str, Entry]:
-    """Return the keys of a front matter with what is behind them."""
+    """Return the entries of a front matter by key."""
     return {entry[0]: entry for entry in entries(front)}
 
 
-def listed(entry: Entry) -> list[str] | None:
-    """Return the values of a list, written as a YAML list or with commas; None if it is not closed."""
+def list_values(entry: Entry) -> list[str] | None:
+    """Return the values of a YAML list or of a comma-separated one; None if it is not closed."""
     _, value, rest = entry
     below = [line.strip() for line in rest if line.strip()]
     if not value and all(line.startswith("-") for line in below):
@@ -154,14 +154,14 @@ def listed(entry: Entry) -> list[str] | None:
     if whole[:1] == "[":
         if not whole.endswith("]"):
             return None
-        return [scalar(part, ()) for part in _commas(whole[1:-1])]
+        return [scalar(part, ()) for part in _split_commas(whole[1:-1])]
     if whole[:1] in {'"', "'"} and (whole.count(whole[0]) == 1 or whole[-1] != whole[0]):
         return None
-    return _commas(scalar(value, rest))
+    return _split_commas(scalar(value, rest))
 
 
-def _commas(text: str) -> list[str]:
-    """Return what is between commas, but not between those in braces."""
+def _split_commas(text: str) -> list[str]:
+    """Split at commas, except those in braces."""
     cuts, depth = [-1], 0
     for at, letter in enumerate(text):
         depth += {"{": 1, "}": -1}.get(letter, 0)
@@ -171,32 +171,33 @@ def _commas(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-# Files that others import with `@path`, for the agents that support it.
+# Files imported with `@path`, for the agents that support it.
 
 
 @dataclass(frozen=True, slots=True)
-class Imports:
-    """The rules of one agent: how many deep; what `refuses` says of an importing file, a path and the real path.
+class ImportRules:
+    """One agent's rules for imports: how deep they go (`hops`), and which are refused.
 
-    That is why it is not loaded, a clause, or empty. Files that end in one of `passes_over` are none to import.
+    `refuses` takes the importing file, a path and its real path, and returns why it is not loaded (a clause), or "".
+    Names that end in one of `passes_over` are not imports.
     """
 
     hops: int
     refuses: Callable[[LoadedFile, str, str], str]
     syntax: Syntax
-    view: View = plain
+    view: View = plain_segments
     passes_over: tuple[str, ...] = ()
 
 
-def follow(found: Resolution, file: LoadedFile, rules: Imports) -> None:
-    """Take what a file imports, and what that imports, and note what is not loaded."""
-    for one in imports(_lines(file), rules.syntax) if "@" in file.text else ():
-        name = one.tidy if rules.syntax.trims else one.name
-        path = target(name, dirname(file.path), found.where.home)
+def add_imports(found: Resolution, file: LoadedFile, rules: ImportRules) -> None:
+    """Add what a file imports, recursively, and a surprise for each import that is not loaded."""
+    for one in imports(_visible_lines(file), rules.syntax) if "@" in file.text else ():
+        name = one.trimmed_name if rules.syntax.trims else one.name
+        path = resolve_path(name, dirname(file.path), found.where.home)
         there = None if path.lower().endswith(rules.passes_over) else found.where.files.read(path)
         if there is None:
             why = _dead_reason(found, one, path, file, rules)
-        elif there.real in found.taken:
+        elif there.real in found.real_paths:
             why = ""
         elif rules.hops == 0:
             why = "is not loaded because imports are nested too deeply"
@@ -206,21 +207,21 @@ def follow(found: Resolution, file: LoadedFile, rules: Imports) -> None:
                 on_use = file.base if file.loaded is LoadTime.ON_USE else ""
                 inner = found.add(path, file.scope, view=rules.view, folder=on_use, paths=file.paths, via=file.path)
                 if inner:
-                    follow(found, inner, replace(rules, hops=rules.hops - 1))
+                    add_imports(found, inner, replace(rules, hops=rules.hops - 1))
         if why:
-            found.tell(Kind.DEAD, file.path, f"@{one.name} {why}", line=one.line)
+            found.add_surprise(Kind.DEAD, file.path, f"@{one.name} {why}", line=one.line)
 
 
-def _dead_reason(found: Resolution, one: Import, path: str, file: LoadedFile, rules: Imports) -> str:
-    if one.tidy != one.name and not rules.syntax.trims:
-        bare = target(one.tidy, dirname(file.path), found.where.home)
+def _dead_reason(found: Resolution, one: Import, path: str, file: LoadedFile, rules: ImportRules) -> str:
+    if one.trimmed_name != one.name and not rules.syntax.trims:
+        bare = resolve_path(one.trimmed_name, dirname(file.path), found.where.home)
         if found.where.files.read(bare):
-            return f"is not loaded because its name is followed directly by '{one.name[len(one.tidy) :]}'"
-    return "does not exist" if one.means_a_file and not found.where.files.exists(path) else ""
+            return f"is not loaded because its name is followed directly by '{one.name[len(one.trimmed_name) :]}'"
+    return "does not exist" if one.looks_like_file and not found.where.files.exists(path) else ""
 
 
-def _lines(file: LoadedFile) -> list[str]:
-    """Return the lines that the agent sees, each where it is in the file."""
+def _visible_lines(file: LoadedFile) -> list[str]:
+    """Return the lines that the agent sees, at their positions in the file."""
     lines: list[str] = []
     for segment in file.segments:
         lines += [""] * (segment.line - 1 - len(lines)) + segment.text.split("\n")

@@ -1,7 +1,7 @@
-"""References in a rule to things that are gone: paths, npm scripts, make targets, recipes, flags, packages.
+"""Finds references in rules to what no longer exists: paths, npm scripts, make targets, recipes, flags, packages.
 
-A text and a project in, what leads nowhere out. Sure rather than complete: what a line tells to make or to avoid, what
-git ignores, and what the tree cannot tell is never dead. docs/trim.md has the figures.
+Takes a text and a project. Certain rather than complete: what a line says to create or to avoid, what git ignores, and
+what the tree cannot show is never reported. docs/trim.md has the figures.
 """
 
 from __future__ import annotations
@@ -15,23 +15,25 @@ from posixpath import basename, dirname, join, normpath
 from urllib.parse import unquote
 
 from skilld.context.disk import Disk, Files
-from skilld.context.gather import at, json_object, up
 from skilld.context.patterns import matches
+from skilld.context.resolution import folders_up, json_object, value_at
 from skilld.context.values import Context, Kind, Surprise, within
 from skilld.edit.tokens import FILE_ENDING
 from skilld.markdown.structure import blank_code, code_spans
 
-_MAX_PATH = 1000  # characters; each folder of it may have a file of its own that is read
-_MAX_LINE = 1000  # characters of a line that are looked at
-_MAX_ENTRIES = 30_000  # of a tree: in a larger one nothing is judged
-_PRUNED = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".next", "vendor"})
+_MAX_PATH = 1000  # characters; a .gitignore may be read in each folder of it
+_MAX_LINE = 1000  # characters of a line that are searched
+_MAX_ENTRIES = 30_000  # of a tree: nothing is reported in a larger one
+_SKIPPED_FOLDERS = frozenset(
+    {".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".next", "vendor"}
+)
 _MAKEFILES = re.compile(r"(?:GNU)?makefile|.*\.mk", re.IGNORECASE)
 _MANIFESTS = re.compile(
     r"package\.json|pyproject\.toml|(?:.*-)?requirements.*\.(?:txt|in)|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml"
     r"|Cargo\.toml|go\.mod|Gemfile|composer\.json|pom\.xml|build\.gradle(?:\.kts)?|deno\.jsonc?|.*\.csproj|mix\.exs"
 )
-# A line that makes, forbids, remembers, or gives an example names what need not be there.
-_HEDGED = re.compile(
+# A line that creates, forbids, recalls or gives an example may name what does not exist.
+_HEDGE_PATTERN = re.compile(
     r"\b(?:never|not|no|none|without|don['’]?t|avoid|instead|rather|replac\w+|migrat\w+|delet\w+|remov\w+|gone"
     r"|dropped|legacy|deprecated|old|former\w*|was|were|used to|would|could|might|may|if|unless|when|optional\w*"
     r"|example|e\.g\.|such as|like|another|other|add\w*|new|creat\w+|generat\w+|writ(?:e|es|ing)|sav\w+|stor\w+|put"
@@ -39,24 +41,24 @@ _HEDGED = re.compile(
     r"|should become)\b",
     re.IGNORECASE,
 )
-_ELSEWHERE = re.compile(
+_EXTERNAL_PATTERN = re.compile(
     r"(?:^|[\s/])(?:~|\$|%)|[*?<>{}|$]|\.\.\.|\bN{2,}\b|\bX{2,}\b|\bY{4}\b|\bpath/to\b"
     r"|\b(?:foo|bar|baz|your|my)\b|-\d+\.\d",
     re.ASCII,
 )
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(\s*<?([^)>\s]+)>?\s*\)")
 _ENDING = re.compile(r"\w\.[A-Za-z]\w{0,9}$")
-_WORD = re.compile(r"(?<![\w/:.@~$+-])\.?[\w@+-][\w.@+-]*(?:/[\w.@+-]+)+(?:/|:\d+)?")
-_RUN = re.compile(
+_PATH_PATTERN = re.compile(r"(?<![\w/:.@~$+-])\.?[\w@+-][\w.@+-]*(?:/[\w.@+-]+)+(?:/|:\d+)?")
+_NPM_RUN = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)(?:[ ]+-{1,2}[\w-]+(?:[ =][\w@./][\w@./-]*)?)*[ ]+run(?:-script)?[ ]+(\w[\w:.-]*)"
     r"|\b(?:pnpm|yarn)[ ]+(\w[\w-]*:[\w:.-]+)"
 )
-_TOOL = re.compile(r"(?:^|&&|;|\|\|)\s*(?:\$\s+)?(make|just)((?:[ ]+[A-Za-z_][\w-]*)+)(?=\s*(?:$|&&|;|#|\|))")
-_JUST = re.compile(r"(?:^|&&|;|\|\|)\s*(?:\$\s+)?just[ ]+([A-Za-z_][\w-]*)")
-_SCRIPT = re.compile(r"(?:^|[\s])\.?/?((?:[\w.@-]+/)+[\w.-]+)((?:[ ]+\S+)+)")
+_MAKE_OR_JUST = re.compile(r"(?:^|&&|;|\|\|)\s*(?:\$\s+)?(make|just)((?:[ ]+[A-Za-z_][\w-]*)+)(?=\s*(?:$|&&|;|#|\|))")
+_JUST_RECIPE = re.compile(r"(?:^|&&|;|\|\|)\s*(?:\$\s+)?just[ ]+([A-Za-z_][\w-]*)")
+_SCRIPT_CALL = re.compile(r"(?:^|[\s])\.?/?((?:[\w.@-]+/)+[\w.-]+)((?:[ ]+\S+)+)")
 _FLAG = re.compile(r"(?<!\S)--([A-Za-z][\w-]+)")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-_FORWARDS = re.compile(r"\$[@*]|\$\{@|sys\.argv|process\.argv|parse_known_args|ARGV|%\*")
+_FORWARDED_ARGUMENTS = re.compile(r"\$[@*]|\$\{@|sys\.argv|process\.argv|parse_known_args|ARGV|%\*")
 _PACKAGE = re.compile(
     r"`(@?[\w./-]+)`\s+(?:npm |pypi |python |node )?(?:package|library|crate|gem|dependency)\b", re.IGNORECASE
 )
@@ -65,8 +67,8 @@ _RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:=\n]*+:(?!=)|^alias[ \t]++([\w-]+
 
 
 @dataclass(frozen=True, slots=True)
-class Dead:
-    """A reference that leads nowhere: `name` as the line has it, and a clause that says why. `line` counts from 1."""
+class DeadReference:
+    """A reference to nothing: `name` as written in the line, and a clause that says why. `line` counts from 1."""
 
     line: int
     name: str
@@ -75,7 +77,7 @@ class Dead:
 
 @dataclass
 class Project:
-    """The tree below a project's root, as far as references can be checked against it."""
+    """The tree below a project's root, against which references are checked."""
 
     root: str
     files: Files
@@ -83,7 +85,7 @@ class Project:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """All paths below the root, folders with a slash behind them; none if the tree is too large to judge."""
+        """All paths below the root, folders with a trailing slash; none if the tree is too large or sparse."""
         found: list[str] = []
         left = [""]
         while left and len(found) <= _MAX_ENTRIES:
@@ -91,14 +93,14 @@ class Project:
             for name, is_folder in self.files.names(join(self.root, folder)).items():
                 path = join(folder, name)
                 found.append(path + "/" * is_folder)
-                if is_folder and name not in _PRUNED and self.files.real(join(self.root, path)).endswith(path):
+                if is_folder and name not in _SKIPPED_FOLDERS and self.files.real(join(self.root, path)).endswith(path):
                     left.append(path)
         sparse = self.files.exists(join(self.root, ".git/info/sparse-checkout"))
         return frozenset() if left or sparse else frozenset(found)
 
     @cached_property
     def endings(self) -> frozenset[str]:
-        """Every way to name a path by its last parts, in small letters."""
+        """Every way to name a path by its last parts, in lower case."""
         ends: set[str] = set()
         for path in self.paths:
             parts = path.rstrip("/").casefold().split("/")
@@ -106,27 +108,27 @@ class Project:
         return frozenset(ends)
 
     def text(self, path: str) -> str:
-        """Return what a file of the project says."""
+        """Return the text of a file in the project, "" if there is none."""
         found = self.files.read(join(self.root, path))
         return found.text if found else ""
 
-    def named(self, pattern: re.Pattern[str]) -> list[str]:
-        """Return the texts of the files with such names."""
+    def texts_of(self, pattern: re.Pattern[str]) -> list[str]:
+        """Return the texts of the files whose names match."""
         return [self.text(path) for path in sorted(self.paths) if pattern.fullmatch(basename(path))]
 
     @cached_property
     def scripts(self) -> frozenset[str]:
         """The scripts of all package.json files."""
         found: set[str] = set()
-        for text in self.named(re.compile(r"package\.json")):
-            scripts = at(json_object(text), "scripts")
+        for text in self.texts_of(re.compile(r"package\.json")):
+            scripts = value_at(json_object(text), "scripts")
             found |= set(scripts) if isinstance(scripts, dict) else set()
         return frozenset(found)
 
     @cached_property
     def targets(self) -> frozenset[str]:
-        """The targets of all makefiles; none if one makes targets by patterns or takes some from elsewhere."""
-        texts = self.named(_MAKEFILES)
+        """The targets of all makefiles; none if one has pattern rules or includes other files."""
+        texts = self.texts_of(_MAKEFILES)
         if any(
             re.search(r"^(?:%\s*:|\.DEFAULT\b|-?include\s.*[$*/~]|\$\(|.*\$\(eval)", text, re.MULTILINE)
             for text in texts
@@ -137,21 +139,21 @@ class Project:
     @cached_property
     def recipes(self) -> frozenset[str]:
         """The recipes and aliases of all justfiles; none if one imports others."""
-        texts = self.named(re.compile(r"\.?justfile|.{1,250}\.just", re.IGNORECASE))
+        texts = self.texts_of(re.compile(r"\.?justfile|.{1,250}\.just", re.IGNORECASE))
         if any(re.search(r"^(?:import|mod)\b", text, re.MULTILINE) for text in texts):
             return frozenset()
         return frozenset(name for text in texts for pair in _RECIPE.findall(text) for name in pair if name)
 
     @cached_property
     def manifests(self) -> str:
-        """What all manifests say, with one spelling of names."""
-        return "\n".join(self.named(_MANIFESTS)).casefold().replace("_", "-")
+        """The text of all manifests, with names normalised."""
+        return "\n".join(self.texts_of(_MANIFESTS)).casefold().replace("_", "-")
 
     def is_ignored(self, path: str) -> bool:
-        """Whether git leaves a path out, as far as .gitignore files say so, or nobody looks into its folder."""
-        if len(path) > _MAX_PATH or not _PRUNED.isdisjoint(path.split("/")):
+        """Whether a .gitignore file excludes a path, or its folder is never searched."""
+        if len(path) > _MAX_PATH or not _SKIPPED_FOLDERS.isdisjoint(path.split("/")):
             return True
-        for folder in up(dirname(path) or ".", "."):
+        for folder in folders_up(dirname(path) or ".", "."):
             above = "" if folder == "." else folder
             lines = [one.strip() for one in self.text(join(above, ".gitignore")).splitlines()]
             rest = path[len(above) :].lstrip("/")
@@ -160,8 +162,8 @@ class Project:
         return False
 
 
-def dead_references(text: str, path: str, project: Project) -> Iterator[Dead]:
-    """Yield the references of a text that lead nowhere; `path` is its file's, below the root of the project."""
+def dead_references(text: str, path: str, project: Project) -> Iterator[DeadReference]:
+    """Yield the dead references in a text; `path` is that of its file, below the project's root."""
     if not within(path, project.root):
         return
     folder = dirname(path)[len(project.root) :].strip("/")
@@ -172,7 +174,7 @@ def dead_references(text: str, path: str, project: Project) -> Iterator[Dead]:
         if fence:
             fenced = "" if fenced and fence[1].startswith(fenced) else fenced or fence[1]
             continue
-        if _HEDGED.search(line if fenced else blank_code(line)):
+        if _HEDGE_PATTERN.search(line if fenced else blank_code(line)):
             continue
         code = [line] if fenced else [span.content for span in code_spans(line)]
         found = [*_commands(code, project)]
@@ -183,14 +185,15 @@ def dead_references(text: str, path: str, project: Project) -> Iterator[Dead]:
                 *_packages(line, project),
             ]
         yield from (
-            Dead(number, name, why) for name, why in {one.removeprefix("./"): why for one, why in found}.items()
+            DeadReference(number, name, why)
+            for name, why in {one.removeprefix("./"): why for one, why in found}.items()
         )
 
 
-def dead_in(context: Context) -> list[Surprise]:
-    """Return the references of all files of a project that an agent loads there, skills too, which lead nowhere.
+def find_dead_references(context: Context) -> list[Surprise]:
+    """Return the dead references in all project files that an agent loads, including skills.
 
-    Imports are the resolver's to tell.
+    Those in imports, which the resolver reports, are left out.
     """
     project = Project(context.root, Disk())
     known = {(one.path, one.line) for one in context.of(Kind.DEAD)}
@@ -207,15 +210,15 @@ def dead_in(context: Context) -> list[Surprise]:
 
 def _commands(code: Sequence[str], project: Project) -> Iterator[tuple[str, str]]:
     for text in code:
-        for match in _RUN.finditer(text):
+        for match in _NPM_RUN.finditer(text):
             name = match[1] or match[2]
             if project.scripts and name not in project.scripts and not FILE_ENDING.search(name):
                 yield name, "no package.json defines this script"
-        for match in _TOOL.finditer(text):
+        for match in _MAKE_OR_JUST.finditer(text):
             for name in match[2].split() if match[1] == "make" and project.targets else ():
                 if name not in project.targets and name not in project.endings:
                     yield name, "no makefile defines this target"
-        for match in _JUST.finditer(text):
+        for match in _JUST_RECIPE.finditer(text):
             if project.recipes and match[1] not in project.recipes:
                 yield match[1], "no justfile defines this recipe"
 
@@ -224,40 +227,44 @@ def _named_paths(line: str, code: Sequence[str], folder: str, project: Project) 
     links = [match[1] for match in _LINK.finditer(blank_code(line))]
     prose = _LINK.sub(" ", blank_code(line))
     imported = re.fullmatch(r"\s*(?:[-*]\s+)?@(\S+)", line)
-    told = [text for text in (*code, prose) if not text.startswith("make ")]  # which may make it
-    words = [match[0].rstrip(".") for text in told for match in _WORD.finditer(text) if not _is_elsewhere(text, match)]
+    told = [text for text in (*code, prose) if not text.startswith("make ")]  # make may create the path
+    words = [
+        match[0].rstrip(".") for text in told for match in _PATH_PATTERN.finditer(text) if not _is_external(text, match)
+    ]
     for name in [*links, *([imported[1]] if imported else [])]:
         bare = unquote(name.partition("#")[0])
-        relative = bare and ":" not in bare and not bare.startswith(("/", "~", "#")) and not _ELSEWHERE.search(bare)
-        if relative and not _is_there(bare, folder, project):
+        relative = (
+            bare and ":" not in bare and not bare.startswith(("/", "~", "#")) and not _EXTERNAL_PATTERN.search(bare)
+        )
+        if relative and not _exists(bare, folder, project):
             yield name, "not found in the project"
     for name in dict.fromkeys(word.removeprefix("./") for word in words):
         bare = re.sub(r":\d+$", "", name)
         first = bare.removeprefix("./").partition("/")[0]
         is_path = _ENDING.search(bare) or bare.endswith("/")
         rooted = any(project.files.exists(join(project.root, above, first)) for above in _bases(folder))
-        if is_path and rooted and not _is_there(bare, folder, project):
+        if is_path and rooted and not _exists(bare, folder, project):
             yield name, "not found in the project"
 
 
-def _is_elsewhere(text: str, match: re.Match[str]) -> bool:
-    """Whether a path is a part of an address or a pattern, or is filled in."""
+def _is_external(text: str, match: re.Match[str]) -> bool:
+    """Whether a path is part of a URL or pattern, or has placeholders."""
     start = max(text.rfind(" ", 0, match.start()), -1) + 1
     end = text.find(" ", match.end())
     whole = text[start : end if end >= 0 else len(text)]
-    return "://" in whole or bool(_ELSEWHERE.search(whole))
+    return "://" in whole or bool(_EXTERNAL_PATTERN.search(whole))
 
 
 def _bases(folder: str) -> list[str]:
-    """Return the folders from which a path may be meant: the file's own, and those above it."""
-    return [one.removeprefix(".").removeprefix("/") for one in up(f"./{folder}" if folder else ".", ".")]
+    """Return the folders that a path may be relative to: the file's own, and those above it."""
+    return [one.removeprefix(".").removeprefix("/") for one in folders_up(f"./{folder}" if folder else ".", ".")]
 
 
-def _is_there(name: str, folder: str, project: Project) -> bool:
-    """Whether a path leads anywhere, or cannot be judged."""
+def _exists(name: str, folder: str, project: Project) -> bool:
+    """Whether a path exists, or cannot be checked."""
     bare = name.removeprefix("./").rstrip("/")
     if any(project.files.exists(join(project.root, above, bare)) for above in _bases(folder)):
-        return True  # without a look at the whole tree
+        return True  # without listing the whole tree
     if ".." in bare.split("/"):
         whole = normpath(join(project.root, folder, bare))
         return not within(whole, project.root) or project.files.exists(whole)
@@ -267,7 +274,7 @@ def _is_there(name: str, folder: str, project: Project) -> bool:
         path = join(above, bare)
         if project.is_ignored(path):
             return True
-        parent = next((one for one in up(dirname(path), "") if f"{one}/" in project.paths), "")
+        parent = next((one for one in folders_up(dirname(path), "") if f"{one}/" in project.paths), "")
         if parent and not project.files.names(join(project.root, parent)):
             return True  # a submodule that was not fetched
     return False
@@ -275,12 +282,12 @@ def _is_there(name: str, folder: str, project: Project) -> bool:
 
 def _flags(code: Sequence[str], folder: str, project: Project) -> Iterator[tuple[str, str]]:
     for text in code:
-        match = _SCRIPT.search(text)
+        match = _SCRIPT_CALL.search(text)
         script = next(
             (join(above, match[1]) for above in _bases(folder) if match and join(above, match[1]) in project.paths), ""
         )
         told = project.text(script) if script else ""
-        if not told or not match or _FORWARDS.search(told):
+        if not told or not match or _FORWARDED_ARGUMENTS.search(told):
             continue
         known = set(_NAME.findall(told))
         for flag in _FLAG.findall(match[2]):

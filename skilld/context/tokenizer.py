@@ -1,7 +1,7 @@
-"""Counts tokens with a real tokenizer on request: loading its vocabulary takes half a second.
+"""Counts tokens with a real tokenizer, loaded on request: its vocabulary takes half a second to load.
 
-The vocabulary is OpenAI's `o200k_base`, which comes with litellm; that is not imported, and nothing is fetched.
-Other vendors count differently, and most publish no tokenizer: docs/trim.md has how far off this one is.
+The vocabulary is OpenAI's `o200k_base`, which litellm contains; litellm is not imported, and nothing is downloaded.
+Other vendors count differently, and most publish no tokenizer: docs/trim.md says how far off this one is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PER_TOKEN = 4  # characters
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """What counts tokens, and its name for people."""
+    """A function that counts tokens, and its name for people."""
 
     name: str
     count: Callable[[str], int]
@@ -30,14 +30,14 @@ ESTIMATE = Tokenizer("characters / 4", lambda text: -(-len(text) // _PER_TOKEN))
 
 
 def tokenizer() -> Tokenizer:
-    """Return the real one; the estimate where its vocabulary is not on this machine."""
+    """Return the real tokenizer; the estimate if its vocabulary is not on this machine."""
     package = find_spec("litellm")
     folders = package.submodule_search_locations if package else None
     folder = Path(next(iter(folders or ()), "")) / "litellm_core_utils" / "tokenizers"
     if not (folder / _FILE).is_file():
         return ESTIMATE
     before = os.environ.get(_VARIABLE)
-    os.environ[_VARIABLE] = str(folder)  # the only way to tell tiktoken that it need not fetch it
+    os.environ[_VARIABLE] = str(folder)  # the only way to keep tiktoken from downloading it
     try:
         import tiktoken
 

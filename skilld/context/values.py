@@ -9,7 +9,7 @@ _PER_TOKEN = 4  # characters, as everywhere
 
 
 def tokens_of(text: str) -> int:
-    """Return what a text takes of a model's window: characters over four."""
+    """Return an estimate of a text's tokens: characters divided by four."""
     return -(-len(text) // _PER_TOKEN)
 
 
@@ -18,11 +18,11 @@ class LoadTime(StrEnum):
 
     START = "start"  # with the first request
     ON_USE = "on use"  # once the agent has touched a file of its folder or one that its patterns match
-    LISTING = "listing"  # a skill of which the first request carries one line
+    LISTING = "listing"  # a skill, of which the first request contains one line
 
 
 class Scope(StrEnum):
-    """Whose file it is."""
+    """Whose file it is, and what it applies to."""
 
     MANAGED = "managed"
     PERSONAL = "personal"
@@ -37,11 +37,11 @@ class Scope(StrEnum):
 class Kind(StrEnum):
     """What a surprise is about."""
 
-    DEAD = "dead"  # a reference that leads nowhere
-    HIDDEN = "hidden"  # a file that another one keeps out
-    CUT = "cut"  # text that a limit takes away
-    IGNORED = "ignored"  # front matter that says something the agent does not read
-    NEVER = "never"  # a rule that nothing can bring in
+    DEAD = "dead"  # a reference to nothing
+    HIDDEN = "hidden"  # a file that another one replaces
+    CUT = "cut"  # text cut off by a limit
+    IGNORED = "ignored"  # front matter that the agent does not read
+    NEVER = "never"  # a rule that nothing can activate
     UNLISTED = "unlisted"  # a skill that the agent does not name, or names without its description
 
 
@@ -61,9 +61,9 @@ class Segment:
 class LoadedFile:
     """One file that an agent loads.
 
-    `path` is where the agent finds it and `real` where it lies, links followed. `via` is the file that imports it.
-    `paths` are the patterns that bring a rule in, relative to `base`, which is for a nested file the folder below which
-    a file must be touched. `entered` says whether it is in the conversation by now.
+    `path` is where the agent finds it and `real` the path with links resolved. `via` is the file that imports it.
+    `paths` are the patterns that activate a rule, relative to `base`; for a nested file, `base` is the folder below
+    which a file must be touched. `entered` says whether it is already in the conversation.
     """
 
     path: str
@@ -78,24 +78,24 @@ class LoadedFile:
 
     @property
     def text(self) -> str:
-        """What the agent sees of it, the blank lines between segments too."""
+        """What the agent sees of it, including the blank lines between segments."""
         rest = "".join("\n" * (segment.above + 1) + segment.text for segment in self.segments[1:])
         return self.segments[0].text + rest if self.segments else ""
 
     @property
     def tokens(self) -> int:
-        """What it takes of the model's window."""
+        """How many tokens it takes."""
         return tokens_of(self.text)
 
     @property
     def depth(self) -> int:
-        """How deep the folder lies that it is for."""
+        """The depth of the folder that it applies to."""
         return self.base.removesuffix("/.claude").removesuffix("/.github").count("/")
 
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """Something that a person would not expect; `why` is a clause, `by` the file that causes it, if another one."""
+    """Something that a person would not expect; `why` is a clause, `by` another file that causes it, if any."""
 
     kind: Kind
     path: str
@@ -108,8 +108,9 @@ class Surprise:
 class Context:
     """What one agent loads in one folder, in load order.
 
-    `version` is the one whose rules were applied; `is_assumed` says that nothing here told it. `source` says where
-    those come from: "measured" with the real client, "documented", or "not known", which leaves `files` empty.
+    `version` is the one whose rules were applied; `is_assumed` says that it is not known to be the installed one.
+    `source` says where the rules come from: "measured" with the real client, "documented", or "not known", in which
+    case `files` is empty.
     """
 
     agent: str
@@ -122,12 +123,12 @@ class Context:
 
     @property
     def tokens(self) -> int:
-        """What the first request carries."""
+        """How many tokens the first request takes."""
         return sum(file.tokens for file in self.files if file.loaded is not LoadTime.ON_USE)
 
     @property
     def nearest(self) -> LoadedFile | None:
-        """The project's instruction file that is nearest to the work at hand, and is in the project in truth."""
+        """The project's instruction file nearest to the current work, if it is really in the project."""
         fitting = [
             file
             for file in self.files
@@ -136,7 +137,7 @@ class Context:
         return max(fitting, key=lambda file: file.depth, default=None)
 
     def is_inside(self, file: LoadedFile) -> bool:
-        """Whether a file is in the project, links followed."""
+        """Whether a file is in the project, with links resolved."""
         return within(file.real, self.root)
 
     def of(self, *kinds: Kind) -> list[Surprise]:
@@ -145,12 +146,12 @@ class Context:
 
 
 def within(path: str, folder: str) -> bool:
-    """Whether a path is a folder's, or the folder itself, by its letters."""
+    """Whether a path is a folder or below it, judged by the text of both."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def version_of(text: str) -> tuple[int, ...]:
-    """Return a version as numbers, without what follows them; empty if it is not one."""
+def parse_version(text: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version; empty if it has none."""
     numbers: list[int] = []
     for part in text.split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]
@@ -162,6 +163,6 @@ def version_of(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def plain(text: str, first: int = 1) -> tuple[Segment, ...]:
+def plain_segments(text: str, first: int = 1) -> tuple[Segment, ...]:
     """Return a text as one segment; none if it is blank."""
     return (Segment(first, text),) if text.strip() else ()

@@ -17,7 +17,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339, seconds
 from skilld.context import Context
-from skilld.context.here import installed_version
+from skilld.context.installed import installed_version
 from skilld.effect.remedy_edits import RemedyContext
 from skilld.effect.rule_lines import text_of
 from skilld.effect.rules import Rule, rules
@@ -28,8 +28,8 @@ from skilld.pipeline.edits import compose
 from skilld.proposals.model import ACROSS_PREFIX
 from skilld.proposals.past_decisions import known_reason
 from skilld.store.proposals import UNWANTED_STATES
-from skilld.targets.places import Session, places, project_refusal
-from skilld.targets.session import SessionWork
+from skilld.targets.find import WorkingSession, find_targets, project_refusal
+from skilld.targets.session_work import SessionWork
 from skilld.text import cut, fold, folded
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
 
@@ -87,7 +87,7 @@ def _find_offers(rule: Rule, origin: Proposal, around: RemedyContext) -> Iterato
         context = session.context()
         if project_refusal(session, context) or context.source == "not known" or _is_loaded(context, rule):
             continue
-        found = places(session, {TargetKind.INSTRUCTIONS} & set(around.allowed)).refs
+        found = find_targets(session, {TargetKind.INSTRUCTIONS} & set(around.allowed)).refs
         reads = ADAPTERS[agent].INFO.instructions
         for ref in found[:1]:
             is_read = not ref.absent or Path(ref.path).name in reads
@@ -95,11 +95,11 @@ def _find_offers(rule: Rule, origin: Proposal, around: RemedyContext) -> Iterato
                 yield _Offer(rule, origin, agent, ref)
 
 
-def _session(agent: str, folder: Path, agents: Sequence[str], around: RemedyContext) -> Session:
+def _session(agent: str, folder: Path, agents: Sequence[str], around: RemedyContext) -> WorkingSession:
     environment: Mapping[str, str] = around.host.environment
     worked = SessionWork(installed_version(ADAPTERS[agent].INFO, environment))
     others = tuple(name for name in agents if name != agent)
-    return Session(agent, folder, around.host.home, environment, worked, others)
+    return WorkingSession(agent, folder, around.host.home, environment, worked, others)
 
 
 def _in_same_repository(ref: SkillRef, rule: Rule) -> bool:

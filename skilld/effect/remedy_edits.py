@@ -47,9 +47,9 @@ from skilld.proposals.past_decisions import known_reason
 from skilld.protocol import PastDecision
 from skilld.skills.find import FILE
 from skilld.skills.spec import front
-from skilld.targets.places import NAMES, Session, file_refusal, places, project_refusal
-from skilld.targets.route import choose as choose_place
-from skilld.targets.scopes import scopes
+from skilld.targets.find import INSTRUCTION_NAMES, WorkingSession, file_refusal, find_targets, project_refusal
+from skilld.targets.route import choose_target as choose_place
+from skilld.targets.scopes import find_scopes
 from skilld.text import counted, cut, fold
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
 from skilld.words import content_stems, is_about, stems
@@ -183,12 +183,12 @@ class _RemedyDrafter:
 
     def _draft_scope(self) -> Proposal | None:
         """Move a rule to one that is loaded for certain files, if the person named the same files every time."""
-        named = {tuple(one.name for one in scopes(quote)) for quote in self._quotes}
+        named = {tuple(one.name for one in find_scopes(quote)) for quote in self._quotes}
         if (
             len(named) != 1
             or () in named
             or count_sessions(self._repeats) < MIN_REPEATED_SESSIONS
-            or scopes(self._rule.text)
+            or find_scopes(self._rule.text)
         ):
             return None
         quote = self._quotes[-1]
@@ -270,15 +270,15 @@ class _RemedyDrafter:
 
     def _places(self, kind: TargetKind, said: str = "") -> Sequence[SkillRef]:
         session = self._last_session()
-        return places(session, {kind} & set(self._context.allowed), scopes(said)).refs if session else ()
+        return find_targets(session, {kind} & set(self._context.allowed), find_scopes(said)).refs if session else ()
 
-    def _last_session(self) -> Session | None:
+    def _last_session(self) -> WorkingSession | None:
         """Return the session in which the rule was last repeated."""
         past, around = self._session, self._context
         if past is None or not Path(past.cwd).is_absolute():
             return None
         others = tuple(around.agents_in(past.cwd))
-        return Session(past.agent, Path(past.cwd), around.host.home, around.host.environment, others=others)
+        return WorkingSession(past.agent, Path(past.cwd), around.host.home, around.host.environment, others=others)
 
     def _load_editable(self, rule: Rule) -> TargetDocument | None:
         """Return the file of a rule, if it may be edited."""
@@ -348,7 +348,9 @@ def _covers(rule: Rule, other: Rule) -> bool:
 
 def _loads_wherever(keep: Rule, away: Rule) -> bool:
     """Whether the kept line is loaded wherever the other is: in the same file, or one that is loaded at the start."""
-    return keep.path == away.path or (Path(keep.path).name in NAMES and within(away.path, str(Path(keep.path).parent)))
+    return keep.path == away.path or (
+        Path(keep.path).name in INSTRUCTION_NAMES and within(away.path, str(Path(keep.path).parent))
+    )
 
 
 def _in_same_repository(one: str, other: str) -> bool:

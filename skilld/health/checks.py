@@ -10,7 +10,7 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.choose import UNANSWERED
 from skilld.clock import ago, seconds
-from skilld.context import Context, Scope, contradictions, loaded_twice
+from skilld.context import Context, Scope, contradictions, find_duplicates
 from skilld.files import in_shell
 from skilld.health.values import (
     Agent,
@@ -386,7 +386,7 @@ def loaded(found: Sequence[Context]) -> list[Check]:
     for one in found:
         told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
         told += [
-            f"{twice.other} repeats {twice.size} characters from {twice.path}" for twice in loaded_twice(one.files)
+            f"{twice.other} repeats {twice.size} characters from {twice.path}" for twice in find_duplicates(one.files)
         ]
         told += [
             f"{against.path}:{against.line} says the opposite of {against.other}:{against.other_line}"

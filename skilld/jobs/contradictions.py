@@ -22,8 +22,8 @@ from skilld.errors import SkilldError
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import check_edit
-from skilld.targets.places import NAMES, file_refusal
-from skilld.targets.scopes import scopes
+from skilld.targets.find import INSTRUCTION_NAMES, file_refusal
+from skilld.targets.scopes import find_scopes
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
 
@@ -88,7 +88,7 @@ def find_contradictions(
 def _contradicted(updates: Sequence[Update], text: str, first: int) -> tuple[Rule, ...]:
     """Return the rules of a text that updates contradict; rules for some paths are exceptions to them."""
     found = (rule for update in updates for rule in contradicted_rules(update.change, text, first))
-    return tuple(rule for rule in found if not scopes(rule.words))
+    return tuple(rule for rule in found if not find_scopes(rule.words))
 
 
 def _skill_texts(skills: Sequence[TargetDocument], updates: Sequence[Update]) -> Iterator[_ComparedText]:
@@ -99,7 +99,7 @@ def _skill_texts(skills: Sequence[TargetDocument], updates: Sequence[Update]) ->
 
 def _file_texts(around: JobPlaces, target: SkillRef, updates: Sequence[Update]) -> Iterator[_ComparedText]:
     context, own = around.places.context, not around.places.why_none
-    general = [update for update in updates if not scopes(update.quote)]
+    general = [update for update in updates if not find_scopes(update.quote)]
     for file in around.loaded:
         about = updates if file.paths else general
         against = tuple(rule for segment in file.segments for rule in _contradicted(about, segment.text, segment.line))
@@ -119,7 +119,7 @@ def _describe_owner(file: LoadedFile, context: Context) -> str:
     if inside:
         return "an uncommitted instruction file"
     if file.scope is Scope.PERSONAL:
-        return f"your personal {name}" if name in NAMES else "one of your personal files"
+        return f"your personal {name}" if name in INSTRUCTION_NAMES else "one of your personal files"
     return "one of your personal rules" if file.scope is Scope.RULE else "an instruction file outside this project"
 
 

@@ -20,10 +20,10 @@ from skilld.ingest.discover import skill_places
 from skilld.pipeline.documents import TargetDocument, is_own_file, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
-from skilld.targets.places import Places, Session, places, project_refusal
-from skilld.targets.route import choose, files_ordered
-from skilld.targets.scopes import scopes
-from skilld.targets.session import worked
+from skilld.targets.find import TargetFiles, WorkingSession, find_targets, project_refusal
+from skilld.targets.route import choose_target, ordered_files
+from skilld.targets.scopes import find_scopes
+from skilld.targets.session_work import session_work
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.types import Kind as Change
 from skilld.words import content_stems, is_about
@@ -51,7 +51,7 @@ class JobPlaces:
     """
 
     files: list[TargetDocument]
-    places: Places
+    places: TargetFiles
     home: str
     overlaid: Mapping[int, TargetDocument] = field(default_factory=dict)
     subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class JobPlaces:
         skill = self.overlaid.get(item.update.skill or 0)
         if skill is None:
             return item
-        ref = choose(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
+        ref = choose_target(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
         doc = next((one.doc for one in self.files if one.ref is ref), None)
         name, change = skill.ref.name, item.update.change
         if not any(form.format(name).casefold() in change.casefold() for form in _SKILL_MENTIONS):
@@ -177,11 +177,11 @@ def loaded_places(job: AnalyseBatch, skills: Sequence[TargetDocument]) -> JobPla
     batch = job.batch
     if not _has_safe_folder(batch):
         nothing = Context(batch.agent, "", "unknown", "")
-        found = Places((), nothing, "skilld does not know which folder the session ran in")
+        found = TargetFiles((), nothing, "skilld does not know which folder the session ran in")
     else:
-        session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
+        session = WorkingSession(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
         context = session.context()
-        found = Places((), context, project_refusal(session, context) or "")
+        found = TargetFiles((), context, project_refusal(session, context) or "")
     return JobPlaces(list(skills), found, batch.home, session_id=batch.session_id, waiting=job.waiting)
 
 
@@ -197,14 +197,14 @@ def find_file_of_kind(job: AnalyseBatch, kind: TargetKind, number: int) -> Targe
     """Return the file of a kind for the session's project or person, with this number."""
     if not _has_safe_folder(job.batch) or kind not in job.targets:
         return None
-    loaded, _ = load_documents(places(_session_of(job), [kind]).refs, number)
+    loaded, _ = load_documents(find_targets(_session_of(job), [kind]).refs, number)
     return next(iter(loaded), None)
 
 
-def _session_of(job: AnalyseBatch) -> Session:
+def _session_of(job: AnalyseBatch) -> WorkingSession:
     batch = job.batch
-    work = worked(batch.agent, batch.session_id, batch.sources)
-    return Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
+    work = session_work(batch.agent, batch.session_id, batch.sources)
+    return WorkingSession(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
 
 
 def _has_safe_folder(batch: BatchJob) -> bool:
@@ -219,8 +219,8 @@ def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:
         return loaded_places(job, [])
     session = _session_of(job)
     typed = [one.text for one in messages if one.by_person]
-    named = [name for text in typed for name in files_ordered(text)]
-    found = places(session, job.targets, [scope for text in typed for scope in scopes(text)], named)
+    named = [name for text in typed for name in ordered_files(text)]
+    found = find_targets(session, job.targets, [scope for text in typed for scope in find_scopes(text)], named)
     said = [text for one in typed for text in _SENTENCE.split(one)]
     subjects = _skill_subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
     files = [_with_unseen_lines(one, found.context) for one in load_documents([*subjects, *found.refs])[0]]
@@ -236,7 +236,7 @@ def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:
     )
 
 
-def _skill_subjects(session: Session, found: Places, said: Sequence[str]) -> dict[SkillRef, frozenset[str]]:
+def _skill_subjects(session: WorkingSession, found: TargetFiles, said: Sequence[str]) -> dict[SkillRef, frozenset[str]]:
     """Return the skills of the project and the person whose subject came up, with its stems."""
     where = skill_places(session.agent, session.home, session.environment)
     subjects: dict[SkillRef, frozenset[str]] = {}

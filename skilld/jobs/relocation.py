@@ -25,9 +25,9 @@ from skilld.proposals.decide import Decision, DecisionReport, decide
 from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.targets.places import Places, Session, file_refusal, places
-from skilld.targets.route import choose
-from skilld.targets.scopes import scopes
+from skilld.targets.find import TargetFiles, WorkingSession, file_refusal, find_targets
+from skilld.targets.route import choose_target
+from skilld.targets.scopes import find_scopes
 from skilld.text import counted
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
 
@@ -73,7 +73,7 @@ def propose_learning(
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
     kinds = set(TargetKind) if to else allowed
     session, found = _find_session_places(store, newest.agent, newest.project, host, allowed=kinds, quotes=quotes)
-    ref = _named_file(to, found.refs, session) if to else choose(newest.quote, found.refs)
+    ref = _named_file(to, found.refs, session) if to else choose_target(newest.quote, found.refs)
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, "no suitable file was found", remedy)
@@ -185,13 +185,13 @@ def _find_session_places(
     *,
     allowed: Collection[TargetKind],
     quotes: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Session, Places]:
+) -> tuple[WorkingSession, TargetFiles]:
     """Return the session in which something was said, as far as known, and the places for it."""
     if not project:
         raise SkilldError(_TITLE, "skilld does not know which project you said it in")
     others = tuple(store.transcripts.agents_in(project))
-    session = Session(agent, Path(project), host.home, host.environment, others=others)
-    return session, places(session, allowed, [scope for quote in quotes.values() for scope in scopes(quote)])
+    session = WorkingSession(agent, Path(project), host.home, host.environment, others=others)
+    return session, find_targets(session, allowed, [scope for quote in quotes.values() for scope in find_scopes(quote)])
 
 
 def _stage_edit(
@@ -232,7 +232,7 @@ def _stage_edit(
     return made
 
 
-def _named_file(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:
+def _named_file(to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> SkillRef:
     """Return the file that the person names: one of the places, or another text file in the project."""
     try:
         real = to.expanduser().resolve()

@@ -33,9 +33,9 @@ from skilld.pipeline.edits import check_edit, create_operation, place_updates
 from skilld.store import Store
 from skilld.store.meta import REVIEWS_READ
 from skilld.store.reviews import ReviewComment
-from skilld.targets.places import Session, places
-from skilld.targets.route import choose, is_personal
-from skilld.targets.scopes import scopes
+from skilld.targets.find import WorkingSession, find_targets
+from skilld.targets.route import choose_target, is_personal
+from skilld.targets.scopes import find_scopes
 from skilld.text import counted
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 
@@ -231,7 +231,7 @@ def outcomes(store: Store, source: Source, since: float, context: ProposalContex
 def _outcome(found: RecurringRequest, history: ProposalHistory, context: ProposalContext) -> Outcome:
     if found.disputed:
         return Outcome(found, None, "reviewers have also asked for the opposite")
-    session = Session(
+    session = WorkingSession(
         next(iter(context.agents), "claude-code"),
         context.repo,
         context.home,
@@ -239,8 +239,8 @@ def _outcome(found: RecurringRequest, history: ProposalHistory, context: Proposa
         others=tuple(context.agents),
     )
     kinds = {TargetKind.INSTRUCTIONS, TargetKind.RULES} & set(context.allowed)
-    where = places(session, kinds, scopes(found.change))
-    ref = None if where.why_none or is_personal(found.change) else choose(found.change, where.refs)
+    where = find_targets(session, kinds, find_scopes(found.change))
+    ref = None if where.why_none or is_personal(found.change) else choose_target(found.change, where.refs)
     loaded, _ = load_documents([ref] if ref else [])
     if not loaded:
         return Outcome(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from skilld.context.ceilings import ceilings, passed_by
+from skilld.context.ceilings import ceilings, describe_exceeded
 from skilld.edit.derive_operations import operations_between
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs
@@ -167,7 +167,7 @@ def _too_large_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence
         after = Edit(proposal)(before)
     except SkilldError:
         return ""
-    return passed_by(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count_tokens)
+    return describe_exceeded(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count_tokens)
 
 
 def _count_tokens(text: str) -> int:

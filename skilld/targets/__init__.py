@@ -1,1 +1,1 @@
-"""Targets: the files an instruction may go to when no skill in use can take it, and the choice among them."""
+"""Targets: the files that an instruction may go to if no skill in use can take it, and the choice among them."""

@@ -1,4 +1,4 @@
-"""Words about certain files only: turns them into path patterns, and finds the rule file for them. Pure."""
+"""Finds the files that words are about, as path patterns, and the rule file for them. Pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from skilld.context.patterns import matches
 
-# What people call kinds of files, by the endings that these have.
-_KINDS: Mapping[str, tuple[str, ...]] = {
+# File name endings, by what people call such files.
+_ENDINGS_BY_KIND: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("css", "go", "html", "java", "json", "php", "scss", "sql", "swift", "toml")},
     "bash": ("sh",),
     "c#": ("cs",),
@@ -27,31 +27,31 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 _FOLDER = r"(?P<{}>(?:\./)?[\w.-]+(?:/[\w.-]+)*)/?"
 _ENDING = r"\*?\.(?P<ending>[a-z][a-z0-9]{0,9})"
 _QUOTE = "[`'\"\u201c\u201d]?"
-_FILES = r"(?:files?|scripts?|dateien?|fichiers?|archivos?|ficheros|arquivos|файл\w*|文件)"
-_FOR = (
+_FILES_WORD = r"(?:files?|scripts?|dateien?|fichiers?|archivos?|ficheros|arquivos|файл\w*|文件)"
+_FOR_PHRASE = (
     r"\b(?:for|in|on|inside|within|of|to|f\u00fcr|bei|pour|dans|para|en|em|per|для|в)\s+"
     r"(?:(?:all|every|any|each|the|our|my|new|alle[nr]?|tous|les|todos|los|tutti|i)\s+){0,2}"
 )
-# A folder that is called one, or written as a path; files of one ending, or of one kind by its name.
-_SCOPES = re.compile(
+# A folder, called so or written as a path; files with one ending, or of a named kind.
+_SCOPE_PATTERN = re.compile(
     rf"(?:\b(?:in|under|inside|within|below|for)\s+(?:the\s+|our\s+|my\s+)?{_QUOTE}{_FOLDER.format('named')}{_QUOTE}"
     rf"\s+(?:folder|directory|dir)\b)"
     rf"|(?:\b(?:in|under|inside|within|below|im|dans|en|no|в)\s+(?:the\s+)?{_QUOTE}"
     rf"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)*/|(?:\./)?[\w.-]+(?:/[\w.-]+)+){_QUOTE}(?=[\s,:;]|$))"
     rf"|(?:\b(?:im|in) (?:ordner|verzeichnis)\s+{_QUOTE}{_FOLDER.format('ordner')})"
-    rf"|(?:{_FOR}{_QUOTE}{_ENDING}{_QUOTE}\s+{_FILES}\b)"
-    rf"|(?:{_FOR}(?P<kind>{'|'.join(map(re.escape, _KINDS))})\s+{_FILES}\b)",
+    rf"|(?:{_FOR_PHRASE}{_QUOTE}{_ENDING}{_QUOTE}\s+{_FILES_WORD}\b)"
+    rf"|(?:{_FOR_PHRASE}(?P<kind>{'|'.join(map(re.escape, _ENDINGS_BY_KIND))})\s+{_FILES_WORD}\b)",
     re.IGNORECASE,
 )
-_MAX = 2
-_MAX_EXAMPLES = 10  # no scope that words name has more patterns
-_MAX_LENGTH = 2000  # characters that are looked at
-_UP = re.compile(r"(?:^|/)\.\.?(?:/|$)")
+_MAX_SCOPES = 2
+_MAX_EXAMPLES = 10  # more than any scope has patterns
+_MAX_LENGTH = 2000  # characters that are searched
+_DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Some files: the patterns that take them, the name of a rule for them, and the folder that must be there."""
+    """Some files: the patterns that match them, the name of a rule for them, and the folder that must exist."""
 
     name: str
     patterns: tuple[str, ...]
@@ -59,38 +59,38 @@ class Scope:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """A path for each of the first patterns, as one that it takes."""
+        """A matching path for each of the first patterns."""
         return tuple(pattern.replace("**", "a").replace("*", "a") for pattern in self.patterns[:_MAX_EXAMPLES])
 
 
-def scopes(text: str) -> list[Scope]:
-    """Return the files that a text is about, where it says so; none if it speaks of all of them."""
+def find_scopes(text: str) -> list[Scope]:
+    """Return the files that a text is about; none if it is about all files."""
     found: dict[tuple[str, ...], Scope] = {}
-    for match in _SCOPES.finditer(text[:_MAX_LENGTH]):
+    for match in _SCOPE_PATTERN.finditer(text[:_MAX_LENGTH]):
         if (scope := _scope(match)) is not None:
             found.setdefault(scope.patterns, scope)
-    return list(found.values())[:_MAX]
+    return list(found.values())[:_MAX_SCOPES]
 
 
 def _scope(match: re.Match[str]) -> Scope | None:
     if kind := (match["kind"] or "").lower():
-        return Scope(kind.replace("#", "sharp"), tuple(f"**/*.{ending}" for ending in _KINDS[kind]))
+        return Scope(kind.replace("#", "sharp"), tuple(f"**/*.{ending}" for ending in _ENDINGS_BY_KIND[kind]))
     if ending := (match["ending"] or "").lower():
         return Scope(ending, (f"**/*.{ending}",))
     folder = (match["named"] or match["path"] or match["ordner"]).removeprefix("./").strip("/")
-    if not folder or _UP.search(folder) or folder.startswith("."):
+    if not folder or _DOT_SEGMENT.search(folder) or folder.startswith("."):
         return None
     return Scope(folder.replace("/", "-").lower(), (f"{folder}/**",), folder)
 
 
-def takes(patterns: Sequence[str], scope: Scope) -> bool:
-    """Whether patterns take all files of a scope."""
+def covers(patterns: Sequence[str], scope: Scope) -> bool:
+    """Whether patterns match all files of a scope."""
     return all(matches(patterns, example) for example in scope.examples)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFiles:
-    """Where agents keep rules for some paths: the folder, what its files end in, their front matter, who reads them."""
+    """A kind of rule files: their folder, suffix and key in the front matter, and the agents that read them."""
 
     folder: str
     suffix: str
@@ -98,11 +98,11 @@ class RuleFiles:
     readers: frozenset[str]
 
     def path(self, scope: Scope) -> str:
-        """Return the path in the project of a rule for some files."""
+        """Return the path of a scope's rule in the project."""
         return f"{self.folder}/{scope.name}{self.suffix}"
 
     def front(self, scope: Scope) -> str:
-        """Return the front matter that brings it in, with the blank line below it."""
+        """Return the front matter that activates the rule, with the blank line below it."""
         if self.key == "paths":
             lines = ["paths:", *(f'  - "{pattern}"' for pattern in scope.patterns)]
         elif self.key == "applyTo":
@@ -112,7 +112,7 @@ class RuleFiles:
         return "\n".join(["---", *lines, "---", "", ""])
 
 
-# The first that a session's agent reads is its own.
+# The first kind that a session's agent reads is its own.
 RULE_FILES = (
     RuleFiles(".github/instructions", ".instructions.md", "applyTo", frozenset({"copilot-cli"})),
     RuleFiles(".claude/rules", ".md", "paths", frozenset({"claude-code", "copilot-cli"})),
@@ -121,5 +121,5 @@ RULE_FILES = (
 
 
 def rule_files(agents: frozenset[str]) -> RuleFiles | None:
-    """Return the kind of rule files that all of these agents read; None if there is none."""
+    """Return the first kind of rule files that all of these agents read; None if there is none."""
     return next((one for one in RULE_FILES if agents <= one.readers), None)

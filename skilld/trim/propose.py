@@ -13,7 +13,7 @@ from skilld.errors import SkilldError
 from skilld.git.state import is_own_project
 from skilld.proposals.model import TRIM_PREFIX
 from skilld.skills import Skill, Source, opt_out
-from skilld.targets.places import Session, file_refusal, project_refusal
+from skilld.targets.find import WorkingSession, file_refusal, project_refusal
 from skilld.text import counted
 from skilld.trim.cuts import MODEL_REASONS, Cut, CutReason
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind
@@ -49,7 +49,7 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
             continue
         name = real[len(context.root) + 1 :] if inside else f"~/{file.path[len(str(home)) + 1 :]}"
         ref = SkillRef(name, real, kind=kind, agents=tuple(agents))
-        session = Session(context.agent, Path(context.root), home, {})
+        session = WorkingSession(context.agent, Path(context.root), home, {})
         why = _refusal(ref, allowed) or (project_refusal(session, context) if inside else None) or ""
         beside = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
         always = [path for path in beside if all(_loads_at_start(path, one) for one in contexts if one.agent in agents)]

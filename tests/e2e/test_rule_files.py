@@ -9,9 +9,9 @@ import pytest
 from e2e.test_targets import GUIDE, Talk, plain
 from skilld.context import context_of
 from skilld.git.environment import remaining_variables
-from skilld.targets.places import Session, places
-from skilld.targets.route import choose
-from skilld.targets.scopes import RULE_FILES, scopes
+from skilld.targets.find import WorkingSession, find_targets
+from skilld.targets.route import choose_target
+from skilld.targets.scopes import RULE_FILES, find_scopes
 from skilld.types import SkillRef, TargetKind
 from support.inline import Inline
 from support.one_process import OneProcess
@@ -42,7 +42,7 @@ def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_words_tell_which_files_they_are_about(text: str, patterns: list[str]) -> None:
-    assert [pattern for scope in scopes(text) for pattern in scope.patterns] == patterns
+    assert [pattern for scope in find_scopes(text) for pattern in scope.patterns] == patterns
 
 
 def _root(tmp_path: Path) -> Path:
@@ -54,7 +54,10 @@ def _root(tmp_path: Path) -> Path:
 
 
 def _chosen(root: Path, text: str, agent: str, *others: str) -> SkillRef | None:
-    return choose(text, places(Session(agent, root, root.parent / "home", {}, others=others), ALL, scopes(text)).refs)
+    return choose_target(
+        text,
+        find_targets(WorkingSession(agent, root, root.parent / "home", {}, others=others), ALL, find_scopes(text)).refs,
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ def test_no_rule_is_made_for_a_folder_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("agent", "kind"), [("claude-code", 1), ("copilot-cli", 0), ("copilot-cli", 1), ("cursor", 2)])
 def test_the_front_matter_is_read_by_the_agent(tmp_path: Path, agent: str, kind: int) -> None:
     root = _root(tmp_path)
-    (scope,) = scopes("For YAML files, two spaces.")
+    (scope,) = find_scopes("For YAML files, two spaces.")
     path = root / RULE_FILES[kind].path(scope)
     path.parent.mkdir(parents=True)
     path.write_text(f"{RULE_FILES[kind].front(scope)}- Two spaces.\n")

@@ -31,7 +31,7 @@ from skilld.agents.codex.user_messages import WRAPPERS
 from skilld.agents.typed_history import ClaimingParser
 from skilld.agents.wrapped import Wrappers
 from skilld.context.disk import Files, FileText
-from skilld.context.gather import Where
+from skilld.context.resolution import Workspace
 from skilld.evaluate.secrets import TextRedactor
 from skilld.redact import Redactor
 from skilld.settings import Settings
@@ -78,7 +78,9 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
     Redactor: lambda _: Redactor(bytes(32)),
     TextRedactor: lambda _: Redactor(bytes(32)),
     Files: _Project,
-    Where: lambda text: Where(_Project(text), "/home/a/project", "/home/a", "/home/a/.agent", (), {}, (str(_NOWHERE),)),
+    Workspace: lambda text: Workspace(
+        _Project(text), "/home/a/project", "/home/a", "/home/a/.agent", (), {}, (str(_NOWHERE),)
+    ),
     Settings: lambda _: Settings(),
     AbstractContextManager: lambda _: nullcontext(),
 }

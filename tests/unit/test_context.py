@@ -11,8 +11,8 @@ import pytest
 from skilld.__main__ import main
 from skilld.agents import ADAPTERS
 from skilld.agents.claude_code import INFO as CLAUDE_CODE
-from skilld.context import Context, Disk, Kind, LoadTime, Scope, context_of, loaded_twice
-from skilld.context.here import installed_version
+from skilld.context import Context, Disk, Kind, LoadTime, Scope, context_of, find_duplicates
+from skilld.context.installed import installed_version
 from skilld.context.patterns import matches
 from skilld.health.checks import loaded
 from support.in_process import InProcess
@@ -270,14 +270,14 @@ def test_the_skills_that_are_listed_and_those_that_are_not(repo: Path) -> None:
 def test_text_that_is_loaded_twice(repo: Path) -> None:
     line = "Always run the tests with pytest -x before you commit anything."
     write(repo, {"QWEN.md": f"# One\n\n{line}\n", "AGENTS.md": f"# Two\n\n\n{line}\n"})
-    (twice,) = loaded_twice(context("qwen-code", repo).files)
+    (twice,) = find_duplicates(context("qwen-code", repo).files)
     assert (Path(twice.path).name, Path(twice.other).name, twice.line, twice.text) == ("QWEN.md", "AGENTS.md", 4, line)
 
 
 def test_what_two_folders_say_is_loaded_twice_only_where_one_is_in_the_other(repo: Path) -> None:
     line = "Always run the tests with pytest -x before you commit anything.\n"
     write(repo, dict.fromkeys(("web/CLAUDE.md", "api/CLAUDE.md", "api/v2/CLAUDE.md"), line))
-    found = [(twice.path, twice.other) for twice in loaded_twice(context("claude-code", repo).files)]
+    found = [(twice.path, twice.other) for twice in find_duplicates(context("claude-code", repo).files)]
     assert found == [(str(repo / "api/CLAUDE.md"), str(repo / "api/v2/CLAUDE.md"))]
 
 

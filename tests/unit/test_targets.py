@@ -22,9 +22,9 @@ from skilld.jobs.placing import JobPlaces, find_file_of_kind, is_personal_file
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, Source
 from skilld.skills.find import is_of_kernel, opt_out
-from skilld.targets.places import Places, Session, places
-from skilld.targets.route import choose, files_ordered, is_personal, ordered_file
-from skilld.targets.session import SessionWork, worked
+from skilld.targets.find import TargetFiles, WorkingSession, find_targets
+from skilld.targets.route import choose_target, is_personal, ordered_file, ordered_files
+from skilld.targets.session_work import SessionWork, session_work
 from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import stems
 
@@ -45,14 +45,14 @@ def _put(path: Path, text: str = TEXT) -> Path:
     return path
 
 
-def _places(root: Path, *touched: str, agent: str = "claude-code", version: str = "", **more: object) -> Places:
+def _places(root: Path, *touched: str, agent: str = "claude-code", version: str = "", **more: object) -> TargetFiles:
     cwd = Path(str(more.get("cwd", root)))
     others: tuple[str, ...] = tuple(more.get("others", ()))  # type: ignore[arg-type]
-    session = Session(agent, cwd, root.parent / "home", {}, SessionWork(version, touched), others)
-    return places(session, more.get("allowed", ALL))  # type: ignore[arg-type]
+    session = WorkingSession(agent, cwd, root.parent / "home", {}, SessionWork(version, touched), others)
+    return find_targets(session, more.get("allowed", ALL))  # type: ignore[arg-type]
 
 
-def _names(found: Places) -> list[tuple[str, str]]:
+def _names(found: TargetFiles) -> list[tuple[str, str]]:
     return [(ref.kind.value, ref.name) for ref in found.refs if not ref.absent]
 
 
@@ -167,9 +167,9 @@ def test_a_home_that_is_kept_in_git_with_instructions_at_its_top_is_a_project(ro
     home = root.parent / "home"
     (home / ".git").mkdir()
     _put(home / ".claude/rules/drinks.md")
-    bare = places(Session("claude-code", home, home, {}), ALL)
+    bare = find_targets(WorkingSession("claude-code", home, home, {}), ALL)
     own = _put(home / "CLAUDE.md")
-    kept = places(Session("claude-code", home, home, {}), ALL)
+    kept = find_targets(WorkingSession("claude-code", home, home, {}), ALL)
 
     assert bare.why_none == "the session was not in a project"
     assert kept.why_none == ""
@@ -201,7 +201,7 @@ def test_a_clone_that_the_person_never_committed_to_is_not_theirs(tmp_path: Path
     clone = tmp_path / "clone"
     _git(tmp_path, "clone", "--quiet", str(origin), str(clone))
     assert (is_surely_own(clone), is_own_project(clone)) == (False, False)
-    found = places(Session("claude-code", clone, home, {}), ALL)
+    found = find_targets(WorkingSession("claude-code", clone, home, {}), ALL)
     assert [ref.kind for ref in found.refs if ref.kind is not TargetKind.PERSONAL] == []
     assert found.why_none == "the project is a clone that you have never committed to"
     _git(clone, "commit", "--quiet", "--allow-empty", "--message", "Mine")
@@ -270,13 +270,13 @@ RULES, FILE, MINE, ABSENT = (
     ],
 )
 def test_code_chooses_by_what_the_words_are_about(text: str, chosen: SkillRef) -> None:
-    assert choose(text, [RULES, FILE, MINE]) is chosen
+    assert choose_target(text, [RULES, FILE, MINE]) is chosen
 
 
 def test_a_file_that_is_there_comes_before_one_to_make_unless_that_is_named() -> None:
-    assert choose("Always use tabs in this project.", [RULES, ABSENT]) is RULES
-    assert choose("Write into CLAUDE.md that we use tabs.", [RULES, ABSENT]) is ABSENT
-    assert choose("Always use tabs.", [MINE]) is None
+    assert choose_target("Always use tabs in this project.", [RULES, ABSENT]) is RULES
+    assert choose_target("Write into CLAUDE.md that we use tabs.", [RULES, ABSENT]) is ABSENT
+    assert choose_target("Always use tabs.", [MINE]) is None
 
 
 @pytest.mark.parametrize("text", ["As CLAUDE.md says, use tabs.", "What does AGENTS.md say?", "Put it into notes.md"])
@@ -294,7 +294,7 @@ def test_a_mention_of_a_file_is_no_order(text: str) -> None:
     ],
 )
 def test_an_order_names_the_file_behind_where_it_is_to_go(text: str, named: list[str]) -> None:
-    assert files_ordered(text) == named
+    assert ordered_files(text) == named
 
 
 @pytest.mark.parametrize("text", ["Always use tabs here, I prefer that.", "We answer tickets in German."])
@@ -312,7 +312,7 @@ def test_what_was_touched_is_read_off_tool_calls_and_not_off_words(tmp_path: Pat
         {"type": "user", "message": {"role": "user", "content": [result]}, "toolUseResult": {"version": "9.9"}},
     ]
     path = _put(tmp_path / "s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-    seen = worked(
+    seen = session_work(
         "claude-code", "s", [Source(str(path), 0, path.stat().st_size), Source(str(tmp_path / "gone.jsonl"), 0, 5)]
     )
     assert seen == SessionWork("2.1.330", ("/p/src/a.ts",))
@@ -329,7 +329,7 @@ def test_only_a_batchs_own_part_of_a_session_tells_what_was_touched(tmp_path: Pa
     lines = [json.dumps(call(path)) + "\n" for path in ("/p/early.md", "/p/now.md", "/p/late.md")]
     path = _put(tmp_path / "s.jsonl", "".join(lines))
     start, end = len(lines[0]), len(lines[0]) + len(lines[1])
-    assert worked(agent, "s", [Source(str(path), start, end)]) == SessionWork("", ("/p/now.md",))
+    assert session_work(agent, "s", [Source(str(path), start, end)]) == SessionWork("", ("/p/now.md",))
 
 
 def test_a_project_narrows_the_kinds(root: Path) -> None:
@@ -363,7 +363,7 @@ def test_one_ask_is_told_from_its_opposite(one: str, other: str, same: bool) -> 
 def test_the_line_on_which_words_of_several_begin_is_found(words: str, line: int) -> None:
     text = "# Project\n\n- Put the ticket\n  number first.\n\n| Indent | Two spaces |\n| Quotes | Double |\n"
     file = TargetDocument(FILE, b"", SkillDoc(1, FILE.name, FILE.path, text))
-    found = JobPlaces([file], Places((), Context("codex", "", "known", "")), "/h").find_line(words)
+    found = JobPlaces([file], TargetFiles((), Context("codex", "", "known", "")), "/h").find_line(words)
     assert found == ((FILE, line) if line else None)
 
 

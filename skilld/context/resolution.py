@@ -1,4 +1,4 @@
-"""Shared by resolvers: where they look, what they have found, walking up and down a project."""
+"""Shared by resolvers: where they look, what they have found, and how they walk through a project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld.context.disk import Files, FileText
 from skilld.context.patterns import matches
-from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, plain, within
+from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, plain_segments, within
 
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
 _LAST_COMMA = re.compile(r",(\s*[}\]])")
@@ -20,11 +20,11 @@ View = Callable[[str], Sequence[Segment]]
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Who works where: the working folder, the home, the agent's own folder, what was touched (absolute paths).
+class Workspace:
+    """Where an agent works: its working folder, the home, the agent's own folder, and touched files (absolute paths).
 
-    `root` is the folder above (or the working folder itself) that holds `.git`, empty if none does.
-    `untouched` is whether nested folders count in which nothing was touched.
+    `root` is the working folder or the nearest one above it that contains `.git`, empty if none does. `untouched` says
+    whether nested folders count in which nothing was touched.
     """
 
     files: Files
@@ -37,15 +37,15 @@ class Where:
     root: str = ""
     untouched: bool = True
 
-    def up(self, last: str = "/") -> list[str]:
-        """Return the working folder and those above it, as far as `last`."""
-        return up(self.project, last)
+    def folders_up(self, last: str = "/") -> list[str]:
+        """Return the working folder and those above it, up to `last`."""
+        return folders_up(self.project, last)
 
     def nested(self, *names: str) -> list[str]:
-        """Return the folders below the working folder that hold one of some names, outer ones first."""
+        """Return the folders below the working folder that contain one of `names`, outer ones first."""
         found = dict.fromkeys(self.files.below(self.project, frozenset(names)) if self.untouched else ())
         for path in self.touched:
-            found |= dict.fromkeys(up(dirname(path), self.project)[:-1] if within(path, self.project) else ())
+            found |= dict.fromkeys(folders_up(dirname(path), self.project)[:-1] if within(path, self.project) else ())
         return sorted(found, key=lambda folder: folder.count("/"))
 
     def touches(self, folder: str) -> bool:
@@ -53,17 +53,17 @@ class Where:
         return any(within(path, folder) for path in self.touched)
 
     def touches_match(self, patterns: Sequence[str], base: str) -> bool:
-        """Whether a file was touched that patterns take which apply below `base`."""
+        """Whether a touched file below `base` matches patterns, which are relative to it."""
         below = (path[len(base.rstrip("/")) + 1 :] for path in self.touched if within(path, base))
         return any(matches(patterns, path) for path in below)
 
     def json(self, path: str) -> dict[str, Any]:
-        """Return an object of JSON, with comments or without; empty if it is not one."""
+        """Return the JSON object in a file, which may contain comments; empty if it is none."""
         found = self.files.read(path)
         return json_object(found.text) if found else {}
 
     def toml(self, path: str) -> dict[str, Any]:
-        """Return what a TOML file says; nothing if it is not one."""
+        """Return the contents of a TOML file; empty if it is none."""
         found = self.files.read(path)
         try:
             return tomllib.loads(found.text) if found else {}
@@ -75,25 +75,32 @@ class Where:
 class Resolution:
     """What a resolver has found so far, in load order, each file once."""
 
-    where: Where
+    where: Workspace
     files: list[LoadedFile] = field(default_factory=list)
     surprises: list[Surprise] = field(default_factory=list)
-    taken: set[str] = field(default_factory=set)
+    real_paths: set[str] = field(default_factory=set)
 
     def add(
-        self, path: str, scope: Scope, *, view: View = plain, folder: str = "", paths: Sequence[str] = (), via: str = ""
+        self,
+        path: str,
+        scope: Scope,
+        *,
+        view: View = plain_segments,
+        folder: str = "",
+        paths: Sequence[str] = (),
+        via: str = "",
     ) -> LoadedFile | None:
-        """Take a file unless it is missing, empty or there already.
+        """Add a file unless it is missing, empty or already there.
 
-        With a `folder` it is loaded once something below it was touched, with `paths` once something matches them.
+        With a `folder` it is loaded once something below that is touched, with `paths` once something matches them.
         """
         found = self.where.files.read(path)
-        if found is None or found.real in self.taken:
+        if found is None or found.real in self.real_paths:
             return None
         segments = tuple(view(found.text))
         if not segments:
             return None
-        self.taken.add(found.real)
+        self.real_paths.add(found.real)
         base = folder or dirname(path)
         entered = self.where.touches_match(paths, base) if paths else not folder or self.where.touches(folder)
         loaded = LoadTime.ON_USE if folder or paths else LoadTime.START
@@ -101,23 +108,23 @@ class Resolution:
         self.files.append(file)
         return file
 
-    def first(self, folder: str, names: Sequence[str], scope: Scope, *, nested: bool = False) -> LoadedFile | None:
-        """Take the first of some names that a folder holds, even where that is an empty file."""
+    def add_first(self, folder: str, names: Sequence[str], scope: Scope, *, nested: bool = False) -> LoadedFile | None:
+        """Add the first of `names` that exists in a folder, even if it is an empty file."""
         name = next((name for name in names if self.where.files.read(join(folder, name)) is not None), None)
         return self.add(join(folder, name), scope, folder=folder if nested else "") if name else None
 
-    def tell(self, kind: Kind, path: str, why: str, *, line: int = 0, by: str = "") -> None:
-        """Note a surprise."""
+    def add_surprise(self, kind: Kind, path: str, why: str, *, line: int = 0, by: str = "") -> None:
+        """Add a surprise."""
         self.surprises.append(Surprise(kind, path, why, line, by))
 
-    def is_there(self, path: str) -> bool:
-        """Whether a file has something to say."""
+    def has_content(self, path: str) -> bool:
+        """Whether a file exists and is not blank."""
         found: FileText | None = self.where.files.read(path)
         return found is not None and bool(found.text.strip())
 
 
-def up(folder: str, last: str = "/") -> list[str]:
-    """Return a folder and those above it, as far as `last`."""
+def folders_up(folder: str, last: str = "/") -> list[str]:
+    """Return a folder and those above it, up to `last`."""
     found = [folder]
     while folder not in {last, "/", ""}:
         folder = dirname(folder)
@@ -125,13 +132,13 @@ def up(folder: str, last: str = "/") -> list[str]:
     return found
 
 
-def target(name: str, folder: str, home: str) -> str:
-    """Return the path that a reference in a file of `folder` means."""
+def resolve_path(name: str, folder: str, home: str) -> str:
+    """Return the path that a reference in a file in `folder` points to."""
     return normpath(join(folder, join(home, name[2:]) if name.startswith("~/") else name))
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return an object of JSON with comments; empty if it is not one."""
+    """Return a JSON object, which may contain comments; empty if it is none."""
     bare = _LAST_COMMA.sub(r"\1", _COMMENT.sub(lambda found: found[1] or " ", text))
     for given in (text, bare):
         try:
@@ -142,22 +149,22 @@ def json_object(text: str) -> dict[str, Any]:
     return {}
 
 
-def at(value: object, *keys: str) -> object:
-    """Return what is below keys in nested objects; None if nothing does."""
+def value_at(value: object, *keys: str) -> object:
+    """Return the value below keys in nested objects; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def strings(value: object) -> list[str]:
-    """Return the texts of a list, or the one that a text is."""
+def string_list(value: object) -> list[str]:
+    """Return the strings in a list; a string counts as a list of one."""
     if isinstance(value, str):
         return [value]
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def files_below(files: Files, folder: str, suffix: str, depth: int = 16) -> Iterator[str]:
-    """Yield the files below a folder whose names end so, in the order of the disk."""
+    """Yield the files below a folder whose names end with `suffix`, in the order of the disk."""
     for name, is_folder in files.names(folder).items() if depth else ():
         path = join(folder, name)
         if is_folder:

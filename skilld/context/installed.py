@@ -1,4 +1,4 @@
-"""What this machine's agents load in one folder, and which files none of them loads."""
+"""What the agents installed on this machine load in a folder, and which files none of them loads."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from skilld.agents.programs import names_of
 from skilld.context import Context, context_of
 from skilld.files import on_path, read_plain
 
-# Which version of an agent's client is installed, from the files next to its program; nothing is run.
+# The installed version of an agent's client is read from the files next to its program; nothing is run.
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _MAX_BYTES = 1 << 20
-_MAX_FOLDERS = 8  # folders from a program up to its package
+_MAX_FOLDERS = 8  # from a program up to its package
 
 
 def installed_version(info: AgentInfo, environment: Mapping[str, str]) -> str:
-    """Return the version of an agent's program on PATH; empty if it cannot be told."""
+    """Return the version of an agent's program on PATH; "" if it is unknown."""
     path = on_path(names_of(info.title), environment)
     for folder in [path, *path.parents[:_MAX_FOLDERS]] if path else ():
         if _VERSION.fullmatch(folder.name):  # as in ~/.local/share/claude/versions/2.1.330
@@ -34,8 +34,8 @@ def installed_version(info: AgentInfo, environment: Mapping[str, str]) -> str:
     return ""
 
 
-# What people write for one agent or another.
-_WRITTEN = (
+# Files that people write for some agent.
+_INSTRUCTION_FILES = (
     *("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.local.md", "AGENTS.md", ".claude/AGENTS.md"),
     *("AGENTS.override.md", "AGENTS.local.md", "AGENT.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"),
     *(".cursorrules", ".windsurfrules", "claude.md", "agents.md", ".codex/AGENTS.md", ".opencode/AGENTS.md"),
@@ -50,9 +50,9 @@ def contexts(
     *,
     seen: Callable[[str], str] = lambda _: "",
 ) -> list[Context]:
-    """Return what each chosen agent loads; with none chosen, each that is installed or has a folder in the home.
+    """Return what each chosen agent loads; by default those that are installed or have a folder in the home.
 
-    `seen` gives the version of an agent whose program is not on PATH, empty if that is not known either.
+    `seen` returns the version of an agent whose program is not on PATH, "" if that is unknown too.
     """
     infos = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     wanted = chosen or [
@@ -65,12 +65,12 @@ def contexts(
     return [context_of(name, version, project, home, environment=environment) for name, version in versions.items()]
 
 
-def unread(found: Sequence[Context], project: Path) -> list[str]:
-    """Return the instruction files of a folder that none of these agents loads, and that none tells of by itself."""
+def unread_files(found: Sequence[Context], project: Path) -> list[str]:
+    """Return the instruction files in a folder that none of these agents loads or mentions as a surprise."""
     known = {path for one in found for file in one.files for path in (file.path, file.real)}
     known |= {surprise.path for one in found for surprise in one.surprises}
     if not found or any(one.source == "not known" for one in found):
         return []
     there = {path.name for path in project.iterdir()}
-    paths = (project / name for name in _WRITTEN if name.partition("/")[0] in there)
+    paths = (project / name for name in _INSTRUCTION_FILES if name.partition("/")[0] in there)
     return [str(path) for path in paths if path.is_file() and known.isdisjoint({str(path), str(path.resolve())})]

@@ -1,6 +1,6 @@
-"""What a transcript shows besides words: the client's version, and the files it touched.
+"""What a transcript shows besides words: the client's version, and the files touched.
 
-Both are hints from a log: they choose among files that are there, and are never opened.
+Both are only claims of a log: they select among existing files, and are never opened.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from skilld.protocol import Source
 from skilld.types import RawLine, Span, ToolCall
 
 _MAX_TOUCHED = 200
-_VERSION = b'"version"'
+_VERSION_KEY = b'"version"'
 
 
 @dataclass(frozen=True, slots=True)
 class SessionWork:
-    """The client's version (empty: not told), and the newest files touched; relative ones from the session's folder."""
+    """The client's version ("" if unknown), and the files touched last, some relative to the session's folder."""
 
     version: str = ""
     touched: tuple[str, ...] = ()
 
 
-def worked(agent: str, session: str, sources: Iterable[Source]) -> SessionWork:
-    """Return what a batch's part of its session's transcripts shows; what cannot be read shows nothing.
+def session_work(agent: str, session: str, sources: Iterable[Source]) -> SessionWork:
+    """Return the work in a batch's part of its session's transcripts; unreadable ones are ignored.
 
-    What was touched before is older work than the words are about, and parsing all of it took as long as judging. So
-    did parsing what tools gave back: only lines with a call are parsed, and one that has the version.
+    Earlier work is not what the words are about, and parsing all of it took as long as judging; so did parsing tool
+    results: only lines with a tool call are parsed, and one with the version.
     """
     adapter = ADAPTERS[agent]
     tools, mark = tools_of(adapter), adapter.INFO.call_mark
@@ -44,10 +44,10 @@ def worked(agent: str, session: str, sources: Iterable[Source]) -> SessionWork:
         records = record_reader(adapter, path)
         try:
             for part in source_of(adapter.INFO).read_range(path, session, source.start, source.end):
-                for record, span in chain.from_iterable(map(records, _telling(part, mark, version))):
+                for record, span in chain.from_iterable(map(records, _relevant_lines(part, mark, version))):
                     version = short(record.get("version")) or version
                     for call in tools(record, session, span):
-                        for file in _files(call) if isinstance(call, ToolCall) else ():
+                        for file in _touched_files(call) if isinstance(call, ToolCall) else ():
                             touched.pop(file, None)
                             touched[file] = None
         except OSError:
@@ -55,18 +55,18 @@ def worked(agent: str, session: str, sources: Iterable[Source]) -> SessionWork:
     return SessionWork(version, tuple(touched)[-_MAX_TOUCHED:])
 
 
-def _telling(part: Chunk | RawLine | Span, mark: bytes, version: str) -> Iterator[RawLine]:
-    """Yield the lines to be parsed: all where no mark tells those with a call."""
+def _relevant_lines(part: Chunk | RawLine | Span, mark: bytes, version: str) -> Iterator[RawLine]:
+    """Yield the lines to parse: those with the `mark` of a tool call, or all if there is none."""
     if isinstance(part, RawLine):
         yield part
     elif isinstance(part, Chunk) and not mark:
         yield from part.raw_lines()
     elif isinstance(part, Chunk):
-        yield from () if version else islice(part.lines_with(_VERSION), 1)
+        yield from () if version else islice(part.lines_with(_VERSION_KEY), 1)
         yield from part.lines_with(mark)
 
 
-def _files(call: ToolCall) -> list[str]:
-    """Return the files that a call names; looking for something touches none."""
+def _touched_files(call: ToolCall) -> list[str]:
+    """Return the files that a call touches; searching touches none."""
     named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
     return [name for name in named if "\0" not in name]
