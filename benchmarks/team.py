@@ -23,9 +23,9 @@ from skilld.daemon.schedule import sync
 from skilld.git.borrowed_repo import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.team import refs, sign
-from skilld.team.candidates import candidates
-from skilld.team.records import Record, What, key_of
-from skilld.team.refs import REFS, Found
+from skilld.team.candidates import group_candidates
+from skilld.team.records import Record, RecordType, rule_key
+from skilld.team.refs import TEAM_REFS, ReadResult
 from support.teams import ssh_key
 
 _RULES, _AT_ONCE, _DISTINCT = 50, 20, 500
@@ -42,13 +42,13 @@ def measure(scale: Scale) -> dict[str, Figure]:
     with children.scratch() as folder:
         made = _Made(folder, people)
         plain = min(map(made.plain, range(3)))
-        found: list[Found] = []
+        found: list[ReadResult] = []
         used = [_processor()]
         first = seconds(lambda: found.append(made.read("reader", found)))
         used.append(_processor())
         again = seconds(lambda: found.append(made.read("reader", found)))
         used.append(_processor())
-        merged = seconds(lambda: candidates(found[-1].members.values()))
+        merged = seconds(lambda: group_candidates(found[-1].members.values()))
         used.append(_processor())
         lost = float(made.push_at_once())
         size = made.size()
@@ -116,28 +116,28 @@ class _Made:
         self._names = [f"person-{number:03}" for number in range(people)]
         self._keys = {name: self._key(name) for name in self._names}
         commits = {name: self._write(name, 1) for name in self._names}
-        done = self._writer.push(self._address, [Push(REFS + name, oid, "") for name, oid in commits.items()])
+        done = self._writer.push(self._address, [Push(TEAM_REFS + name, oid, "") for name, oid in commits.items()])
         if done.status != 0:
             raise RuntimeError(done.err)
 
     def _copy(self, name: str) -> BorrowedRepo:
         return BorrowedRepo(self._folder / name / "a.git", None, "sha1", self._removed)
 
-    def _key(self, name: str) -> sign.Key:
+    def _key(self, name: str) -> sign.SigningKey:
         ssh_key(self._folder / "keys" / name)
         return sign.find_key(self._writer.git, self._folder / "keys" / name)
 
     def _write(self, name: str, serial: int) -> str:
         def seal(plain: bytes) -> bytes:
-            return sign.signed(plain, self._keys[name], self._environment, self._folder, "sha1")
+            return sign.sign_commit(plain, self._keys[name], self._environment, self._folder, "sha1")
 
         number = self._names.index(name)
         wanted = [_record((number * 7 + one * 11) % _DISTINCT, number % 28 + 1) for one in range(_RULES)]
-        return refs.write(self._writer, name, serial, wanted, seal)
+        return refs.write_commit(self._writer, name, serial, wanted, seal)
 
-    def read(self, name: str, before: Sequence[Found]) -> Found:
-        pins = refs.pins_after({}, before[-1]) if before else {}
-        found = refs.read(self._copy(name), self._address, pins, self._environment)
+    def read(self, name: str, before: Sequence[ReadResult]) -> ReadResult:
+        pins = refs.update_pins({}, before[-1]) if before else {}
+        found = refs.read_members(self._copy(name), self._address, pins, self._environment)
         if found.refused or len(found.members) != len(self._names):
             raise RuntimeError(str(found.refused))
         return found
@@ -145,14 +145,14 @@ class _Made:
     def plain(self, number: int) -> float:
         into = self._folder / f"plain-{number}.git"
         subprocess.run(["git", "init", "--quiet", "--bare", str(into)], check=True)
-        fetch = ["git", "-C", str(into), "fetch", "-q", self._address, f"{REFS}*:{REFS}*"]
+        fetch = ["git", "-C", str(into), "fetch", "-q", self._address, f"{TEAM_REFS}*:{TEAM_REFS}*"]
         return seconds(lambda: subprocess.run(fetch, check=True))
 
     def push_at_once(self) -> int:
         """Have 20 people push a newer version at the same time, and return how many records are missing then."""
         names = self._names[:_AT_ONCE]
         commits = {name: self._write(name, 2) for name in names}
-        listed = self._writer.list_refs(self._address, [f"{REFS}*"])
+        listed = self._writer.list_refs(self._address, [f"{TEAM_REFS}*"])
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for one in [
                 pool.submit(refs.publish, self._writer, self._address, *each, listed) for each in commits.items()
@@ -176,8 +176,8 @@ def _record(number: int, day: int) -> Record:
     verb, thing, way = _VERBS[number % 10], _THINGS[number // 10 % 10], _WAYS[number // 100]
     rule = f"Always {verb} the {thing} {way} its {_THINGS[(number + 3) % 10]} in area {number}."
     return Record(
-        what=What.RULE,
-        key=key_of(rule, _FILE),
+        what=RecordType.RULE,
+        key=rule_key(rule, _FILE),
         rule=rule,
         kind="preference",
         place=_FILE,

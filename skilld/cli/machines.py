@@ -21,12 +21,12 @@ from skilld.text import counted, cut
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import Check
-    from skilld.machines.gather import News
-    from skilld.machines.merging import Group
+    from skilld.machines.gather import GatherResult
+    from skilld.machines.merging import RuleGroup
     from skilld.machines.places import Places
     from skilld.machines.sync import SyncResult
     from skilld.store import Store
-    from skilld.team.join import Membership
+    from skilld.team.membership import Membership
     from skilld.team.records import Record
     from skilld.team.sync import Hub
 
@@ -77,29 +77,29 @@ def _places(store: Store) -> Places:
 
 def _outgoing_check(store: Store) -> Check:
     from skilld.exchange.outgoing import Check
-    from skilld.team.sharing import sessions_known
+    from skilld.team.sharing import known_sessions
 
-    return Check(common.secret_finder(), sessions_known(store))
+    return Check(common.secret_finder(), known_sessions(store))
 
 
 def join(arguments: argparse.Namespace) -> int:
     """Join the person's other machines."""
-    from skilld.machines.sync import fetch, gathered, load
-    from skilld.team.join import Membership, checked_name, random_name
+    from skilld.machines.sync import fetch, gather, load
+    from skilld.team.membership import Membership, check_name, random_name
 
     store = common.store()
     if known := load(store, common.settings().machines.remote):
         raise SkilldError(
             _NOT_JOINED, f"this machine has already joined as {known.person}", "To leave: skilld machines leave"
         )
-    name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
+    name = check_name(common.as_text(arguments.name)) if arguments.name else random_name()
     address = _remote_address(common.as_text(arguments.remote))
     hub = _hub(Membership("", "", address, name))
     if hub.borrowed.is_public(address):
         remedy = "Use a private repository."
         raise RefusedError(_NOT_JOINED, f"anyone can read {address}", remedy)
     found, places = fetch(hub), _places(store)
-    _print_preview(hub.membership, gathered(store, places, _outgoing_check(store), found), sorted(found.members))
+    _print_preview(hub.membership, gather(store, places, _outgoing_check(store), found), sorted(found.members))
     if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
         console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
@@ -111,11 +111,11 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _remote_address(remote: str) -> str:
-    from skilld.team.join import absolute
+    from skilld.team.membership import absolute_address
 
     if remote.startswith("-"):
         raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
-    return absolute(str(Path(remote).expanduser()) if remote.startswith("~") else remote, Path.cwd())
+    return absolute_address(str(Path(remote).expanduser()) if remote.startswith("~") else remote, Path.cwd())
 
 
 def _first_sync(store: Store, hub: Hub) -> None:
@@ -126,7 +126,7 @@ def _first_sync(store: Store, hub: Hub) -> None:
     _print_result(done)
 
 
-def _print_preview(membership: Membership, told: News, others: list[str]) -> None:
+def _print_preview(membership: Membership, told: GatherResult, others: list[str]) -> None:
     """Show what would be sent, and to whom."""
     from skilld.team.records import encode
 
@@ -147,13 +147,13 @@ def _print_preview(membership: Membership, told: News, others: list[str]) -> Non
 def leave(arguments: argparse.Namespace) -> int:
     """Leave."""
     from skilld.machines.sync import forget
-    from skilld.team.refs import OWN
-    from skilld.team.sync import leave as take_off
+    from skilld.team.refs import MACHINES_LAYOUT
+    from skilld.team.sync import remove_ref as take_off
 
     del arguments
     store = common.store()
     hub = _hub(require_membership(store))
-    take_off(hub, OWN)
+    take_off(hub, MACHINES_LAYOUT)
     write_setting(common.places().settings_file, "machines.remote", None)
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
@@ -213,14 +213,14 @@ def _print_refused(known: Membership) -> None:
 
 def status(arguments: argparse.Namespace) -> int:
     """List the machines and their rules."""
-    from skilld.machines.merging import Groups
-    from skilld.team.records import MACHINES, What, decode
+    from skilld.machines.merging import RuleGroups
+    from skilld.team.records import MACHINE_TYPES, RecordType, decode
 
     store = common.store_or_empty()
     known = require_membership(store)
-    records = [decode(one.record.encode(), MACHINES) for one in store.machine_records.all()]
-    groups = Groups(records).all()
-    rest = [one for one in records if one.what is What.LEARNED and one.said == "waiting"]
+    records = [decode(one.record.encode(), MACHINE_TYPES) for one in store.machine_records.all()]
+    groups = RuleGroups(records).all()
+    rest = [one for one in records if one.what is RecordType.LEARNED and one.said == "waiting"]
     if arguments.json:
         return common.write_json(_as_json(known, groups, rest))
     others = [name for name in sorted(known.present) if name != known.person]
@@ -239,7 +239,7 @@ def status(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-def _as_json(known: Membership, groups: list[Group], rest: list[Record]) -> dict[str, Any]:
+def _as_json(known: Membership, groups: list[RuleGroup], rest: list[Record]) -> dict[str, Any]:
     return {
         "remote": known.address,
         "machine": known.person,

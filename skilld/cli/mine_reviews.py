@@ -77,12 +77,12 @@ def _refuse_combinations(arguments: argparse.Namespace) -> None:
 def _review_source(repo: Repo) -> Source:
     """Return the host of a repository, preferably of `upstream`: reviews are not in a fork."""
     from skilld.mining.reviews import Source
-    from skilld.team.hosts import Host, place_of
+    from skilld.team.hosts import Host, parse_address
 
     out = repo.git.call("config", "--null", "--get-regexp", r"^remote\..*\.url$").out.decode("utf-8", "replace")
     pairs = [item.partition("\n") for item in out.split("\0") if item]
     urls = {key.removeprefix("remote.").removesuffix(".url"): url for key, _, url in reversed(pairs)}
-    places = {name: place for name, url in urls.items() if (place := place_of(url)).kind}
+    places = {name: place for name, url in urls.items() if (place := parse_address(url)).kind}
     names = [name for name in ("upstream", "origin", *sorted(places)) if name in places]
     if not names:
         where = f"{repo.toplevel} has no remote on GitHub or GitLab"

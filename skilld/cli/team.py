@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from skilld.git.repo import Repo
     from skilld.store import Store
     from skilld.team.candidates import Candidate
-    from skilld.team.join import Membership
+    from skilld.team.membership import Membership
     from skilld.team.records import Record
-    from skilld.team.refs import Found
+    from skilld.team.refs import ReadResult
     from skilld.team.sharing import Outgoing
     from skilld.team.sync import Hub
 
@@ -82,7 +82,7 @@ def repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
 
 def require_membership(store: Store, repo: Repo) -> Membership:
     """Return the membership in this repository's team. Raises SkilldError if the person has not joined."""
-    from skilld.team.join import load
+    from skilld.team.membership import load
 
     found = load(store, repo.toplevel, common.settings().team.repositories)
     if found is None:
@@ -109,13 +109,13 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
     """Return what the person shares, and what is kept back."""
     from skilld.exchange.outgoing import Check
     from skilld.git.objects import person_identity
-    from skilld.team.sharing import Guard, gather, sessions_known
+    from skilld.team.sharing import Guard, gather_records, known_sessions
 
     who = person_identity(repo.git)
     names = (who["NAME"], who["EMAIL"].partition("@")[0], os.environ.get("USER", ""))
     folders = (str(common.home()), str(repo.toplevel))
-    guard = Guard(Check(common.secret_finder(), sessions_known(store)), names, folders)
-    return gather(store, str(repo.address), guard, quotes=membership.quotes, with_open=membership.open)
+    guard = Guard(Check(common.secret_finder(), known_sessions(store)), names, folders)
+    return gather_records(store, str(repo.address), guard, quotes=membership.quotes, with_open=membership.open)
 
 
 # Joining and leaving.
@@ -124,7 +124,7 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
 @common.with_git_session
 def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
-    from skilld.team.join import Membership, checked_name, load, random_name
+    from skilld.team.membership import Membership, check_name, load, random_name
 
     repo, removed = repository(arguments)
     store = common.store()
@@ -136,7 +136,7 @@ def join(arguments: argparse.Namespace) -> int:
         raise SkilldError(
             _NOT_JOINED, "the repository's path contains a comma, which the team.repositories setting does not allow"
         )
-    name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
+    name = check_name(common.as_text(arguments.name)) if arguments.name else random_name()
     remote = common.as_text(arguments.remote)
     address = _remote_address(repo, remote, removed)
     membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
@@ -169,14 +169,14 @@ def _print_branch(pushed: str) -> None:
 
 def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
     from skilld.git.remote import push_addresses
-    from skilld.team.join import absolute
+    from skilld.team.membership import absolute_address
 
     if remote.startswith("-"):
         raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
     found = push_addresses(repo, remote, removed)
     if not found or (found == [remote] and not (repo.toplevel / remote).exists() and ":" not in remote):
         raise UsageError(_NOT_JOINED, f"{repo.toplevel} has no remote called {remote}", "Choose another: --remote NAME")
-    return absolute(found[0], repo.toplevel)
+    return absolute_address(found[0], repo.toplevel)
 
 
 def _print_preview(membership: Membership, leaving: Outgoing) -> None:
@@ -209,8 +209,8 @@ def _print_kept_back(kept: Sequence[tuple[str, str]]) -> None:
 @common.with_git_session
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
-    from skilld.team.join import forget
-    from skilld.team.sync import leave as take_off
+    from skilld.team.membership import forget
+    from skilld.team.sync import remove_ref as take_off
 
     store, _, hub = _open_team(arguments)
     take_off(hub)
@@ -249,15 +249,15 @@ def sync(arguments: argparse.Namespace) -> int:
 @common.with_git_session
 def status(arguments: argparse.Namespace) -> int:
     """List the team's rules."""
-    from skilld.team.join import load
-    from skilld.team.sync import as_synced
+    from skilld.team.membership import load
+    from skilld.team.sync import read_last_synced
 
     repo, removed = repository(arguments)
     if arguments.json and load(common.store_or_empty(), repo.toplevel, common.settings().team.repositories) is None:
         return common.write_json({"joined": False, "remote": None, "people": [], "candidates": []})
     membership = require_membership(common.store_or_empty(), repo)
     hub = team_hub(repo, membership, removed)
-    seen = as_synced(hub)
+    seen = read_last_synced(hub)
     found = team_rules(hub, seen)
     if arguments.json:
         return common.write_json(_as_json(membership, seen, found))
@@ -277,15 +277,15 @@ def status(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-def team_rules(hub: Hub, found: Found) -> list[Candidate]:
+def team_rules(hub: Hub, found: ReadResult) -> list[Candidate]:
     """Return the candidates with their standing."""
-    from skilld.team.candidates import candidates, settled
-    from skilld.team.project import seen
+    from skilld.team.candidates import group_candidates, with_states
+    from skilld.team.project import read_status
 
     one = hub.membership
-    shown = seen(hub.borrowed.git, one.base, one.rules, today=today())
+    shown = read_status(hub.borrowed.git, one.base, one.rules, today=today())
     members = list(found.members.values())
-    return settled(candidates(members), members, shown)
+    return with_states(group_candidates(members), members, shown)
 
 
 def today() -> str:
@@ -293,9 +293,11 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def sync_and_save(store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False) -> tuple[Hub, Found, str]:
+def sync_and_save(
+    store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False
+) -> tuple[Hub, ReadResult, str]:
     """Sync and store the result; return the updated hub, what was found, and the ref that was pushed to."""
-    from skilld.team.join import save
+    from skilld.team.membership import save
     from skilld.team.sync import sync as run
 
     done = run(hub, records, first=first)
@@ -303,7 +305,7 @@ def sync_and_save(store: Store, hub: Hub, records: Sequence[Record], *, first: b
     return replace(hub, membership=done.membership), done.found, done.pushed
 
 
-def print_refused(found: Found) -> None:
+def print_refused(found: ReadResult) -> None:
     """Print the people whose records were rejected, and why."""
     for person, why in sorted(found.refused.items()):
         console.line(f"  rejected changes from {console.plain(person)}: {console.plain(why)}")
@@ -314,7 +316,7 @@ def _print_ready(found: Sequence[Candidate]) -> None:
         console.line(f"{counted(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
 
 
-def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) -> dict[str, Any]:
+def _as_json(membership: Membership, seen: ReadResult, found: Sequence[Candidate]) -> dict[str, Any]:
     return {
         "joined": True,
         "remote": membership.remote,
@@ -370,7 +372,7 @@ def _pull_request(arguments: argparse.Namespace) -> int:
 
 def _sync_all() -> None:
     """Sync every team that the person joined, and update its pull request weekly if `team.auto_pr` says so."""
-    from skilld.team.join import load, save
+    from skilld.team.membership import load, save
 
     removed, store, settings = scrub_environment(), common.store(), common.settings().team
     for folder in settings.repositories:
@@ -386,7 +388,7 @@ def _sync_all() -> None:
 def _sync_one(store: Store, folder: Path, removed: Mapping[str, str], *, weekly: bool) -> None:
     from skilld.cli.team_pr import update_pull_request
     from skilld.git.repo import open_repo
-    from skilld.team.join import save
+    from skilld.team.membership import save
 
     repo = open_repo(common.resolve_folder(folder))
     known, now = require_membership(store, repo), time.time()

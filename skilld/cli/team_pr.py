@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from skilld.git.repo import Repo
     from skilld.store import Store
-    from skilld.team.branch import Built, Loaded
-    from skilld.team.hosts import Host, Pull
-    from skilld.team.pull_request import Before
+    from skilld.team.branch import BranchResult, LoadedFiles
+    from skilld.team.hosts import Host, PullRequest
+    from skilld.team.pull_request import BranchState
     from skilld.team.records import Record
-    from skilld.team.refs import Found
+    from skilld.team.refs import ReadResult
     from skilld.team.sync import Hub
 
 
@@ -34,9 +34,9 @@ def pull_request(arguments: argparse.Namespace) -> int:
     named = [common.as_text(name) for name in arguments.rules]
     if not arguments.json:
         return update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run)
-    from skilld.team.sync import RULES
+    from skilld.team.sync import RULES_BRANCH
 
-    told: dict[str, Any] = {"branch": RULES, "remote": "", "commits": [], "url": None}
+    told: dict[str, Any] = {"branch": RULES_BRANCH, "remote": "", "commits": [], "url": None}
     with redirect_stdout(sys.stderr):
         code = update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run, told=told)
     common.write_json(told)
@@ -55,8 +55,8 @@ def update_pull_request(
     """Open or update a team's pull request with the rules that are ready or `named`; `told` is filled for the JSON."""
     told = {} if told is None else told
     from skilld.git.objects import person_ident
-    from skilld.team.branch import subject
-    from skilld.team.pull_request import before, chosen, rejections, write
+    from skilld.team.branch import commit_subject
+    from skilld.team.pull_request import choose, new_rejections, read_branch_state, write_branch
 
     membership = team.require_membership(store, repo)
     told["remote"] = membership.remote
@@ -64,16 +64,16 @@ def update_pull_request(
     hub, found, _ = team.sync_and_save(store, team.team_hub(repo, membership, removed), leaving.records)
     host = _host(repo, hub)
     pull, away = _newest_pull(host)
-    at = before(hub, pull)
-    if gone := rejections(hub, found, at, pull, team.today()):
+    at = read_branch_state(hub, pull)
+    if gone := new_rejections(hub, found, at, pull, team.today()):
         hub, found, _ = team.sync_and_save(store, hub, [*leaving.records, *gone])
     team.print_refused(found)
     on_it = hub.membership.rules if at.rules else ""  # the branch of a closed pull request does not count
     rules = team.team_rules(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
-    picked = chosen(rules, named)
-    built = write(hub, at, picked, _loaded_by(repo), person_ident(repo.git, 0), named=named)
+    picked = choose(rules, named)
+    built = write_branch(hub, at, picked, _loaded_by(repo), person_ident(repo.git, 0), named=named)
     _print_built(built)
-    told["commits"] = [{"subject": subject(one.candidate), "path": one.path} for one in built.commits]
+    told["commits"] = [{"subject": commit_subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not at.rules:
         there = "the team's files already contain all rules that are ready"
         console.line("Nothing was proposed." if built.left_out else f"Nothing to propose: {there}.")
@@ -86,61 +86,63 @@ def update_pull_request(
     return Exit.OK
 
 
-def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found, str]:
+def _push(
+    store: Store, hub: Hub, at: BranchState, built: BranchResult, records: Sequence[Record]
+) -> tuple[Hub, ReadResult, str]:
     """Push the branch, then tell the others. If killed in between, the next run finds the commits on the branch."""
-    from skilld.team.pull_request import proposed, push
-    from skilld.team.sync import RULES
+    from skilld.team.pull_request import proposal_records, push_branch
+    from skilld.team.sync import RULES_BRANCH
 
-    push(hub, at, built.tip)
-    console.line(f"Pushed {counted(len(built.commits), 'commit')} to {RULES}.")
-    return team.sync_and_save(store, hub, [*records, *proposed(built.commits, team.today())])
+    push_branch(hub, at, built.tip)
+    console.line(f"Pushed {counted(len(built.commits), 'commit')} to {RULES_BRANCH}.")
+    return team.sync_and_save(store, hub, [*records, *proposal_records(built.commits, team.today())])
 
 
 def _host(repo: Repo, hub: Hub) -> Host:
     """Return the host in the remote's own address, before any `insteadOf` setting of the person rewrites it."""
     import re
 
-    from skilld.team.hosts import Host, place_of
+    from skilld.team.hosts import Host, parse_address
 
     name = f"^remote\\.{re.escape(hub.membership.remote)}\\.url$"
     out = repo.git.call("config", "--null", "--get-regexp", name).out.decode("utf-8", "replace")
     address = out.split("\0")[0].partition("\n")[2] or hub.membership.address
-    return Host(place_of(address), os.environ, hub.borrowed.folder)
+    return Host(parse_address(address), os.environ, hub.borrowed.folder)
 
 
-def _newest_pull(host: Host) -> tuple[Pull | None, str]:
+def _newest_pull(host: Host) -> tuple[PullRequest | None, str]:
     """Return the newest pull request of the branch, or None and why the host cannot be asked."""
-    from skilld.team.hosts import AwayError
-    from skilld.team.sync import RULES
+    from skilld.team.hosts import HostUnavailableError
+    from skilld.team.sync import RULES_BRANCH
 
     try:
-        return next(iter(host.pulls(RULES)), None), ""
-    except AwayError as error:
+        return next(iter(host.pulls(RULES_BRANCH)), None), ""
+    except HostUnavailableError as error:
         return None, error.cause
 
 
-def _open_or_update(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> str | None:
+def _open_or_update(hub: Hub, found: ReadResult, host: Host, pull: PullRequest | None, away: str) -> str | None:
     """Open or update the pull request; return its address, if there is one."""
     from skilld.context.tokenizer import tokenizer
-    from skilld.team.pull_request import TITLE, body
-    from skilld.team.sync import RULES
+    from skilld.team.pull_request import TITLE, describe
+    from skilld.team.sync import RULES_BRANCH
 
     one = hub.membership
     if away:
         console.line(f"No pull request was opened: {console.plain(away)}.")
-        link = host.place.link(RULES, one.branch)
+        link = host.place.link(RULES_BRANCH, one.branch)
         console.line(
-            f"  open it here: {link}" if link else f"  open one on your Git host, from {RULES} to {one.branch}"
+            f"  open it here: {link}" if link else f"  open one on your Git host, from {RULES_BRANCH} to {one.branch}"
         )
         return None
-    text = body(hub.borrowed.git, one.rules, one.base, team.team_rules(hub, found), tokenizer().count)
+    text = describe(hub.borrowed.git, one.rules, one.base, team.team_rules(hub, found), tokenizer().count)
     again = pull is not None and pull.state == "open"
-    made = host.update(pull.number, text) if pull and again else host.open(RULES, one.branch, TITLE, text)
+    made = host.update(pull.number, text) if pull and again else host.open(RULES_BRANCH, one.branch, TITLE, text)
     console.line(f"{'Updated' if again else 'Opened'} {console.plain(made.url)}")
     return made.url
 
 
-def _print_built(built: Built) -> None:
+def _print_built(built: BranchResult) -> None:
     for one in built.commits:
         console.line(f"+++ {console.plain(one.path)}", style="bold")
         for line in one.added.splitlines():
@@ -152,7 +154,7 @@ def _print_built(built: Built) -> None:
             console.line(f"  {why.remedy}")
 
 
-def _loaded_by(repo: Repo) -> Loaded:
+def _loaded_by(repo: Repo) -> LoadedFiles:
     """Return the function that names the project files nearest to what each agent of a rule loads."""
     from functools import cache
 

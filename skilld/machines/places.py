@@ -1,9 +1,9 @@
-"""A name for a file that is the same on every machine of a person: below a repository's first commit, or below home.
+"""Names for files that are the same on every machine of a person: below a repository's first commit, or below home.
 
     3f2a9c01d2e4b5a6/docs/AGENTS.md     of the repository that began with this commit, wherever its clone lies
     home/.claude/CLAUDE.md              of no repository, below the person's home
 
-A shallow clone does not know its first commit: its files have no name, and nothing of them travels.
+A shallow clone does not know its first commit: its files have no name, and nothing about them is synced.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from skilld.store import Store
 from skilld.store.meta import ROOT_COMMITS
 
 _HOME = "home"
-_LENGTH = 16
+_ID_LENGTH = 16
 
 
 class Places:
-    """The files of this machine by name. First commits are kept: in a long history they take long to find."""
+    """The files of this machine by name. First commits are stored, since finding them in a long history is slow."""
 
     def __init__(self, store: Store, home: Path) -> None:
         self._store = store
@@ -35,38 +35,38 @@ class Places:
         self._by_root: dict[str, Path] | None = None
 
     def name_of(self, path: Path) -> str:
-        """Return the name of a file or folder; empty where it has none."""
+        """Return the name of a file or folder; empty if it has none."""
         if not path.is_absolute():
             return ""
         top = self._top(path)
         if top is not None and (root := self._root(top)):
-            return "/".join((root[:_LENGTH], *path.relative_to(top).parts))
+            return "/".join((root[:_ID_LENGTH], *path.relative_to(top).parts))
         if top is None and path.is_relative_to(self._home):
             return "/".join((_HOME, *path.relative_to(self._home).parts))
         return ""
 
     def path_of(self, name: str) -> Path | None:
-        """Return where a file of that name is, or would be, on this machine; None where its repository is not here."""
+        """Return where a file with that name is, or would be, on this machine; None without its repository."""
         root, _, rest = name.partition("/")
-        base = self._home if root == _HOME else self._here().get(root)
+        base = self._home if root == _HOME else self._tops_by_root().get(root)
         return None if base is None else base / rest if rest else base
 
     def folder_of(self, path: Path) -> Path:
-        """Return the folder that sessions about a file work in."""
+        """Return the folder in which sessions about a file run."""
         return self._top(path) or self._home
 
     def keep(self) -> None:
-        """Keep the first commits that were found. Within a transaction of the caller's."""
+        """Store the first commits that were found. Call within a transaction."""
         if self._known != self._kept:
             self._store.meta.set(ROOT_COMMITS, self._known)
 
-    def _here(self) -> dict[str, Path]:
+    def _tops_by_root(self) -> dict[str, Path]:
         if self._by_root is None:
             store = self._store
             projects = [*store.overview.projects(), *(one.project for one in store.learnings.all() if one.project)]
             folders = dict.fromkeys(map(Path, [*self._known, *store.proposals.repos(), *projects]))
             tops = dict.fromkeys(top for folder in folders if (top := self._top(folder)) is not None)
-            self._by_root = {root[:_LENGTH]: top for top in reversed(list(tops)) if (root := self._root(top))}
+            self._by_root = {root[:_ID_LENGTH]: top for top in reversed(list(tops)) if (root := self._root(top))}
         return self._by_root
 
     def _top(self, path: Path) -> Path | None:
@@ -79,16 +79,16 @@ class Places:
         return self._tops[path]
 
     def _root(self, top: Path) -> str:
-        """Return the first commit of a repository, the smallest of several; empty where it cannot be told."""
+        """Return the first commit of a repository, the smallest of several; empty if unknown."""
         if top not in self._roots:
             self._roots[top] = ""
             with suppress(SkilldError):
-                self._roots[top] = self._known[str(top)] = self._read(open_repo(top))
+                self._roots[top] = self._known[str(top)] = self._read_root(open_repo(top))
             if not self._roots[top]:
                 self._known.pop(str(top), None)
         return self._roots[top]
 
-    def _read(self, repo: Repo) -> str:
+    def _read_root(self, repo: Repo) -> str:
         if (repo.common_dir / "shallow").exists():
             return ""
         known = self._kept.get(str(repo.toplevel), "")

@@ -1,7 +1,7 @@
 """The branch of the team's pull request: one commit per rule, in the file that the team's agents load.
 
-Written by plumbing into skilld's own copy; no work tree is touched. The same rules on the same commit give the same
-commits, so a run that was killed is made again without a second branch.
+Written with plumbing into skilld's own copy; no work tree is touched. The same rules on the same commit give the same
+commits, so a killed run is repeated without making a second branch.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from skilld.git.objects import Ident
 from skilld.git.run import Git
 from skilld.proposals.model import compose
 from skilld.team.candidates import Candidate
-from skilld.team.project import FILE, INSTRUCTIONS, RULE, TEAM
+from skilld.team.project import FILE_TRAILER, INSTRUCTIONS, RULE_TRAILER, TEAM_TRAILER
 from skilld.text import counted, one_line
 
-# The only files that a record of somebody else's may name.
-_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "SKILL.md"})
-_FOLDERS = {".claude/rules/": ".md", ".cursor/rules/": ".mdc", ".github/instructions/": ".instructions.md"}
+# The only files that another person's record may name.
+_INSTRUCTION_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "SKILL.md"})
+_INSTRUCTION_FOLDERS = {".claude/rules/": ".md", ".cursor/rules/": ".mdc", ".github/instructions/": ".instructions.md"}
 _COPILOT = ".github/copilot-instructions.md"
-_MAX_FILE = 1 << 20
-_NEW = "# Instructions for agents\n"
+_MAX_FILE_BYTES = 1 << 20
+_NEW_FILE = "# Instructions for agents\n"
 
-Loaded = Callable[[Candidate], Sequence[str]]
-"""The files, by their paths in the repository, that the agents of a candidate load, the best first."""
+LoadedFiles = Callable[[Candidate], Sequence[str]]
+"""Returns the paths in the repository of the files that a candidate's agents load, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class RuleCommit:
     """One rule's commit: the file, and the lines that it adds."""
 
     candidate: Candidate
@@ -45,41 +45,41 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BranchResult:
     """The branch: its tip, the commits made, and why others were left out."""
 
     tip: str
-    commits: tuple[Commit, ...]
+    commits: tuple[RuleCommit, ...]
     left_out: tuple[tuple[Candidate, SkilldError], ...] = ()
 
 
-def build(
-    git: Git, start: str, wanted: Iterable[Candidate], loaded: Loaded, who: Ident, *, named: Sequence[str] = ()
-) -> Built:
-    """Put a commit for each rule on `start`, as `who`, and return what came of it; no ref is moved.
+def build_branch(
+    git: Git, start: str, wanted: Iterable[Candidate], loaded: LoadedFiles, who: Ident, *, named: Sequence[str] = ()
+) -> BranchResult:
+    """Make a commit for each rule on top of `start`, as `who`, and return the result; no ref is moved.
 
-    A rule with a flag is left out unless its id begins with one that the person `named`.
+    A flagged rule is left out unless the person `named` its ID or the beginning of it.
     """
     tip, commits, left_out = start, [], []
     for one in wanted:
         try:
             if not one.id.startswith(tuple(named)):
                 _check_flags(one)
-            made = _commit(git, tip, one, loaded, who)
+            made = _commit_rule(git, tip, one, loaded, who)
         except SkilldError as error:
             left_out.append((one, error))
             continue
         commits.append(made)
         tip = made.oid
-    return Built(tip, tuple(commits), tuple(left_out))
+    return BranchResult(tip, tuple(commits), tuple(left_out))
 
 
-def _commit(git: Git, tip: str, one: Candidate, loaded: Loaded, who: Ident) -> Commit:
-    path, before = _file(git, tip, one, loaded)
+def _commit_rule(git: Git, tip: str, one: Candidate, loaded: LoadedFiles, who: Ident) -> RuleCommit:
+    path, before = _find_file(git, tip, one, loaded)
     section = next((voice.record.section for voice in one.voices if voice.record.section), "")
-    whole = before or _NEW.encode()
+    whole = before or _NEW_FILE.encode()
     after = apply(whole, [insert_bullet(whole, section, one.rule)])
-    # Nothing vouches for others' words; what is foreign to the project's files alone every new rule may be.
+    # Nothing vouches for others' words; but every new rule may contain things that are new to the project's files.
     found = [
         *lint(whole, after, one.rule),
         *(each for each in lint(whole, after, "") if not each.rule.startswith("foreign-")),
@@ -102,22 +102,22 @@ def _commit(git: Git, tip: str, one: Candidate, loaded: Loaded, who: Ident) -> C
     )
     old = before.decode("utf-8", "replace").splitlines()
     added = [line for line in after.decode("utf-8", "replace").splitlines() if line.strip() and line not in old]
-    return Commit(one, oid, path, "\n".join(added))
+    return RuleCommit(one, oid, path, "\n".join(added))
 
 
-def flags(rule: str) -> tuple[str, ...]:
-    """Return what somebody must see of a rule before it is proposed to everybody."""
-    found = lint(_NEW.encode(), f"{_NEW}\n- {rule}\n".encode("utf-8", "replace"), rule)
+def rule_flags(rule: str) -> tuple[str, ...]:
+    """Return warnings that somebody must see before a rule is proposed to everybody."""
+    found = lint(_NEW_FILE.encode(), f"{_NEW_FILE}\n- {rule}\n".encode("utf-8", "replace"), rule)
     return tuple(one.sentence for one in found if one.severity is Severity.FLAG)
 
 
 def _check_flags(one: Candidate) -> None:
-    if flagged := flags(one.rule):
+    if flagged := rule_flags(one.rule):
         remedy = f"To propose it anyway: skilld team pr {one.id[:8]}"
         raise SkilldError("The rule was left out", flagged[0], remedy)
 
 
-def subject(one: Candidate) -> str:
+def commit_subject(one: Candidate) -> str:
     """Return the first line of the commit of a rule."""
     return _message(one, "").decode().partition("\n")[0]
 
@@ -125,25 +125,25 @@ def subject(one: Candidate) -> str:
 def _message(one: Candidate, path: str) -> bytes:
     said = f"Said by {counted(one.people, 'person', 'people')} in {counted(one.sessions, 'session')} since {one.since}."
     message = compose(skill="team", summary=one.rule, reason=said, quotes=(), trailers={"Kind": one.kind})
-    ours = f"{TEAM}: {one.id}\n{RULE}: {one_line(one.rule)}\n{FILE}: {path}\n"
+    ours = f"{TEAM_TRAILER}: {one.id}\n{RULE_TRAILER}: {one_line(one.rule)}\n{FILE_TRAILER}: {path}\n"
     return message.rstrip(b"\n") + (b"\n" if one.kind else b"\n\n") + ours.encode()
 
 
-def _file(git: Git, tip: str, one: Candidate, loaded: Loaded) -> tuple[str, bytes]:
-    """Return the file that a rule goes to, and what it says; empty bytes where it is to be made."""
+def _find_file(git: Git, tip: str, one: Candidate, loaded: LoadedFiles) -> tuple[str, bytes]:
+    """Return the file for a rule, and its contents; empty bytes if it is to be created."""
     for path in dict.fromkeys((*one.places, *loaded(one), *INSTRUCTIONS)):
         if not _is_instructions(path):
             continue
         tree.check_relpath(path)
         entry = tree.read_entry(git, tip, path)
-        if entry is None or entry.mode not in tree.FILE_MODES:  # a link leads to one that is looked at, too
+        if entry is None or entry.mode not in tree.FILE_MODES:  # a link's target is tried as well
             continue
         found = objects.read_objects(git, [entry.oid])[0]
-        if found is not None and len(found.data) <= _MAX_FILE:
+        if found is not None and len(found.data) <= _MAX_FILE_BYTES:
             return path, found.data
     return ("CLAUDE.md" if one.agents == ("claude-code",) else "AGENTS.md"), b""
 
 
 def _is_instructions(path: str) -> bool:
-    in_folder = any(path.startswith(folder) and path.endswith(end) for folder, end in _FOLDERS.items())
-    return path.rpartition("/")[2] in _NAMES or path == _COPILOT or in_folder
+    in_folder = any(path.startswith(folder) and path.endswith(end) for folder, end in _INSTRUCTION_FOLDERS.items())
+    return path.rpartition("/")[2] in _INSTRUCTION_NAMES or path == _COPILOT or in_folder

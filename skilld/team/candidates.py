@@ -1,4 +1,4 @@
-"""Groups records of several people that say the same thing into one candidate for the team's files. Pure.
+"""Groups records of several people that say the same into one candidate for the team's files. Pure.
 
 People are counted by their keys, not by their names: one person under two names is one.
 """
@@ -10,28 +10,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from skilld.team.records import Record, What
+from skilld.team.records import Record, RecordType
 from skilld.team.refs import Member
 from skilld.text import folded
 from skilld.words import SAME, content_stems, denies, same
 
-_SKILL = "SKILL.md"
-ENOUGH = 2  # people who say a rule before it goes to the team unasked
+_SKILL_FILE = "SKILL.md"
+MIN_PEOPLE = 2  # people who must say a rule before it is proposed to the team unasked
 
 
 class CandidateState(StrEnum):
-    """Where a candidate stands."""
+    """The state of a candidate."""
 
     READY = "ready"  # enough people said it
     WAITING = "waiting"  # one person did
-    PROPOSED = "proposed"  # it is in the open pull request
+    PROPOSED = "proposed"  # in the open pull request
     ACCEPTED = "accepted"  # the default branch says it
-    REJECTED = "rejected"  # it was taken out, or the pull request was closed
+    REJECTED = "rejected"  # it was removed, or the pull request was closed
 
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """One record with whose key it is; `person` is the name they go by."""
+    """One record with the name and the public key of the person who wrote it."""
 
     person: str
     public: str
@@ -40,7 +40,7 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What several people say, or one does. The oldest wording comes first: its key is the candidate's `id`."""
+    """A rule that one or more people say. The oldest wording comes first: its key is the candidate's `id`."""
 
     voices: tuple[Voice, ...]
     standing: CandidateState = CandidateState.WAITING
@@ -64,7 +64,7 @@ class Candidate:
 
     @property
     def sessions(self) -> int:
-        """In how many sessions it was said: of each person the most that one of their names tells of."""
+        """In how many sessions it was said; for each person the highest count of one of their names."""
         by_key: dict[str, dict[str, int]] = {}
         for voice in self.voices:
             own = by_key.setdefault(voice.public, {})
@@ -83,7 +83,7 @@ class Candidate:
 
     @property
     def kind(self) -> str:
-        """What sort of rule it is, as the oldest record has it."""
+        """The kind of rule in the oldest record."""
         return self.voices[0].record.kind
 
     @property
@@ -93,38 +93,38 @@ class Candidate:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The files that it went to, the one that most people have first."""
+        """The files that it went to, the most common one first."""
         counts = Counter(voice.record.place for voice in self.voices if voice.record.place)
         return tuple(place for place, _ in counts.most_common())
 
     @property
     def quotes(self) -> tuple[str, ...]:
-        """What people gave away of their own words, each once."""
+        """The distinct quotes that people shared."""
         return tuple(dict.fromkeys(voice.record.quote for voice in self.voices if voice.record.quote))
 
 
-def is_same(one: str, other: str) -> bool:
-    """Whether two rules are one, as learnings are matched."""
+def is_same_rule(one: str, other: str) -> bool:
+    """Whether two rules are the same, matched like learnings."""
     from skilld.classify.said_already import is_same_change as matched
 
     return folded(one) == folded(other) or matched(one, other)
 
 
-def candidates(members: Iterable[Member]) -> list[Candidate]:
-    """Return what people say as candidates, the same in every home: by how many say it, then by the rule."""
+def group_candidates(members: Iterable[Member]) -> list[Candidate]:
+    """Return the candidates of all members in the same order everywhere: by number of people, then by rule."""
     voices = [
         Voice(member.person, member.public, record)
         for member in members
         for record in member.records
-        if record.what is What.RULE
+        if record.what is RecordType.RULE
     ]
     voices.sort(key=lambda voice: (voice.record.first, voice.record.key, voice.person))
-    found = [Candidate(tuple(group)) for group in _grouped(voices)]
+    found = [Candidate(tuple(group)) for group in _group_voices(voices)]
     return sorted(found, key=lambda one: (-one.people, -one.sessions, one.rule))
 
 
-def _grouped(voices: Sequence[Voice]) -> list[list[Voice]]:
-    """Return the voices in groups that say the same, those of one skill apart from those of another."""
+def _group_voices(voices: Sequence[Voice]) -> list[list[Voice]]:
+    """Return the voices in groups that say the same, separately for each skill."""
     groups: list[list[Voice]] = []
     stems_of: list[frozenset[str]] = []
     by_text: dict[tuple[str, str], int] = {}
@@ -137,8 +137,8 @@ def _grouped(voices: Sequence[Voice]) -> list[list[Voice]]:
             known = by_words[text, place] = by_text.get((folded(text), place))
         if known is None:
             stems = content_stems(text)
-            likely = _near(stems, by_stem.setdefault(place, {}))
-            known = next((at for at in likely if same(stems, stems_of[at]) and _joins(text, groups[at][0])), None)
+            likely = _likely_groups(stems, by_stem.setdefault(place, {}))
+            known = next((at for at in likely if same(stems, stems_of[at]) and _is_same_as(text, groups[at][0])), None)
             if known is None:
                 known = len(groups)
                 groups.append([])
@@ -150,34 +150,34 @@ def _grouped(voices: Sequence[Voice]) -> list[list[Voice]]:
     return groups
 
 
-def _near(stems: frozenset[str], by_stem: Mapping[str, Sequence[int]]) -> list[int]:
-    """Return the groups that can be the same ask, in their order.
+def _likely_groups(stems: frozenset[str], by_stem: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return the groups that can be the same ask, in order.
 
-    Of these stems they lack a share of 1 - SAME at most, so they have one of any that are more than that: those that
-    the fewest groups have are looked up.
+    A matching group lacks at most a share of 1 - SAME of these stems, so it has at least one of any larger subset: look
+    up those that the fewest groups have.
     """
     wanted = int((1 - SAME) * len(stems) + 1e-9) + 1  # 0.4 times 5 is less than 2
     rare = sorted(stems, key=lambda stem: (len(by_stem.get(stem, ())), stem))[:wanted]
     return sorted({at for stem in rare for at in by_stem.get(stem, ())})
 
 
-def _joins(one: str, first: Voice) -> bool:
+def _is_same_as(one: str, first: Voice) -> bool:
     other = first.record.rule
-    return denies(one) == denies(other) and is_same(one, other)
+    return denies(one) == denies(other) and is_same_rule(one, other)
 
 
 def _scope(place: str) -> str:
-    """Return what a rule holds for: one skill, or whatever a project's files of instructions do."""
-    return place if place.rpartition("/")[2] == _SKILL else ""
+    """Return the scope of a rule: one skill, or empty for a project's instruction files."""
+    return place if place.rpartition("/")[2] == _SKILL_FILE else ""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteStatus:
     """What the default branch and the pull request show.
 
-    `says` tells whether a file of the default branch says a rule; `landed` and `proposed` have the rules of commits on
-    the default branch and on the pull request's, by id; `day` is that of the default branch's newest commit, `today`
-    today: nobody rejects for a day to come.
+    `says` returns whether a file of the default branch says a rule; `landed` and `proposed` have the rules of commits
+    on the default branch and on the pull request's, by ID; `day` is the day of the default branch's newest commit.
+    Rejections dated after `today` count as made today.
     """
 
     says: Callable[[Candidate], bool]
@@ -187,31 +187,31 @@ class RemoteStatus:
     today: str
 
 
-def settled(found: Iterable[Candidate], members: Iterable[Member], seen: RemoteStatus) -> list[Candidate]:
-    """Return the candidates with where they stand, by what git shows and what members remember of rejections."""
-    kinds = {What.REJECTED, What.PROPOSED}
+def with_states(found: Iterable[Candidate], members: Iterable[Member], seen: RemoteStatus) -> list[Candidate]:
+    """Return the candidates with their states, by what git shows and by members' records of rejections."""
+    kinds = {RecordType.REJECTED, RecordType.PROPOSED}
     told = [(member.person, one) for member in members for one in member.records if one.what in kinds]
     return [
-        _settled(one, [(who, record) for who, record in told if is_about(one, record.key, record.rule)], seen)
+        _with_state(one, [(who, record) for who, record in told if is_about(one, record.key, record.rule)], seen)
         for one in found
     ]
 
 
-def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteStatus) -> Candidate:
+def _with_state(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteStatus) -> Candidate:
     if seen.says(one):
         return replace(one, standing=CandidateState.ACCEPTED)
-    no = [(min(record.day, seen.today), who, record.note) for who, record in told if record.what is What.REJECTED]
+    no = [(min(record.day, seen.today), who, record.note) for who, record in told if record.what is RecordType.REJECTED]
     day, who, note = max(no, default=("", "", ""))
-    again = max((record.day for _, record in told if record.what is What.PROPOSED), default="")
+    again = max((record.day for _, record in told if record.what is RecordType.PROPOSED), default="")
     if day and one.last <= day and again <= day:
         return replace(one, standing=CandidateState.REJECTED, why=f"{note or 'rejected'} (recorded by {who})")
     if any(is_about(one, key, rule) for key, rule in seen.proposed.items()):
         return replace(one, standing=CandidateState.PROPOSED)
     if not no and one.last <= seen.day and any(is_about(one, key, rule) for key, rule in seen.landed.items()):
         return replace(one, standing=CandidateState.REJECTED, why="removed from the default branch")
-    return replace(one, standing=CandidateState.READY if one.people >= ENOUGH else CandidateState.WAITING)
+    return replace(one, standing=CandidateState.READY if one.people >= MIN_PEOPLE else CandidateState.WAITING)
 
 
 def is_about(one: Candidate, key: str, rule: str) -> bool:
-    """Whether a candidate is the rule with this key, or these words."""
-    return any(voice.record.key == key for voice in one.voices) or bool(rule and is_same(one.rule, rule))
+    """Whether a candidate has this key or says this rule."""
+    return any(voice.record.key == key for voice in one.voices) or bool(rule and is_same_rule(one.rule, rule))

@@ -1,6 +1,6 @@
-"""What the remote's default branch and the branch of the team's pull request say about the team's rules.
+"""Reads the state of the team's rules from the remote's default branch and the branch of the team's pull request.
 
-Commits of the pull request name their rule in trailers; the files say whether it is still in force. Reads only.
+Commits of the pull request name their rule in trailers; the files show whether it is still in effect. Reads only.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from functools import cache
 from skilld.classify.said_already import find_same_words
 from skilld.git import objects, refs
 from skilld.git.run import Git
-from skilld.team.candidates import Candidate, RemoteStatus, is_same
+from skilld.team.candidates import Candidate, RemoteStatus, is_same_rule
 from skilld.words import content_stems, same
 
-TEAM, RULE, FILE = "Skilld-Team", "Skilld-Rule", "Skilld-File"
-_TRAILER = re.compile(rf"^[ \t>*-]*({TEAM}|{RULE}|{FILE}): (.{{1,600}})$", re.MULTILINE)
-_KEY = re.compile(r"[0-9a-f]{16}")
-_MAX = 500  # commits of the team's that are read
-_MAX_FILE = 1 << 20
+TEAM_TRAILER, RULE_TRAILER, FILE_TRAILER = "Skilld-Team", "Skilld-Rule", "Skilld-File"
+_TRAILER_PATTERN = re.compile(rf"^[ \t>*-]*({TEAM_TRAILER}|{RULE_TRAILER}|{FILE_TRAILER}): (.{{1,600}})$", re.MULTILINE)
+_KEY_PATTERN = re.compile(r"[0-9a-f]{16}")
+_MAX_COMMITS = 500  # commits of the team's that are read
+_MAX_FILE_BYTES = 1 << 20
 # Files of instructions at the top of a project, whichever agent they are for.
 INSTRUCTIONS = (
     "AGENTS.md",
@@ -43,36 +43,40 @@ class RuleTrailers:
     commit: str
 
 
-def rules_of(git: Git, tip: str, behind: str = "") -> list[RuleTrailers]:
-    """Return the rules that commits up to `tip`, without those that `behind` has, name; the newest first.
+def read_rules(git: Git, tip: str, behind: str = "") -> list[RuleTrailers]:
+    """Return the rules that commits up to `tip`, except those of `behind`, name; the newest first.
 
-    A squash puts the messages of several commits into one: each key there is one rule.
+    A squash joins the messages of several commits: each key there is one rule.
     """
     without = [f"^{behind}"] if behind else []
-    out = git.run("rev-list", f"--grep=^{TEAM}: ", f"--max-count={_MAX}", tip, *without).decode().split()
+    out = (
+        git.run("rev-list", f"--grep=^{TEAM_TRAILER}: ", f"--max-count={_MAX_COMMITS}", tip, *without).decode().split()
+    )
     found: list[RuleTrailers] = []
     for commit in objects.read_commits(git, out):
-        found += _named(commit.text, commit.oid) if commit else []
+        found += _parse_rules(commit.text, commit.oid) if commit else []
     return found
 
 
-def _named(message: str, commit: str) -> Iterator[RuleTrailers]:
-    """Yield the rules that a message names: a key, then what stands of it before the next key."""
+def _parse_rules(message: str, commit: str) -> Iterator[RuleTrailers]:
+    """Yield the rules that a message names: a key, then its values up to the next key."""
     values: dict[str, str] = {}
-    for name, value in [*_TRAILER.findall(message.replace("\r\n", "\n")), (TEAM, "")]:
-        if name == TEAM:
-            if _KEY.fullmatch(values.get(TEAM, "")):
-                yield RuleTrailers(values[TEAM], values.get(RULE, ""), values.get(FILE, ""), commit)
+    for name, value in [*_TRAILER_PATTERN.findall(message.replace("\r\n", "\n")), (TEAM_TRAILER, "")]:
+        if name == TEAM_TRAILER:
+            if _KEY_PATTERN.fullmatch(values.get(TEAM_TRAILER, "")):
+                yield RuleTrailers(
+                    values[TEAM_TRAILER], values.get(RULE_TRAILER, ""), values.get(FILE_TRAILER, ""), commit
+                )
             values = {}
         values[name] = value.strip()
 
 
-def seen(git: Git, base: str, rules: str, *, today: str) -> RemoteStatus:
+def read_status(git: Git, base: str, rules: str, *, today: str) -> RemoteStatus:
     """Return what the default branch (its commit `base`) and the pull request's (`rules`, empty: none) show."""
     if not base or refs.read_tip(git, base) is None:
         return RemoteStatus(lambda _: False, {}, {}, today, today)
-    landed = rules_of(git, base)
-    proposed = rules_of(git, rules, base) if rules and refs.read_tip(git, rules) else []
+    landed = read_rules(git, base)
+    proposed = read_rules(git, rules, base) if rules and refs.read_tip(git, rules) else []
     places = {one.key: one.place for one in landed if one.place}
     text = cache(lambda path: read_text(git, base, path))
 
@@ -90,15 +94,17 @@ def seen(git: Git, base: str, rules: str, *, today: str) -> RemoteStatus:
 
 
 def is_said(rule: str, text: str) -> bool:
-    """Whether a line of a file says a rule, be it in somewhat other words since."""
+    """Whether a line of a file says a rule, possibly reworded."""
     if find_same_words(rule, text):
         return True
     stems = content_stems(rule)
-    return any(same(stems, content_stems(line)) and is_same(rule, line.lstrip("-*+ ")) for line in text.splitlines())
+    return any(
+        same(stems, content_stems(line)) and is_same_rule(rule, line.lstrip("-*+ ")) for line in text.splitlines()
+    )
 
 
 def read_text(git: Git, commit: str, path: str) -> str:
-    """Return what a file of a commit says; empty where it has none, or one that is too large."""
+    """Return the text of a file in a commit; empty if it is missing or too large."""
     found = objects.read_objects(git, [f"{commit}:{path}"])[0]
-    fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE
+    fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE_BYTES
     return found.data.decode("utf-8", "replace") if found is not None and fits else ""

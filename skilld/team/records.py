@@ -1,4 +1,4 @@
-"""One thing a person taught, or what happened to it, as it is sent to others: to a small JSON text and back. Pure.
+"""Records of what a person taught and what happened to it, converted to a small JSON text for others and back. Pure.
 
 What is read was written by a stranger: one record that breaks a rule is refused whole, never mended.
 """
@@ -26,53 +26,53 @@ _MAX_QUOTE = 240
 _MAX_WORDS = 160  # of any other text
 _MAX_NUMBER = 1_000_000
 _MAX_AGENTS = 20
-_PERSON = re.compile(r"[a-z0-9][a-z0-9-]{2,38}[a-z0-9]")
-_KEY = re.compile(r"[0-9a-f]{16}")
-_AGENT = re.compile(r"[a-z0-9-]{1,32}")
-_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
-_TIME = re.compile(rf"{_DAY.pattern}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")
-_HEARD = re.compile(rf"{_TIME.pattern}/[a-z0-9-]{{1,32}}/[0-9a-f]{{12}}")
+_PERSON_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{2,38}[a-z0-9]")
+_KEY_PATTERN = re.compile(r"[0-9a-f]{16}")
+_AGENT_PATTERN = re.compile(r"[a-z0-9-]{1,32}")
+_DAY_PATTERN = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_TIME_PATTERN = re.compile(rf"{_DAY_PATTERN.pattern}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")
+_HEARD_PATTERN = re.compile(rf"{_TIME_PATTERN.pattern}/[a-z0-9-]{{1,32}}/[0-9a-f]{{12}}")
 MAX_HEARD = 40
 _KINDS = frozenset({*Kind, ""})
 _TARGETS = frozenset({*TargetKind, ""})
 
 
-class What(StrEnum):
-    """What a record says of its rule."""
+class RecordType(StrEnum):
+    """What a record says about its rule."""
 
     RULE = "rule"  # this person taught it
     PROPOSED = "proposed"  # it went into a pull request
     REJECTED = "rejected"  # the team did not want it
-    WITHDRAWN = "withdrawn"  # this person does not share it any longer: nothing of it is left but its key
+    WITHDRAWN = "withdrawn"  # this person no longer shares it: only its key is left
     # Between the machines of one person only:
-    DECIDED = "decided"  # it was proposed; `said` is how that stands
-    LEARNED = "learned"  # it was said, and waits for a place, or does not any longer
-    HEARD = "heard"  # a line of a file that had to be said again
+    DECIDED = "decided"  # it was proposed; `said` is the proposal's state
+    LEARNED = "learned"  # it was said, and waits for a place, or no longer does
+    HEARD = "heard"  # a line of a file that had to be repeated
 
 
-TEAMS = frozenset({What.RULE, What.PROPOSED, What.REJECTED, What.WITHDRAWN})
-MACHINES = frozenset({What.DECIDED, What.LEARNED, What.HEARD})
-_SAID = {
-    What.DECIDED: frozenset({"open", "accepted", "rejected", "reverted"}),
-    What.LEARNED: frozenset({"waiting", "gone"}),
-    What.HEARD: frozenset({""}),
+TEAM_TYPES = frozenset({RecordType.RULE, RecordType.PROPOSED, RecordType.REJECTED, RecordType.WITHDRAWN})
+MACHINE_TYPES = frozenset({RecordType.DECIDED, RecordType.LEARNED, RecordType.HEARD})
+_SAID_VALUES = {
+    RecordType.DECIDED: frozenset({"open", "accepted", "rejected", "reverted"}),
+    RecordType.LEARNED: frozenset({"waiting", "gone"}),
+    RecordType.HEARD: frozenset({""}),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What one person says of one rule.
+    """What one person says about one rule.
 
     `key` is the same for the same words in the same file. `place` is the file in the repository, `first` and `day` are
-    days (UTC) on which it was first and last said, `decided` is that of what was decided last; what is no rule has
-    `day` alone. `rev` counts the versions of this record: of two the higher holds. `said` is open or accepted. `quote`
-    is empty unless the person gives their words away.
+    the days (UTC) on which it was first and last said, `decided` is the day of the last decision; records that are no
+    rules only have `day`. `rev` counts the versions of this record: the higher one is valid. `said` is open or
+    accepted. `quote` is empty unless the person shares their words.
 
-    Between machines `at` is when it was decided or said (RFC 3339 in UTC; empty: not decided), and `heard` are the
-    sessions in which it was said: time, agent and a digest of the session's id.
+    Between machines, `at` is when it was decided or said (RFC 3339 in UTC; empty: not decided), and `heard` are the
+    sessions in which it was said: time, agent and a digest of the session's ID.
     """
 
-    what: What
+    what: RecordType
     key: str
     rule: str = ""
     kind: str = ""
@@ -97,18 +97,18 @@ _JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":
 _TITLE = "The record was rejected"
 
 
-def key_of(rule: str, place: str) -> str:
-    """Return the key of a rule: of its words, case and white space aside, in this file."""
+def rule_key(rule: str, place: str) -> str:
+    """Return the key of a rule in a file, from its words without case and white space."""
     return hashlib.sha256(f"{folded(rule)}\n{place}".encode()).hexdigest()[:16]
 
 
-def is_person(name: str) -> bool:
-    """Whether a text can be a person's name here: 4 to 40 small letters, digits and hyphens."""
-    return bool(_PERSON.fullmatch(name)) and "--" not in name
+def is_person_name(name: str) -> bool:
+    """Whether a text can be a person's name here: 4 to 40 lower-case letters, digits and hyphens."""
+    return bool(_PERSON_PATTERN.fullmatch(name)) and "--" not in name
 
 
 def encode(record: Record) -> bytes:
-    """Return a record as the one text that it has: the same record always gives the same bytes."""
+    """Return the canonical text of a record: the same record always gives the same bytes."""
     values: dict[str, object] = {"v": VERSION}
     for name in _FIELDS:
         if value := getattr(record, name):
@@ -116,41 +116,41 @@ def encode(record: Record) -> bytes:
     return _JSON.encode(values).encode()
 
 
-def name_of(data: bytes) -> str:
+def record_file_name(data: bytes) -> str:
     """Return the file name of a record: it is addressed by its content."""
     return f"{hashlib.sha256(data).hexdigest()[:32]}.json"
 
 
-def decode(data: bytes, kinds: frozenset[What] = TEAMS, *, again: bool = False) -> Record:
-    """Return what a record says. Raises RefusedError for anything that `encode` does not write, and for other kinds.
+def decode(data: bytes, kinds: frozenset[RecordType] = TEAM_TYPES, *, again: bool = False) -> Record:
+    """Return the record in a text. Raises RefusedError for anything that `encode` does not write, and for other types.
 
-    `again` says that this function took the same bytes before: they are not looked through once more.
+    `again` says that this function accepted the same bytes before: they are not checked again.
     """
     if len(data) > MAX_BYTES:
-        raise _refused(f"it is {len(data)} bytes; the limit is {MAX_BYTES}")
+        raise _rejection(f"it is {len(data)} bytes; the limit is {MAX_BYTES}")
     try:
         values = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise _refused("it is not JSON") from None
+        raise _rejection("it is not JSON") from None
     if not isinstance(values, dict) or values.pop("v", None) != VERSION or not values.keys() <= _FIELDS:
-        raise _refused("its version or format is not supported by this version of skilld")
+        raise _rejection("its version or format is not supported by this version of skilld")
     try:
-        record = Record(**_typed(values))
+        record = Record(**_convert_types(values))
     except (TypeError, ValueError):
-        raise _refused("one of its values has the wrong type") from None
+        raise _rejection("one of its values has the wrong type") from None
     if again:
         return record
     if record.what not in kinds:
-        raise _refused("records of its kind are not allowed here")
-    if why := _wrong(record):
-        raise _refused(why)
+        raise _rejection("records of its kind are not allowed here")
+    if why := _find_fault(record):
+        raise _rejection(why)
     if encode(record) != data:
-        raise _refused("it is not in skilld's format")
+        raise _rejection("it is not in skilld's format")
     return record
 
 
-def unfit(record: Record, kinds: frozenset[What] = TEAMS) -> str:
-    """Return why others would refuse a record; empty where they would not."""
+def refusal_reason(record: Record, kinds: frozenset[RecordType] = TEAM_TYPES) -> str:
+    """Return why others would refuse a record; empty if they would not."""
     try:
         decode(encode(record), kinds)
     except RefusedError as error:
@@ -158,7 +158,7 @@ def unfit(record: Record, kinds: frozenset[What] = TEAMS) -> str:
     return ""
 
 
-def _typed(values: Mapping[str, Any]) -> dict[str, Any]:
+def _convert_types(values: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in values.items():
         if name in {"sessions", "rev"}:
@@ -170,12 +170,12 @@ def _typed(values: Mapping[str, Any]) -> dict[str, Any]:
             value = tuple(value)  # noqa: PLW2901 - the same value, frozen
         elif not isinstance(value, str):
             raise TypeError(name)
-        found[name] = What(value) if name == "what" else value
+        found[name] = RecordType(value) if name == "what" else value
     return found
 
 
-def _wrong(record: Record) -> str:
-    """Return what is wrong with a record, else the empty string."""
+def _find_fault(record: Record) -> str:
+    """Return what is wrong with a record; empty if nothing is."""
     texts = {"rule": _MAX_RULE, "quote": _MAX_QUOTE, "place": _MAX_WORDS, "section": _MAX_WORDS, "note": _MAX_WORDS}
     for name, most in texts.items():
         if not (value := getattr(record, name)):
@@ -184,77 +184,77 @@ def _wrong(record: Record) -> str:
             return f"its {name} is {len(value)} characters long; the limit is {most}"
         if value != safe_text(value) or value != value.strip():
             return f"its {name} contains hidden characters or line breaks"
-    wrong = _wrong_times if record.what in MACHINES else _wrong_facts
-    return wrong(record) or (_wrong_rule(record) if record.what is not What.WITHDRAWN else "")
+    wrong = _fault_in_times if record.what in MACHINE_TYPES else _fault_in_facts
+    return wrong(record) or (_fault_in_rule(record) if record.what is not RecordType.WITHDRAWN else "")
 
 
-def _wrong_facts(record: Record) -> str:
-    days = (record.first, record.day, record.decided) if record.what is What.RULE else (record.day,)
-    named = [_AGENT.fullmatch(one) for one in record.agents]
+def _fault_in_facts(record: Record) -> str:
+    days = (record.first, record.day, record.decided) if record.what is RecordType.RULE else (record.day,)
+    named = [_AGENT_PATTERN.fullmatch(one) for one in record.agents]
     bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
     wrong = {
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
-        "its key is not valid": not _KEY.fullmatch(record.key),
-        "its dates are not valid": None in map(_DAY.fullmatch, days) or record.first > record.day,
-        "it has fields that a withdrawal cannot have": record.what is What.WITHDRAWN and record != bare,
+        "its key is not valid": not _KEY_PATTERN.fullmatch(record.key),
+        "its dates are not valid": None in map(_DAY_PATTERN.fullmatch, days) or record.first > record.day,
+        "it has fields that a withdrawal cannot have": record.what is RecordType.WITHDRAWN and record != bare,
         "it has fields that only your own machines write": bool(record.at or record.heard),
     }
     return next((why for why, is_so in wrong.items() if is_so), "")
 
 
-def _wrong_times(record: Record) -> str:
+def _fault_in_times(record: Record) -> str:
     """Return what is wrong with the numbers and times of a record between machines."""
     days = record.first or record.day or record.decided
     wrong = {
         "one of its numbers is out of range": not 0 <= record.rev <= _MAX_NUMBER
         or bool(record.sessions or record.agents),
-        "its time is not valid": bool(days) or (record.at != "" and not _TIME.fullmatch(record.at)),
+        "its time is not valid": bool(days) or (record.at != "" and not _TIME_PATTERN.fullmatch(record.at)),
         "its sessions are not valid": len(record.heard) > MAX_HEARD
-        or None in map(_HEARD.fullmatch, record.heard)
+        or None in map(_HEARD_PATTERN.fullmatch, record.heard)
         or list(record.heard) != sorted(set(record.heard)),
-        "its key is not valid": not _KEY.fullmatch(record.key) or not record.place,
+        "its key is not valid": not _KEY_PATTERN.fullmatch(record.key) or not record.place,
     }
     return next((why for why, is_so in wrong.items() if is_so), "")
 
 
-def _wrong_rule(record: Record) -> str:
-    if not record.rule or record.key != key_of(record.rule, record.place):
+def _fault_in_rule(record: Record) -> str:
+    if not record.rule or record.key != rule_key(record.rule, record.place):
         return "its key does not match its rule"
-    said = _SAID.get(record.what, frozenset({"", "open", "accepted"}))
+    said = _SAID_VALUES.get(record.what, frozenset({"", "open", "accepted"}))
     if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in said:
         return "its kind, target or state is unknown"
-    return _wrong_place(record.place)
+    return _fault_in_place(record.place)
 
 
-def _wrong_place(place: str) -> str:
+def _fault_in_place(place: str) -> str:
     parts = place.split("/") if place else []
     odd = any(part in {"", ".", ".."} or part.casefold() == ".git" for part in parts)
     return "its file path is not valid in a repository" if odd or "\\" in place or ":" in place else ""
 
 
-def _refused(why: str) -> RefusedError:
+def _rejection(why: str) -> RefusedError:
     return RefusedError(_TITLE, why)
 
 
-Kept = Mapping[tuple[str, str], Record]
+RecordsBySlot = Mapping[tuple[str, str], Record]
 """The records of one person by `slot`."""
 
 
-def slot(record: Record) -> tuple[str, str]:
-    """Return what a record is about: of each slot one record holds. A rule and its withdrawal share theirs."""
-    group = What.RULE if record.what is What.WITHDRAWN else record.what
+def record_slot(record: Record) -> tuple[str, str]:
+    """Return the slot of a record: only one record per slot is valid. A rule and its withdrawal share a slot."""
+    group = RecordType.RULE if record.what is RecordType.WITHDRAWN else record.what
     return record.key, group.value
 
 
-def merged(*sets: Iterable[Record]) -> dict[tuple[str, str], Record]:
-    """Return the union of records: of each slot the one with the highest `rev`, then the greatest text.
+def merge_records(*sets: Iterable[Record]) -> dict[tuple[str, str], Record]:
+    """Return the union of records: for each slot the one with the highest `rev`, then the greatest text.
 
-    The same whatever the order and however often: nothing is locked, and nothing conflicts.
+    The result does not depend on order or repetition, so nothing is locked and nothing conflicts.
     """
     kept: dict[tuple[str, str], Record] = {}
     for record in (one for records in sets for one in records):
-        at = slot(record)
+        at = record_slot(record)
         if at not in kept or _rank(record) > _rank(kept[at]):
             kept[at] = record
     return kept
@@ -264,25 +264,25 @@ def _rank(record: Record) -> tuple[int, bytes]:
     return record.rev, encode(record)
 
 
-def renewed(known: Kept, wanted: Iterable[Record]) -> dict[tuple[str, str], Record]:
-    """Return `known` with what this machine says now: a record that changed gets the next `rev`.
+def update_records(known: RecordsBySlot, wanted: Iterable[Record]) -> dict[tuple[str, str], Record]:
+    """Return `known` updated with this machine's records: a record that changed gets the next `rev`.
 
-    What another machine of the same person knows more is kept, so that two of them come to rest.
+    What only another machine of the same person knows is kept, so that two of them converge.
     """
     after = dict(known)
     for record in wanted:
-        at, before = slot(record), known.get(slot(record))
+        at, before = record_slot(record), known.get(record_slot(record))
         if before is None:
-            if record.what is not What.WITHDRAWN:
+            if record.what is not RecordType.WITHDRAWN:
                 after[at] = replace(record, rev=1)
-        elif (now := replace(together(before, record), rev=before.rev)) != before:
+        elif (now := replace(combine(before, record), rev=before.rev)) != before:
             after[at] = replace(now, rev=min(before.rev + 1, _MAX_NUMBER))
     return after
 
 
-def together(before: Record, wanted: Record) -> Record:
-    """Return what holds of one slot: a decision of a later day; of two records of one rule all that either knows."""
-    if before.what is wanted.what is What.RULE:
+def combine(before: Record, wanted: Record) -> Record:
+    """Return the valid record of one slot: the later decision; for two records of one rule their combined facts."""
+    if before.what is wanted.what is RecordType.RULE:
         return replace(
             wanted,
             first=min(before.first, wanted.first),
@@ -294,8 +294,8 @@ def together(before: Record, wanted: Record) -> Record:
             quote=wanted.quote or before.quote,
             section=wanted.section or before.section,
         )
-    if wanted.what is What.WITHDRAWN:
-        return wanted if wanted.day >= before.decided and before.what is What.RULE else before
-    if before.what is What.WITHDRAWN:
+    if wanted.what is RecordType.WITHDRAWN:
+        return wanted if wanted.day >= before.decided and before.what is RecordType.RULE else before
+    if before.what is RecordType.WITHDRAWN:
         return wanted if wanted.decided > before.day else before
     return wanted if wanted.day > before.day else before

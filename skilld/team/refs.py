@@ -1,8 +1,8 @@
 """The refs of a team's members on the remote: reads and checks what each contains, and writes this person's own.
 
-A person's ref names one commit without a parent, signed with that person's SSH key, whose tree holds their records as
-files named by their content. Everything read here was written by somebody else: what breaks a rule is left out and
-named, with why, and takes nothing of the others with it.
+A person's ref points to one commit without a parent, signed with that person's SSH key, whose tree holds their records
+as files named by their content. Everything read here was written by somebody else: a person whose data breaks a rule is
+left out with the reason, without affecting the others.
 """
 
 from __future__ import annotations
@@ -21,51 +21,55 @@ from skilld.git.objects import OWN_EMAIL, Ident
 from skilld.git.run import Git, Result
 from skilld.team import sign
 from skilld.team.records import (
-    MACHINES,
+    MACHINE_TYPES,
     MAX_BYTES,
     MAX_PEOPLE,
     MAX_RECORDS,
-    TEAMS,
+    TEAM_TYPES,
     Record,
-    What,
+    RecordType,
     decode,
     encode,
-    is_person,
-    name_of,
+    is_person_name,
+    record_file_name,
 )
 
-REFS = "refs/skilld/team/"
-_MESSAGE = b"skilld: what this person taught\n\n[skip ci]\n"
-_ABOUT, _FOLDER = "person.json", "records"
-_TREE, _FILE = "40000", "100644"
-_MAX_COMMIT = 16 << 10
-_MAX_ROOT = 256
-_ROW = 7 + 37 + 1 + 32  # bytes of one record in its tree at most: mode, name, id
-_TOGETHER = 32 << 20  # bytes of one fetch
-_ALONE = 2 << 20
-_SPOILT = re.compile(r"fsck|index-pack|unpack|bad object|invalid|file size limit|too large|missing", re.IGNORECASE)
-_HIDDEN = re.compile(r"\[remote rejected\]|hidden ref|denied|prohibited|not allowed|declined", re.IGNORECASE)
-_STALE = re.compile(r"stale info|fetch first|non-fast-forward|cannot lock ref|reference already exists", re.IGNORECASE)
-_DAY = 86400
+TEAM_REFS = "refs/skilld/team/"
+_COMMIT_MESSAGE = b"skilld: what this person taught\n\n[skip ci]\n"
+_ABOUT_FILE, _RECORDS_FOLDER = "person.json", "records"
+_TREE_MODE, _FILE_MODE = "40000", "100644"
+_MAX_COMMIT_BYTES = 16 << 10
+_MAX_ROOT_BYTES = 256
+_MAX_ROW_BYTES = 7 + 37 + 1 + 32  # bytes of one record in its tree at most: mode, name, id
+_MAX_FETCH_BYTES = 32 << 20  # bytes of one fetch
+_MAX_SINGLE_FETCH_BYTES = 2 << 20
+_DAMAGED_PATTERN = re.compile(
+    r"fsck|index-pack|unpack|bad object|invalid|file size limit|too large|missing", re.IGNORECASE
+)
+_REJECTED_PATTERN = re.compile(r"\[remote rejected\]|hidden ref|denied|prohibited|not allowed|declined", re.IGNORECASE)
+_STALE_PATTERN = re.compile(
+    r"stale info|fetch first|non-fast-forward|cannot lock ref|reference already exists", re.IGNORECASE
+)
+_DAY_SECONDS = 86400
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """Where records hang (on `branches` where a host takes no other refs), of which kinds, and how many on one ref."""
+class RefLayout:
+    """Where records are (on `branches` if a host accepts no other refs), of which types, and how many on one ref."""
 
     refs: str
     branches: str
-    kinds: frozenset[What]
+    kinds: frozenset[RecordType]
     most: int
 
 
-TEAM = Form(REFS, "refs/heads/skilld/team/", TEAMS, MAX_RECORDS)
-OWN = Form("refs/skilld/machines/", "refs/heads/skilld/machines/", MACHINES, 4 * MAX_RECORDS)
+TEAM_LAYOUT = RefLayout(TEAM_REFS, "refs/heads/skilld/team/", TEAM_TYPES, MAX_RECORDS)
+MACHINES_LAYOUT = RefLayout("refs/skilld/machines/", "refs/heads/skilld/machines/", MACHINE_TYPES, 4 * MAX_RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What is held against the next version of a person's ref: their key, the newest serial, and the commit."""
+    """What the next version of a person's ref is checked against: their key, the newest serial, and the commit."""
 
     public: str
     serial: int = 0
@@ -74,7 +78,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One person's records, their signature checked. `public` is the key that made it."""
+    """One person's records with a checked signature; `public` is the key that made it."""
 
     person: str
     public: str
@@ -84,42 +88,42 @@ class Member:
 
 
 @dataclass(slots=True)
-class Found:
-    """What was read: people by name, why others were left out, and what the remote has of this `form`."""
+class ReadResult:
+    """What was read: people by name, why others were left out, and the remote's refs of this `form`."""
 
     members: dict[str, Member] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     listed: RemoteRefs = field(default_factory=lambda: RemoteRefs({}, ""))
-    form: Form = TEAM
+    form: RefLayout = TEAM_LAYOUT
 
 
-def read(
+def read_members(
     hub: BorrowedRepo,
     address: str,
     pins: Mapping[str, Pin],
     environment: Mapping[str, str],
     extra: Sequence[str] = (),
     *,
-    form: Form = TEAM,
-) -> Found:
+    form: RefLayout = TEAM_LAYOUT,
+) -> ReadResult:
     """Fetch what changed on the remote and return all of it, each person's records checked.
 
-    `pins` is what is known of people from before: a first version of a ref is taken at its word, a later one must be
-    signed with the same key. `extra` are patterns of further refs to list. Raises GitFailedError where the remote
-    cannot be reached.
+    `pins` is what is known about people from before: the first version of a ref is trusted, later ones must be signed
+    with the same key. `extra` are patterns of further refs to list. Raises GitFailedError if the remote cannot be
+    reached.
     """
-    found = Found(listed=hub.list_refs(address, [f"{form.refs}*", f"{form.branches}*", *extra]), form=form)
-    there = _people(found)
+    found = ReadResult(listed=hub.list_refs(address, [f"{form.refs}*", f"{form.branches}*", *extra]), form=form)
+    there = _list_people(found)
     _fetch(hub, address, there, found)
     tips = {person: oid for person, (_, oid) in there.items() if person not in found.refused}
-    return check(hub.git, tips, pins, environment, found)
+    return check_members(hub.git, tips, pins, environment, found)
 
 
-def check(
-    git: Git, tips: Mapping[str, str], pins: Mapping[str, Pin], environment: Mapping[str, str], found: Found
-) -> Found:
-    """Put into `found` what these commits, which are here, hold: people's records, or why they were refused."""
-    claimed = _commits(git, tips, found)
+def check_members(
+    git: Git, tips: Mapping[str, str], pins: Mapping[str, Pin], environment: Mapping[str, str], found: ReadResult
+) -> ReadResult:
+    """Add to `found` the contents of these local commits: people's records, or why they were refused."""
+    claimed = _read_claims(git, tips, found)
     _verify(claimed, pins, environment, found)
     trees = {person: one.tree for person, one in claimed.items() if person not in found.refused}
     before = {person for person, pin in pins.items() if tips.get(person) == pin.tip}
@@ -132,19 +136,19 @@ def check(
     return found
 
 
-def pins_after(pins: Mapping[str, Pin], found: Found) -> dict[str, Pin]:
-    """Return the pins with the people who were seen; nobody is forgotten, so that no name can be taken later."""
+def update_pins(pins: Mapping[str, Pin], found: ReadResult) -> dict[str, Pin]:
+    """Return the pins updated with the people who were read; nobody is removed, so that no name can be reused."""
     return dict(pins) | {one.person: Pin(one.public, one.serial, one.tip) for one in found.members.values()}
 
 
-def _people(found: Found) -> dict[str, tuple[str, str]]:
-    """Return person -> (ref, commit): of somebody with both, the ref and not the branch."""
+def _list_people(found: ReadResult) -> dict[str, tuple[str, str]]:
+    """Return person -> (ref, commit); a ref takes precedence over a branch."""
     there: dict[str, tuple[str, str]] = {}
     for prefix in (found.form.branches, found.form.refs):
         for ref, oid in found.listed.refs.items():
             if ref.startswith(prefix):
                 name = ref.removeprefix(prefix)
-                if is_person(name):
+                if is_person_name(name):
                     there[name] = (ref, oid)
                 else:
                     found.refused[name[:40]] = "the name is not valid"
@@ -155,29 +159,29 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
     return there
 
 
-def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]], found: Found) -> None:
+def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]], found: ReadResult) -> None:
     known = {item[0] for item in objects.read_sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
     wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
     together = {ref: found.form.refs + who for who, ref in wanted.items()}
-    if not wanted or not _trouble(hub.fetch(address, together, most=_TOGETHER)):
+    if not wanted or not _fetch_problem(hub.fetch(address, together, most=_MAX_FETCH_BYTES)):
         return
-    for person, ref in wanted.items():  # one of them spoils it for all: which?
-        if why := _trouble(hub.fetch(address, {ref: found.form.refs + person}, most=_ALONE)):
+    for person, ref in wanted.items():  # one of them makes the whole fetch fail: find out which
+        if why := _fetch_problem(hub.fetch(address, {ref: found.form.refs + person}, most=_MAX_SINGLE_FETCH_BYTES)):
             found.refused[person] = why
 
 
-def _trouble(result: Result) -> str:
-    """Return what is wrong with what was fetched; empty where nothing is. Raises GitFailedError for another reason."""
+def _fetch_problem(result: Result) -> str:
+    """Return what is wrong with the fetched data; empty if nothing. Raises GitFailedError for any other failure."""
     if result.status == 0:
         return ""
-    if result.status < 0 or _SPOILT.search(result.err):
+    if result.status < 0 or _DAMAGED_PATTERN.search(result.err):
         return "it is too large or damaged"
     raise GitFailedError("Could not fetch from the remote", result.status, result.err)
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A commit with its parts, and the key that its signature says it was made with."""
+    """A commit with its parts, and the key that its signature claims to be made with."""
 
     tip: str
     tree: str
@@ -186,24 +190,28 @@ class _Claim:
     public: str
 
 
-def _commits(git: Git, tips: Mapping[str, str], found: Found) -> dict[str, _Claim]:
-    data = _read(git, tips, "commit", _MAX_COMMIT, found)
+def _read_claims(git: Git, tips: Mapping[str, str], found: ReadResult) -> dict[str, _Claim]:
+    data = _read_objects(git, tips, "commit", _MAX_COMMIT_BYTES, found)
     claims: dict[str, _Claim] = {}
     for person, raw in data.items():
         try:
-            payload, signature = sign.split(raw)
+            payload, signature = sign.split_signature(raw)
             head, _, message = payload.partition(b"\n\n")
             lines = head.split(b"\n")
-            if message != _MESSAGE or len(lines) != 3 or not lines[0].startswith(b"tree "):  # noqa: PLR2004 - tree, author, committer
+            if message != _COMMIT_MESSAGE or len(lines) != 3 or not lines[0].startswith(b"tree "):  # noqa: PLR2004 - tree, author, committer
                 raise RefusedError("Not accepted", "it is not in skilld's commit format")
-            claims[person] = _Claim(tips[person], lines[0][5:].decode(), payload, signature, sign.key_in(signature))
+            claims[person] = _Claim(
+                tips[person], lines[0][5:].decode(), payload, signature, sign.signature_key(signature)
+            )
         except SkilldError as error:
             found.refused[person] = error.cause
     return claims
 
 
-def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Mapping[str, str], found: Found) -> None:
-    """Refuse whoever did not sign with the key that is known of them; a commit that was checked before is not again."""
+def _verify(
+    claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Mapping[str, str], found: ReadResult
+) -> None:
+    """Refuse people who did not sign with their known key; commits that were checked before are not checked again."""
     asked = []
     for person, one in claims.items():
         known = pins.get(person)
@@ -212,49 +220,53 @@ def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Map
         elif not known or known.tip != one.tip:
             asked.append(person)
     pairs = [(claims[who].payload, claims[who].signature, claims[who].public) for who in asked]
-    for person, holds in zip(asked, sign.hold(pairs, environment), strict=True):
+    for person, holds in zip(asked, sign.verify_all(pairs, environment), strict=True):
         if not holds:
             found.refused[person] = "its signature is not valid"
 
 
 def _records(
-    git: Git, trees: Mapping[str, str], found: Found, before: Container[str]
+    git: Git, trees: Mapping[str, str], found: ReadResult, before: Container[str]
 ) -> dict[str, tuple[int, tuple[Record, ...]]]:
-    """Return serial and records of each person; of somebody with one that is refused, none.
+    """Return serial and records of each person; none for a person with a refused record.
 
-    Those of the people in `before` were taken as they are when their signature was checked.
+    The records of the people in `before` were already accepted.
     """
-    roots = _entries(git, trees, _MAX_ROOT, found)
+    roots = _read_trees(git, trees, _MAX_ROOT_BYTES, found)
     for person, root in roots.items():
-        if {name: mode for name, (mode, _) in root.items()} != {_ABOUT: _FILE, _FOLDER: _TREE}:
+        if {name: mode for name, (mode, _) in root.items()} != {_ABOUT_FILE: _FILE_MODE, _RECORDS_FOLDER: _TREE_MODE}:
             found.refused[person] = "the branch contains files that are not records"
     fine = {person: root for person, root in roots.items() if person not in found.refused}
-    about = _read(git, {person: root[_ABOUT][1] for person, root in fine.items()}, "blob", _MAX_ROOT, found)
-    folders = _entries(git, {who: root[_FOLDER][1] for who, root in fine.items()}, found.form.most * _ROW, found)
+    about = _read_objects(
+        git, {person: root[_ABOUT_FILE][1] for person, root in fine.items()}, "blob", _MAX_ROOT_BYTES, found
+    )
+    folders = _read_trees(
+        git, {who: root[_RECORDS_FOLDER][1] for who, root in fine.items()}, found.form.most * _MAX_ROW_BYTES, found
+    )
     for person, folder in folders.items():
-        if len(folder) > found.form.most or any(mode != _FILE for mode, _ in folder.values()):
+        if len(folder) > found.form.most or any(mode != _FILE_MODE for mode, _ in folder.values()):
             more = f"more than {found.form.most} records"
             found.refused[person] = f"the branch contains files that are not records, or {more}"
     fit = {person: folder for person, folder in folders.items() if person not in found.refused}
     files = {f"{person} {name}": oid for person, folder in fit.items() for name, (_, oid) in folder.items()}
-    texts = _read(git, files, "blob", MAX_BYTES, found, of=lambda name: name.split(" ")[0])
+    texts = _read_objects(git, files, "blob", MAX_BYTES, found, of=lambda name: name.split(" ")[0])
     kept: dict[str, tuple[int, tuple[Record, ...]]] = {}
     for person, folder in fit.items():
         if person in found.refused or person not in about:
             continue
         try:
             data = {name: texts[f"{person} {name}"] for name in folder}
-            own = _decoded(data, found.form.kinds, again=person in before)
-            kept[person] = (_serial(about[person], person), own)
+            own = _decode_records(data, found.form.kinds, again=person in before)
+            kept[person] = (_parse_serial(about[person], person), own)
         except SkilldError as error:
             found.refused[person] = error.cause
     return kept
 
 
-def _decoded(texts: Mapping[str, bytes], kinds: frozenset[What], *, again: bool) -> tuple[Record, ...]:
+def _decode_records(texts: Mapping[str, bytes], kinds: frozenset[RecordType], *, again: bool) -> tuple[Record, ...]:
     records = []
     for name, data in texts.items():
-        if name != name_of(data):
+        if name != record_file_name(data):
             raise RefusedError("Not accepted", "a record's name does not match its content")
         try:
             records.append(decode(data, kinds, again=again))
@@ -263,25 +275,25 @@ def _decoded(texts: Mapping[str, bytes], kinds: frozenset[What], *, again: bool)
     return tuple(records)
 
 
-def _serial(data: bytes, person: str) -> int:
+def _parse_serial(data: bytes, person: str) -> int:
     try:
         about = json.loads(data)
     except (ValueError, RecursionError):
         about = None
     serial = about.get("serial") if isinstance(about, dict) else None
-    if type(serial) is not int or data != _about(person, serial):
+    if type(serial) is not int or data != _encode_about(person, serial):
         raise RefusedError("Not accepted", "it was copied from someone else, or is not in skilld's format")
     return serial
 
 
-def _about(person: str, serial: int) -> bytes:
+def _encode_about(person: str, serial: int) -> bytes:
     return json.dumps({"person": person, "serial": serial, "v": 1}, sort_keys=True).encode()
 
 
-def _read(
-    git: Git, names: Mapping[str, str], kind: str, most: int, found: Found, *, of: Callable[[str], str] = str
+def _read_objects(
+    git: Git, names: Mapping[str, str], kind: str, most: int, found: ReadResult, *, of: Callable[[str], str] = str
 ) -> dict[str, bytes]:
-    """Return the objects of these ids by whose they are; sizes are asked first, so that none is held in memory."""
+    """Return the objects with these IDs by owner; sizes are checked first, so that no large one is held in memory."""
     for who, (_, is_kind, size) in zip(names, objects.read_sizes(git, names.values()), strict=True):
         if is_kind != kind or size > most:
             if size < 0:
@@ -294,10 +306,12 @@ def _read(
     return {who: item[2] for who, item in zip(wanted, answers, strict=True) if item is not None}
 
 
-def _entries(git: Git, trees: Mapping[str, str], most: int, found: Found) -> dict[str, dict[str, tuple[str, str]]]:
+def _read_trees(
+    git: Git, trees: Mapping[str, str], most: int, found: ReadResult
+) -> dict[str, dict[str, tuple[str, str]]]:
     """Return name -> (mode, id) of the entries of each person's tree."""
     parsed: dict[str, dict[str, tuple[str, str]]] = {}
-    for person, data in _read(git, trees, "tree", most, found).items():
+    for person, data in _read_objects(git, trees, "tree", most, found).items():
         size, position, entries = len(trees[person]) // 2, 0, {}
         while position < len(data):
             blank = data.index(b" ", position)
@@ -309,42 +323,41 @@ def _entries(git: Git, trees: Mapping[str, str], most: int, found: Found) -> dic
     return parsed
 
 
-# This person's own ref.
-
-
-def write(
+def write_commit(
     hub: BorrowedRepo,
     person: str,
     serial: int,
     records: Iterable[Record],
     seal: Callable[[bytes], bytes],
     *,
-    form: Form = TEAM,
+    form: RefLayout = TEAM_LAYOUT,
 ) -> str:
     """Write these records as a commit that `seal` signs, and return its id; no ref is moved."""
     git = hub.git
-    files = {name_of(data): data for data in map(encode, records)}
+    files = {record_file_name(data): data for data in map(encode, records)}
     if len(files) > form.most:
         raise RefusedError("Nothing was sent", f"there are {len(files)} records; the limit is {form.most}")
-    folder = git.add("tree", _tree([(_FILE, name, git.add("blob", files[name])) for name in sorted(files)]))
-    about = git.add("blob", _about(person, serial))
-    root = git.add("tree", _tree([(_FILE, _ABOUT, about), (_TREE, _FOLDER, folder)]))
-    who = Ident(person, OWN_EMAIL, int(time.time()) // _DAY * _DAY)  # the day, and no time of it
-    plain = f"tree {root}\nauthor {who}\ncommitter {who}\n\n".encode() + _MESSAGE
+    folder = git.add("tree", _encode_tree([(_FILE_MODE, name, git.add("blob", files[name])) for name in sorted(files)]))
+    about = git.add("blob", _encode_about(person, serial))
+    root = git.add("tree", _encode_tree([(_FILE_MODE, _ABOUT_FILE, about), (_TREE_MODE, _RECORDS_FOLDER, folder)]))
+    who = Ident(person, OWN_EMAIL, int(time.time()) // _DAY_SECONDS * _DAY_SECONDS)  # the day without the time
+    plain = f"tree {root}\nauthor {who}\ncommitter {who}\n\n".encode() + _COMMIT_MESSAGE
     commit = git.add("commit", seal(plain))
     git.write()
     return commit
 
 
-def _tree(entries: Sequence[tuple[str, str, str]]) -> bytes:
+def _encode_tree(entries: Sequence[tuple[str, str, str]]) -> bytes:
     return b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(oid) for mode, name, oid in entries)
 
 
-def publish(hub: BorrowedRepo, address: str, person: str, commit: str, listed: RemoteRefs, *, form: Form = TEAM) -> str:
-    """Push a commit to the person's ref, or to a branch where the host takes no such ref; returns where it went.
+def publish(
+    hub: BorrowedRepo, address: str, person: str, commit: str, listed: RemoteRefs, *, form: RefLayout = TEAM_LAYOUT
+) -> str:
+    """Push a commit to the person's ref, or to a branch if the host accepts no such ref; return the ref pushed to.
 
-    An empty commit takes away what is there. Raises LostRaceError where another machine of this person was quicker,
-    GitFailedError with the host's reason where it takes neither.
+    An empty commit deletes the ref. Raises LostRaceError if another machine of this person was faster, GitFailedError
+    with the host's reason if it accepts neither.
     """
     there = {ref: listed.refs[ref] for ref in (form.refs + person, form.branches + person) if ref in listed.refs}
     if not commit:
@@ -357,16 +370,16 @@ def publish(hub: BorrowedRepo, address: str, person: str, commit: str, listed: R
         result = hub.push(address, [Push(ref, commit, there.get(ref, ""))])
         if result.status == 0:
             return ref
-        if _STALE.search(result.err):
+        if _STALE_PATTERN.search(result.err):
             raise LostRaceError("The ref has changed in the meantime", result.err)
-        if not _HIDDEN.search(result.err):
+        if not _REJECTED_PATTERN.search(result.err):
             raise GitFailedError("Could not push", result.status, result.err)
     branch = (form.branches + person).removeprefix("refs/heads/")
-    why = f"the remote accepts neither {form.refs}{person} nor the branch {branch}: {_reason(result.err)}"
+    why = f"the remote accepts neither {form.refs}{person} nor the branch {branch}: {_host_reason(result.err)}"
     raise GitFailedError("Could not push", result.status, why)
 
 
-def _reason(err: str) -> str:
-    """Return the first thing that a host said of a push that it rejected, else git's last line."""
+def _host_reason(err: str) -> str:
+    """Return the host's first message about a rejected push, or git's last line."""
     said = [line.removeprefix("remote:").strip() for line in err.splitlines() if line.startswith("remote:")]
     return next(filter(None, said), "") or err.strip().rpartition("\n")[2]

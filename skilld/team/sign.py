@@ -1,6 +1,6 @@
-"""Signs commits with the person's SSH key, and checks whose key signed one, as git does it (`gpg.format = ssh`).
+"""Signs commits with the person's SSH key and verifies signatures, as git does (`gpg.format = ssh`).
 
-A key is known by the text of its public half, "ssh-ed25519 AAAA...". `git verify-commit` accepts what is made here.
+A key is identified by the text of its public half, "ssh-ed25519 AAAA...". `git verify-commit` accepts our signatures.
 """
 
 from __future__ import annotations
@@ -19,63 +19,65 @@ from pathlib import Path
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import in_shell, read_plain
 from skilld.git.run import Git
-from skilld.team.programs import ask, find
+from skilld.team.programs import find_program, run_program
 
-_SPACE = "git"  # the namespace of git's own signatures
-_KEYS = "id_ed25519", "id_ecdsa", "id_rsa"
-_TYPES = re.compile(rb"ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d+|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com")
-_FIELDS = (
+_NAMESPACE = "git"  # the namespace of git's own signatures
+_KEY_NAMES = "id_ed25519", "id_ecdsa", "id_rsa"
+_KEY_TYPE_PATTERN = re.compile(
+    rb"ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d+|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com"
+)
+_SIGNATURE_FIELD = (
     rb"\ngpgsig(?:-sha256)? (-----BEGIN SSH SIGNATURE-----\n(?: [0-9A-Za-z+/=]*\n)+ -----END SSH SIGNATURE-----)\n"
 )
-_SIGNATURE = re.compile(_FIELDS)
-_MAX_KEY = 16 << 10
+_SIGNATURE_PATTERN = re.compile(_SIGNATURE_FIELD)
+_MAX_KEY_BYTES = 16 << 10
 _TITLE = "Nothing was signed"
-_AT_ONCE = 4
+_MAX_PROCESSES = 4
 _MAGIC, _ED25519, _DIGESTS = b"SSHSIG\0\0\0\1", b"ssh-ed25519", (b"sha256", b"sha512")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """The person's SSH key: the file that ssh-keygen is given, and its public half."""
+class SigningKey:
+    """The person's SSH key: its file for ssh-keygen, and its public half."""
 
     path: Path
     public: str
 
 
-def find_key(git: Git, home: Path) -> Key:
-    """Return the key that git signs with by the person's own settings, else the one that ssh uses.
+def find_key(git: Git, home: Path) -> SigningKey:
+    """Return the key that git signs with by the person's own settings, or the one that ssh uses.
 
-    Settings of a repository are not asked. Raises SkilldError with one remedy where there is none.
+    Settings of a repository are ignored. Raises SkilldError with one remedy if there is none.
     """
-    if configured := _configured(git):
+    if configured := _configured_key(git):
         path = Path(configured.replace("~/", f"{home}/", 1) if configured.startswith("~/") else configured)
         if not path.is_absolute():
             remedy = "Set it to the key file: git config --global user.signingKey ~/.ssh/id_ed25519.pub"
             raise SkilldError(_TITLE, "user.signingKey is not an absolute path", remedy)
-        return _read(path)
-    for name in _KEYS:
+        return _read_key(path)
+    for name in _KEY_NAMES:
         if (home / ".ssh" / f"{name}.pub").is_file():
-            return _read(home / ".ssh" / name)
+            return _read_key(home / ".ssh" / name)
     raise SkilldError(
         _TITLE, f"there is no SSH key in {home / '.ssh'}", "Create one, then try again: ssh-keygen -t ed25519"
     )
 
 
-def _configured(git: Git) -> str:
-    """Return the key of the person's own git settings, where they sign with ssh; else the empty string."""
+def _configured_key(git: Git) -> str:
+    """Return the key in the person's own git settings if they sign with ssh; empty otherwise."""
     asked = r"^(gpg\.format|user\.signingkey)$"
     out = git.call("config", "--global", "--null", "--get-regexp", asked).out.decode("utf-8", "replace")
     rows = dict(row.split("\n", 1) for row in out.split("\0") if "\n" in row)
     return rows.get("user.signingkey", "") if rows.get("gpg.format") == "ssh" else ""
 
 
-def _read(path: Path) -> Key:
-    private = _private(path)
+def _read_key(path: Path) -> SigningKey:
+    private = _private_key_path(path)
     public = private.with_name(f"{private.name}.pub")
     try:
-        words = read_plain(public, _MAX_KEY)[0].decode("utf-8").split()
+        words = read_plain(public, _MAX_KEY_BYTES)[0].decode("utf-8").split()
         if len(words) > 1 and _blob_type(words[1]) == words[0].encode():
-            return Key(path, " ".join(words[:2]))
+            return SigningKey(path, " ".join(words[:2]))
         why = "it is not an SSH public key"
     except OSError as error:
         why = error.strerror or "it cannot be read"
@@ -85,20 +87,22 @@ def _read(path: Path) -> Key:
     raise SkilldError(_TITLE, f"{public}: {why}", remedy)
 
 
-def _private(path: Path) -> Path:
-    """Return the private key's file, where the setting may name that of the public key."""
+def _private_key_path(path: Path) -> Path:
+    """Return the private key's file; `path` may be the public one."""
     return path.with_suffix("") if path.suffix == ".pub" else path
 
 
-def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path, algorithm: str) -> bytes:
-    """Return a commit, as git stores it, with the key's signature.
+def sign_commit(commit: bytes, key: SigningKey, environment: Mapping[str, str], folder: Path, algorithm: str) -> bytes:
+    """Return a commit, in git's format, with the key's signature.
 
-    Raises SkilldError where ssh-keygen is missing, or the key cannot be used without asking for its passphrase.
+    Raises SkilldError if ssh-keygen is missing, or the key cannot be used without its passphrase.
     """
-    program = _keygen(environment)
-    answer = ask(program, ["-Y", "sign", "-n", _SPACE, "-f", str(key.path)], environment, folder, stdin=commit)
+    program = _find_ssh_keygen(environment)
+    answer = run_program(
+        program, ["-Y", "sign", "-n", _NAMESPACE, "-f", str(key.path)], environment, folder, stdin=commit
+    )
     if answer.status != 0 or b"BEGIN SSH SIGNATURE" not in answer.out:
-        remedy = f"Add it to your SSH agent: ssh-add {in_shell(_private(key.path))}"
+        remedy = f"Add it to your SSH agent: ssh-add {in_shell(_private_key_path(key.path))}"
         raise SkilldError(_TITLE, f"{key.path} could not be used: {answer.err or 'ssh-keygen failed'}", remedy)
     lines = answer.out.strip().split(b"\n")
     head, _, message = commit.partition(b"\n\n")
@@ -106,17 +110,17 @@ def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path
     return head + b"\n" + field + b" " + b"\n ".join(lines) + b"\n\n" + message
 
 
-def split(data: bytes) -> tuple[bytes, bytes]:
-    """Return a commit as it was signed, and its signature. Raises RefusedError unless it has exactly one."""
+def split_signature(data: bytes) -> tuple[bytes, bytes]:
+    """Return the signed part of a commit, and its signature. Raises RefusedError unless it has exactly one."""
     head, _, message = data.partition(b"\n\n")
-    found = _SIGNATURE.findall(head + b"\n")
+    found = _SIGNATURE_PATTERN.findall(head + b"\n")
     if len(found) != 1:
         raise RefusedError("Not accepted", "it is not signed with an SSH key")
-    return _SIGNATURE.sub(b"\n", head + b"\n")[:-1] + b"\n\n" + message, found[0].replace(b"\n ", b"\n") + b"\n"
+    return _SIGNATURE_PATTERN.sub(b"\n", head + b"\n")[:-1] + b"\n\n" + message, found[0].replace(b"\n ", b"\n") + b"\n"
 
 
-def key_in(signature: bytes) -> str:
-    """Return the public key that an SSH signature says it was made with; RefusedError where it says none."""
+def signature_key(signature: bytes) -> str:
+    """Return the public key that an SSH signature claims to be made with; raises RefusedError if it names none."""
     try:
         blob = base64.b64decode(b"".join(signature.strip().split(b"\n")[1:-1]), validate=True)
         (length,) = struct.unpack(">I", blob[10:14])
@@ -128,40 +132,41 @@ def key_in(signature: bytes) -> str:
 
 
 def _blob_type(text: str) -> bytes:
-    """Return the type of a public key in base64. Raises ValueError where it is none that ssh signs with."""
+    """Return the type of a public key in base64. Raises ValueError unless ssh can sign with it."""
     try:
         public = base64.b64decode(text, validate=True)
         (length,) = struct.unpack(">I", public[:4])
     except (binascii.Error, struct.error) as error:
         raise ValueError(text) from error
     kind = public[4 : 4 + length]
-    if not _TYPES.fullmatch(kind):
+    if not _KEY_TYPE_PATTERN.fullmatch(kind):
         raise ValueError(text)
     return kind
 
 
-def hold(pairs: Sequence[tuple[bytes, bytes, str]], environment: Mapping[str, str]) -> list[bool]:
-    """Return of each (payload, signature, public key) whether that key made that signature of that payload.
+def verify_all(pairs: Sequence[tuple[bytes, bytes, str]], environment: Mapping[str, str]) -> list[bool]:
+    """Return for each (payload, signature, public key) whether that key made that signature of that payload.
 
-    Ed25519, which most keys are, is checked here: 200 take 0.03 s of the processor, and 1.8 s by ssh-keygen, which
-    checks the others, one process each, 4 at a time.
+    Ed25519, the most common type, is verified here: 200 take 0.03 s of processor time, and 1.8 s with ssh-keygen, which
+    verifies the others, one process each, 4 at a time.
     """
-    known = [_holds_here(*pair) for pair in pairs]
+    known = [_verify_ed25519(*pair) for pair in pairs]
     others = [pair for pair, holds in zip(pairs, known, strict=True) if holds is None]
     if not others:
         return [bool(holds) for holds in known]
-    program = _keygen(environment)
-    with tempfile.TemporaryDirectory(prefix="skilld-") as name, ThreadPoolExecutor(_AT_ONCE) as pool:
+    program = _find_ssh_keygen(environment)
+    with tempfile.TemporaryDirectory(prefix="skilld-") as name, ThreadPoolExecutor(_MAX_PROCESSES) as pool:
         folder = Path(name)
         asked = [
-            pool.submit(_holds, program, folder / str(number), pair, environment) for number, pair in enumerate(others)
+            pool.submit(_verify_with_ssh_keygen, program, folder / str(number), pair, environment)
+            for number, pair in enumerate(others)
         ]
         answers = iter([one.result() for one in asked])
     return [next(answers) if holds is None else holds for holds in known]
 
 
-def _holds_here(payload: bytes, signature: bytes, public: str) -> bool | None:
-    """Return what `hold` does of an Ed25519 key, None of another; False for a form that ssh-keygen does not write."""
+def _verify_ed25519(payload: bytes, signature: bytes, public: str) -> bool | None:
+    """Return whether an Ed25519 signature is valid, False for a form ssh-keygen does not write; None for other keys."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -171,11 +176,11 @@ def _holds_here(payload: bytes, signature: bytes, public: str) -> bool | None:
     try:
         own = base64.b64decode(text, validate=True)
         blob = base64.b64decode(b"".join(signature.strip().split(b"\n")[1:-1]), validate=True)
-        key, space, reserved, digest, seal = _strings(blob.removeprefix(_MAGIC))
-        (key_kind, point), (seal_kind, made) = _strings(key), _strings(seal)
+        key, space, reserved, digest, seal = _unpack_strings(blob.removeprefix(_MAGIC))
+        (key_kind, point), (seal_kind, made) = _unpack_strings(key), _unpack_strings(seal)
         if not blob.startswith(_MAGIC) or key != own or {key_kind, seal_kind} != {_ED25519}:
             return False
-        if space != _SPACE.encode() or reserved or digest not in _DIGESTS:
+        if space != _NAMESPACE.encode() or reserved or digest not in _DIGESTS:
             return False
         hashed = hashlib.new(digest.decode(), payload).digest()
         what = _MAGIC[:6] + b"".join(struct.pack(">I", len(one)) + one for one in (space, b"", digest, hashed))
@@ -185,8 +190,8 @@ def _holds_here(payload: bytes, signature: bytes, public: str) -> bool | None:
     return True
 
 
-def _strings(data: bytes) -> list[bytes]:
-    """Return the parts of what ssh packs, each after its length. Raises struct.error or ValueError for another form."""
+def _unpack_strings(data: bytes) -> list[bytes]:
+    """Return the length-prefixed strings in ssh's format. Raises struct.error or ValueError for any other form."""
     found, position = [], 0
     while position < len(data):
         (length,) = struct.unpack(">I", data[position : position + 4])
@@ -197,17 +202,19 @@ def _strings(data: bytes) -> list[bytes]:
     return found
 
 
-def _holds(program: str, path: Path, pair: tuple[bytes, bytes, str], environment: Mapping[str, str]) -> bool:
+def _verify_with_ssh_keygen(
+    program: str, path: Path, pair: tuple[bytes, bytes, str], environment: Mapping[str, str]
+) -> bool:
     payload, signature, public = pair
     allowed, seal = path.with_suffix(".allowed"), path.with_suffix(".sig")
-    allowed.write_text(f'member namespaces="{_SPACE}" {public}\n', encoding="utf-8")
+    allowed.write_text(f'member namespaces="{_NAMESPACE}" {public}\n', encoding="utf-8")
     seal.write_bytes(signature)
-    arguments = ["-Y", "verify", "-n", _SPACE, "-f", str(allowed), "-I", "member", "-s", str(seal)]
-    return ask(program, arguments, environment, path.parent, stdin=payload).status == 0
+    arguments = ["-Y", "verify", "-n", _NAMESPACE, "-f", str(allowed), "-I", "member", "-s", str(seal)]
+    return run_program(program, arguments, environment, path.parent, stdin=payload).status == 0
 
 
-def _keygen(environment: Mapping[str, str]) -> str:
-    program = find("ssh-keygen", environment)
+def _find_ssh_keygen(environment: Mapping[str, str]) -> str:
+    program = find_program("ssh-keygen", environment)
     if not program:
         raise SkilldError(_TITLE, "ssh-keygen is not on PATH", "Install OpenSSH 8.2 or newer.")
     return program

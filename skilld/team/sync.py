@@ -1,7 +1,7 @@
 """Fetches what the other members share, and pushes what this person shares: one call, safe to kill at any point.
 
-What is pushed is what the person's ref holds already, with what this machine knows more; a push that another machine
-of theirs was quicker than is made again on what that one pushed.
+The push adds this machine's records to those already on the person's ref; if another machine of theirs was faster, it
+is repeated on top of what that one pushed.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.refs import read_tips
 from skilld.git.repo import Repo
 from skilld.team import refs, sign
-from skilld.team.join import Membership
-from skilld.team.records import Record, merged, renewed
-from skilld.team.refs import TEAM, Form, Found, Member
+from skilld.team.membership import Membership
+from skilld.team.records import Record, merge_records, update_records
+from skilld.team.refs import TEAM_LAYOUT, Member, ReadResult, RefLayout
 
-RULES = "skilld/team-rules"  # the branch of the team's pull request
-_BASE = "refs/skilld/base"
-_RULES_HERE = "refs/skilld/rules"
+RULES_BRANCH = "skilld/team-rules"  # the branch of the team's pull request
+_BASE_REF = "refs/skilld/base"
+_RULES_REF = "refs/skilld/rules"
 _PROJECT_SECONDS = 300.0
-_TRIES = 5
+_MAX_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """What a team's verbs work with: the copy of what the remote has, the person's key, and their environment."""
+    """What a team's verbs work with: the copy of the remote's data, the person's key, and their environment."""
 
     borrowed: BorrowedRepo
-    key: sign.Key
+    key: sign.SigningKey
     environment: Mapping[str, str]
     membership: Membership
 
@@ -48,81 +48,83 @@ def open_hub(
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What came of it: the membership as it is now, and the ref that was pushed to (empty: none)."""
+    """The result of a sync: the current membership, and the ref that was pushed to (empty: none)."""
 
     membership: Membership
-    found: Found
+    found: ReadResult
     pushed: str
 
 
 def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResult:
     """Bring the person's ref up to `wanted` and return what the others have.
 
-    `first` is for joining: a ref of that name that is signed with another key is somebody else's. Raises
-    GitFailedError where the remote cannot be reached, or takes neither ref nor branch.
+    `first` is for joining: a ref of that name signed with another key is somebody else's. Raises GitFailedError if the
+    remote cannot be reached, or accepts neither ref nor branch.
     """
     told, own = tuple(wanted), hub.membership.person
-    for tries_left in reversed(range(_TRIES)):
-        found = fetch(hub)
+    for tries_left in reversed(range(_MAX_TRIES)):
+        found = fetch_all(hub)
         if first and own in found.refused:
             raise RefusedError(
                 "Not joined",
                 f"{own} is taken, and its shared records were rejected: {found.refused[own]}",
                 "Choose another name: --name NAME",
             )
-        mine = found.members.get(own) or _as_last_written(hub)
+        mine = found.members.get(own) or _last_written(hub)
         if first and mine and mine.public != hub.key.public:
             raise RefusedError("Not joined", f"{own} is taken by someone else", "Choose another name: --name NAME")
-        known = merged(mine.records if mine else ())
-        after = renewed(known, told)
+        known = merge_records(mine.records if mine else ())
+        after = update_records(known, told)
         if own in found.members and mine and mine.public == hub.key.public and after == known:
-            return SyncResult(_known(hub.membership, found), found, pushed="")
+            return SyncResult(_with_project(hub.membership, found), found, pushed="")
         try:
-            pushed = push(hub, found, mine, tuple(after.values()))
-            return SyncResult(_known(hub.membership, found), found, pushed)
+            pushed = push_records(hub, found, mine, tuple(after.values()))
+            return SyncResult(_with_project(hub.membership, found), found, pushed)
         except LostRaceError:
             if not tries_left:
                 raise
     raise AssertionError
 
 
-def _as_last_written(hub: Hub) -> Member | None:
-    """Return what this person's ref was when it was last seen: somebody may have put something else in its place."""
+def _last_written(hub: Hub) -> Member | None:
+    """Return this person's ref as last seen: somebody may have replaced it."""
     own, pins = hub.membership.person, hub.membership.pins
     if own not in pins or not pins[own].tip:
         return None
-    return refs.check(hub.borrowed.git, {own: pins[own].tip}, pins, hub.environment, Found()).members.get(own)
+    return refs.check_members(hub.borrowed.git, {own: pins[own].tip}, pins, hub.environment, ReadResult()).members.get(
+        own
+    )
 
 
-def push(hub: Hub, found: Found, mine: Member | None, records: tuple[Record, ...]) -> str:
-    """Write the ref of this member, `mine` until now, with these records; returns the ref that was pushed to."""
+def push_records(hub: Hub, found: ReadResult, mine: Member | None, records: tuple[Record, ...]) -> str:
+    """Write these records to the ref of this member, `mine` until now; return the ref that was pushed to."""
     own, pins = hub.membership.person, hub.membership.pins
     serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
-    commit = refs.write(hub.borrowed, own, serial, records, seal(hub), form=found.form)
+    commit = refs.write_commit(hub.borrowed, own, serial, records, make_signer(hub), form=found.form)
     pushed = refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed, form=found.form)
-    found.refused.pop(own, None)  # whatever somebody had put there is gone
+    found.refused.pop(own, None)  # whatever somebody else put there is replaced
     found.members[own] = Member(own, hub.key.public, serial, commit, records)
     return pushed
 
 
-def seal(hub: Hub) -> Callable[[bytes], bytes]:
-    """Return what signs a commit with the person's key."""
+def make_signer(hub: Hub) -> Callable[[bytes], bytes]:
+    """Return a function that signs a commit with the person's key."""
     git = hub.borrowed.git
-    return lambda plain: sign.signed(plain, hub.key, hub.environment, hub.borrowed.folder, git.algorithm)
+    return lambda plain: sign.sign_commit(plain, hub.key, hub.environment, hub.borrowed.folder, git.algorithm)
 
 
-def fetch(hub: Hub) -> Found:
-    """Fetch what the others have, the remote's default branch, and the branch of the pull request; checked."""
+def fetch_all(hub: Hub) -> ReadResult:
+    """Fetch and check the others' records, the remote's default branch, and the branch of the pull request."""
     borrowed, one = hub.borrowed, hub.membership
-    found = refs.read(borrowed, one.address, one.pins, hub.environment, [f"refs/heads/{RULES}"])
+    found = refs.read_members(borrowed, one.address, one.pins, hub.environment, [f"refs/heads/{RULES_BRANCH}"])
     _fetch_project(borrowed, one.address, found)
     return found
 
 
-def _fetch_project(borrowed: BorrowedRepo, address: str, found: Found) -> None:
-    """Fetch the branches of the project that a pull request is about, where they are not here yet."""
+def _fetch_project(borrowed: BorrowedRepo, address: str, found: ReadResult) -> None:
+    """Fetch the branches of the project that a pull request concerns, unless they are here already."""
     listed = found.listed
-    wanted = {listed.default: _BASE, f"refs/heads/{RULES}": _RULES_HERE}
+    wanted = {listed.default: _BASE_REF, f"refs/heads/{RULES_BRANCH}": _RULES_REF}
     there = {ref: listed.refs.get(ref, "") for ref in wanted}
     there[listed.default] = there[listed.default] or listed.refs.get("HEAD", "")
     here = read_tips(borrowed.git, [*wanted.values()])
@@ -134,21 +136,21 @@ def _fetch_project(borrowed: BorrowedRepo, address: str, found: Found) -> None:
         raise GitFailedError("Could not fetch from the remote", result.status, result.err)
 
 
-def _known(membership: Membership, found: Found) -> Membership:
-    """Return the membership with what was seen of the others, and of the project."""
+def _with_project(membership: Membership, found: ReadResult) -> Membership:
+    """Return the membership updated with what was read about the others and the project."""
     return replace(
-        seen(membership, found),
+        with_members(membership, found),
         base=found.listed.refs.get("HEAD", ""),
         branch=found.listed.default.removeprefix("refs/heads/"),
-        rules=found.listed.refs.get(f"refs/heads/{RULES}", ""),
+        rules=found.listed.refs.get(f"refs/heads/{RULES_BRANCH}", ""),
     )
 
 
-def seen(membership: Membership, found: Found) -> Membership:
-    """Return the membership with what was seen of the others just now."""
+def with_members(membership: Membership, found: ReadResult) -> Membership:
+    """Return the membership updated with what was just read about the others."""
     return replace(
         membership,
-        pins=refs.pins_after(membership.pins, found),
+        pins=refs.update_pins(membership.pins, found),
         present={name: one.tip for name, one in found.members.items()},
         refused=dict(found.refused),
         at=time.time(),
@@ -156,13 +158,13 @@ def seen(membership: Membership, found: Found) -> Membership:
     )
 
 
-def as_synced(hub: Hub) -> Found:
-    """Return what the others had when it was last synced: nothing is fetched."""
-    found = Found(refused=dict(hub.membership.refused))
-    return refs.check(hub.borrowed.git, hub.membership.present, hub.membership.pins, hub.environment, found)
+def read_last_synced(hub: Hub) -> ReadResult:
+    """Return the others' records as of the last sync, without fetching."""
+    found = ReadResult(refused=dict(hub.membership.refused))
+    return refs.check_members(hub.borrowed.git, hub.membership.present, hub.membership.pins, hub.environment, found)
 
 
-def leave(hub: Hub, form: Form = TEAM) -> None:
-    """Take this member's ref off the remote. Raises GitFailedError where that cannot be."""
+def remove_ref(hub: Hub, form: RefLayout = TEAM_LAYOUT) -> None:
+    """Delete this member's ref on the remote. Raises GitFailedError if that fails."""
     listed = hub.borrowed.list_refs(hub.membership.address, [f"{form.refs}*", f"{form.branches}*"])
     refs.publish(hub.borrowed, hub.membership.address, hub.membership.person, "", listed, form=form)

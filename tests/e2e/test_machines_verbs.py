@@ -17,8 +17,8 @@ from skilld.proposals.decide import rejecting
 from skilld.protocol import Job, Result
 from skilld.store.learnings import Learning
 from skilld.team import refs
-from skilld.team.records import Record, What, key_of
-from skilld.team.sync import Hub, seal
+from skilld.team.records import Record, RecordType, rule_key
+from skilld.team.sync import Hub, make_signer
 from skilld.types import Outcome, State
 from skilld.verb_jobs import SyncMachines
 from skilld.worker.spawn import VerbWorker
@@ -164,10 +164,22 @@ def test_a_machine_that_breaks_a_rule_is_refused_and_named(desk: Desk) -> None:
     tower.sync()
     # A record of a team's, signed and well-formed, does not belong here; neither does one in another's name.
     hub = _hub(eve)
-    team = Record(what=What.REJECTED, key=key_of(PNPM, "CLAUDE.md"), rule=PNPM, place="CLAUDE.md", day="2026-03-02")
-    _force(desk, eve, refs.write(hub.borrowed, "eve-evil", 1, [team], seal(hub), form=refs.OWN), "eve-evil")
+    team = Record(
+        what=RecordType.REJECTED, key=rule_key(PNPM, "CLAUDE.md"), rule=PNPM, place="CLAUDE.md", day="2026-03-02"
+    )
+    _force(
+        desk,
+        eve,
+        refs.write_commit(hub.borrowed, "eve-evil", 1, [team], make_signer(hub), form=refs.MACHINES_LAYOUT),
+        "eve-evil",
+    )
     assert "not allowed here" in tower.sync().membership.refused["eve-evil"]
-    _force(desk, eve, refs.write(hub.borrowed, "tower", 99, [], seal(hub), form=refs.OWN), "tower")
+    _force(
+        desk,
+        eve,
+        refs.write_commit(hub.borrowed, "tower", 99, [], make_signer(hub), form=refs.MACHINES_LAYOUT),
+        "tower",
+    )
     put_right = tower.sync()
     assert tower.state(PNPM) is State.OPEN
     assert "tower" not in put_right.membership.refused, "it is written anew at once"

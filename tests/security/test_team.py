@@ -19,8 +19,8 @@ from skilld.git.borrowed_repo import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import LostRaceError
 from skilld.team import refs, sign
-from skilld.team.records import MAX_RECORDS, encode, name_of
-from skilld.team.refs import REFS, Found, Pin
+from skilld.team.records import MAX_RECORDS, encode, record_file_name
+from skilld.team.refs import TEAM_REFS, Pin, ReadResult
 from support.repos import isolate
 from support.teams import RULE, Team, a_rule, ssh_key
 
@@ -38,41 +38,41 @@ class Bench:
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME")}
         self.writer = self.copy("writer")
         self.keys = {name: self.key(name) for name in ("ada", "eve")}
-        self.put("team-ada", refs.write(self.writer, "team-ada", 5, [a_rule()], self.seal("ada")))
+        self.put("team-ada", refs.write_commit(self.writer, "team-ada", 5, [a_rule()], self.seal("ada")))
 
     def copy(self, name: str) -> BorrowedRepo:
         common = self.team.folder / "first" / ".git"
         return BorrowedRepo(self.folder / name / "a.git", common, "sha1", self.removed)
 
-    def key(self, name: str) -> sign.Key:
+    def key(self, name: str) -> sign.SigningKey:
         home = self.folder / "keys" / name
         ssh_key(home)
         return sign.find_key(self.writer.git, home)
 
     def seal(self, name: str) -> Callable[[bytes], bytes]:
-        return lambda plain: sign.signed(plain, self.keys[name], self.environment, self.folder, "sha1")
+        return lambda plain: sign.sign_commit(plain, self.keys[name], self.environment, self.folder, "sha1")
 
     def put(self, person: str, oid: str) -> None:
         """Point a ref at an object by force, as whoever may push can."""
         self.writer.git.write()
-        old = self.team.hub.tip(REFS + person)
-        result = self.writer.push(self.address, [Push(REFS + person, oid, old)])
+        old = self.team.hub.tip(TEAM_REFS + person)
+        result = self.writer.push(self.address, [Push(TEAM_REFS + person, oid, old)])
         assert result.status == 0, result.err
 
-    def commit(self, tree: str, *, who: str = "eve", head: str = "", message: bytes = refs._MESSAGE) -> str:
+    def commit(self, tree: str, *, who: str = "eve", head: str = "", message: bytes = refs._COMMIT_MESSAGE) -> str:
         plain = f"tree {tree}\n{head}author x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + message
         return self.writer.git.add("commit", self.seal(who)(plain))
 
     def tree(self, person: str, files: Mapping[str, bytes], more: str = "", serial: int = 1) -> str:
         git = self.writer.git
         rows = sorted((name, git.add("blob", data)) for name, data in files.items())
-        folder = git.add("tree", refs._tree([("100644", name, oid) for name, oid in rows]))
-        about = git.add("blob", refs._about(person, serial))
+        folder = git.add("tree", refs._encode_tree([("100644", name, oid) for name, oid in rows]))
+        about = git.add("blob", refs._encode_about(person, serial))
         top = [("100644", "person.json", about), ("40000", "records", folder)]
-        return git.add("tree", refs._tree([*top, *([("100644", more, about)] if more else [])]))
+        return git.add("tree", refs._encode_tree([*top, *([("100644", more, about)] if more else [])]))
 
-    def read(self, pins: Mapping[str, Pin] | None = None, name: str = "reader") -> Found:
-        return refs.read(self.copy(name), self.address, pins or {}, self.environment)
+    def read(self, pins: Mapping[str, Pin] | None = None, name: str = "reader") -> ReadResult:
+        return refs.read_members(self.copy(name), self.address, pins or {}, self.environment)
 
 
 @pytest.fixture
@@ -81,17 +81,17 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(tmp_path)
 
 
-FILES = {name_of(encode(a_rule())): encode(a_rule())}
+FILES = {record_file_name(encode(a_rule())): encode(a_rule())}
 
 
 def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     """Yield what a hostile member may point their ref at, with what it is refused for."""
     git, tree = bench.writer.git, bench.tree(EVE, FILES)
     huge = b'{"v":1,"rule":"' + b"x" * 9000 + b'"}'
-    yield bench.commit(bench.tree(EVE, {name_of(huge): huge})), "the limit is 4096"
-    yield bench.commit(bench.tree(EVE, {name_of(b"{"): b"{"})), "not JSON"
+    yield bench.commit(bench.tree(EVE, {record_file_name(huge): huge})), "the limit is 4096"
+    yield bench.commit(bench.tree(EVE, {record_file_name(b"{"): b"{"})), "not JSON"
     yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "does not match its content"
-    many = {name_of(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
+    many = {record_file_name(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
     yield bench.commit(bench.tree(EVE, many)), "or more than 500 records"
     yield bench.commit(bench.tree(EVE, FILES, more="zz.sh")), "files that are not records"
     yield bench.commit(git.add("tree", b"")), "files that are not records"
@@ -99,7 +99,7 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     # A host takes no commit without its parent.
     yield bench.commit(tree, head=f"parent {bench.commit(tree)}\n"), "not in skilld's commit format"
     yield bench.commit(tree, message=b"Skilld-Proposal: forged\n"), "not in skilld's commit format"
-    plain = f"tree {tree}\nauthor x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + refs._MESSAGE
+    plain = f"tree {tree}\nauthor x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + refs._COMMIT_MESSAGE
     yield git.add("commit", plain), "not signed"
     yield git.add("commit", bench.seal("eve")(plain).replace(b"author x", b"author y")), "signature is not valid"
     signed = bench.seal("eve")(plain)
@@ -121,8 +121,8 @@ def test_whatever_a_member_pushes_the_others_are_read(bench: Bench) -> None:
 
 def test_nobody_writes_in_the_name_of_another(bench: Bench) -> None:
     first = bench.read()
-    pins = refs.pins_after({}, first)
-    bench.put("team-ada", refs.write(bench.writer, "team-ada", 6, [], bench.seal("eve")))
+    pins = refs.update_pins({}, first)
+    bench.put("team-ada", refs.write_commit(bench.writer, "team-ada", 6, [], bench.seal("eve")))
     again = bench.read(pins)
     assert "a different key than before" in again.refused["team-ada"]
     # A copy of hers under another name, signature and all.
@@ -132,15 +132,15 @@ def test_nobody_writes_in_the_name_of_another(bench: Bench) -> None:
 
 def test_an_older_version_of_somebody_is_not_taken(bench: Bench) -> None:
     old = bench.read().members["team-ada"].tip
-    bench.put("team-ada", refs.write(bench.writer, "team-ada", 6, [], bench.seal("ada")))
-    pins = refs.pins_after({}, bench.read())
+    bench.put("team-ada", refs.write_commit(bench.writer, "team-ada", 6, [], bench.seal("ada")))
+    pins = refs.update_pins({}, bench.read())
     bench.put("team-ada", old)
     assert "older than" in bench.read(pins).refused["team-ada"]
 
 
 def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refs, "_TOGETHER", 60_000)
-    monkeypatch.setattr(refs, "_ALONE", 60_000)
+    monkeypatch.setattr(refs, "_MAX_FETCH_BYTES", 60_000)
+    monkeypatch.setattr(refs, "_MAX_SINGLE_FETCH_BYTES", 60_000)
     noise = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(10_000))
     bench.put(EVE, bench.commit(bench.tree(EVE, {"a.json": noise})))
     found = bench.read()
@@ -150,13 +150,13 @@ def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: 
 
 def test_twenty_who_push_at_once_lose_nothing(bench: Bench) -> None:
     made = {
-        f"person-{number:02}": refs.write(bench.writer, f"person-{number:02}", 1, [a_rule()], bench.seal("eve"))
+        f"person-{number:02}": refs.write_commit(bench.writer, f"person-{number:02}", 1, [a_rule()], bench.seal("eve"))
         for number in range(20)
     }
     listed = bench.writer.list_refs(bench.address, [])
     with ThreadPoolExecutor(20) as pool:
         pushes = [pool.submit(refs.publish, bench.writer, bench.address, *one, listed) for one in made.items()]
-    assert sorted(one.result() for one in pushes) == [REFS + person for person in sorted(made)]
+    assert sorted(one.result() for one in pushes) == [TEAM_REFS + person for person in sorted(made)]
     found = bench.read()
     assert found.refused == {}
     assert {person: one.tip for person, one in found.members.items() if person in made} == made
@@ -173,8 +173,8 @@ def test_names_that_skilld_does_not_give_are_named(bench: Bench) -> None:
 
 def test_a_push_that_lost_the_race_says_so(bench: Bench) -> None:
     listed = bench.read().listed
-    later = refs.write(bench.writer, "team-ada", 6, [], bench.seal("ada"))
-    bench.put("team-ada", refs.write(bench.writer, "team-ada", 7, [], bench.seal("ada")))
+    later = refs.write_commit(bench.writer, "team-ada", 6, [], bench.seal("ada"))
+    bench.put("team-ada", refs.write_commit(bench.writer, "team-ada", 7, [], bench.seal("ada")))
     with pytest.raises(LostRaceError):
         refs.publish(bench.writer, bench.address, "team-ada", later, listed)
 

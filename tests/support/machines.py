@@ -21,7 +21,7 @@ from skilld.proposals.decide import Decision, decide
 from skilld.proposals.poll import observe_job, proposals_to_check, record_observation
 from skilld.proposals.reconcile import observe
 from skilld.store import Store
-from skilld.team.join import Membership
+from skilld.team.membership import Membership
 from skilld.types import Evidence, Kind, Proposal, State, TargetKind, Update
 from support.program import Program
 from support.proposals import a_proposal

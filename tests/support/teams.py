@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.store import Store
-from skilld.team.records import Record, What, key_of
+from skilld.team.records import Record, RecordType, rule_key
 from skilld.types import Evidence, Kind, State, TargetKind, Update
 from support.program import Program
 from support.proposals import a_proposal
@@ -29,7 +29,7 @@ def ssh_key(home: Path) -> None:
 def a_rule(**changes: Any) -> Record:
     """Return an accepted rule of two sessions, with these fields in place of the usual ones."""
     facts: dict[str, Any] = {
-        "what": What.RULE,
+        "what": RecordType.RULE,
         "rule": RULE,
         "place": FILE,
         "kind": "preference",
@@ -42,7 +42,7 @@ def a_rule(**changes: Any) -> Record:
         "said": "accepted",
         "rev": 1,
     } | changes
-    return Record(**{"key": key_of(facts["rule"], facts["place"])} | facts)
+    return Record(**{"key": rule_key(facts["rule"], facts["place"])} | facts)
 
 
 @dataclass

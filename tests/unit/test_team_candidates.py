@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from skilld.team.candidates import CandidateState, RemoteStatus, candidates, settled
+from skilld.team.candidates import CandidateState, RemoteStatus, group_candidates, with_states
 from skilld.team.project import is_said
-from skilld.team.records import Record, What, key_of
+from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.refs import Member
 from support.teams import a_rule
 
@@ -22,21 +22,23 @@ def member(name: str, *records: Record, key: str = "") -> Member:
 
 
 def no(day: str, rule: str = RULE, **changes: Any) -> Record:
-    return Record(what=What.REJECTED, key=key_of(rule, "CLAUDE.md"), rule=rule, place="CLAUDE.md", day=day, **changes)
+    return Record(
+        what=RecordType.REJECTED, key=rule_key(rule, "CLAUDE.md"), rule=rule, place="CLAUDE.md", day=day, **changes
+    )
 
 
 def standing(members: list[Member], says: bool = False, **changes: Mapping[str, str]) -> list[CandidateState]:  # noqa: FBT001, FBT002 - of a test
     seen = RemoteStatus(
         lambda _: says, changes.get("landed", {}), changes.get("proposed", {}), "2026-03-10", "2026-03-20"
     )
-    return [one.standing for one in settled(candidates(members), members, seen)]
+    return [one.standing for one in with_states(group_candidates(members), members, seen)]
 
 
 def test_the_same_in_other_words_is_one_and_people_are_counted_by_their_keys() -> None:
     first, second = a_rule(rule=RULE), a_rule(rule=TOO, place="AGENTS.md", first="2026-03-02", sessions=4)
-    (one,) = candidates([member("ada", first), member("ben", second)])
+    (one,) = group_candidates([member("ada", first), member("ben", second)])
     assert (one.people, one.sessions, one.since, one.places) == (2, 6, "2026-03-01", ("CLAUDE.md", "AGENTS.md"))
-    (one,) = candidates([member("ada", first, key="k"), member("ben", second, key="k")])
+    (one,) = group_candidates([member("ada", first, key="k"), member("ben", second, key="k")])
     assert (one.people, one.sessions) == (1, 4)
 
 
@@ -51,16 +53,16 @@ def test_the_same_in_other_words_is_one_and_people_are_counted_by_their_keys() -
     ],
 )
 def test_what_is_not_the_same_stays_apart(one: str, other: str) -> None:
-    assert len(candidates([member("ada", a_rule(rule=one)), member("ben", a_rule(rule=other))])) == 2
+    assert len(group_candidates([member("ada", a_rule(rule=one)), member("ben", a_rule(rule=other))])) == 2
 
 
 def test_a_rule_of_one_skill_is_not_that_of_another() -> None:
     skills = [a_rule(rule=RULE, place=f"skills/{name}/SKILL.md") for name in ("a", "b")]
-    assert len(candidates([member("ada", skills[0]), member("ben", skills[1])])) == 2
+    assert len(group_candidates([member("ada", skills[0]), member("ben", skills[1])])) == 2
 
 
 def test_where_a_candidate_stands() -> None:
-    key = key_of(RULE, "CLAUDE.md")
+    key = rule_key(RULE, "CLAUDE.md")
     both = [member("ada", a_rule(rule=RULE)), member("ben", a_rule(rule=TOO))]
     assert standing(both[:1]) == [CandidateState.WAITING]
     assert standing(both) == [CandidateState.READY]
@@ -82,7 +84,9 @@ def test_what_was_rejected_comes_back_only_when_it_is_said_anew() -> None:
 
 def test_who_rejected_it_is_named() -> None:
     members = [member("ada", a_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
-    (one,) = settled(candidates(members), members, RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20"))
+    (one,) = with_states(
+        group_candidates(members), members, RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20")
+    )
     assert one.why == "not here (recorded by carl)"
 
 

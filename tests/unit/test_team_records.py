@@ -12,14 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.errors import RefusedError
-from skilld.team.records import Record, What, decode, encode, is_person, key_of, merged, renewed, slot
+from skilld.team.records import (
+    Record,
+    RecordType,
+    decode,
+    encode,
+    is_person_name,
+    merge_records,
+    record_slot,
+    rule_key,
+    update_records,
+)
 from support.teams import RULE, a_rule
 
 FILE = "CLAUDE.md"
 
 
 def gone(day: str, rev: int = 1) -> Record:
-    return Record(what=What.WITHDRAWN, key=key_of(RULE, FILE), day=day, rev=rev)
+    return Record(what=RecordType.WITHDRAWN, key=rule_key(RULE, FILE), day=day, rev=rev)
 
 
 def test_a_record_has_one_text() -> None:
@@ -52,8 +62,8 @@ def _with(**values: Any) -> bytes:
         (_with(rule="x" * 401), "401 characters"),
         (_with(rule="Another rule."), "does not match its rule"),
         (_with(key="../../../../etc"), "its key"),
-        (_with(place="../x.md", key=key_of(RULE, "../x.md")), "not valid in a repository"),
-        (_with(place=".git/config", key=key_of(RULE, ".git/config")), "not valid in a repository"),
+        (_with(place="../x.md", key=rule_key(RULE, "../x.md")), "not valid in a repository"),
+        (_with(place=".git/config", key=rule_key(RULE, ".git/config")), "not valid in a repository"),
         (_with(day="2026-13-01"), "dates"),
         (_with(first="2026-04-01"), "dates"),
         (_with(agents=["<b>"]), "agents"),
@@ -78,28 +88,28 @@ def test_what_skilld_would_not_write_is_refused(data: bytes, why: str) -> None:
     ],
 )
 def test_names_of_people(name: str, fine: bool) -> None:  # noqa: FBT001 - the row says it
-    assert is_person(name) is fine
+    assert is_person_name(name) is fine
 
 
 VERSIONS = [a_rule(rev=1), a_rule(rev=2, sessions=3), gone("2026-03-04", rev=2), gone("2026-03-05", rev=3)]
 
 
 def test_a_union_is_the_same_in_any_order() -> None:
-    found = [merged(*([one] for one in order)) for order in itertools.permutations(VERSIONS)]
+    found = [merge_records(*([one] for one in order)) for order in itertools.permutations(VERSIONS)]
     assert all(one == found[0] for one in found)
-    assert merged(found[0].values(), VERSIONS) == found[0]
+    assert merge_records(found[0].values(), VERSIONS) == found[0]
     assert [*found[0].values()] == [gone("2026-03-05", rev=3)]
 
 
 def test_a_withdrawal_holds_until_it_is_decided_anew() -> None:
-    known = merged([a_rule()])
-    after = renewed(known, [gone("2026-03-04", rev=0)])
-    assert [one.what for one in after.values()] == [What.WITHDRAWN]
+    known = merge_records([a_rule()])
+    after = update_records(known, [gone("2026-03-04", rev=0)])
+    assert [one.what for one in after.values()] == [RecordType.WITHDRAWN]
     # The other machine has not heard of it, and still says the rule.
-    assert renewed(after, [a_rule(rev=0)]) == after
-    (again,) = renewed(after, [a_rule(rev=0, decided="2026-03-06")]).values()
-    assert (again.what, again.rev) == (What.RULE, 3)
-    assert renewed({}, [gone("2026-03-04")]) == {}, "what was never shared is not told by taking it back"
+    assert update_records(after, [a_rule(rev=0)]) == after
+    (again,) = update_records(after, [a_rule(rev=0, decided="2026-03-06")]).values()
+    assert (again.what, again.rev) == (RecordType.RULE, 3)
+    assert update_records({}, [gone("2026-03-04")]) == {}, "what was never shared is not told by taking it back"
 
 
 TOLD = st.builds(
@@ -112,8 +122,8 @@ TOLD = st.builds(
 
 @given(TOLD, TOLD)
 def test_two_machines_of_one_person_come_to_rest(one: Record, other: Record) -> None:
-    state = merged()
+    state = merge_records()
     for said in (one, other) * 2:
-        state = renewed(state, [said])
-    assert renewed(state, [one]) == renewed(state, [other]) == state
-    assert state[slot(one)].sessions == max(one.sessions, other.sessions)
+        state = update_records(state, [said])
+    assert update_records(state, [one]) == update_records(state, [other]) == state
+    assert state[record_slot(one)].sessions == max(one.sessions, other.sessions)

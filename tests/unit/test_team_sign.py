@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.team.sign import hold, key_in
+from skilld.team.sign import signature_key, verify_all
 
 TEXT = b"tree 1\n\nwhat this person taught\n"
 
@@ -43,20 +43,20 @@ def test_a_signature_holds_for_its_text_its_key_and_its_purpose_alone(tmp_path: 
     slow = sealed(tmp_path, "ecdsa")
     file = sealed(tmp_path, "ed25519", "file")
     text, made, public = own
-    assert key_in(made) == public
+    assert signature_key(made) == public
     pairs = [own, slow, short, file, (b"x" + text, made, public), (text, made, short[2]), (text, short[1], public)]
     pairs += [(slow[0] + b"x", *slow[1:]), (text, b"", public), (text, longer(made, b"\0\0\0\0"), public)]
-    assert hold(pairs, dict(os.environ)) == [True, True, True, *[False] * 7]
+    assert verify_all(pairs, dict(os.environ)) == [True, True, True, *[False] * 7]
 
 
 def test_no_bit_of_a_signature_can_be_turned_and_no_program_is_asked(tmp_path: Path) -> None:
     text, made, public = sealed(tmp_path, "ed25519")
     size = len(base64.b64decode(b"".join(made.strip().split(b"\n")[1:-1])))
-    assert hold([(text, turned(made, at), public) for at in range(size)], {"PATH": ""}) == [False] * size
-    assert hold([(text, made, public)], {"PATH": ""}) == [True]
+    assert verify_all([(text, turned(made, at), public) for at in range(size)], {"PATH": ""}) == [False] * size
+    assert verify_all([(text, made, public)], {"PATH": ""}) == [True]
 
 
 @pytest.mark.parametrize("made", [b"\xff", b"a\n!\nb", b"a\nU1NIU0lHAAAAAQ==\nb", b"a\nU1NIU0lHAAAAAf////8=\nb"])
 def test_what_is_no_signature_is_none(made: bytes) -> None:
     point = base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + b"k" * 32).decode()
-    assert hold([(TEXT, made, f"ssh-ed25519 {point}")], {}) == [False]
+    assert verify_all([(TEXT, made, f"ssh-ed25519 {point}")], {}) == [False]
