@@ -1,5 +1,5 @@
-"""Classify: from a batch and the skills in use to a verdict: what, if anything, a skill should remember.
+"""From a batch and the skills in use to a verdict: what, if anything, a skill should remember.
 
-Pure but for `backends/`, which call models. What a model answers is only ever a suggestion: the reply is parsed to a
-closed schema, the quote must stand in what the person typed, and must support the change.
+Pure except for `backends/`, which call models. A model's answer is only a suggestion: the reply is parsed by a closed
+schema, and its quote must occur in what the person typed and support the change.
 """

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.offline.choices import TOPICS, turned_down
+from skilld.classify.offline.choices import TOPICS, refused_part
 from skilld.meanings import Term, Words, common, terms
 from skilld.words import denies, is_unspaced, measures, numbers, stem
 
@@ -75,7 +75,7 @@ def content_of(text: str) -> Content:
     parts = tuple(part for clause in dict.fromkeys(clauses) if (part := _parse_part(clause)).words) or (
         _parse_part(bare),
     )
-    down = choice_members(turned_down(bare)) & choice_members(bare)
+    down = choice_members(refused_part(bare)) & choice_members(bare)
     refused = down.union(*(part.members for part in parts if part.denies))
     asked = frozenset().union(*(part.members for part in parts if not part.denies)) - down
     return Content(

@@ -9,8 +9,15 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skilld.classify.offline.choices import TELLING, WORD, changed_choice, choices, chosen_part, turned_down
-from skilld.classify.offline.sections import Block, Lines, sections
+from skilld.classify.offline.choices import (
+    DISTINCTIVE_CHOICES,
+    WORD,
+    changed_choice,
+    choices,
+    chosen_part,
+    refused_part,
+)
+from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
 from skilld.words import SPELLED, denies, measures, stem
 from skilld.words import stems as stems_of
 
@@ -41,14 +48,14 @@ _MAX_LENGTH = 400  # characters: a longer block is more than one rule
 MAX_CHANGE = 2000  # characters: a longer change is no instruction and is not compared
 
 
-def contradicted_block(change: str, text: str) -> Lines | None:
+def contradicted_block(change: str, text: str) -> ProseBlock | None:
     """Return the block of the skill `text` that `change` contradicts, the most similar one, or None."""
-    best: tuple[float, Lines] | None = None
+    best: tuple[float, ProseBlock] | None = None
     if len(change) > MAX_CHANGE:
         return None
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is Block.OTHER or len(block.text) > _MAX_LENGTH:
+            if block.kind is BlockKind.OTHER or len(block.text) > _MAX_LENGTH:
                 continue
             likeness = _likeness(change, block.text)
             alike = likeness >= _SAME_TOPIC or _refuses_all(change, block.text)
@@ -84,7 +91,7 @@ def contradicts_clearly(change: str, other: str) -> bool:
     if _is_opposite(change, other):
         return True
     outright = chooses_differently(change, other) or _swaps_choices(change, other)
-    if outright and stems(turned_down(change)) & stems(other):  # "use X, never Y" is about any line that says Y
+    if outright and stems(refused_part(change)) & stems(other):  # "use X, never Y" is about any line that says Y
         return True
     if not _WORDS.search(_CODE.sub("", other)):
         return False
@@ -120,7 +127,7 @@ def chooses_differently(change: str, other: str) -> bool:
 
 def _swaps_choices(change: str, other: str) -> bool:
     """Whether one says "use X, not Y" and the other "use Y, not X", about the same things."""
-    mine, theirs = stems(turned_down(change)), stems(turned_down(other))
+    mine, theirs = stems(refused_part(change)), stems(refused_part(other))
     if not mine or not theirs:
         return False
     chosen, others_choice = (stems(chosen_part(text)) for text in (change, other))
@@ -132,7 +139,7 @@ def _swaps_choices(change: str, other: str) -> bool:
 
 def _refuses_all(change: str, other: str) -> bool:
     """Whether one says "use X, not Y" and the other asks only for Y."""
-    pairs = ((one, stems(turned_down(two)) - PLAIN_VERBS) for one, two in ((change, other), (other, change)))
+    pairs = ((one, stems(refused_part(two)) - PLAIN_VERBS) for one, two in ((change, other), (other, change)))
     return any(refused and refused == stems(one) - PLAIN_VERBS and not denies(one) for one, refused in pairs)
 
 
@@ -189,7 +196,7 @@ def topic_stems(text: str) -> frozenset[str]:
     made_one = choices(text)
     members = frozenset().union(*(stems(word) for words in made_one.values() for word in words))
     plain = {stem for stem in stems(chosen_part(text)) - members if not stem[0].isdigit()}
-    about = plain | {f"choice {number}" for number in made_one if number < TELLING}
+    about = plain | {f"choice {number}" for number in made_one if number < DISTINCTIVE_CHOICES}
     return frozenset(about - PLAIN_VERBS or about)
 
 

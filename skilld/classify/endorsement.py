@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from skilld.classify.offline.provenance import as_shown, without_quotations
+from skilld.classify.offline.provenance import as_rendered, without_quotations
 from skilld.text import fold
 from skilld.words import count_words
 
@@ -251,8 +251,8 @@ def find_passed_back(text: str, own: str, offer: str) -> Endorsement | None:
     `own` is the turn with newlines for everything the person did not type (`own_words`); `offer` is the agent's text
     directly before, which must contain everything they did not type as one stretch.
     """
-    passed = as_shown("".join("\n" if mine != "\n" else char for char, mine in zip(text, own, strict=True)))
-    if len(passed) < _MIN_PASSED_BACK or passed not in as_shown(offer):
+    passed = as_rendered("".join("\n" if mine != "\n" else char for char, mine in zip(text, own, strict=True)))
+    if len(passed) < _MIN_PASSED_BACK or passed not in as_rendered(offer):
         return None
     by = next((sentence.strip() for sentence in SENTENCE.findall(own) if _is_order(without_quotations(sentence))), "")
     words = " ".join(sentence.strip() for sentence in SENTENCE.findall(passed) if _REFERS_TO_PERSON.search(sentence))

@@ -34,9 +34,9 @@ from skilld.classify.content import (
     weight_share,
 )
 from skilld.classify.contradiction import PLAIN_VERBS
-from skilld.classify.offline.choices import turned_round
+from skilld.classify.offline.choices import is_reversed_choice
 from skilld.classify.offline.detector import clauses_of, typed_part
-from skilld.classify.offline.product import spoken
+from skilld.classify.offline.product import likely_languages
 from skilld.meanings import Term, Words, field_of
 from skilld.text import cut, fold
 from skilld.words import is_unspaced, stem
@@ -79,7 +79,7 @@ class _Stretch:
 def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
     """Return the quotes of a turn that correct or demand something: a short turn as a whole, otherwise its clauses."""
     typed = typed_part(text, agent_texts)
-    found = [one for one in clauses_of(typed, spoken(typed)) if _tone_of(one.text, question=one.question)]
+    found = [one for one in clauses_of(typed, likely_languages(typed)) if _tone_of(one.text, question=one.question)]
     if found and len(fold(text)) <= MAX_QUOTE:
         return [fold(text)]
     quotes = [text[one.start : one.start + len(one.text)] for one in found]
@@ -94,7 +94,7 @@ def complains(quote: str) -> bool:
 def demand_clauses(quote: str) -> list[str]:
     """Return the clauses of a quote that say what is wanted, without complaints, questions and talk."""
     typed = typed_part(quote[: 2 * MAX_QUOTE], ())
-    clauses = [fold(one.text) for one in clauses_of(typed, spoken(typed)) if not one.question]
+    clauses = [fold(one.text) for one in clauses_of(typed, likely_languages(typed)) if not one.question]
     found = dict.fromkeys((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
     return [text for text in found if not (_complains(text) or _TALK.search(text)) and _is_wanted(text)]
 
@@ -112,7 +112,7 @@ def repeats_rule(quote: str, rule: str) -> bool:
     """Whether a quote says the same as a rule, as a correction or a demand."""
     if len(rule) > _MAX_RULE or match_keys(rule).isdisjoint(match_keys(quote)):
         return False
-    if turned_round(quote, rule) and not complains(quote):  # a complaint names what was done wrong
+    if is_reversed_choice(quote, rule) and not complains(quote):  # a complaint names what was done wrong
         return False
     wanted = content_of(rule)
     return any(_is_repeat(said, wanted) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
@@ -249,7 +249,7 @@ def match_keys(text: str) -> frozenset[str]:
 def _correcting_stretches(quote: str) -> tuple[_Stretch, ...]:
     """Return the clauses of a quote that correct or demand, and the whole quote if it is short; none if it has talk."""
     typed = typed_part(quote, ())
-    parts = [(fold(one.text), one.question) for one in clauses_of(typed, spoken(typed))]
+    parts = [(fold(one.text), one.question) for one in clauses_of(typed, likely_languages(typed))]
     if any(_TALK.search(part) for part, _ in parts):
         return ()
     said = {part: tone for part, question in parts if (tone := _tone_of(part, question=question))}

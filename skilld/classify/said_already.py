@@ -19,8 +19,8 @@ from skilld.classify.content import (
     weight_share,
 )
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contradicts, stems
-from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice, turned_round
-from skilld.classify.offline.sections import body_of, sections
+from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
+from skilld.classify.offline.sections import body_lines, sections
 from skilld.meanings import Term, Words, terms
 from skilld.skills.spec import front
 from skilld.types import Kind, Update
@@ -63,7 +63,7 @@ def is_same_change(one: str, other: str) -> bool:
     """Whether two changes are the same ask."""
     alike = same(content_stems(one), content_stems(other))
     agree = denies(chosen_part(one)) == denies(chosen_part(other)) and same_choice(one, other)
-    return alike and agree and not turned_round(one, other) and not contradicts(one, other)
+    return alike and agree and not is_reversed_choice(one, other) and not contradicts(one, other)
 
 
 def says_already(change: str, text: str, *, covered: float = _MIN_COVERED, whole: bool = False) -> bool:
@@ -96,7 +96,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, wh
             and all(one.casefold() in line.casefold() for one in _QUOTED_WORD.findall(asked))
             and _same_polarity(asked, wanted, line, covered, whole=asked != chosen_part(change))
             and same_choice(asked, line)
-            and not turned_round(change, line)
+            and not is_reversed_choice(change, line)
         ):
             return line
     return None
@@ -185,7 +185,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
             and numbers(asked) <= numbers(line)
             and wanted.asked & CHOICE_STEMS <= choice_members(line)
             and same_choice(asked, line)
-            and not turned_round(asked, line)
+            and not is_reversed_choice(asked, line)
             and _is_same_meaning(wanted, content_of(line), Words(terms(f"{title} {heading}")))
         ):
             return line
@@ -228,7 +228,7 @@ def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
         for block in section.blocks:
             if not only_imports(block.text):
                 yield section.heading, block.text
-    for line in body_of(text) or text.splitlines():
+    for line in body_lines(text) or text.splitlines():
         if not only_imports(line):
             yield "", line
 

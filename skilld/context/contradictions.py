@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from skilld.classify.contradiction import contradicts_clearly
-from skilld.classify.offline.sections import Block, body_of, sections
+from skilld.classify.offline.sections import BlockKind, body_lines, sections
 from skilld.context.values import LoadedFile, LoadTime, Scope, within
 from skilld.text import folded
 
@@ -91,11 +91,11 @@ class Contradiction:
 
 def rules(text: str, first: int = 1) -> Iterator[Rule]:
     """Yield the rules of a text whose first line has the number `first`."""
-    lines = body_of(text)
+    lines = body_lines(text)
     above = len(text.split("\n")) - len(lines) - (text.endswith("\n")) if lines else 0
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is not Block.OTHER and len(block.text) <= _MAX_LENGTH:
+            if block.kind is not BlockKind.OTHER and len(block.text) <= _MAX_LENGTH:
                 shown = " ".join(line.strip() for line in lines[block.first : block.last + 1])
                 yield Rule(first + above + block.first, shown, block.text)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.placement import target_section
-from skilld.classify.offline.sections import Block, Lines, body_of, sections
+from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.classify.rule_repeats import demand_clauses
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
@@ -361,16 +361,16 @@ def _in_same_repository(one: str, other: str) -> bool:
         return False
 
 
-def _find_block(loaded: TargetDocument, rule: Rule) -> Lines | None:
+def _find_block(loaded: TargetDocument, rule: Rule) -> ProseBlock | None:
     """Return the lines of a rule in the body of its file; None if it is gone."""
     text = loaded.doc.text
-    above = len(text.splitlines()) - len(body_of(text))
-    blocks = (block for section in sections(text) for block in section.blocks if block.kind is not Block.OTHER)
+    above = len(text.splitlines()) - len(body_lines(text))
+    blocks = (block for section in sections(text) for block in section.blocks if block.kind is not BlockKind.OTHER)
     same = [block for block in blocks if block.text == rule.text]
     return min(same, key=lambda block: abs(above + block.first + 1 - rule.line), default=None)
 
 
-def _continues(below: str, block: Lines) -> bool:
+def _continues(below: str, block: ProseBlock) -> bool:
     """Whether the line below a block belongs to it, so that the block says more than the rule."""
     return bool(below.strip()) and len(below) - len(below.lstrip()) > len(block.indent)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from skilld.classify.offline.sections import Block, body_of, sections
+from skilld.classify.offline.sections import BlockKind, body_lines, sections
 from skilld.classify.said_already import only_imports
 from skilld.errors import SkilldError
 from skilld.git.managed_repos import find_any
@@ -26,10 +26,10 @@ def text_of(path: str) -> str:
 
 def rules_in(text: str) -> Iterator[tuple[int, str]]:
     """Yield the items and paragraphs of a text that may be rules, each with the number of its first line, from 1."""
-    before = len(text.splitlines()) - len(body_of(text))
+    before = len(text.splitlines()) - len(body_lines(text))
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is not Block.OTHER and not only_imports(block.text):
+            if block.kind is not BlockKind.OTHER and not only_imports(block.text):
                 yield before + block.first + 1, block.text
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.classify.offline.choices import chosen_part, turned_down
+from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.text import fold
 
 _MAX_LITERAL = 80  # characters
@@ -71,7 +71,7 @@ def statements_for(change: str) -> list[str]:
     Only a choice between named words, or a ban of one, is left to code: a text that is required in general need not
     occur in a particular answer.
     """
-    refused = _literals(turned_down(change))
+    refused = _literals(refused_part(change))
     if not refused and _BAN.match(fold(change)) and not _CONDITION.search(change):
         refused = _literals(change)
     wanted = [one for one in _literals(chosen_part(change)) if one not in refused] if refused else []

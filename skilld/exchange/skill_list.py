@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from skilld.classify.contradiction import contradicts_clearly
-from skilld.classify.offline.sections import Block, sections
+from skilld.classify.offline.sections import BlockKind, sections
 from skilld.context.contradictions import rules
 from skilld.context.tokenizer import ESTIMATE
 from skilld.edit.lint import lint
@@ -127,9 +127,9 @@ def _rules_alone(text: str) -> tuple[str, ...]:
     told: set[str] = set()
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is Block.PARAGRAPH and block.text.endswith(":"):
+            if block.kind is BlockKind.PARAGRAPH and block.text.endswith(":"):
                 continue  # it announces the list
-            if block.kind is Block.OTHER or block.indent or block.marker[:1].isdigit():
+            if block.kind is BlockKind.OTHER or block.indent or block.marker[:1].isdigit():
                 return ()
             if section.level > 1 and section.heading.strip().casefold() not in _SAYS_NOTHING:
                 told.add(section.heading)

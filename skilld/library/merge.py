@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.contradiction import contradicted_block
-from skilld.classify.offline.sections import Block, Lines, body_of, sections
+from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.classify.said_already import says_already
 from skilld.classify.support import exact_tokens
 from skilld.edit.change import Severity
@@ -48,24 +48,24 @@ class Passage:
 
 def find_passages(text: str) -> list[Passage]:
     """Return the list items, sentences, code and tables of a SKILL.md in order; none if it cannot be parsed."""
-    body = body_of(text)
+    body = body_lines(text)
     return [
         passage for section in sections(text) for passage in _section_passages(section.heading, section.blocks, body)
     ]
 
 
-def _section_passages(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Passage]:
+def _section_passages(title: str, blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[Passage]:
     for block, last in whole_blocks(blocks, body):
         lines = body[block.first : last + 1]
-        if block.kind is Block.ITEM:
+        if block.kind is BlockKind.ITEM:
             yield Passage(title, _item_lines(block, lines), step=block.marker[:1].isdigit())
-        elif block.kind is Block.PARAGRAPH:
+        elif block.kind is BlockKind.PARAGRAPH:
             yield from (Passage(title, (part,)) for part in _SENTENCE_PATTERN.split(fold(block.text)))
-        elif block.kind is Block.OTHER and not _NO_WORDS_PATTERN.fullmatch(block.text) and "<!--" not in block.text:
+        elif block.kind is BlockKind.OTHER and not _NO_WORDS_PATTERN.fullmatch(block.text) and "<!--" not in block.text:
             yield Passage(title, tuple(lines), whole=True)
 
 
-def _item_lines(item: Lines, lines: Sequence[str]) -> tuple[str, ...]:
+def _item_lines(item: ProseBlock, lines: Sequence[str]) -> tuple[str, ...]:
     """Return the lines of a list item and its nested blocks, without its marker and their indentation."""
     first = lines[0][len(item.indent + item.marker + item.gap) :].strip()
     depth = min((indent_of(line) for line in lines[1:] if line.strip()), default=0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import same_choice
-from skilld.classify.offline.sections import Block, Lines, body_of, sections
+from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.edit.operations import anchor_operation
 from skilld.markdown.skill_file import parse
 from skilld.text import fold
@@ -46,23 +46,23 @@ class ListItem:
 def list_items(data: bytes) -> list[ListItem]:
     """Return the top-level list items of a skill's body in order."""
     text = data.decode("utf-8-sig", "replace")
-    body = body_of(text)
+    body = body_lines(text)
     return [
         ListItem(one.first, last + 1, fold(one.text), one.indent, one.marker, one.gap)
         for section in sections(text)
         for one, last in whole_blocks(section.blocks, body)
-        if one.kind is Block.ITEM
+        if one.kind is BlockKind.ITEM
     ]
 
 
-def whole_blocks(blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[tuple[Lines, int]]:
+def whole_blocks(blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[tuple[ProseBlock, int]]:
     """Yield each block with its last line; a list item includes its nested blocks."""
     at = 0
     while at < len(blocks):
         block, last = blocks[at], blocks[at].last
         at += 1
         width = len(block.indent) + len(block.marker) + 1
-        while block.kind is Block.ITEM and at < len(blocks) and indent_of(body[blocks[at].first]) >= width:
+        while block.kind is BlockKind.ITEM and at < len(blocks) and indent_of(body[blocks[at].first]) >= width:
             last, at = blocks[at].last, at + 1
         yield block, last
 

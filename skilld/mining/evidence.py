@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.conversation_style import PROJECT_SCOPE, remove_project_scope
-from skilld.classify.offline.withdrawn import still_standing
+from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import typed_quote
 from skilld.clock import seconds
@@ -246,4 +246,4 @@ def _refutation_reason(part: Part, proof: Proof, heard: TurnInContext | None) ->
     if not typed_quote(proof.quote, heard.typed):
         return GONE_REASON
     update = Update(None, "", part.text, "", part.kind or Kind.PREFERENCE, heard.message.turn or 0, proof.quote)
-    return None if still_standing([update], heard.session.messages) else WITHDRAWN_REASON
+    return None if without_retracted([update], heard.session.messages) else WITHDRAWN_REASON

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from skilld.classify.contradiction import contradicts
-from skilld.classify.offline.choices import turned_down
+from skilld.classify.offline.choices import refused_part
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, has_machine_path, is_generic
 from skilld.mining.evidence import session_piece
@@ -377,7 +377,7 @@ def _without_rejected_steps(did: Procedure, corrections: Sequence[str]) -> Proce
 
 def _rejected_phrases(text: str) -> Iterator[str]:
     """Yield the phrases that an instruction rejects, such as "npm" in "use pnpm, not npm"."""
-    yield turned_down(text)
+    yield refused_part(text)
     yield from (_CLAUSE_END_PATTERN.split(match[1])[0] for match in _PROHIBITION_PATTERN.finditer(fold(text)))
 
 

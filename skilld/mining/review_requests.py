@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from skilld.batching.gate import needs_classification
 from skilld.classify.contradiction import chooses_differently
-from skilld.classify.offline.choices import turned_down, turned_round
-from skilld.classify.offline.detector import Match, clauses_of, listen, plain, typed_part
+from skilld.classify.offline.choices import is_reversed_choice, refused_part
+from skilld.classify.offline.detector import Match, clauses_of, find_lasting, find_practices, typed_part
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.product import spoken
+from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.provenance import FILLER
 from skilld.classify.said_already import is_same_change, says_already
 from skilld.clock import seconds
@@ -132,8 +132,8 @@ def find_requests(text: str, redact: Callable[[str], str]) -> list[Request]:
     if len(text) > _MAX_LENGTH or not needs_classification(text):
         return []
     typed = typed_part(text, ())
-    languages = spoken(typed)
-    lasting = {one.start for one in (*listen(text), *plain(text))}
+    languages = likely_languages(typed)
+    lasting = {one.start for one in (*find_lasting(text), *find_practices(text))}
     found: dict[str, Request] = {}
     for clause in clauses_of(typed, languages):
         bare = _LEAD_IN_PATTERN.sub("", fold(clause.text))
@@ -143,7 +143,9 @@ def find_requests(text: str, redact: Callable[[str], str]) -> list[Request]:
         said = _HERE_PATTERN.sub("", bare[asked.end() if asked else 0 :].rstrip("? "))
         heard = Match(said, said, clause.start, question=False, language=languages[0], cue=Cue.CORRECTION, strength=0.5)
         made = phrase(heard)
-        wanted = asked or clause.start in lasting or _NORM_PATTERN.search(said) or listen(said) or plain(said)
+        wanted = (
+            asked or clause.start in lasting or _NORM_PATTERN.search(said) or find_lasting(said) or find_practices(said)
+        )
         if made.clear and wanted and _is_lasting(made.text):
             quote = text[clause.start : clause.start + len(clause.text)]
             found[made.text] = Request(redact(made.text), redact(fold(quote)))
@@ -225,8 +227,8 @@ def _are_opposite(one: str, stems: frozenset[str], other: str, others: frozenset
     """Whether two wordings ask for the opposite. One "not" alone is often the same thing in other words."""
     if stems != others:
         return chooses_differently(one, other)
-    plainly = not (turned_down(one) or turned_down(other))  # "use a, not b" denies only b
-    return turned_round(one, other) or (plainly and denies(one) != denies(other))
+    plainly = not (refused_part(one) or refused_part(other))  # "use a, not b" denies only b
+    return is_reversed_choice(one, other) or (plainly and denies(one) != denies(other))
 
 
 def _timestamp(one: StoredRequest) -> float:

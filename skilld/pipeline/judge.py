@@ -11,7 +11,7 @@ from dataclasses import replace
 from skilld.classify.backends import Backend
 from skilld.classify.clauses import may_state_exception
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
-from skilld.classify.offline.placement import WEAK, target_section
+from skilld.classify.offline.placement import WEAK_STEMS, target_section
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
 from skilld.classify.support import is_empty_request
@@ -254,7 +254,7 @@ def _is_off_topic(update: Update, named: TargetDocument) -> bool:
     if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not PROJECT_SCOPE.search(said):
         return False
     own = f"the skill {named.ref.name.replace('-', ' ')}: {front(named.doc.text).description}"
-    return not (content_stems(remove_project_scope(said)) & content_stems(own) - WEAK or other_tongue(said, own))
+    return not (content_stems(remove_project_scope(said)) & content_stems(own) - WEAK_STEMS or other_tongue(said, own))
 
 
 def _has_content(verdict: Verdict) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from skilld.classify.offline.sections import Block
+from skilld.classify.offline.sections import BlockKind
 from skilld.markdown import structure
 from skilld.text import fold, folded
 from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, make_cut, mentions, order_cuts
@@ -82,7 +82,7 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
         said = seen.get(unit.key)
         if said is not None and len(folded(unit.text)) >= _MIN_DUPLICATE:
             chosen[at] = CutReason.TWICE, said
-        elif unit.kind is Block.PARAGRAPH and _BADGES.fullmatch(unit.text):
+        elif unit.kind is BlockKind.PARAGRAPH and _BADGES.fullmatch(unit.text):
             chosen[at] = CutReason.BADGE, ""
         elif parsed.text_lines(unit.first, unit.last) & set(known.dead) and _is_pointer(unit.text):
             chosen[at] = CutReason.DEAD, ""
@@ -98,7 +98,7 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
         lines = (line for text in told for line in text.split("\n") if line.strip())
         if _CONTENTS.fullmatch(section.title) and told and all(map(_HEADING_LINK.fullmatch, lines)):
             chosen |= {at: (CutReason.CONTENTS, "") for at in inside if at in free}
-        listed = all(parsed.units[at].kind is Block.ITEM or parsed.units[at].leads for at in inside)
+        listed = all(parsed.units[at].kind is BlockKind.ITEM or parsed.units[at].leads for at in inside)
         if (
             known.is_skill
             and known.described
@@ -113,7 +113,7 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
 
 def doubtful_lines(parsed: ParsedFile) -> list[DoubtfulLine]:
     """Return the lines of general advice, which any model may follow without being told."""
-    units = [unit for unit in parsed.units if unit.kind is not Block.OTHER and len(unit.text) <= 2 * MAX_SHOWN]
+    units = [unit for unit in parsed.units if unit.kind is not BlockKind.OTHER and len(unit.text) <= 2 * MAX_SHOWN]
     return [DoubtfulLine(parsed.line(unit.first), fold(unit.text)) for unit in units if _ADVICE.search(unit.text)]
 
 

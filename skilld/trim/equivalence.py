@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from skilld.classify.offline.choices import TELLING, changed_choice, choices, turned_round
+from skilld.classify.offline.choices import DISTINCTIVE_CHOICES, changed_choice, choices, is_reversed_choice
 from skilld.trim.units import announces
 from skilld.words import content_stems, denies, held_in, names, numbers, other_tongue, share_held
 
@@ -70,7 +70,7 @@ def is_covered(text: str, heading: str, other: str, others_heading: str, rest: s
     bound, there = set(binding_words(text)), set(binding_words(by))
     if not bound - _STRICT <= there or (bound & _STRICT and not there & _STRICT):
         return False
-    if changed_choice(text, other) or turned_round(text, other):
+    if changed_choice(text, other) or is_reversed_choice(text, other):
         return False
     words = content_stems(text)
     if not words or not _names_remain(text, rest):
@@ -122,7 +122,7 @@ def _means_the_same(text: str, new: str) -> bool:
     same = Counter(_SYMBOLS.findall(text)) == Counter(_SYMBOLS.findall(new))
     if not same or numbers(text) != numbers(new) or announces(text) != announces(new):
         return False
-    if _technical_terms(text) != _technical_terms(new) or turned_round(text, new):
+    if _technical_terms(text) != _technical_terms(new) or is_reversed_choice(text, new):
         return False
     if not names(text) <= names(new) | {word.lower() for word in re.findall(r"\w+", new)}:
         return False
@@ -133,7 +133,7 @@ def _means_the_same(text: str, new: str) -> bool:
 
 
 def _choices_named(text: str) -> set[str]:
-    return {word for family, words in choices(text).items() if family < TELLING for word in words}
+    return {word for family, words in choices(text).items() if family < DISTINCTIVE_CHOICES for word in words}
 
 
 def _technical_terms(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.offline.sections import Block
+from skilld.classify.offline.sections import BlockKind
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.errors import SkilldError
 from skilld.text import cut, fold, folded
@@ -48,7 +48,7 @@ def numbered_texts(parsed: ParsedFile) -> list[tuple[int, str]]:
             found += _lines_between(parsed, done, part.first)
             found.append((part.first, number, part.text))
             done = part.last + 1
-        found += _lines_between(parsed, done, unit.last + 1) if unit.kind is Block.ITEM else []
+        found += _lines_between(parsed, done, unit.last + 1) if unit.kind is BlockKind.ITEM else []
     return [(number, text) for _, number, text in sorted(found, key=lambda one: one[0])]
 
 
@@ -90,7 +90,7 @@ def cuts_from_answers(
     said = {
         part: text
         for part, one in given.items()
-        if one.text and part in free and parsed.units[part.unit].kind is not Block.OTHER
+        if one.text and part in free and parsed.units[part.unit].kind is not BlockKind.OTHER
         if (text := checked_rewording(part.text, one.text)) and count(text) < count(part.text)
     }
     reasons = _redundant_pieces(parsed, free, given.values(), said, going)
@@ -161,7 +161,7 @@ def _redundant_pieces(
         left = {each: said.get(each, each.text) for each in parts if each not in gone and each != part}
         rest = "\n".join([parsed.file.front, *(section.title for section in parsed.sections), *left.values()])
         if other is None:
-            prose = unit.kind is not Block.OTHER and not unit.leads
+            prose = unit.kind is not BlockKind.OTHER and not unit.leads
             goes = prose and is_redundant(part.text, unit.heading, rest)
         else:
             goes = is_covered(part.text, unit.heading, left[other], parsed.units[other.unit].heading, rest)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from skilld.classify.offline.sections import Block
+from skilld.classify.offline.sections import BlockKind
 from skilld.markdown.structure import list_item
 from skilld.text import sentence_starts
 from skilld.trim.units import ParsedFile, Unit, announces, indent
@@ -55,14 +55,14 @@ def pieces_by_unit(parsed: ParsedFile) -> dict[int, list[Piece]]:
 
 
 def _split(at: int, unit: Unit, lines: Sequence[str]) -> Iterator[Piece]:
-    if unit.kind is Block.OTHER:
+    if unit.kind is BlockKind.OTHER:
         if len(lines) > _TABLE_HEADER_ROWS and _TABLE_RULE.fullmatch(lines[1]):
             yield from _line_pieces(
                 at, unit, lines, [range(row, row + 1) for row in range(_TABLE_HEADER_ROWS, len(lines))]
             )
     elif _contains_code(unit):
         yield from _line_pieces(at, unit, lines, [*_prose_runs(lines)])
-    elif unit.kind is Block.ITEM and len(inner := [*_nested_items(lines)]) > 0:
+    elif unit.kind is BlockKind.ITEM and len(inner := [*_nested_items(lines)]) > 0:
         yield from _line_pieces(at, unit, lines, [range(inner[0].start), *inner])
     elif not unit.leads:
         yield from _sentences(at, unit)
@@ -75,7 +75,7 @@ def _line_pieces(at: int, unit: Unit, lines: Sequence[str], parts: Sequence[rang
 
 
 def _contains_code(unit: Unit) -> bool:
-    return unit.kind is Block.ITEM and any(map(_FENCE.match, unit.text.split("\n")))
+    return unit.kind is BlockKind.ITEM and any(map(_FENCE.match, unit.text.split("\n")))
 
 
 def _prose_runs(lines: Sequence[str]) -> Iterator[range]:
@@ -153,14 +153,14 @@ def _reads_alone(parsed: ParsedFile, parts: Sequence[Piece], gone: Collection[Pi
     """Whether the rest of a unit can be read without the removed pieces."""
     stays = [part for part in parts if part not in gone]
     unit = parsed.units[parts[0].unit]
-    labels = unit.kind is Block.ITEM or parts[0].text.startswith(("**", "__", "> **"))
+    labels = unit.kind is BlockKind.ITEM or parts[0].text.startswith(("**", "__", "> **"))
     if not stays or unit.is_step or _contains_code(unit) or (labels and parts[0] in gone):
         return False
     if parts[0].span is not None:
         return not any(
             before in gone and part not in gone and _REFERS_BACK.match(part.text) for before, part in pairwise(parts)
         )
-    return not (unit.kind is Block.ITEM and announces(parts[0].text) and len(stays) == 1)
+    return not (unit.kind is BlockKind.ITEM and announces(parts[0].text) and len(stays) == 1)
 
 
 def is_code(text: str) -> bool:

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from skilld.classify.offline.sections import Block, Lines
+from skilld.classify.offline.sections import BlockKind, ProseBlock
 from skilld.classify.offline.sections import sections as prose_sections
 from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, SkillFile, parse
@@ -34,7 +34,7 @@ class Unit:
     last: int
     heading: str
     text: str
-    kind: Block
+    kind: BlockKind
     marker: str = ""
 
     @property
@@ -50,7 +50,7 @@ class Unit:
     @property
     def leads(self) -> bool:
         """Whether it introduces what follows."""
-        return self.kind is Block.PARAGRAPH and announces(self.text)
+        return self.kind is BlockKind.PARAGRAPH and announces(self.text)
 
     @property
     def only_leads(self) -> bool:
@@ -118,12 +118,12 @@ def parse_units(data: bytes) -> ParsedFile:
     return ParsedFile(file, tuple(units), tuple(structure.sections(file.body)))
 
 
-def _units(heading: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Unit]:
+def _units(heading: str, blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[Unit]:
     at = 0
     while at < len(blocks):
         first = blocks[at]
         end = at + 1
-        if first.kind is Block.ITEM:
+        if first.kind is BlockKind.ITEM:
             while end < len(blocks) and indent(body[blocks[end].first]) > len(first.indent):
                 end += 1
         last = blocks[end - 1].last
@@ -165,9 +165,9 @@ def _lists(parsed: ParsedFile) -> list[set[int]]:
     runs: list[set[int]] = []
     for at, unit in enumerate(parsed.units):
         before = parsed.units[at - 1] if at else None
-        if unit.kind is not Block.ITEM:
+        if unit.kind is not BlockKind.ITEM:
             continue
-        goes_on = before and before.kind is Block.ITEM and before.heading == unit.heading
+        goes_on = before and before.kind is BlockKind.ITEM and before.heading == unit.heading
         if runs and goes_on:
             runs[-1].add(at)
         else:
@@ -186,7 +186,7 @@ def lead_followers(parsed: ParsedFile) -> Mapping[int, set[int]]:
             kind = parsed.units[inside[place + 1]].kind if place + 1 < len(inside) else None
             followers: set[int] = set()
             for other in inside[place + 1 :]:
-                if parsed.units[other].kind is not kind or kind is Block.PARAGRAPH:
+                if parsed.units[other].kind is not kind or kind is BlockKind.PARAGRAPH:
                     break
                 followers.add(other)
             found[at] = followers

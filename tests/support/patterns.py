@@ -52,7 +52,7 @@ LITERAL = frozenset(
         "skilld.caller.judge.__init__",
         "skilld.classify.json_answer.find_blocks",
         "skilld.classify.contradiction.replace_numbers",
-        "skilld.classify.offline.choices.swapped",
+        "skilld.classify.offline.choices.swap_choice",
         "skilld.classify.support.holds_token",
         "skilld.edit.operations._find_entry",
         "skilld.evals.checks._contains",

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.classify.offline.detector import listen, plain
+from skilld.classify.offline.detector import find_lasting, find_practices
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.product import spoken
+from skilld.classify.offline.product import likely_languages
 from skilld.classify.said_already import find_same_ban
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
@@ -159,16 +159,18 @@ def test_a_bare_no_holds_for_as_long_as_what_stands_before_it(no: str) -> None:
 
 
 def test_no_language_is_asked_twice_and_english_beside_no_other() -> None:
-    assert [one.code for one in spoken("please do not put the date on it, they have it from the list")] == ["en"]
-    assert [one.code for one in spoken("bundan sonra raporları bana da gönder")] == ["en", "tr"]
+    assert [one.code for one in likely_languages("please do not put the date on it, they have it from the list")] == [
+        "en"
+    ]
+    assert [one.code for one in likely_languages("bundan sonra raporları bana da gönder")] == ["en", "tr"]
 
 
 def practices(said: str) -> bool:
-    return any(one.cue is Cue.PRACTICE for one in plain(said))
+    return any(one.cue is Cue.PRACTICE for one in find_practices(said))
 
 
 def sure(said: str) -> bool:
-    return any(one.strength >= SURE for one in listen(said))
+    return any(one.strength >= SURE for one in find_lasting(said))
 
 
 def test_lasting_words_are_heard() -> None:

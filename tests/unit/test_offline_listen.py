@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from skilld.classify.offline.detector import listen, plain, retractions
+from skilld.classify.offline.detector import find_lasting, find_practices, find_retractions
 from skilld.classify.offline.grammar import Cue, languages
-from skilld.classify.offline.product import spoken
+from skilld.classify.offline.product import likely_languages
 
 LASTING = """
 From now on, run the formatter before you hand anything back.
@@ -145,17 +145,17 @@ przycisk musi być zawsze widoczny
 
 @pytest.mark.parametrize("text", LASTING.strip().splitlines())
 def test_what_is_said_for_good_is_heard(text: str) -> None:
-    assert listen(text)
+    assert find_lasting(text)
 
 
 @pytest.mark.parametrize("text", PASSING.strip().splitlines())
 def test_what_passes_is_not_heard(text: str) -> None:
-    assert listen(text) == []
+    assert find_lasting(text) == []
 
 
 def test_what_is_heard_stands_in_the_turn_where_it_says() -> None:
     text = "Great.\n\n- Fix the header\n- ok, never commit “generated” files, and always sign the tag."
-    heard = listen(text)
+    heard = find_lasting(text)
     assert [one.quote for one in heard] == ["ok, never commit “generated” files", "always sign the tag."]
     assert [text[one.start : one.start + len(one.quote)] for one in heard] == [one.quote for one in heard]
 
@@ -170,47 +170,47 @@ def test_what_is_heard_stands_in_the_turn_where_it_says() -> None:
 )
 def test_what_a_colon_says_it_is_about_stays_with_all_that_follows(text: str) -> None:
     """Without it "never past tense" would hold for everything that is written."""
-    assert [one.quote for one in listen(text)] == [text]
+    assert [one.quote for one in find_lasting(text)] == [text]
 
 
 def test_the_strongest_way_of_saying_it_counts() -> None:
-    (heard,) = listen("from now on, stop adding emojis to commits")
+    (heard,) = find_lasting("from now on, stop adding emojis to commits")
     assert (heard.cue, heard.strength) == (Cue.LASTING, 0.85)
 
 
 def test_of_a_task_only_outright_requests_to_remember_count() -> None:
     task = "Create a page for invoices. Always keep the total in view. "
-    assert listen(task) == []
-    heard = listen(task + "Add a rule to CLAUDE.md: money is stored in cents.")
+    assert find_lasting(task) == []
+    heard = find_lasting(task + "Add a rule to CLAUDE.md: money is stored in cents.")
     assert [one.cue for one in heard] == [Cue.MEMORY]
 
 
 def test_a_description_of_many_words_is_a_task_too() -> None:
     story = "The importer reads each file once and keeps the rows it could not parse in a table. " * 9
-    assert listen(story + "Never drop rows.") == []
+    assert find_lasting(story + "Never drop rows.") == []
 
 
 @pytest.mark.parametrize("steps", [2, 5])
 def test_what_leads_up_to_steps_between_tags_is_part_of_a_prompt(steps: int) -> None:
     """Said once, it is kept: a prompt of an agent's is sent again and again, and nobody means it for good."""
     prompt = 'You are the reviewer now. Never leave this part until told so.\n\n<part level="1">\n'
-    (heard,) = listen(prompt + "".join(f"{step}. Read file {step}\n" for step in range(1, steps + 1)) + "</part>")
+    (heard,) = find_lasting(prompt + "".join(f"{step}. Read file {step}\n" for step in range(1, steps + 1)) + "</part>")
     assert (heard.strength < 0.5) is (steps > 3)
 
 
 def test_a_chinese_list_needs_no_blank_behind_its_numbers() -> None:
     answer = "\n".join(f"{number}、每次提交前必须先运行测试{number}" for number in range(1, 6))
-    assert [one for one in listen(answer) if one.strength >= 0.5] == plain(answer) == []
+    assert [one for one in find_lasting(answer) if one.strength >= 0.5] == find_practices(answer) == []
 
 
 def test_words_of_the_agent_said_back_are_not_heard() -> None:
     agent = "I will remember this: always run the linter before committing."
-    assert listen("I will remember this: always run the linter before committing.", [agent]) == []
-    assert listen("always run the linter before committing", ["Done."])
+    assert find_lasting("I will remember this: always run the linter before committing.", [agent]) == []
+    assert find_lasting("always run the linter before committing", ["Done."])
 
 
 def test_a_sentence_that_is_no_rule_by_length_is_not_heard() -> None:
-    assert listen("always use " + "very " * 120 + "short names") == []
+    assert find_lasting("always use " + "very " * 120 + "short names") == []
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_sentence_that_is_no_rule_by_length_is_not_heard() -> None:
     ],
 )
 def test_the_language_is_told_by_script_and_small_words(text: str, codes: list[str]) -> None:
-    assert [language.code for language in spoken(text)] == codes
+    assert [language.code for language in likely_languages(text)] == codes
 
 
 @pytest.mark.parametrize(
@@ -243,12 +243,12 @@ def test_the_language_is_told_by_script_and_small_words(text: str, codes: list[s
     ],
 )
 def test_what_is_taken_back_is_heard_as_that(text: str) -> None:
-    assert retractions(text)
-    assert listen(text) == []
+    assert find_retractions(text)
+    assert find_lasting(text) == []
 
 
 def test_every_language_has_openers_and_says_how_it_takes_back() -> None:
-    assert [language.code for language in languages().values() if not language.heard] == []
+    assert [language.code for language in languages().values() if not language.cue_patterns] == []
     assert [language.code for language in languages().values() if language.retracts.pattern == "(?!)"] == []
     assert len(languages()) == 16
 
@@ -258,7 +258,7 @@ def test_no_language_is_compiled_before_a_turn_comes() -> None:
         "from skilld.classify.backends.offline import Offline; from skilld.classify.offline import grammar;"
         "from skilld.types import Message; print(grammar.languages.cache_info().currsize);"
         "Offline().detect([Message('use tabs from now on', turn=1)], []);"
-        "print(sorted(one.code for one in grammar.languages().values() if 'heard' in vars(one)))"
+        "print(sorted(one.code for one in grammar.languages().values() if 'cue_patterns' in vars(one)))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.split("\n")[:2] == ["0", "['en']"]
@@ -266,7 +266,7 @@ def test_no_language_is_compiled_before_a_turn_comes() -> None:
 
 def test_a_gap_that_nobody_types_ends_what_is_said() -> None:
     said = "From now on always sort the entries"
-    assert [one.quote for one in listen(said + " " * 300 + "x")] == [said]
+    assert [one.quote for one in find_lasting(said + " " * 300 + "x")] == [said]
 
 
 @pytest.mark.parametrize(
@@ -278,4 +278,4 @@ def test_a_gap_that_nobody_types_ends_what_is_said() -> None:
     ],
 )
 def test_what_a_product_must_do_does_not_become_the_agents_behind_an_and(said: str) -> None:
-    assert listen(said) == []
+    assert find_lasting(said) == []

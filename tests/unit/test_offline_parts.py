@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.contradiction import contradicted_block, contradicts
-from skilld.classify.offline.choices import changed_choice, swapped, turned_down
-from skilld.classify.offline.sections import Block, body_of, sections
+from skilld.classify.offline.choices import changed_choice, refused_part, swap_choice
+from skilld.classify.offline.sections import BlockKind, body_lines, sections
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.said_already import find_same_meaning, find_same_words, says_already
 from skilld.effect.rule_lines import rules_in
@@ -104,7 +104,7 @@ def test_the_line_that_says_it_is_named() -> None:
     ],
 )
 def test_what_is_turned_down_is_told_from_what_is_denied(text: str, refused: str) -> None:
-    assert turned_down(text) == refused
+    assert refused_part(text) == refused
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,23 @@ def test_the_nearest_contradicted_line_is_found_and_code_is_not() -> None:
 
 def test_a_choice_is_swapped_word_for_word() -> None:
     assert changed_choice("use yarn", "run npm install")
-    assert swapped("use yarn", "Run `npm install`, then npm test.") == "Run `yarn install`, then yarn test."
-    assert swapped("use yarn", "npm or pnpm") is None
+    assert swap_choice("use yarn", "Run `npm install`, then npm test.") == "Run `yarn install`, then yarn test."
+    assert swap_choice("use yarn", "npm or pnpm") is None
 
 
 def test_sections_know_lists_code_and_front_matter() -> None:
     text = "---\na: 1\n---\nIntro\nmore\n\n# One\n- x\n  - y\n- z\n~~~\n# not a heading\n~~~\n| t |\n"
-    assert body_of(text)[:3] == ["Intro", "more", ""]
+    assert body_lines(text)[:3] == ["Intro", "more", ""]
     first, one = sections(text)
     assert [block.text for block in first.blocks] == ["Intro more"]
     assert (one.heading, one.level) == ("One", 1)
-    assert [block.kind for block in one.blocks] == [Block.ITEM, Block.ITEM, Block.ITEM, Block.OTHER, Block.OTHER]
+    assert [block.kind for block in one.blocks] == [
+        BlockKind.ITEM,
+        BlockKind.ITEM,
+        BlockKind.ITEM,
+        BlockKind.OTHER,
+        BlockKind.OTHER,
+    ]
     assert [item.text for item in one.items()] == ["x", "z"]
 
 

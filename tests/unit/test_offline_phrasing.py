@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.detector import listen
+from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.phrasing import phrase
 
 
@@ -63,7 +63,7 @@ from skilld.classify.offline.phrasing import phrase
     ],
 )  # fmt: skip
 def test_a_clause_becomes_an_instruction_in_its_own_words(said: str, change: str) -> None:
-    made = phrase(listen(said)[0])
+    made = phrase(find_lasting(said)[0])
     assert (made.text, made.clear) == (change, True)
 
 
@@ -80,7 +80,7 @@ def test_a_clause_becomes_an_instruction_in_its_own_words(said: str, change: str
     ],
 )
 def test_what_leans_on_other_words_is_not_clear(said: str) -> None:
-    assert phrase(listen(said)[0]).clear is False
+    assert phrase(find_lasting(said)[0]).clear is False
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_what_leans_on_other_words_is_not_clear(said: str) -> None:
 )
 def test_a_refusal_stays_a_refusal(said: str) -> None:
     denials = ("never", "no ", "nunca", "не ", "不要")
-    assert any(word in phrase(listen(said)[0]).text.lower() for word in denials)
+    assert any(word in phrase(find_lasting(said)[0]).text.lower() for word in denials)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.detector import Match, listen
+from skilld.classify.offline.detector import Match, find_lasting
 from skilld.classify.offline.phrasing import phrase
 
 LASTING = """
@@ -101,18 +101,18 @@ trang phải luôn có menu
 
 @pytest.mark.parametrize("said", LASTING)
 def test_what_lasts_is_heard(said: str) -> None:
-    assert [one.quote for one in listen(said)] == [said]
+    assert [one.quote for one in find_lasting(said)] == [said]
 
 
 @pytest.mark.parametrize("said", PASSING)
 def test_what_passes_is_not_heard(said: str) -> None:
-    assert listen(said) == []
+    assert find_lasting(said) == []
 
 
 def test_the_same_words_in_a_long_description_do_not_count() -> None:
     said = "don't use mocks in integration tests"
     described = said + ". " + " ".join(f"The page shows the orders of month {n}." for n in range(40))
-    assert [one.quote for one in listen(described)] == []
+    assert [one.quote for one in find_lasting(described)] == []
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_what_is_heard_becomes_an_instruction(said: str, change: str) -> None:
 
 
 def _heard(said: str) -> list[Match]:
-    return listen(said)
+    return find_lasting(said)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from skilld.classify.offline.detector import listen
+from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.grammar import languages
 from skilld.classify.subject import points_elsewhere
 from skilld.classify.verify import TEMPORARY_REASON, is_temporary, verify
@@ -42,7 +42,7 @@ DOC = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Past tense.\n")
 )
 def test_what_is_said_for_now_is_heard_as_such_in_every_language(said: str) -> None:
     assert is_temporary(said, said)
-    assert not listen(said), "offline too"
+    assert not find_lasting(said), "offline too"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.offline.sections import Block, sections
+from skilld.classify.offline.sections import BlockKind, sections
 from skilld.context.tokenizer import ESTIMATE
 from skilld.exchange.managed_block import put
 from skilld.exchange.skill_list import BUDGET, ListedSkill, conflicts, listed, skill_list
@@ -88,9 +88,9 @@ def test_conflicts_are_told_by_both_lines() -> None:
 def test_the_lines_of_a_block_are_no_rules_of_the_file_it_stands_in() -> None:
     block = skill_list([skill("packages", "- Use pnpm, never npm, for installing packages.\n")], PROJECT).body
     data = put(b"# Shop\n\n- Be kind.\n", block) + b"\n- Be brief.\n"
-    said = [one.text for part in sections(data.decode()) for one in part.blocks if one.kind is not Block.OTHER]
+    said = [one.text for part in sections(data.decode()) for one in part.blocks if one.kind is not BlockKind.OTHER]
     assert said == ["Be kind.", "Be brief."]
-    assert [unit.text for unit in parse_units(data).units if unit.kind is not Block.OTHER] == [
+    assert [unit.text for unit in parse_units(data).units if unit.kind is not BlockKind.OTHER] == [
         "- Be kind.",
         "- Be brief.",
     ]

@@ -1,4 +1,4 @@
-"""Which clauses of a turn say something lasting."""
+"""Finds the clauses of a turn that say something lasting, by their cues. Knows nothing of skills."""
 
 from __future__ import annotations
 
@@ -9,61 +9,59 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
-from skilld.classify.offline.grammar import KEPT, STRENGTH, Cue, Language, languages
+from skilld.classify.offline.grammar import KEPT_STRENGTH, STRENGTH, Cue, Language, languages
 from skilld.classify.offline.product import (
-    behind_opener,
+    after_opener,
+    describes_product,
+    is_about_product,
+    is_about_work,
+    is_specification,
+    likely_languages,
     names_product,
-    of_product,
-    of_work,
-    opened,
-    specifies,
-    spoken,
-    tells_of,
+    opener_end,
 )
-from skilld.classify.offline.provenance import own_words, tagged, without_quotations
+from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, halves, parts
 from skilld.text import fold
 from skilld.words import count_words, denies
 
-# Which clauses of a turn say something lasting: those with a cue that says so.
-#
-# One turn in, the clauses heard out, each with its cue and its exact place in the turn. Knows nothing of skills.
-
-_MAX_LENGTH = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
-_MAX_CLAUSES = 300  # of a turn that are listened to: of more the first and the last, as people put a wish at the ends
-_MAX_HEARD = 40  # of a turn: nobody lays down more rules in one breath
-_PLAIN = 120  # characters of a plain command
-_STATEMENT = 160  # characters of what takes up a line of the skill in use
-_SHORT_TURN = 250  # characters of a turn that such is heard in
-_TELLS = 6  # words of it: shorter ones report ("pipeline is red") or order ("run all tests")
-_BEGINS = 12  # characters of a clause in which it says no
-_HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
-MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
-_MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
-_DENSE = 2  # letters that a character of Chinese or Japanese stands for
-_SURE = 30  # characters from which on a doubt behind a comma is of something else
-_OWN_FORMS = frozenset({"en", "zh"})
-_ASKING = frozenset({"ja", "ko"})  # whose words of time tell nothing where nothing is asked for
-_TOLD = 20  # characters of what is laid down, from which on a reason may follow
-_LEAD = 40  # characters of "just this once": what is longer is a clause of its own
-_JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
-_ITEMS = 3  # of a list: a task in steps, or many rules at once
-_EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
-_OUTRIGHT = frozenset({Cue.ADVERB, Cue.STOP, Cue.CONSENT, *_EXPLICIT})
-_ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
+_MAX_LENGTH = 500  # characters of one clause: longer ones are pasted or dictated
+_MAX_CLAUSES = 300  # of a turn: of more only the first and last, since people put wishes at the ends
+_MAX_MATCHES = 40  # of a turn
+_MAX_COMMAND = 120  # characters of a plain command
+_MAX_STATEMENT = 160  # characters of a statement about a line of the skill in use
+_SHORT_TURN = 250  # characters of a turn in which statements are looked for
+_MIN_STATEMENT_WORDS = 6  # shorter ones report ("pipeline is red") or order ("run all tests")
+_OPENING_CHARACTERS = 12  # of a clause, in which a negation counts
+_LONG_TURN_STRENGTH = 0.45  # maximum for the longest turns: kept, not proposed
+MODEST_STRENGTH = 0.6  # of words without a lasting cue, if the skill in use says otherwise
+_MAX_TURN = 700  # characters: a longer turn is a description, like one that begins as an order
+_LETTERS_PER_HAN = 2  # letters that a character of Chinese or Japanese counts as
+_MIN_BEFORE_DOUBT = 30  # characters before a comma, after which a doubt is about something else
+_LANGUAGES_WITH_FORMS = frozenset({"en", "zh"})
+_REQUEST_LANGUAGES = frozenset({"ja", "ko"})  # whose words of time only count in requests
+_MIN_BEFORE_REASON = 20  # characters of a rule before its reason
+_MAX_LEAD = 40  # characters of "just this once": a longer one is a clause of its own
+_TRAILING_CONJUNCTION = re.compile(
+    r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE
+)  # "leave it for now, and"
+_MAX_LIST_ITEMS = 3  # a longer list is a task in steps, or many rules at once
+_EXPLICIT_CUES = frozenset({Cue.MEMORY, Cue.LASTING})
+_OUTRIGHT_CUES = frozenset({Cue.ADVERB, Cue.STOP, Cue.CONSENT, *_EXPLICIT_CUES})
+_QUESTION_CUES = frozenset({Cue.REMINDER, *_EXPLICIT_CUES})  # count even in a question that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _COMMA = re.compile(r"(?<!\s)\s?(?:, | [-–—]{1,2} |; | (?=because\b|weil\b|parce que\b|porque\b|perché\b))")
 _ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
-# What follows from what was just said is of the task at hand: "then two runs is what we have".
-_THEN = re.compile(
+# A consequence of what was just said is about the present task: "then two runs is what we have".
+_CONSEQUENCE = re.compile(
     r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b"
     r"(?!,? (?:always|never|please))",
     re.IGNORECASE,
 )
-_EVENT = re.compile(r"\s?(?:que|qu'|che|wenn|als|dass|wanneer|когда|kdy\w*|kiedy|gdy)(?!\w)", re.IGNORECASE)
-_NO_WORDS = re.compile(r"\W*+")
+_EVENT_CLAUSE = re.compile(r"\s?(?:que|qu'|che|wenn|als|dass|wanneer|когда|kdy\w*|kiedy|gdy)(?!\w)", re.IGNORECASE)
+_NON_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
 _T = TypeVar("_T")
@@ -73,11 +71,10 @@ _T = TypeVar("_T")
 class Match:
     """A clause that says something lasting.
 
-    `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
-    `narrower` are parts of it that say something lasting by themselves: where each begins, as typed and as said.
-    `demands`: it says what a thing must do, which may be a product.
-    `halves` are the two rules of a clause the second of which says something in general.
-    `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
+    `quote` is the clause as typed, `said` the same without its introduction, `strength` is 0 to 1. `narrower` are parts
+    that are lasting by themselves: start, quote and said. `demands`: it says what a thing must do, maybe a product.
+    `halves` are the two rules of a clause whose second rule is a general one. `before` is the clause that it may refer
+    to ("..., do that from now on") and its parts, the last first, with their starts.
     """
 
     quote: str
@@ -95,7 +92,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """One turn as it is listened to: its clauses, its languages, and what kind of turn it is."""
+    """One turn: its clauses, its languages, and its kind."""
 
     text: str
     clauses: list[Clause]
@@ -103,89 +100,85 @@ class _Turn:
     ordered: bool  # begins as one long order
     long: bool
     listed: bool
-    of_product: bool  # speaks of what is being built, and not of the work on it
-    specified: bool  # is announced as what a product must do
+    of_product: bool  # is about what is being built, and not about the work on it
+    specified: bool  # is announced as a specification of a product
 
     @property
     def main(self) -> Language:
-        """The language that it is in; English is among them always."""
+        """Its main language; English is always among the likely ones."""
         return next((one for one in self.languages if one.code != "en"), self.languages[0])
 
 
-def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
-    """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    turn = _turn(text, tuple(agent_texts))
+def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
+    """Return the lasting things that `text`, one turn, says; `agent_texts` are the agent's messages before it."""
+    turn = _read_turn(text, tuple(agent_texts))
     described = turn.long or turn.ordered
     heard = [
-        replace(found, before=tuple(_before(before, turn)))
+        replace(found, before=tuple(_context_parts(before, turn)))
         for before, clause in pairwise([None, *turn.clauses])
-        for found in (_hear_each(clause, turn) if clause else ())
+        for found in (_match_halves(clause, turn) if clause else ())
     ]
-    sure = [one for one in heard if (one.cue in _EXPLICIT or not described) and not _specified(one, turn)]
+    sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_specification(one, turn)]
     if turn.long or turn.listed:
-        sure = [replace(one, strength=min(one.strength, _HINTED)) for one in sure]
-    return _ends(sure, _MAX_HEARD)
+        sure = [replace(one, strength=min(one.strength, _LONG_TURN_STRENGTH)) for one in sure]
+    return _both_ends(sure, _MAX_MATCHES)
 
 
-def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
-    """Return what `text` says of a whole kind of things, and its commands: lasting only where a skill is about them."""
-    turn = _turn(text, tuple(agent_texts))
+def find_practices(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
+    """Return what `text` says about a whole kind of things, and its commands; lasting only if a skill is about them."""
+    turn = _read_turn(text, tuple(agent_texts))
     if turn.long or turn.listed:
         return []
-    heard = [one for clause in turn.clauses if (one := _plain(clause, turn)) and not _specified(one, turn)]
-    # Behind a task, only what is said of all of a kind; the task itself says what it is about.
+    heard = [
+        one for clause in turn.clauses if (one := _match_practice(clause, turn)) and not _is_specification(one, turn)
+    ]
+    # After a task, only statements about a whole kind of things; commands are about the task.
     behind = [one for one in heard if one.cue is not Cue.CORRECTION and one.start > turn.clauses[0].start]
-    return _ends(behind if turn.ordered else heard, _MAX_HEARD)
+    return _both_ends(behind if turn.ordered else heard, _MAX_MATCHES)
 
 
-def statements(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
-    """Return what `text`, a short turn, turns down or wants: lasting only where it takes up a line of a skill.
+def find_statements(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
+    """Return what `text`, a short turn, rejects or wants; lasting only if it is about a line of a skill.
 
-    Only beside something else that it says: what is said alone is as often about the task at hand.
+    Only if the turn says something else too: a single statement is as often about the present task.
     """
-    turn = _turn(text, tuple(agent_texts))
-    if (
-        turn.listed
-        or turn.ordered
-        or turn.of_product
-        or turn.specified
-        or len(turn.clauses) == 1
-        or len(text) > _SHORT_TURN
-    ):
+    turn = _read_turn(text, tuple(agent_texts))
+    is_other_kind = turn.listed or turn.ordered or turn.of_product or turn.specified
+    if is_other_kind or len(turn.clauses) == 1 or len(text) > _SHORT_TURN:
         return []
-    return [one for clause in turn.clauses for part in parts(clause) if (one := _statement(part, clause, turn))]
+    return [one for clause in turn.clauses for part in parts(clause) if (one := _match_statement(part, clause, turn))]
 
 
-def _statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
+def _match_statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
     bare, language = fold(part.text), turn.main
-    if clause.question or len(bare) > _STATEMENT or count_words(bare) < _TELLS:
+    if clause.question or len(bare) > _MAX_STATEMENT or count_words(bare) < _MIN_STATEMENT_WORDS:
         return None
     if not (language.dissent.search(bare) or language.duties.search(bare) or denies(bare)):
         return None
-    rest = behind_opener(bare, language)
+    rest = after_opener(bare, language)
     of_now = any(one.asks.match(rest) or one.passing.search(rest) for one in turn.languages)
-    if of_now or (language.commands.match(rest) and not _says_no(rest, language)):
+    if of_now or (language.commands.match(rest) and not _begins_negated(rest, language)):
         return None
-    if _ruled_out(bare, turn.languages) or of_product(bare, turn.languages):
+    if _is_vetoed(bare, turn.languages) or is_about_product(bare, turn.languages):
         return None
-    return _heard(part, turn.text, language, Cue.TAKEN_UP, MODEST)
+    return _make_match(part, turn.text, language, Cue.TAKEN_UP, MODEST_STRENGTH)
 
 
-def leaning_on(heard: Match, text: str) -> Iterator[Match]:
-    """Yield `heard` in `text`, its turn, as what stands before it, of which it may only say that it lasts."""
+def with_context(heard: Match, text: str) -> Iterator[Match]:
+    """Yield `heard` as the words before it in `text`, its turn: it may only say that those are lasting."""
     for start, said in heard.before:
         yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
 
 
-def narrowed(heard: Match) -> Iterator[Match]:
-    """Yield `heard` as a whole, then as each part of it that says something lasting by itself."""
+def with_parts(heard: Match) -> Iterator[Match]:
+    """Yield `heard` as a whole, then each part of it that is lasting by itself."""
     yield heard
     for start, quote, said in heard.narrower:
         yield replace(heard, quote=quote, said=said, start=start)
 
 
-def joined(heard: Match, text: str) -> Match | None:
-    """Return `heard` with the clause before it, which says what it is about: "nobody reads notes. Skip them"."""
+def join_previous(heard: Match, text: str) -> Match | None:
+    """Return `heard` with the clause before it, which names its subject: "nobody reads notes. Skip them"."""
     if not heard.before:
         return None
     start, _ = heard.before[0]
@@ -193,75 +186,75 @@ def joined(heard: Match, text: str) -> Match | None:
     return replace(heard, quote=quote, said=quote, start=start)
 
 
-def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
-    """Yield the clause that the next one may lean on and its parts, as far as they hold for more than this once."""
+def _context_parts(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
+    """Yield the clause that the next one may refer to, and its parts, unless they hold only for once."""
     if clause is None or clause.question:
         return
     whole, *rest = parts(clause)
     for part in (whole, *reversed(rest)):
         bare = fold(part.text)
-        if not (_ruled_out(bare, turn.languages) or any(one.passing.search(bare) for one in turn.languages)):
+        if not (_is_vetoed(bare, turn.languages) or any(one.passing.search(bare) for one in turn.languages)):
             opener = turn.main.openers.match(part.text)
             begin = part.start + (opener.end() if opener else 0)
             yield begin, turn.text[begin : part.start + len(part.text)]
 
 
-@lru_cache(maxsize=1)  # all three questions are asked of each turn, and of a long one reading it is all that takes time
-def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
+@lru_cache(maxsize=1)  # each turn is searched three times, and reading a long one takes most of the time
+def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
-    found = spoken(typed)
-    listened = [one for one in _ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
+    found = likely_languages(typed)
+    listened = [one for one in _both_ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
     told = _without_stories(_without_echoes(listened, found), found)
-    said = [clause for clause in told if not _led_astray(clause, found)]
+    said = [clause for clause in told if not _has_vetoed_lead(clause, found)]
     folded = fold(typed)
     return _Turn(
         text=text,
         clauses=said,
         languages=found,
-        ordered=_is_order(typed, found),
-        long=len(folded) * (_DENSE if _HAN.search(typed) else 1) > _MANY,
-        # Steps between tags are a prompt that was written beforehand, and so is what leads up to them.
-        listed=max(len(_ITEM.findall(part)) for part in (typed, tagged(text))) > _ITEMS,
-        of_product=of_product(folded[:_MANY], found),
-        specified=specifies(typed),
+        ordered=_begins_as_order(typed, found),
+        long=len(folded) * (_LETTERS_PER_HAN if _HAN.search(typed) else 1) > _MAX_TURN,
+        # Steps between tags, and the text before them, are a prompt that was written beforehand.
+        listed=max(len(_ITEM.findall(part)) for part in (typed, tagged_text(text))) > _MAX_LIST_ITEMS,
+        of_product=is_about_product(folded[:_MAX_TURN], found),
+        specified=is_specification(typed),
     )
 
 
-def _plain(clause: Clause, turn: _Turn) -> Match | None:
-    found = None if clause.question or _THEN.match(clause.text) else _plainly(clause, turn)
-    return None if found is None or _ruled_out(fold(clause.text), turn.languages) else found
+def _match_practice(clause: Clause, turn: _Turn) -> Match | None:
+    found = None if clause.question or _CONSEQUENCE.match(clause.text) else _match_practice_part(clause, turn)
+    return None if found is None or _is_vetoed(fold(clause.text), turn.languages) else found
 
 
-def _plainly(clause: Clause, turn: _Turn) -> Match | None:
+def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
     found: list[Match] = []
-    if _demanded(clause, turn):
+    if _is_demand(clause, turn):
         return None
     for part in parts(clause):
         begin = part.start - clause.start
         led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
         for language in turn.languages:
-            rest = behind_opener(fold(part.text), language)
-            said_of = _said_of(rest, language, whole=part is clause, led=led)
+            rest = after_opener(fold(part.text), language)
+            said_of = _practice_cue(rest, language, whole=part is clause, led=led)
             built = (rest,) if language.code == "en" else (rest, up_to_it)
             if said_of and not any(names_product(one, turn.languages) for one in built):
-                meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
-                one = _heard(meant, turn.text, language, said_of, MODEST)
-                found.append(replace(one, demands=of_product(rest, turn.languages)))
+                meant = _span_from(before, part, clause) if before and language.back.match(rest) else part
+                one = _make_match(meant, turn.text, language, said_of, MODEST_STRENGTH)
+                found.append(replace(one, demands=is_about_product(rest, turn.languages)))
         before = None if part is clause else part
     if found:
         return replace(found[0], narrower=tuple((one.start, one.quote, one.said) for one in found[1:]))
     for language in turn.languages:
-        rest = behind_opener(bare, language)
-        commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
+        rest = after_opener(bare, language)
+        commands = len(rest) <= _MAX_COMMAND and not language.asks.match(rest) and language.commands.match(rest)
         if commands and not turn.of_product:
-            return _heard(clause, turn.text, language, Cue.CORRECTION, MODEST)
+            return _make_match(clause, turn.text, language, Cue.CORRECTION, MODEST_STRENGTH)
     return None
 
 
-def _demanded(clause: Clause, turn: _Turn) -> bool:
-    """Whether a part of a clause says what some one thing must do: "das Spiel soll immer speichern"; no work does."""
+def _is_demand(clause: Clause, turn: _Turn) -> bool:
+    """Whether a part of a clause says what a product must do: "das Spiel soll immer speichern"."""
     built = (
         one
         for part in parts(clause)
@@ -271,60 +264,60 @@ def _demanded(clause: Clause, turn: _Turn) -> bool:
     return any(built) and not any(one.work.search(fold(clause.text)) for one in turn.languages)
 
 
-def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
-    """Return the stretch of `clause` from the one part to the end of the other: "in brackets, that is our way"."""
+def _span_from(before: Clause, part: Clause, clause: Clause) -> Clause:
+    """Return the stretch of `clause` from one part to the end of the other: "in brackets, that is our way"."""
     end = part.start + len(part.text) - clause.start
     return replace(part, text=clause.text[before.start - clause.start : end], start=before.start)
 
 
-def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | None:
-    """Whether a part of a clause tells how a kind of things is done."""
+def _practice_cue(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | None:
+    """Return the cue of a part of a clause that says how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    # English says what lasts in whole clauses; elsewhere a part between commas does, too, if no colon leads to it.
-    heard = () if led or language.code == "en" else language.heard
-    lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT)
+    # In English whole clauses are lasting; in other languages also a part between commas, unless after a colon.
+    heard = () if led or language.code == "en" else language.cue_patterns
+    lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT_STRENGTH)
     return Cue.PRACTICE if lasts or language.practice.search(rest) else None
 
 
-def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
-    """Whether a clause holds for once, is somebody else's, or takes something back, in any language it may be in."""
-    head = bare[: bare.find(", ", _SURE) + 1 or len(bare)]
+def _is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
+    """Whether a clause holds for once, is somebody else's, or retracts something, in any of its likely languages."""
+    head = bare[: bare.find(", ", _MIN_BEFORE_DOUBT) + 1 or len(bare)]
     return any(
         language.vetoes.search(bare) or language.retracts.search(bare) or language.hedges.search(head)
         for language in languages
     )
 
 
-def _specified(heard: Match, turn: _Turn) -> bool:
-    """Whether what was heard is part of a description of a product, and says nothing of the work on it."""
-    return turn.specified and not of_work(heard.quote.rpartition(": ")[2])
+def _is_specification(heard: Match, turn: _Turn) -> bool:
+    """Whether a match is part of a product's specification, and not about the work on it."""
+    return turn.specified and not is_about_work(heard.quote.rpartition(": ")[2])
 
 
-def orders(heard: Match) -> bool:
-    """Whether what was heard, but for the words that say how long it holds, begins as an instruction."""
+def is_order(heard: Match) -> bool:
+    """Whether a match, without the words for how long it holds, begins as an instruction."""
     frame = heard.language.frames.match(heard.said)
     return bool(heard.language.commands.match(heard.said[frame.end() if frame else 0 :]))
 
 
-def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
-    """Return the clauses of `text` that take something back."""
+def find_retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
+    """Return the clauses of `text` that retract something."""
     typed = typed_part(text, agent_texts)
-    found = spoken(typed)
+    found = likely_languages(typed)
     if len(found) == 1 and not found[0].marks & {word.lower() for word in _LETTERS.findall(typed)}:
-        found = list(languages().values())  # "scherzavo" tells no language
+        found = list(languages().values())  # a word such as "scherzavo" identifies no language
     return [
         text[clause.start : clause.start + len(clause.text)]
-        for clause in _ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
+        for clause in _both_ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
         if any(language.retracts.search(clause.text) for language in found)
     ]
 
 
-def _hear_each(clause: Clause, turn: _Turn) -> list[Match]:
-    """Return what a clause says that lasts: the whole with its two rules if it has two, or the one beside a task."""
-    whole = _hear(clause, turn)
+def _match_halves(clause: Clause, turn: _Turn) -> list[Match]:
+    """Return the match of a clause, with two halves if it has two rules, or only the rule next to a task."""
+    whole = _match_clause(clause, turn)
     split = () if turn.long or turn.listed or turn.ordered else halves(clause)
-    said = ((half, _hear(half, turn) or _plain(half, turn)) for half in split)
+    said = ((half, _match_clause(half, turn) or _match_practice(half, turn)) for half in split)
     heard = {half: one for half, one in said if one and one.cue is not Cue.CORRECTION}
     lasts = any(one.cue is not Cue.PRACTICE for one in heard.values())
     beside_task = any(half not in heard and turn.main.commands.match(fold(half.text)) for half in split)
@@ -334,67 +327,69 @@ def _hear_each(clause: Clause, turn: _Turn) -> list[Match]:
     return list(heard.values()) if beside_task or whole is None else [replace(whole, halves=tuple(sure.values()))]
 
 
-def _hear(clause: Clause, turn: _Turn) -> Match | None:
-    bare = fold(clause.text)  # runs of blanks would cost each expression their square
+def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
+    bare = fold(clause.text)  # expressions would take quadratic time for runs of blanks
     best: Match | None = None
     for language in turn.languages:
-        rest = behind_opener(bare, language)
+        rest = after_opener(bare, language)
         frame = language.frames.match(rest)  # "as a rule of thumb, is ...?"
         asks = bool(language.asks.match(rest[frame.end() :] if frame and "," in frame[0] else rest))
         wonders = clause.question and not language.requests.search(bare)
-        for cue, strength, pattern in language.heard:
+        for cue, strength, pattern in language.cue_patterns:
             if best is not None and strength <= best.strength:
                 break
             if asks and cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
                 continue
-            if wonders and cue not in _ASKED:
+            if wonders and cue not in _QUESTION_CUES:
                 continue
             if not pattern.search(rest):
                 continue
             if _is_of_product(cue, clause, rest, language, turn):
                 continue
-            best = _heard(clause, turn.text, language, cue, strength)
+            best = _make_match(clause, turn.text, language, cue, strength)
             break
-    # Asked last: most clauses are not heard at all.
-    best = best or next((one for language in turn.languages if (one := _framed(clause, bare, language, turn))), None)
+    # Last, since most clauses have no match at all.
+    best = best or next(
+        (one for language in turn.languages if (one := _match_frame(clause, bare, language, turn))), None
+    )
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
-    if _ruled_out(_core(bare, best) if best.cue in _OUTRIGHT else bare, turn.languages):
+    if _is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):
         return None
     return best
 
 
 def _is_of_product(cue: Cue, clause: Clause, rest: str, language: Language, turn: _Turn) -> bool:
-    """Whether a clause with a lasting word says what a product does: "the button must always be visible"."""
+    """Whether a clause with a lasting cue says what a product does: "the button must always be visible"."""
     if cue is Cue.ADVERB:
-        built = turn.of_product or of_product(fold(clause.text), turn.languages)
+        built = turn.of_product or is_about_product(fold(clause.text), turn.languages)
         return built and not (not clause.lead and language.addressed.match(rest))
     frame = language.frames.match(rest)
-    return cue is Cue.LASTING and tells_of(rest[frame.end() if frame else 0 :], language, turn.languages)
+    return cue is Cue.LASTING and describes_product(rest[frame.end() if frame else 0 :], language, turn.languages)
 
 
-def _framed(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match | None:
-    """Return `clause` as heard for the words that say how long it holds, wherever they stand; English has its forms."""
-    rest = behind_opener(bare, language)
-    frame = None if language.code in _OWN_FORMS else language.frames.search(rest)
+def _match_frame(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match | None:
+    """Return the match of a clause with words for how long it holds, anywhere in it; English has forms instead."""
+    rest = after_opener(bare, language)
+    frame = None if language.code in _LANGUAGES_WITH_FORMS else language.frames.search(rest)
     asks = language.asks.match(rest) or (
-        (clause.question or language.code in _ASKING) and not language.requests.search(bare)
+        (clause.question or language.code in _REQUEST_LANGUAGES) and not language.requests.search(bare)
     )
     if (
         not frame
         or asks
-        or _EVENT.match(rest, frame.end())
+        or _EVENT_CLAUSE.match(rest, frame.end())
         or language.theirs.match(rest)
-        or tells_of(rest[frame.end() :], language, turn.languages)
+        or describes_product(rest[frame.end() :], language, turn.languages)
     ):
         return None
-    return _heard(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
+    return _make_match(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
 
 
-def _core(bare: str, heard: Match) -> str:
-    """Return a clause without the reasons behind what it lays down: "from now on ..., my boss says it looks odd"."""
+def _without_reasons(bare: str, heard: Match) -> str:
+    """Return a clause without the reasons for its rule: "from now on ..., my boss says it looks odd"."""
     frames = [frame.end() for frame in heard.language.frames.finditer(bare)]
-    seam = _COMMA.search(bare, max(_TOLD, *frames, 0))
+    seam = _COMMA.search(bare, max(_MIN_BEFORE_REASON, *frames, 0))
     if seam is None:
         return bare
     held = [found[0] for found in heard.language.meanwhile.finditer(bare, seam.end())]
@@ -403,30 +398,32 @@ def _core(bare: str, heard: Match) -> str:
     return ", ".join([bare[: seam.start()], *held])
 
 
-def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
-    """Return `clause` as heard, quoted as `text` has it, its opener cut off."""
+def _make_match(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
+    """Return the match of a clause, quoted from `text`, without its opener."""
     quote = text[clause.start : clause.start + len(clause.text)]
-    said = quote[opened(clause.text, language) :]
+    said = quote[opener_end(clause.text, language) :]
     return Match(quote, said, clause.start, clause.question, language, cue, strength)
 
 
-def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
-    """Whether what leads up to a clause says that it holds for once, or who does it: "it must ..., and never"."""
+def _has_vetoed_lead(clause: Clause, languages: Sequence[Language]) -> bool:
+    """Whether the words before a clause say that it holds for once, or who does it: "it must ..., and never"."""
     lead = clause.lead
     if not lead:
         return False
     once = (
-        len(lead) <= _LEAD and not _JOINED.search(lead) and any(language.vetoes.search(lead) for language in languages)
+        len(lead) <= _MAX_LEAD
+        and not _TRAILING_CONJUNCTION.search(lead)
+        and any(language.vetoes.search(lead) for language in languages)
     )
     return once or any(language.theirs.match(lead) or language.stories.search(lead) for language in languages)
 
 
 def _without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
-    """Yield clauses without a bare no behind what holds for once: "one sentence this time. no list"."""
+    """Yield clauses without negations that only follow up a clause for once: "one sentence this time. no list"."""
     before = ""
     for clause in said:
         bare = fold(clause.text)
-        if before and any(_says_no(behind_opener(bare, language), language) for language in languages):
+        if before and any(_begins_negated(after_opener(bare, language), language) for language in languages):
             lasts = any(language.frames.search(bare) for language in languages)
             if not lasts and any(language.vetoes.search(before) for language in languages):
                 continue
@@ -435,7 +432,7 @@ def _without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> It
 
 
 def _without_stories(said: Iterable[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
-    """Yield clauses without a story of how others work, up to where the speaker comes back to the work at hand."""
+    """Yield clauses without stories of how others work, up to where the speaker returns to the present work."""
     telling = False
     for clause in said:
         bare = fold(clause.text)
@@ -448,8 +445,8 @@ def _without_stories(said: Iterable[Clause], languages: Sequence[Language]) -> I
 
 
 def _comes_back(clause: Clause, bare: str, languages: Sequence[Language]) -> bool:
-    """Whether a clause ends the story before it: by its words, as a question, or as a sentence to the agent."""
-    heads = [(one, behind_opener(bare, one)) for one in languages]
+    """Whether a clause ends the story before it: by its words, as a question, or by addressing the agent."""
+    heads = [(one, after_opener(bare, one)) for one in languages]
     if clause.question or any(one.comes_back.match(bare) or one.comes_back.match(rest) for one, rest in heads):
         return True
     if clause.lead:
@@ -457,29 +454,29 @@ def _comes_back(clause: Clause, bare: str, languages: Sequence[Language]) -> boo
     # In English any word may be a verb.
     ordering = [(one, rest) for one, rest in heads if one.code != "en"] or heads
     return any(one.frames.match(rest) for one, rest in heads) or any(
-        one.commands.match(rest) and not (_ALWAYS.match(rest) or _says_no(rest, one)) for one, rest in ordering
+        one.commands.match(rest) and not (_ALWAYS.match(rest) or _begins_negated(rest, one)) for one, rest in ordering
     )
 
 
-def _says_no(rest: str, language: Language) -> bool:
-    """Whether a clause begins with a no of some sort."""
-    return denies(rest[:_BEGINS]) or bool(language.dissent.match(rest[:_BEGINS]))
+def _begins_negated(rest: str, language: Language) -> bool:
+    """Whether a clause begins with a negation."""
+    return denies(rest[:_OPENING_CHARACTERS]) or bool(language.dissent.match(rest[:_OPENING_CHARACTERS]))
 
 
-def _is_order(typed: str, languages: Sequence[Language]) -> bool:
+def _begins_as_order(typed: str, languages: Sequence[Language]) -> bool:
     """Whether the turn begins as one long order."""
-    begin = _NO_WORDS.match(typed)
+    begin = _NON_WORDS.match(typed)
     head = typed[begin.end() if begin else 0 :][:_MAX_LENGTH]
     return any(language.orders.match(head) for language in languages)
 
 
-def _ends(found: list[_T], most: int) -> list[_T]:
-    """Return at most so many of what was found, of the beginning and of the end."""
+def _both_ends(found: list[_T], most: int) -> list[_T]:
+    """Return at most `most` items, from the beginning and the end."""
     return found if len(found) <= most else found[: most // 2] + found[-(most // 2) :]
 
 
 def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:
-    """Return the clauses of `typed`; one that asks without a question mark is a question too."""
+    """Return the clauses of `typed`, with questions that have no question mark marked as such."""
     return [
         clause
         if clause.question
@@ -491,9 +488,9 @@ def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:
 
 
 def typed_part(text: str, agent_texts: Sequence[str]) -> str:
-    """Return `text` with what is not the person's own filled, and one kind of apostrophe; places stay.
+    """Return `text` with foreign words blanked and apostrophes unified; positions stay the same.
 
-    A gap that nobody types ends a line, so that a megabyte of blanks costs no expression a megabyte.
+    A gap that nobody types ends a line, so that no expression has to match a megabyte of blanks.
     """
     ended = _GAP.sub(lambda gap: "\n" * len(gap[0]), text)
     return without_quotations(own_words(ended, agent_texts)).translate(_APOSTROPHES)

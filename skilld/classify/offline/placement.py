@@ -1,4 +1,4 @@
-"""Where an instruction belongs in a skill: whether it fits at all, and in which section and line."""
+"""Decides whether an instruction fits a skill, and in which section and line it belongs."""
 
 from __future__ import annotations
 
@@ -7,54 +7,51 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from skilld.classify.contradiction import contradicted_block, replace_numbers, topic_stems
-from skilld.classify.offline.choices import TOPICS, choices, swapped
+from skilld.classify.offline.choices import TOPICS, choices, swap_choice
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.sections import Block, Lines, Section, body_of, front_of, sections
+from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
 from skilld.text import ended_like
 from skilld.types import Op, Operation, SkillDoc
 from skilld.words import content_stems, denies, stems
 
-# Where in a skill a change belongs: the section that it fits, and the line that it takes the place of.
-#
-# A change and the skill's text in; a section, or an operation on the contradicted line out. How a further line is
-# written into a section is not known here.
+# The section that a change fits, and the line that it replaces. Inserting a further line is done elsewhere.
 
 _RULE_HEADING = re.compile(
     r"rule|guideline|convention|style|prefer|note|important|instruction|workflow|step|process|"
     r"practice|tips|do and don|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
     re.IGNORECASE,
 )
-_NO_TARGET = re.compile(
+_UNSUITABLE_HEADING = re.compile(
     r"example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|template|"
     r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about",
     re.IGNORECASE,
 )
-# Items that tell what there is: "`make test` - run the tests".
+# Items that describe what exists: "`make test` - run the tests".
 _CATALOGUE = re.compile(r"\**`[^`]+`\**\s*(?:[-–—:=]|$)")
-_NOWHERE = Section("", 0, 0, ())
-_STEP = re.compile(
+_NO_SECTION = Section("", 0, 0, ())
+_ORDER_WORD = re.compile(
     r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
-)  # has its place in an order
+)  # a step with its place in an order
 _FURTHER_STEP = re.compile(
     r"\b(?:add|insert|include|append)\b(?: \w+){0,3}? (?:an?|another|one more|the)(?: \w+)? step\b", re.IGNORECASE
 )
-_STEPS = stems("step")
-_GENERAL = re.compile(
+_STEP_STEMS = stems("step")
+_GENERAL_WORD = re.compile(
     rf"\b\w*(?:{_RULE_HEADING.pattern})\w*|\b(?:general|project|team|house|our|my|coding|code|development|common|other|misc\w*"
     r"|additional|additions|manual|critical|key|core|basic|agents?|assistant|working|user|do|don.?ts?|how we work"
     r"|and|the|of|for|to|in|a|this|these|with|when|here|we|you)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{2}")
-_WORDS_FIT = 2  # of a rule in a section's text; one in its heading is enough
-_OWN_WORDS = 1  # stems: two rules that each say more than this beyond the other stand side by side
+_MIN_SHARED_WORDS = 2  # of a rule and a section's text; one in its heading is enough
+_MAX_OWN_STEMS = 1  # if each of two rules says more beyond the other, both stay
 
 
 def target_section(change: str, text: str) -> Section:
-    """Return the section of the skill `text` in which `change` fits best, one without a heading where none does.
+    """Return the section of the skill `text` that fits `change` best; one without a heading if none does.
 
-    What it has no word in common with takes only what is general: rules, notes, or a list below the title.
+    If no section shares a word with it, only general ones fit: rules, notes, or a list below the title.
     """
     found = sections(text)
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
@@ -67,156 +64,156 @@ def target_section(change: str, text: str) -> Section:
         score = shared(section)
         items = section.items()
         if items:
-            score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _STEP.search(change))
+            score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _ORDER_WORD.search(change))
             score -= 4.0 if _is_catalogue(items) else 0.0
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
-        score -= 4.0 if _NO_TARGET.search(section.heading) else 0.0
-        score -= 2.0 if all(block.kind is Block.OTHER for block in section.blocks) else 0.0
+        score -= 4.0 if _UNSUITABLE_HEADING.search(section.heading) else 0.0
+        score -= 2.0 if all(block.kind is BlockKind.OTHER for block in section.blocks) else 0.0
         return score, section.line
 
     def fits(section: Section) -> bool:
         named = bool(wanted & stems(section.heading))
-        least = min(_WORDS_FIT, len(wanted)) + 4 * (not named and bool(_NO_TARGET.search(section.heading)))
+        least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * (
+            not named and bool(_UNSUITABLE_HEADING.search(section.heading))
+        )
         return shared(section) >= max(1, least) and not _is_catalogue(section.items())
 
     fitting = [part for part in found if fits(part)] or [part for part in found if _is_general(part)]
-    return max(fitting, key=fit) if fitting else _only_list(found)
+    return max(fitting, key=fit) if fitting else _single_list_section(found)
 
 
 def asks_for_step(said: str) -> bool:
-    """Whether a further step of something is asked for."""
+    """Whether the person asks for another step."""
     return bool(_FURTHER_STEP.search(said))
 
 
 def section_for(said: str, change: str, text: str) -> Section:
-    """Return the section for what was said: of a further step the one with numbered steps, else as `target_section`."""
+    """Return the section for what was said: for another step the one with numbered steps, or `target_section`."""
     numbered = [part for part in sections(text) if _is_numbered(part.items())] if asks_for_step(said) else []
-    named = [part for part in numbered if stems(part.heading) & stems(said) - _STEPS] or numbered
+    named = [part for part in numbered if stems(part.heading) & stems(said) - _STEP_STEMS] or numbered
     return named[0] if len(named) == 1 else target_section(change, text)
 
 
-def _is_numbered(items: Sequence[Lines]) -> bool:
+def _is_numbered(items: Sequence[ProseBlock]) -> bool:
     return len(items) > 1 and all(item.marker[0].isdigit() for item in items)
 
 
-def _only_list(found: Sequence[Section]) -> Section:
-    """Return the one section that has a plain list of several rules; nowhere where more have one, or none."""
+def _single_list_section(found: Sequence[Section]) -> Section:
+    """Return the only section with a plain list of several rules, or `_NO_SECTION`."""
     lists = [
         part
         for part in found
         if len(items := part.items()) > 1
         and all(map(_is_plain, items))
         and not _is_catalogue(items)
-        and not _NO_TARGET.search(part.heading)
+        and not _UNSUITABLE_HEADING.search(part.heading)
     ]
-    return lists[0] if len(lists) == 1 else _NOWHERE
+    return lists[0] if len(lists) == 1 else _NO_SECTION
 
 
 def _is_general(section: Section) -> bool:
-    """Whether a section takes rules about anything: no word of its heading narrows what it is for."""
+    """Whether a section takes rules about anything: no word of its heading narrows its topic."""
     if section.level <= 1 and not _RULE_HEADING.search(section.heading):
         return bool(section.items()) and not _is_catalogue(section.items())
-    of_rules = bool(_RULE_HEADING.search(section.heading)) and not _NO_TARGET.search(section.heading)
-    return of_rules and not _WORD.search(_GENERAL.sub(" ", section.heading))
+    of_rules = bool(_RULE_HEADING.search(section.heading)) and not _UNSUITABLE_HEADING.search(section.heading)
+    return of_rules and not _WORD.search(_GENERAL_WORD.sub(" ", section.heading))
 
 
-def _is_catalogue(items: Sequence[Lines]) -> bool:
+def _is_catalogue(items: Sequence[ProseBlock]) -> bool:
     return 2 * sum(bool(_CATALOGUE.match(item.text)) for item in items) > len(items)
 
 
-def _is_plain(item: Lines) -> bool:
+def _is_plain(item: ProseBlock) -> bool:
     return not item.marker[0].isdigit() and "[" not in item.gap
 
 
 def replacement(change: str, text: str) -> Operation | None:
-    """Return the operation that puts `change` in place of the line of the skill `text` that it contradicts.
+    """Return the operation that replaces the line of the skill `text` that `change` contradicts.
 
-    None if there is no such line, if it is there more than once, or if both have more to say. Where the
-    old rule says more than the new one but for a choice or a number, only that word of it is changed.
+    None if there is no such line, if it occurs more than once, or if both say more than the other. If the old rule says
+    more than the new one except for a choice or a number, only that word is changed.
     """
     old = contradicted_block(change, text)
     if old is None:
         return None
-    lines = body_of(text)
+    lines = body_lines(text)
     mine, theirs = topic_stems(change), topic_stems(old.text)
-    if not _stands_once(old, lines) or len(mine - theirs) > _OWN_WORDS < len(theirs - mine):
+    if not _is_unique(old, lines) or len(mine - theirs) > _MAX_OWN_STEMS < len(theirs - mine):
         return None
     block = "\n".join(lines[old.first : old.last + 1])
     if theirs - mine and not mine - theirs:
-        amended = swapped(change, replace_numbers(change, block))
+        amended = swap_choice(change, replace_numbers(change, block))
         if amended and amended != block:
             return Operation(Op.REPLACE, block, amended)
     if len(theirs - mine) > len(mine):
         return None
-    return Operation(Op.REPLACE, block, _in_place_of(old, change))
+    return Operation(Op.REPLACE, block, _formatted_like(old, change))
 
 
-def _in_place_of(old: Lines, change: str) -> str:
-    if old.kind is Block.PARAGRAPH:
+def _formatted_like(old: ProseBlock, change: str) -> str:
+    if old.kind is BlockKind.PARAGRAPH:
         return change
     return f"{old.indent}{old.marker}{old.gap}{ended_like(change, [old.text])}"
 
 
-def _stands_once(block: Lines, lines: list[str]) -> bool:
+def _is_unique(block: ProseBlock, lines: list[str]) -> bool:
     wanted = lines[block.first : block.last + 1]
     return sum(lines[i : i + len(wanted)] == wanted for i in range(len(lines))) == 1
 
 
-# Whether an ask has to do with a skill: shared words, words of one family, or the skill named outright.
-#
-# What was heard and a skill in, yes or no out.
+# Whether an ask is related to a skill: by shared words, words of one family, or the skill's name.
 
 _FAMILIES = tuple(stems(family) for family in TOPICS["near"])
-WEAK = stems(TOPICS["weak"])
-_NAMED = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
+WEAK_STEMS = stems(TOPICS["weak"])
+_SKILL_MENTION = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
 _RULE_FILE = re.compile(r"\b(?:claude|agents?|gemini|skill|conventions)\.md\b|\.mdc\b", re.IGNORECASE)
-_PER_FILE = re.compile(
+_FILE_REFERENCE = re.compile(
     r"\b(?:as (?:is )?(?:per|specified|stated|described|required|documented|written)|according to|per)(?: by| in)?"
     r" (?:the |our |your )?@?[\w./-]+\.mdc?\b",
     re.IGNORECASE,
 )
-# A turn that begins so answers what the agent just did, and it did that by the skill.
-_REACTS = re.compile(
+# The beginning of a turn that objects to what the agent just did by the skill.
+_OBJECTION = re.compile(
     r"^\W*(?:(?:no|nope|nah|stop|wrong|nein|non|não|нет|нє|ne|nie)\b(?![-\s]+(?:problem|worries|need|idea|one|longer)\b)"
     r"|不[，,!。\s]|不是|不对|别|いや|いいえ|違|아니)",
     re.IGNORECASE,
 )
-_COMMON_SHARE = 2
-_FEW_LINES = 2  # that have a word: in more it is a word of the trade
-_RULE = 400  # characters: a longer block is no single rule
-_SUBJECT_WORDS = 4  # with which a clause begins
-_ROOT = 6  # letters that make two words one, across endings and languages ("commituj", "commits")
+_MIN_COMMON_STEMS = 2
+_MAX_LINES_WITH_WORD = 2  # a word in more lines is a technical term of the skill
+_MAX_RULE_LENGTH = 400  # characters: a longer block is more than one rule
+_SUBJECT_WORDS = 4  # at the beginning of a clause
+_ROOT_LETTERS = 6  # words with the same first letters match across endings and languages ("commituj", "commits")
 
 
-def related(heard: Match, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
-    """Whether `change` belongs to `skill`: it shares a topic word with it, or a family, or names it.
+def is_related(heard: Match, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
+    """Whether `change` belongs to `skill`: it shares a topic word or a family with it, or names it.
 
-    `before` is what the agent said just before: what is said of work that the skill guides belongs to the skill too.
+    `before` are the agent's messages just before: words about work that the skill guides belong to the skill too.
     """
-    if _NAMED.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
+    if _SKILL_MENTION.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
         return True
-    text = _prose(skill)
+    text = _prose_text(skill)
     known = stems(f"{skill.name} {text}")
     asked = stems(change)
-    if _near(asked, known) or choices(change).keys() & choices(text).keys():
+    if _shares_topic(asked, known) or choices(change).keys() & choices(text).keys():
         return True
-    # What is said right after work that the skill guides is about that work.
-    return len(stems(" ".join(before)) & known - WEAK) >= _COMMON_SHARE
+    # Words right after work that the skill guides are about that work.
+    return len(stems(" ".join(before)) & known - WEAK_STEMS) >= _MIN_COMMON_STEMS
 
 
-def takes_up(heard: Match, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
-    """Whether what was said is about what a line of a skill says: it has a word that few lines of the skill have.
+def is_about_line(heard: Match, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
+    """Whether the words reject or extend a line of a skill: they share a word that few lines of the skill have.
 
-    It must turn that down. A mere no must have another word of the line, too, since it is as often said of the task at
-    hand; and of what should be otherwise the agent, whose last message is `before`, must just have spoken.
+    A mere negation must share another word with the line, since it is often about the present task; and words of duty
+    must share one with the agent's last message, `before`.
     """
-    said, agent = stems(heard.quote) - WEAK, stems(" ".join(before))
+    said, agent = stems(heard.quote) - WEAK_STEMS, stems(" ".join(before))
     unwanted = bool(heard.language.dissent.search(heard.quote))
     denied, obliged = denies(heard.quote), bool(heard.language.duties.search(heard.quote))
     if not (unwanted or denied or obliged):
         return False
-    for lines in (_rules(skill.text) for skill in skills):
-        own = {stem for stem in said if 0 < sum(stem in line for line in lines) <= _FEW_LINES}
+    for lines in (_rule_stems(skill.text) for skill in skills):
+        own = {stem for stem in said if 0 < sum(stem in line for line in lines) <= _MAX_LINES_WITH_WORD}
         for line in lines:
             if own & line and (unwanted or (denied and len(said & line) > 1) or (obliged and own & line & agent)):
                 return True
@@ -224,28 +221,28 @@ def takes_up(heard: Match, skills: Sequence[SkillDoc], before: Sequence[str]) ->
 
 
 @lru_cache(maxsize=8)
-def _rules(text: str) -> tuple[frozenset[str], ...]:
-    """Return the stems of each line of a skill that may be a rule."""
+def _rule_stems(text: str) -> tuple[frozenset[str], ...]:
+    """Return the stems of each block of a skill that may be a rule."""
     return tuple(
         stems(block.text)
         for section in sections(text)
         for block in section.blocks
-        if block.kind is not Block.OTHER and len(block.text) <= _RULE
+        if block.kind is not BlockKind.OTHER and len(block.text) <= _MAX_RULE_LENGTH
     )
 
 
-def described(change: str, skill: SkillDoc) -> bool:
-    """Whether `change` has to do with what `skill` says it is for."""
-    return _near(stems(change), stems(front_of(skill.text)))
+def fits_description(change: str, skill: SkillDoc) -> bool:
+    """Whether `change` is related to the description of `skill`."""
+    return _shares_topic(stems(change), stems(front_matter(skill.text)))
 
 
-def is_for(said: str, skill: SkillDoc) -> bool:
-    """Whether what `said` begins with, what is spoken of, is what `skill` makes, by its name."""
-    about = stems(" ".join(said.split()[:_SUBJECT_WORDS])) - WEAK
+def is_about_output(said: str, skill: SkillDoc) -> bool:
+    """Whether the subject at the beginning of `said` is what `skill` produces, according to its name."""
+    about = stems(" ".join(said.split()[:_SUBJECT_WORDS])) - WEAK_STEMS
     return bool(about & stems(skill.name.replace("-", " ")))
 
 
-_ONE_THING = re.compile(
+_SINGLE_THING = re.compile(
     r"\W*(?:please |pls )?(?:(?:for|in|on) the|(?:für|auf|bei|in) d(?:en|ie|as|em)|(?:pour|dans|sur) l[ea]"
     r"|(?:para|en) (?:el|la|o)"
     r"|per (?:il|la|lo)|voor (?:de|het)) (?!next|rest|future|other|first|last|nächste|rest)([^\W\d_]{4,})",
@@ -253,33 +250,35 @@ _ONE_THING = re.compile(
 )
 
 
-def is_of_one_thing(heard: Match, skills: Sequence[SkillDoc]) -> bool:
-    """Whether what was heard is said for one thing that no skill in use speaks of: "for the printout no links"."""
-    named = None if heard.cue in {Cue.LASTING, Cue.MEMORY} else _ONE_THING.match(heard.said)
-    return bool(named and skills and not any(_near(stems(named[1]), stems(f"{doc.name} {doc.text}")) for doc in skills))
-
-
-def reacts(heard: Match, turn: str) -> bool:
-    """Whether the ask is in a turn that begins by objecting to what the agent just did, in its first line."""
-    return bool(_REACTS.match(turn)) and "\n" not in turn[: heard.start].strip()
-
-
-def points_to_rule(heard: Match) -> bool:
-    """Whether the person points to a rule that exists already, by its file: then there is nothing to write down."""
-    return bool(_PER_FILE.search(heard.quote) or (heard.cue is Cue.REMINDER and _RULE_FILE.search(heard.quote)))
-
-
-def _near(asked: frozenset[str], known: frozenset[str]) -> bool:
-    roots = {stem[:_ROOT] for stem in known - WEAK if len(stem) >= _ROOT}
-    return (
-        bool(asked & known - WEAK)
-        or any(stem[:_ROOT] in roots for stem in asked - WEAK if len(stem) >= _ROOT)
-        or any(asked & family and len(known & family) >= _COMMON_SHARE for family in _FAMILIES)
+def is_about_single_thing(heard: Match, skills: Sequence[SkillDoc]) -> bool:
+    """Whether a match is about a single thing that no skill in use mentions: "for the printout no links"."""
+    named = None if heard.cue in {Cue.LASTING, Cue.MEMORY} else _SINGLE_THING.match(heard.said)
+    return bool(
+        named and skills and not any(_shares_topic(stems(named[1]), stems(f"{doc.name} {doc.text}")) for doc in skills)
     )
 
 
-def _prose(skill: SkillDoc) -> str:
+def is_objection(heard: Match, turn: str) -> bool:
+    """Whether a match is in the first line of a turn that begins by objecting to what the agent just did."""
+    return bool(_OBJECTION.match(turn)) and "\n" not in turn[: heard.start].strip()
+
+
+def refers_to_rule_file(heard: Match) -> bool:
+    """Whether the person refers to an existing rule by its file, so that there is nothing to write down."""
+    return bool(_FILE_REFERENCE.search(heard.quote) or (heard.cue is Cue.REMINDER and _RULE_FILE.search(heard.quote)))
+
+
+def _shares_topic(asked: frozenset[str], known: frozenset[str]) -> bool:
+    roots = {stem[:_ROOT_LETTERS] for stem in known - WEAK_STEMS if len(stem) >= _ROOT_LETTERS}
+    return (
+        bool(asked & known - WEAK_STEMS)
+        or any(stem[:_ROOT_LETTERS] in roots for stem in asked - WEAK_STEMS if len(stem) >= _ROOT_LETTERS)
+        or any(asked & family and len(known & family) >= _MIN_COMMON_STEMS for family in _FAMILIES)
+    )
+
+
+def _prose_text(skill: SkillDoc) -> str:
     return "\n".join(
-        f"{section.heading}\n" + "\n".join(block.text for block in section.blocks if block.kind is not Block.OTHER)
+        f"{section.heading}\n" + "\n".join(block.text for block in section.blocks if block.kind is not BlockKind.OTHER)
         for section in sections(skill.text)
     )

@@ -1,7 +1,4 @@
-"""What a turn is about: in which languages it is, where its instruction begins, and whether it tells of a product.
-
-Text in, yes or no out. `detector` hears what is left.
-"""
+"""The languages of a turn, where its instruction begins, and whether it describes a product."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from skilld.classify.offline.grammar import Language, languages
 from skilld.text import fold
 from skilld.words import content_stems
 
-_BEGINNING = 500  # characters of a turn by which it is told
+_BEGINNING_CHARACTERS = 500  # of a turn, which decide its kind
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_ARTICLE = 5  # characters before the noun that a clause begins with
+_MAX_ARTICLE = 5  # characters before the first noun of a clause
 _VERB_SECOND = frozenset({"de", "nl"})
-_SUBJECT = 4  # words with which a clause names what it is about
-_HEAD = 80  # characters of what announces a rule
+_SUBJECT_WORDS = 4  # at the beginning of a clause
+_MAX_ANNOUNCEMENT = 80  # characters before the colon that introduces a rule
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
@@ -30,19 +27,19 @@ _TICKET = re.compile(
     r"|funktion|задача|фича|карточка|taak|zadanie|úkol|görev|需求|工单|チケット|要件|課題|요구사항)"
     r"(?: (?!for you)[\w-]{1,20}){0,4}\s?[:.,：–—-]\s?)"
 )
-_RECALLS = re.compile(
+_RULE_REMINDER = re.compile(
     r"remember|mind|note|point|merk|denk|vergiss|souv|rappel|retiens|note|recuerda|lembr|ricord|pamięt|pamat|запомни|помни|onthoud"
     r"|unutma|rule|regel"
     r"|regola|r[eè]gle|regla|regra|zasada|pravidlo|правило",
     re.IGNORECASE,
 )
-_HEADS = re.compile(r"[.!?:;]\s")
+_SENTENCE_BREAK = re.compile(r"[.!?:;]\s")
 
 
-def spoken(text: str) -> list[Language]:
-    """Return the languages that `text` may be in: by its script, and in Latin script by its small words.
+def likely_languages(text: str) -> list[Language]:
+    """Return the likely languages of `text`, by its script, or by its small words in Latin script.
 
-    English is always among them, people mix it into everything.
+    English is always among them, since people mix it into everything.
     """
     by_code = languages()
     scripts = (("ja", _KANA), ("ko", _HANGUL), ("ru", _CYRILLIC), ("zh", _HAN))
@@ -61,81 +58,81 @@ def spoken(text: str) -> list[Language]:
     return [by_code[code] for code in found]
 
 
-def behind_opener(bare: str, language: Language) -> str:
-    """Return a clause from where its instruction begins."""
-    return bare[opened(bare, language) :]
+def after_opener(bare: str, language: Language) -> str:
+    """Return the instruction of a clause, without its opener."""
+    return bare[opener_end(bare, language) :]
 
 
-def opened(text: str, language: Language) -> int:
-    """Return where in a clause its instruction begins: behind an opener, or "one more thing, if I may:"."""
+def opener_end(text: str, language: Language) -> int:
+    """Return the start of the instruction in a clause, after an opener or "one more thing, if I may:"."""
     opener = language.openers.match(text)
     begin = opener.end() if opener else 0
-    head, colon, _ = text[begin : begin + _HEAD].partition(": ")
+    head, colon, _ = text[begin : begin + _MAX_ANNOUNCEMENT].partition(": ")
     announced = (
         colon
-        and not (_RECALLS.search(head) or language.frames.search(head))
+        and not (_RULE_REMINDER.search(head) or language.frames.search(head))
         and not content_stems(head) - language.saying
     )
     return begin + len(head + colon) if announced else begin
 
 
-def of_product(bare: str, languages: Sequence[Language]) -> bool:
-    """Whether words name a product or say what a thing must do, and name no part of the work on it."""
+def is_about_product(bare: str, languages: Sequence[Language]) -> bool:
+    """Whether words name a product or say what a thing must do, and do not mention the work on it."""
     works = any(language.work.search(bare) for language in languages)  # tools have English names in any language
     return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
 
 
 def names_product(bare: str, languages: Sequence[Language]) -> bool:
-    """Whether words name a product, and no part of the work on it."""
+    """Whether words name a product, and do not mention the work on it."""
     works = any(language.work.search(bare) for language in languages)
     return not works and any(language.product.search(bare) for language in languages)
 
 
-def tells_of(rest: str, language: Language, spoken_in: Sequence[Language]) -> bool:
-    """Whether what follows "from now on" is said of what is built or who is served, and to nobody."""
+def describes_product(rest: str, language: Language, spoken_in: Sequence[Language]) -> bool:
+    """Whether the words after "from now on" describe a product or its users, rather than address the agent."""
     if language.served.match(rest):
         return True
-    if language.commands.match(rest) or not of_product(rest, spoken_in):
+    if language.commands.match(rest) or not is_about_product(rest, spoken_in):
         return False
-    begins = " ".join(rest.split()[:_SUBJECT]) if language.spaced else ""
+    begins = " ".join(rest.split()[:_SUBJECT_WORDS]) if language.spaced else ""
     tells = language.theirs.match(rest) or language.requires.match(rest) or language.musts.search(begins)
     named = language.product.search(begins)  # "der Nutzer", or with the verb before it "bekommt jeder Nutzer"
-    return bool(tells or (named and (language.code in _VERB_SECOND or named.start() <= _ARTICLE)))
+    return bool(tells or (named and (language.code in _VERB_SECOND or named.start() <= _MAX_ARTICLE)))
 
 
-def specifies(text: str) -> bool:
-    """Whether `text`, one turn, is announced as what a product must do: "ABC-12: ...", "new ticket from sales: ..."."""
-    begins = fold(text)[:_BEGINNING]
+def is_specification(text: str) -> bool:
+    """Whether `text`, one turn, is announced as a specification: "ABC-12: ...", "new ticket from sales: ..."."""
+    begins = fold(text)[:_BEGINNING_CHARACTERS]
     if _TICKET.match(begins):
         return True
-    heads = [(one, head.strip()) for one in spoken(text) for head in _HEADS.split(begins)]
-    return any(one.spec.match(head) or one.spec.match(behind_opener(head, one)) for one, head in heads)
+    heads = [(one, head.strip()) for one in likely_languages(text) for head in _SENTENCE_BREAK.split(begins)]
+    return any(one.spec.match(head) or one.spec.match(after_opener(head, one)) for one, head in heads)
 
 
-def demands(text: str) -> bool:
-    """Whether `text` says what something must do, and not what the agent must."""
-    found, bare = spoken(text), fold(text)
+def states_demand(text: str) -> bool:
+    """Whether `text` says what something other than the agent must do."""
+    found, bare = likely_languages(text), fold(text)
     for one in found:
-        rest = behind_opener(bare, one)
+        rest = after_opener(bare, one)
         frame = one.frames.match(rest)
         if one.requires.match(rest[frame.end() if frame else 0 :]) or one.musts.search(rest):
             return True
     return False
 
 
-def builds(text: str) -> bool:
-    """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
-    begins, found = fold(text)[:_BEGINNING], spoken(text)
+def opens_with_product(text: str) -> bool:
+    """Whether the beginning of `text`, one turn, says what a product must do, and does not mention the work on it."""
+    begins, found = fold(text)[:_BEGINNING_CHARACTERS], likely_languages(text)
     if any(language.work.search(begins) for language in found):
         return False
-    # "new rule of the calendar: a patient can never ...", "fine. it should also ...": each sentence, and behind a colon
-    parts_of = [begins, begins.partition(": ")[2], *_HEADS.split(begins)]
-    heads = [behind_opener(head.strip(), one) for head in parts_of for one in found]
+    # Each sentence, and after a colon: "new rule of the calendar: a patient can never ...", "fine. it should also ..."
+    parts_of = [begins, begins.partition(": ")[2], *_SENTENCE_BREAK.split(begins)]
+    heads = [after_opener(head.strip(), one) for head in parts_of for one in found]
     return any(one.theirs.match(head) for head in parts_of[:2] for one in found) or any(
         one.requires.match(head) for head in heads for one in found
     )
 
 
-def of_work(text: str) -> bool:
-    """Whether `text` names a part of the work, in any language it may be in."""
-    return any(language.work.search(text) for language in spoken(text))
+def is_about_work(text: str) -> bool:
+    """Whether `text` mentions the work, in any of its likely languages."""
+    return any(language.work.search(text) for language in likely_languages(text))

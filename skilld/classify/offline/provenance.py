@@ -1,6 +1,6 @@
-"""Which parts of a turn the person typed: pastes, quotations, code and logs are someone else's words.
+"""Finds the parts of a turn that the person typed: pastes, quotations, code and logs are someone else's words.
 
-Text in, text of the same length out, so that places in it are places in the turn.
+The result has the length of the turn, so that positions stay the same.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from skilld.text import fold
 
-FILLER = "\u2423"  # stands for each character of an inline quotation, so that no cue is heard inside it
+FILLER = "\u2423"  # replaces each character of an inline quotation, so that no cue is found inside it
 
 _FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,}|:{3,}|(?:\"{3}|'{3})(?=[ \t]{0,9}$))[ \t]*(?P<info>.*)$")
 _TAG = re.compile(r"<([a-z][\w:-]*+)[^<>\n]*+>|<(!--)", re.IGNORECASE)
-_REPEATED = frozenset(("pasted_content",))  # Claude Code 2.1.330: the end repeats the id, which no paste can know
+_TAGS_WITH_ID = frozenset(("pasted_content",))  # Claude Code 2.1.330: the end tag repeats an id that no paste can know
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # of the same length, as `lower` is not
 _HEADING = re.compile(r"^#{1,4} \S")
-_LETTER = re.compile(
+_MESSAGE_HEADER = re.compile(
     r"""^(?:(?:From|To|Cc|Subject|Sent|Date|System|Assistant|Human|User):\ \S
       | (?:==>\ [^<\n]{1,200}\ <==|={3,9}\ [^=\n]{1,200}\ ={3,9}|-{3,9}\ ?BEGIN\b[^-\n]{0,99}-{3,9})\ {0,9}$
       # A message in a chat, a comment on a change.
@@ -27,7 +27,7 @@ _LETTER = re.compile(
       | (?:[Rr]eview\ )?[Cc]omment\ (?:from|by)\ [^.?!]{1,30}(?:\.\w{1,5}:\d+)?\s*$)""",
     re.VERBOSE,
 )
-# What opens a block of a tool or of markup, and how its lines go on: a diff, a log of commits, a directive.
+# The first and the further lines of a block of a tool or of markup: a diff, a log of commits, a directive.
 _BLOCKS = (
     (re.compile(r"diff --git |@@ -\d"), re.compile(r"[ +\\@-]|diff |index |(?:new|old|deleted) |rename |similarity ")),
     (
@@ -59,8 +59,8 @@ _LOG_LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-# A line that announces somebody else's words: what follows it, to the end, is not the person's.
-_ANNOUNCES = re.compile(
+# A line that announces somebody else's words; all text after it is not the person's.
+_ANNOUNCEMENT = re.compile(
     r"""(?:\b(?:
         prints?|printed|outputs?|logs?|logged|says|said|saying|got|getting|errors?|respond(?:s|ed)|replie[ds]|reply|
         wrote|writes|returns|returned|reviewer|feedback|suggest(?:s|ed|ions?)|observations?|findings?|transcript|
@@ -73,7 +73,7 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # The same within a line: "the page says: ...", "found this on the forum: ...".
-_SAYS = re.compile(
+_INLINE_ANNOUNCEMENT = re.compile(
     r"""\b(?:it|he|she|they|which|that|page|site|readme|docs?|documentation|file|comment|review|reviewer|article|error|log|
         output|message|answer|someone|overflow|copilot|chatgpt|gemini|claude|bot|colleague|boss|client|customer)\b
         [^.?!:\n]{0,30}\b(?:says?|said|saying|prints?|printed|wrote|writes|replie[ds]|reads|tells|told)\b
@@ -107,8 +107,8 @@ _SAYS = re.compile(
         \s?[:：]\s""",
     re.IGNORECASE | re.VERBOSE,
 )
-# A line that asks about, or names the source of, what stands below it.
-_SHOWS = re.compile(
+# A line that asks about the text below it, or names its source.
+_QUESTION_ABOUT_PASTE = re.compile(
     r"""(?:\bwhat\ (?:do|should|shall|can|would)\ (?:i|we)\ (?:answer|tell|reply|write|say)\b
       | \b(?:does|do)\ (?:this|that|it|these|any\ of\ (?:this|it))\ (?:apply|concern|affect|matter|hold)\b
       | \b(?:is|are)\ (?:this|that|it|these)\ (?:still\ )?(?:true|right|outdated|current|correct|valid)\b
@@ -130,21 +130,21 @@ _SHOWS = re.compile(
       |переведи)\b[^\n]{0,60}$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_TAKES_UP = re.compile(
+_WORK_ORDER = re.compile(
     r"^\s*(?:please\s+)?(?:address|fix|consider|implement|execute|resolve|look\s+at|check|review|handle)\b"
     r"[^.?!\n]{0,60}[:：](?:\s|$)",
     re.IGNORECASE,
 )
 _OWN_LIST = re.compile(
-    # A folder's name is none of them: "in .specify/memory/constitution.md".
+    # Except in paths: "in .specify/memory/constitution.md".
     r"(?<![/\w.-])(?:rules?|skills?|preferences?|guidelines?|conventions?|remember|memory|instructions?|reglas?|regras?|"
     r"règles?|regeln?|правила?)\b(?!/)|规则|規則|ルール|규칙|"
     r"\b(?:claude|agents|gemini|qwen|skill|copilot-instructions|conventions|contributing|memory)\.md\b|\.mdc\b",
     re.IGNORECASE,
 )
-_OPENS = re.compile(r"[`\"“‘«‹„「『]|(?<!\w)'")
-_CLOSES = {'"': '"', "“": "”", "„": "“"}  # of a quotation that begins a line and goes over several
-# What closes a quotation by what opens it, and the fewest characters between them.
+_OPENING_MARK = re.compile(r"[`\"“‘«‹„「『]|(?<!\w)'")
+_CLOSING_MARKS = {'"': '"', "“": "”", "„": "“"}  # of a quotation that begins a line and spans several
+# The closing pattern of each opening mark, and the minimum number of characters between them.
 _QUOTATIONS = {
     mark: (re.compile(closes), least)
     for mark, closes, least in (
@@ -158,24 +158,27 @@ _MARKS = re.compile(r"[*_`]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SPACE = re.compile(r"\s")
 _LETTER_OR_DIGIT = re.compile(r"\w")
-_COPIED = 30  # characters from which a stretch is no accident
-_MAX_COMPARED = 300  # lines of a turn that are looked for in the agent's messages: who typed more of them pasted them
+_MIN_COPIED = 30  # characters: a shorter match may be an accident
+_MAX_COMPARED = 300  # lines of a turn compared with the agent's messages; further ones count as pasted
 
 
 def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
-    """Return `text` with every character that the person did not type replaced by a newline; the length stays.
+    """Return `text` with every character that the person did not type replaced by a newline.
 
-    `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a
-    line of a log goes with it unless it begins in lower case, as people type and programs do not.
+    `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a log
+    line belongs to the log, unless it begins in lower case, as people type and programs do not.
     """
-    theirs: list[str] = []  # folded for the first line that may be one of them: most turns have none
+    theirs: list[str] = []  # filled only if a line may be copied, which is rare
     kept: list[str] = []
     compared = 0
     pasted = logged = False
     fences: list[str] = []
     lines = _without_tagged(text).split("\n")
-    ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSES.values()}
-    quoted = ""  # what closes a quotation of several lines
+    ends = {
+        close: max((i for i, line in enumerate(lines) if close in line), default=-1)
+        for close in _CLOSING_MARKS.values()
+    }
+    quoted = ""  # the closing mark of a quotation of several lines
     block: re.Pattern[str] | None = None
     for number, line in enumerate(lines):
         if not line:
@@ -184,35 +187,39 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
             continue
         fence = _FENCE.match(line)
         fenced = bool(fences)
-        pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
+        pasted = pasted or bool(_HEADING.match(line) or _MESSAGE_HEADER.match(line))
         opened = next((goes_on for begins, goes_on in _BLOCKS if begins.match(line)), None)
         block = opened or (block if block and block.match(line) else None)
-        logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
+        logged = _is_quote_or_log(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
         mark = line.lstrip()[:1]
         opens = (
-            not quoted and mark in _CLOSES and _CLOSES[mark] not in line.lstrip()[1:] and ends[_CLOSES[mark]] > number
+            not quoted
+            and mark in _CLOSING_MARKS
+            and _CLOSING_MARKS[mark] not in line.lstrip()[1:]
+            and ends[_CLOSING_MARKS[mark]] > number
         )
-        quoted = _CLOSES[mark] if opens else quoted
+        quoted = _CLOSING_MARKS[mark] if opens else quoted
         foreign = pasted or fenced or fence is not None or logged or bool(quoted or block)
         if quoted and not opens and quoted in line:
             quoted = ""
-        if agent_texts and not foreign and len(line) >= _COPIED and len(plain := as_shown(line)) >= _COPIED:
-            theirs = theirs or [as_shown(agent) for agent in agent_texts]
+        if agent_texts and not foreign and len(line) >= _MIN_COPIED and len(plain := as_rendered(line)) >= _MIN_COPIED:
+            theirs = theirs or [as_rendered(agent) for agent in agent_texts]
             compared += 1
             foreign = compared > _MAX_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
         if not (foreign or _OWN_LIST.search(line)):
-            own, pasted = _end_of_own(line)
+            own, pasted = _own_length(line)
         if fence is not None:
-            _enter(fences, fence["marks"], fence["info"])
+            _update_fences(fences, fence["marks"], fence["info"])
         kept.append(line[:own] + "\n" * (len(line) - own))
     return "\n".join(kept)
 
 
 def without_quotations(text: str, *, least: int = 0) -> str:
-    """Return `text` with inline quotations and long code spans filled, same length: nothing in them is a cue.
+    """Return `text` with inline quotations and long code spans filled, so that they contain no cues.
 
-    A short code span is a name that the person typed ("use `uv run`"). With `least`, so is a quotation of fewer words.
+    A short code span is a name that the person typed ("use `uv run`"), and so is a quotation of fewer than `least`
+    words.
     """
     out: list[str] = []
     done = 0
@@ -224,10 +231,10 @@ def without_quotations(text: str, *, least: int = 0) -> str:
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of inline quotations. Linear: what is not closed in its line is looked for once there."""
+    """Yield the positions of inline quotations. Linear: an unclosed mark is searched only once per line."""
     at = 0
     unclosed: dict[str, int] = {}  # by the mark, the end of the line in which nothing closes it
-    while opening := _OPENS.search(text, at):
+    while opening := _OPENING_MARK.search(text, at):
         at = opening.end()
         mark = opening[0]
         if at <= unclosed.get(mark, -1):
@@ -245,34 +252,34 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_phrase(inside: str, after: str) -> bool:
-    """Whether apostrophes enclose more than one word, over a line's end at most once, and close no word's own."""
+    """Whether apostrophes enclose more than one word, with at most one line break, and are not part of a word."""
     breaks = inside.count("\n")
     space = _SPACE.search(inside, 2) if breaks == 0 else breaks == 1 and inside.find("\n") >= 2  # noqa: PLR2004
     return bool(space) and not _LETTER_OR_DIGIT.match(after)
 
 
-def as_shown(text: str) -> str:
-    """Return Markdown as a terminal may show it, on one line: it is copied from there without the marks."""
+def as_rendered(text: str) -> str:
+    """Return Markdown as a terminal shows it, without marks and on one line, since people copy it from there."""
     return fold(_MARKS.sub("", _BULLET.sub("", text)))
 
 
-def tagged(text: str) -> str:
-    """Return what of `text` is between a tag and its end, each stretch with its tags on lines of its own."""
-    return "\n".join(text[begin:end] for begin, end in _tagged(text))
+def tagged_text(text: str) -> str:
+    """Return the tagged stretches of `text` with their tags, one per line."""
+    return "\n".join(text[begin:end] for begin, end in _tagged_spans(text))
 
 
 def _without_tagged(text: str) -> str:
-    """Return `text` with newlines for what is between a tag and its end."""
+    """Return `text` with newlines instead of tagged stretches."""
     out: list[str] = []
     done = 0
-    for begin, end in _tagged(text):
+    for begin, end in _tagged_spans(text):
         out += [text[done:begin], "\n" * (end - begin)]
         done = end
     return "".join([*out, text[done:]])
 
 
-def _tagged(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where tags begin and their ends are over. Linear, whatever the text."""
+def _tagged_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each tagged stretch. Linear for any text."""
     done = 0
     endless: set[str] = set()
     lowered = text.translate(_LOWER)
@@ -281,7 +288,7 @@ def _tagged(text: str) -> Iterator[tuple[int, int]]:
         if tag.start() < done or name in endless:
             continue
         closing = "-->" if tag[2] else f"</{name}>"
-        if name in _REPEATED:
+        if name in _TAGS_WITH_ID:
             closing = f"</{tag[0][1:]}".translate(_LOWER)
         end = lowered.find(closing, tag.end())
         if end < 0:
@@ -291,10 +298,10 @@ def _tagged(text: str) -> Iterator[tuple[int, int]]:
         yield tag.start(), done
 
 
-def _enter(fences: list[str], marks: str, info: str) -> None:
-    """Take a line of a fence to those that are open: it closes the last one, opens one, or is its text.
+def _update_fences(fences: list[str], marks: str, info: str) -> None:
+    """Update the open fences by a fence line: it closes the last one, opens one, or is plain text.
 
-    As CommonMark has it (0.31, 4.5), but for a block in a block between fences of one length, which people paste.
+    Follows CommonMark (0.31, 4.5), but also allows nested blocks with fences of the same length, which people paste.
     """
     if not fences or (info and marks[0] == fences[-1][0]):
         fences += [] if marks[0] == "`" and "`" in info else [marks]
@@ -302,16 +309,16 @@ def _enter(fences: list[str], marks: str, info: str) -> None:
         fences.pop()
 
 
-def _end_of_own(line: str) -> tuple[int, bool]:
-    """Return where in `line` somebody else's words begin, its length if nowhere, and whether the next lines are."""
-    taken_up = _TAKES_UP.match(line)
-    if taken_up and len(line) - taken_up.end() >= _COPIED:
+def _own_length(line: str) -> tuple[int, bool]:
+    """Return the length of the person's own words in `line`, and whether the next lines are somebody else's."""
+    taken_up = _WORK_ORDER.match(line)
+    if taken_up and len(line) - taken_up.end() >= _MIN_COPIED:
         return taken_up.end(), True
-    says = _SAYS.search(line)
+    says = _INLINE_ANNOUNCEMENT.search(line)
     if says:
         return says.end(), True
-    return len(line), bool(_ANNOUNCES.search(line) or _SHOWS.search(line) or taken_up)
+    return len(line), bool(_ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up)
 
 
-def _is_foreign(line: str) -> bool:
+def _is_quote_or_log(line: str) -> bool:
     return bool(_QUOTED_LINE.match(line) or _LOG_LINE.match(line))

@@ -1,7 +1,7 @@
-"""The sentences and clauses of a turn, with their positions.
+"""Splits a turn into sentences and clauses, with their positions.
 
-Text in (as `provenance.own_words` leaves it), clauses out. A clause is cut where a second rule begins inside a
-sentence, so that each rule has a quote of its own.
+The text must be the result of `provenance.own_words`. A sentence is split where a second rule begins, so that each rule
+has a quote of its own.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from skilld.words import is_unspaced_in
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A stretch of a turn: its exact text, where it starts, whether it belongs to a question.
+    """A stretch of a turn: its exact text, its start, and whether it belongs to a question.
 
-    `lead` is what stands before it in its sentence, as a clause of its own; of a long one only the beginning.
+    `lead` is the text before it in its sentence; only the beginning of a long one.
     """
 
     text: str
@@ -29,7 +29,7 @@ class Clause:
 
 _WRAPPED = re.compile(r"(?<=[^\s.!?:;。！？：；])\n(?=[ \t]{0,4}[a-zà-ÿа-я])")
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|[a-z][.)])[ \t]+")
-# A run of stops is looked at from its first or second: from each of them, a run of 10,000 took a second.
+# A run of stops is matched from its first or second; from each of them, a run of 10,000 took a second.
 _END = re.compile(
     r"""(?<![.!?…]{2})(?<![\s.]\b[A-Za-z])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bz\.B)(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)
         (?<!\bSt)(?<!\bNr)(?<!\bFig)(?<!\bbzw)(?<!\bapprox)(?<!\bincl)(?<!\bSra)(?<!\bSr)
@@ -37,9 +37,9 @@ _END = re.compile(
         | [\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s|$))""",
     re.VERBOSE,
 )
-# "Never push to main. Unless I ask.": without its second sentence the rule would say more than the person did, and
-# "use tabs. Always." is one rule with its reach behind the stop. Each stays in one clause, so that one quote has both.
-_GOES_ON = re.compile(
+# "Never push to main. Unless I ask.": without the second sentence the rule would say more than the person did, and in
+# "use tabs. Always." the second sentence is the rule's scope. Each stays in one clause, so that one quote has both.
+_CONTINUATION = re.compile(
     r"""\s{0,3}(?:
         (?:but\s+)?(?:unless|except|excluding|other\s+than|apart\s+from|only\s+(?:if|when|for|in|on|after|once)|
             not\s+(?:for|in|on|when|if|during|with))\b
@@ -57,7 +57,7 @@ _GOES_ON = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Blanks are taken from the first of a run, and never given back: a run of 6,000 took 16 s.
+# Runs of blanks are matched possessively from their first blank: a run of 6,000 took 16 s.
 _SECOND_RULE = re.compile(
     r"""(?:
         (?<!\s)(?<!\bonce)\s*+(?:,\s++)?+(?<=\s)(?:and|but|also|then|plus)\s++(?:also\s++|please\s++|pls\s++
@@ -89,26 +89,26 @@ _SECOND_RULE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-_NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _GOES_ON.pattern + ")", _GOES_ON.flags)
-_SOME_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
-_ASKED = re.compile(
+_NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _CONTINUATION.pattern + ")", _CONTINUATION.flags)
+_THREE_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
+_QUESTION_END = re.compile(
     r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)(?<![?？])[?？][?？!]*+[\"”»')\]]*+\s*+$",
     re.IGNORECASE,
 )
-# What all that follows is about, in a few words.
+# The topic of everything that follows, in a few words.
 _TOPIC = re.compile(r"\W{0,8}+(?!\S{1,30}ing\b)(?:[\w'/-][\w'/.-]{0,30}+\s){0,3}[\w'/-][\w'/.-]{0,30}+\s?[:：]\s")
 _MAX_LEAD_LENGTH = 500  # characters
-_RUN_ON, _MIN_LENGTH = 240, 12  # characters
+_MAX_RUN_ON, _MIN_LENGTH = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|cuz|coz|cos|since)\s++"
     r"|(?<=\s)(?:and|plus)\s++(?:(?:also|please|pls)\s++)?+(?=(?:when(?:ever)?|every|each|any|whatever|please|pls|no|links?)\b))"
 )
-_HOW = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
-_NOT_THAT = re.compile(
+_HABIT_WORD = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
+_NEVER_OTHER = re.compile(
     r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
 )
-_OF_THE_SAME = re.compile(
+_SAME_SUBJECT = re.compile(
     r"(?:always|never|please|don'?t|dont|do\s++not|immer|nie|siempre|nunca|toujours|jamais|sempre)\s++(?:(?:always|never|ever)\s++)?+"
     r"[\w-]++\s++(?:it|them|those|these|sie|es)\b",
     re.IGNORECASE,
@@ -118,9 +118,9 @@ _CONDITION = re.compile(
     r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
     re.IGNORECASE,
 )
-_HALF = re.compile(r"[,:]\s|\b(?:needs?|must|should|gets?|has|have|is|are|goes|belongs?)\b")
-# Where what is said in general begins, behind a rule about something else.
-_IN_GENERAL = re.compile(
+_HALF_SEAM = re.compile(r"[,:]\s|\b(?:needs?|must|should|gets?|has|have|is|are|goes|belongs?)\b")
+# The beginning of a general rule, after a rule about something else.
+_GENERAL_RULE = re.compile(
     r"""(?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:(?:and|but|also|plus)\s++
         (?=(?:in\s++general|generally|overall|as\s++an?\s++(?:general\s++)?rule|i(?:'d|\s++would)\s++(?:\w++\s++)?rather
             |i\s++(?:\w++\s++)?(?:prefer|like|love|hate|dislike))\b)
@@ -133,23 +133,23 @@ _IN_GENERAL = re.compile(
 
 
 def clauses(text: str) -> Iterator[Clause]:
-    """Yield the clauses of `text` in order; `Clause.text` is exactly the text from `Clause.start` on."""
+    """Yield the clauses of `text` in order; `Clause.text` is the exact text at `Clause.start`."""
     joined = _NEXT_LINE.sub(" ", _WRAPPED.sub(" ", text))
     offset = 0
     for line in joined.split("\n"):
         if line:
             bullet = _BULLET.match(line)
-            yield from _of_line(line, offset, bullet.end() if bullet else 0)
+            yield from _line_clauses(line, offset, bullet.end() if bullet else 0)
         offset += len(line) + 1
 
 
 def parts(clause: Clause) -> Iterator[Clause]:
-    """Yield the clause whole, then what is between its commas, colons and dashes: a reason, and then the rule."""
+    """Yield the whole clause, then its parts between commas, colons and dashes, such as a reason and a rule."""
     yield clause
     begin = 0
     for seam in (*_SEAM.finditer(clause.text), None):
         end = seam.start() if seam else len(clause.text)
-        first, last = _trimmed(clause.text, begin, end)
+        first, last = _trim(clause.text, begin, end)
         least = _MIN_LENGTH // (2 if is_unspaced_in(clause.text) else 1)
         if least <= last - first < len(clause.text):
             yield replace(clause, text=clause.text[first:last], start=clause.start + first)
@@ -157,26 +157,26 @@ def parts(clause: Clause) -> Iterator[Clause]:
 
 
 def halves(clause: Clause) -> tuple[Clause, ...]:
-    """Return the two rules of a clause the second of which says something in general; none if it is one rule."""
-    seam = _IN_GENERAL.search(clause.text)
+    """Return the two rules of a clause whose second rule is a general one; none if it is one rule."""
+    seam = _GENERAL_RULE.search(clause.text)
     if seam is None or seam.start() < _MIN_LENGTH or len(clause.text) - seam.end() < _MIN_LENGTH:
         return ()
     first, second = clause.text[: seam.start()], clause.text[seam.end() :]
-    if _CONDITION.match(first) and not _HALF.search(first):
+    if _CONDITION.match(first) and not _HALF_SEAM.search(first):
         return ()  # "when you write docs, and in general"
     return replace(clause, text=first), replace(clause, text=second, start=clause.start + seam.end(), lead=first)
 
 
-def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
-    ends = [m.end() for m in _END.finditer(line, begin) if not _GOES_ON.match(line, m.end())] + [len(line)]
+def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
+    ends = [m.end() for m in _END.finditer(line, begin) if not _CONTINUATION.match(line, m.end())] + [len(line)]
     for end in ends:
-        question = bool(_ASKED.search(line, begin, end))
-        rules = [rule for rule in _SECOND_RULE.finditer(line, begin, end) if _begins_anew(line, begin, rule)]
+        question = bool(_QUESTION_END.search(line, begin, end))
+        rules = [rule for rule in _SECOND_RULE.finditer(line, begin, end) if _is_separate_rule(line, begin, rule)]
         cuts = [rule.end() for rule in rules]
         seams = [rule.start() for rule in rules]
         stretches = zip([begin, *cuts], [*seams, end], strict=True)
         for first, last in chain.from_iterable(_pieces(line, *stretch) for stretch in stretches):
-            clause = _trimmed(line, first, last)
+            clause = _trim(line, first, last)
             if clause[0] < clause[1]:
                 lead = line[begin : min(first, begin + _MAX_LEAD_LENGTH)].strip()
                 yield Clause(line[clause[0] : clause[1]], offset + clause[0], question, lead)
@@ -184,8 +184,8 @@ def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
 
 
 def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield the stretch as it is, or at its commas where it runs on like the writing of people who set no stops."""
-    commas = _COMMA.finditer(line, first, last) if last - first > _RUN_ON else ()
+    """Yield the stretch, split at commas if it runs on as in the writing of people who use no full stops."""
+    commas = _COMMA.finditer(line, first, last) if last - first > _MAX_RUN_ON else ()
     for comma in commas:
         if comma.start() - first >= _MIN_LENGTH and not _CONDITION.match(line, first, comma.start()):
             yield first, comma.start()
@@ -193,20 +193,20 @@ def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
     yield first, last
 
 
-def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
-    """Whether a rule behind a comma is one of its own: not behind "from now on", "when you write docs" or "titles:"."""
-    if _OF_THE_SAME.match(line, rule.end()):
+def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
+    """Whether words after a comma are a separate rule: not after "from now on", "when you write docs" or "titles:"."""
+    if _SAME_SUBJECT.match(line, rule.end()):
         return False  # "we never hide errors, always show them"
     if not rule["comma"]:
         return True
     if _TOPIC.match(line, begin, rule.start()):
         return False
-    if _NOT_THAT.match(line, rule.end()) and _HOW.search(line, begin, rule.start()):
+    if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
-    return bool(_SOME_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
+    return bool(_THREE_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
 
 
-def _trimmed(line: str, first: int, last: int) -> tuple[int, int]:
+def _trim(line: str, first: int, last: int) -> tuple[int, int]:
     while first < last and line[first] in " \t\r,;:，；：-–—(":
         first += 1
     close = line.find(")", first, last)

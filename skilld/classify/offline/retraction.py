@@ -1,7 +1,4 @@
-"""What was said and withdrawn later in the same batch.
-
-Updates and the turns after them in, the updates that still stand out.
-"""
+"""Removes updates that the person took back later in the same batch."""
 
 from __future__ import annotations
 
@@ -10,16 +7,16 @@ from collections.abc import Collection, Sequence
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
-from skilld.classify.offline.detector import MODEST, retractions
+from skilld.classify.offline.detector import MODEST_STRENGTH, find_retractions
 from skilld.types import Message, Update
 from skilld.words import content_stems, denies, stems
 
-_REACH = 2  # turns back that "scratch that" can mean when it names nothing
-_NEAR = 4  # turns between a rule and its end
-_SAID = 400  # characters of a turn that ends a rule
-_PART = 5  # letters of a part of a compound
-_BARE = 40  # characters of a clause that takes back whatever was said last
-_TALK = stems(TOPICS["talk"])
+_MAX_TURNS_BACK = 2  # "scratch that" can refer to so many turns back if it names nothing
+_MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
+_MAX_TURN_LENGTH = 400  # characters considered of a turn that retracts a rule
+_MIN_COMPOUND_PART = 5  # letters
+_MAX_BARE_CLAUSE = 40  # characters of a clause that retracts the last thing said, whatever it was
+_TALK_STEMS = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|what i\b|lo que dije|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|"
@@ -36,8 +33,9 @@ _DEICTIC = re.compile(
 )
 
 
-# What says, beside a word of a rule, that it no longer holds; and what says so only if the agent then takes it out.
-_TURNS_BACK = re.compile(
+# Words that, with a word of a rule, say that it no longer holds; those outside of `outright` only if the agent then
+# removes it.
+_REVERSAL = re.compile(
     r"""(?P<outright>\b(?:out\ (?:again|with\ (?:it|them|that))|forget|throw|drop|scrap|take\ (?:it|them
       |that)\ (?:out|off)|undo|as\ (?:it|they|we)\ (?:was|were|had)
         |like\ before|after\ all|never\ ?mind|on\ reflection|(?:not|n't)\ worth|(?:are|is)\ fine\ then|let\ it\b
@@ -56,8 +54,8 @@ _TURNS_BACK = re.compile(
       | верн|ошиб|оставь|без|不要|还是|還是|恢复|恢復|删|なし|戻|間違|되돌|그냥|원래""",
     re.IGNORECASE | re.VERBOSE,
 )
-# How an agent begins that took something out again: "Removed from all three."
-_UNDONE = re.compile(
+# The beginning of an agent's message after removing something: "Removed from all three."
+_UNDO_REPORT = re.compile(
     r"""(?:\S+\s){0,4}?\b(?:removed|reverted|undone|undid|restored|dropped|taken\ out|stays?|unchanged|(?:back
       |again)\b|as\ before|no\ longer|without|entfernt|rückgängig|zurück\w*|wieder|bleib\w+
       |retir[ée]\w*|revertid\w+|supprim[ée]\w*|enlev[ée]\w*|annul[ée]\w*|remis\w*|quitad\w+|eliminad\w+|deshech\w+
@@ -67,26 +65,26 @@ _UNDONE = re.compile(
       |(?:\S+\s){0,4}?\S{0,9}(?:убра|удал|верн|отмен|по-прежнему|削除|戻し|外し|取り消|已(?:删|移|恢|去|撤)|삭제|되돌|뺐)""",
     re.IGNORECASE | re.VERBOSE,
 )
-# "no captcha", said of one's own order to have one.
-_NONE_OF = re.compile(
+# "no captcha", after the person's own order to have one.
+_REFUSED_THING = re.compile(
     r"\b(?:no|kein(?:e[nrms]?)?|sin|pas de|sans|niente|nessun[ao]?|senza|sem|nada de|geen|zonder|bez|без|никаких)"
     r"\s([^\W\d_]{3,})",
     re.IGNORECASE,
 )
 
 
-def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> list[Update]:
-    """Return `updates` without those that a later turn takes back, or replaces by an opposite one."""
+def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) -> list[Update]:
+    """Return `updates` without those that a later turn retracts or contradicts."""
     standing = list(updates)
     for message in messages:
         if message.turn is None:
             continue
-        for clause in retractions(message.text):
-            standing = _without(standing, message, clause)
+        for clause in find_retractions(message.text):
+            standing = _remove_retracted(standing, message, clause)
     standing = [
         update
         for update in standing
-        if not _given_up(update, messages, {one.turn for one in updates if one.confidence > MODEST})
+        if not _is_reversed(update, messages, {one.turn for one in updates if one.confidence > MODEST_STRENGTH})
     ]
     return [
         update
@@ -95,8 +93,8 @@ def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> li
     ]
 
 
-def _without(updates: list[Update], message: Message, clause: str) -> list[Update]:
-    topic, turn = stems(clause) - _TALK, message.turn or 0
+def _remove_retracted(updates: list[Update], message: Message, clause: str) -> list[Update]:
+    topic, turn = stems(clause) - _TALK_STEMS, message.turn or 0
     begins = message.text.find(clause)
     earlier = [
         update
@@ -104,37 +102,39 @@ def _without(updates: list[Update], message: Message, clause: str) -> list[Updat
         if update.turn < turn or (update.turn == turn and message.text.find(update.quote) < begins)
     ]
     named = [update for update in earlier if topic & stems(update.quote)]
-    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _BARE)):
-        near = [update for update in earlier if turn - update.turn <= _REACH]
-        # What is objected in the same breath is why: "all boxes on screen, unreadable. back to English".
-        whys = [update for update in near if update.turn == turn and update.confidence <= MODEST]
+    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _MAX_BARE_CLAUSE)):
+        near = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK]
+        # An objection in the same turn is the reason: "all boxes on screen, unreadable. back to English".
+        whys = [update for update in near if update.turn == turn and update.confidence <= MODEST_STRENGTH]
         named = [*near[: len(near) - len(whys)][-1:], *whys]
     return [update for update in updates if update not in named]
 
 
-def _given_up(update: Update, messages: Sequence[Message], rules_in: Collection[int]) -> bool:
-    """Whether a later turn turns back what an update says: by name, or as the agent's answer to it shows."""
+def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collection[int]) -> bool:
+    """Whether a later turn reverses an update: by name, or according to the agent's answer."""
     for index, message in enumerate(messages):
-        turn, said = message.turn or 0, message.text[:_SAID]
-        back = None if turn <= update.turn or turn in rules_in else _TURNS_BACK.search(said)
+        turn, said = message.turn or 0, message.text[:_MAX_TURN_LENGTH]
+        back = None if turn <= update.turn or turn in rules_in else _REVERSAL.search(said)
         if back is None:
             continue
         answer = messages[index + 1].text if index + 1 < len(messages) else ""
-        undone = turn - update.turn <= _NEAR and _UNDONE.match(answer)
-        outright = any(one["outright"] for one in _TURNS_BACK.finditer(said))
-        if undone or (outright and _names(said, update.quote)):
+        undone = turn - update.turn <= _MAX_TURNS_UNTIL_UNDONE and _UNDO_REPORT.match(answer)
+        outright = any(one["outright"] for one in _REVERSAL.finditer(said))
+        if undone or (outright and _names_quote(said, update.quote)):
             return True
-    return any(one.turn and one.turn > update.turn and _refuses(one.text[:_SAID], update) for one in messages)
+    return any(
+        one.turn and one.turn > update.turn and _refuses(one.text[:_MAX_TURN_LENGTH], update) for one in messages
+    )
 
 
 def _refuses(text: str, update: Update) -> bool:
-    """Whether a text refuses a thing that an update asked for by its name."""
-    asked = content_stems(update.change) - _TALK
-    return not denies(update.change) and any(content_stems(one) & asked for one in _NONE_OF.findall(text))
+    """Whether a text refuses by name something that an update asked for."""
+    asked = content_stems(update.change) - _TALK_STEMS
+    return not denies(update.change) and any(content_stems(one) & asked for one in _REFUSED_THING.findall(text))
 
 
-def _names(text: str, quote: str) -> bool:
-    """Whether a text names something of a quote, a compound by its last part: "the number" for "telephone number"."""
-    said, rule = content_stems(text) - _TALK, content_stems(quote) - _TALK
-    longer = {(one, other) for one in said for other in rule if min(len(one), len(other)) >= _PART}
+def _names_quote(text: str, quote: str) -> bool:
+    """Whether a text names something in a quote; a compound also by its last part, as in other languages."""
+    said, rule = content_stems(text) - _TALK_STEMS, content_stems(quote) - _TALK_STEMS
+    longer = {(one, other) for one in said for other in rule if min(len(one), len(other)) >= _MIN_COMPOUND_PART}
     return bool(said & rule) or any(one.endswith(other) or other.endswith(one) for one, other in longer)
