@@ -7,17 +7,16 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import mcp_types as types
 import pytest
-from mcp.client.session import ClientSession
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from skilld.mcp.server import hidden_from
 from support.program import Program
 
-Talk = Callable[[ClientSession], Awaitable[Any]]
+if TYPE_CHECKING:  # each process of a run imports this file, and one runs it
+    from mcp.client.session import ClientSession
+
+    Talk = Callable[[ClientSession], Awaitable[Any]]
 
 
 @pytest.fixture
@@ -39,6 +38,10 @@ def _skill(folder: Path, description: str, body: str, more: str = "") -> None:
 
 
 def _talk(program: Program, folder: Path, talk: Talk, more: Mapping[str, str], client: str = "goose") -> Any:
+    import mcp_types as types
+    from mcp.client.session import ClientSession
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     async def session() -> Any:
         environment = {**program.environment, **more}
         command = StdioServerParameters(
@@ -58,6 +61,8 @@ async def _names(session: ClientSession) -> list[str]:
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> Talk:
+    import mcp_types as types
+
     async def call(session: ClientSession) -> tuple[bool, str]:
         result = await session.call_tool(name, dict(arguments))
         (content,) = result.content
@@ -136,6 +141,8 @@ def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder:
     ],
 )
 def test_an_agent_with_skills_of_its_own_is_known(variable: str, client: str, agent: str) -> None:
+    from skilld.mcp.server import hidden_from
+
     assert hidden_from({variable: "1"}, client) == agent
 
 
