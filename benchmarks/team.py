@@ -19,7 +19,7 @@ from benchmarks.kit import children
 from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
-from skilld.daemon.schedule import sync
+from skilld.daemon.schedule import due_sync
 from skilld.git.borrowed_repo import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.team import refs, sign
@@ -88,7 +88,7 @@ def _not_joined(scale: Scale) -> dict[str, Figure]:
             status(tree)  # writes bytecode
         ours, bare = side_by_side(rounds, *(lambda tree=tree: status(tree) for tree in trees))  # type: ignore[misc]
         desk = engine(folder, all_new=False)
-        look = seconds(lambda: [sync(desk, 0.0) for _ in range(calls)])
+        look = seconds(lambda: [due_sync(desk, 0.0) for _ in range(calls)])
         empty = seconds(lambda: [_nothing(desk, 0.0) for _ in range(calls)])
     return {
         "not_joined_status": Figure(

@@ -13,7 +13,7 @@ from typing import Any
 
 from skilld.context.contradictions import Contradiction
 from skilld.context.values import Surprise
-from skilld.daemon.judges import Line
+from skilld.daemon.judges import JudgeProblem
 from skilld.exchange.skill_list import Conflict
 from skilld.health.values import Check
 from skilld.library.history import Version
@@ -100,7 +100,7 @@ DOCUMENTS = (
         "`needs` only with `--check`. `daemon` is what the daemon last said of itself; its fields may change. "
         "Of the calls of `spend_today`, `tests` only tested the judge.",
         "{running: boolean, paused: boolean, paused_until: string | null, "
-        f"backend: {{name: string, why: string, found: string[], agents: {of_fields(Line)}[]}}, "
+        f"backend: {{name: string, why: string, found: string[], agents: {of_fields(JudgeProblem)}[]}}, "
         "agents: {[agent]: {files: integer, turns: integer, malformed: integer, overlong: integer, "
         "last_event_at: string | null}}, turns: {[state]: integer}, "
         "batches: {pending: integer, done: integer, parked: integer}, outcomes: {[outcome]: integer}, "

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_private(where)
     if os.geteuid() == 0:
         console.warn(_ROOT_WARNING)
-    lock = Lock.take(where.lock)
+    lock = Lock.acquire(where.lock)
     terminal = sys.stdout.isatty()
     logs.set_up(None if _is_journald_reading() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         if setup.ask_once(settings, where.settings_file):
             origin, settings = _load_settings(where)
-    settings_cache.keep(store, settings, origin)
+    settings_cache.store_settings(store, settings, origin)
     engine = Engine(store, settings, common.host(umask=umask), time.time(), _redactor_or_none())
     store.words.forget_old(time.time())
     try:
@@ -98,7 +98,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
     loop = Loop(engine, _print_news, desktop, where.settings_file, FileIdentity(where.lock, where.database).check)
     if not arguments.once:
-        loop.take_signals()
+        loop.handle_signals()
     else:
         engine.follower.sweep()  # before printing what was found
     if not arguments.brief:  # `setup` has printed it already
@@ -108,7 +108,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
         console.say(f"Reading {counted(count, 'transcript')} from the last {days}.")
     if arguments.once:
-        with Worker(engine.around.environment) as worker:
+        with Worker(engine.host.environment) as worker:
             return _run_once(engine, worker, brief=arguments.brief)
     loop.run()
     if loop.stopped_by != signal.SIGINT:
@@ -120,9 +120,9 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
 
 def _load_settings(where: Places) -> tuple[str, Settings]:
     """Return the settings' origin, read before them, and the settings."""
-    from skilld.daemon.settings_cache import origin
+    from skilld.daemon.settings_cache import settings_origin
 
-    return origin(where.settings_file, os.environ), common.settings()
+    return settings_origin(where.settings_file, os.environ), common.settings()
 
 
 def _redactor_or_none() -> Callable[[str], str] | None:
@@ -141,7 +141,7 @@ def _is_journald_reading() -> bool:
 
 def _run_once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     """Read what is new and finish the batches that are due, one by one; `brief` omits the totals."""
-    from skilld.daemon.schedule import heard_since
+    from skilld.daemon.schedule import due_after_corrections
     from skilld.proposals.poll import PollSchedule, record_observation
     from skilld.protocol import GitResult, Job
     from skilld.worker.spawn import VerbWorker
@@ -151,17 +151,17 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     before = _count_failed(engine)
     _read_new(engine)
     engine.close_due(time.time())
-    umask = engine.around.umask
-    if lost := engine.recall(time.time()):
-        engine.recalled(worker.do(Job(lost, umask), seconds), time.time())
+    umask = engine.host.umask
+    if lost := engine.recovery_job(time.time()):
+        engine.record_recovery(worker.do(Job(lost, umask), seconds), time.time())
     done = _finish_due(engine, worker)
     if look := PollSchedule(engine.store).job(time.time()):
         found = worker.do(Job(look, umask), seconds)
         if isinstance(found, GitResult):
             record_observation(engine.store, found, time.time())
         done += _finish_due(engine, worker)  # proposals that the poll found to no longer fit
-    if mend := heard_since(engine, time.time()):
-        with VerbWorker(engine.around.environment) as verb:
+    if mend := due_after_corrections(engine, time.time()):
+        with VerbWorker(engine.host.environment) as verb:
             verb.do(Job(mend, umask), seconds)
     if not brief:
         _print_totals(engine, done, _count_failed(engine) - before)
@@ -201,7 +201,7 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
         job, seconds = engine.start(batch), engine.settings.worker.seconds
         result = worker.do(job, seconds, partial(_keep_plan, engine, batch))
         new = engine.finish(batch, result, time.time())
-        if found := [*new, *engine.said_again(result)]:
+        if found := [*new, *engine.repeated_proposals(result)]:
             progress.clear()
             _print_news(found)
         done += 1
@@ -227,7 +227,7 @@ def _keep_plan(engine: Engine, batch: StoredBatch, plan: PartialResult) -> None:
     from skilld.protocol import BatchResult
 
     if isinstance(plan, BatchResult):
-        engine.keep_plan(batch, plan, time.time())
+        engine.save_plan(batch, plan, time.time())
 
 
 def _ring_bell() -> None:
@@ -270,7 +270,7 @@ def _own_skills(engine: Engine) -> set[Path]:
     from skilld.agents import ADAPTERS
     from skilld.ingest.discover import skill_places
 
-    around = engine.around
+    around = engine.host
     places = [skill_places(name, around.home, around.environment, around.roots) for name in ADAPTERS]
     folders = {folder for place in places for folder in place.absolute}
     return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
@@ -311,7 +311,7 @@ def print_introduction(engine: Engine, *, new_here: bool, follows: bool) -> None
     from skilld.settings import choice_of
 
     settings = engine.settings
-    choice = choice_of(settings, engine.around.environment)
+    choice = choice_of(settings, engine.host.environment)
     _print_agents(engine)
     _print_row("Skills", f"{_count_skills(_own_skills(engine))}, plus any in your projects")
     _print_row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")
@@ -338,7 +338,7 @@ def _print_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import names_of
 
-    around = engine.around.environment
+    around = engine.host.environment
     summary = engine.store.transcripts.summary()
     absent = []
     for name, adapter in ADAPTERS.items():

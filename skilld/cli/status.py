@@ -16,7 +16,7 @@ from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import counted, often
 
 if TYPE_CHECKING:
-    from skilld.daemon.settings_cache import Limits
+    from skilld.daemon.settings_cache import BudgetLimits
     from skilld.store import Store
 
 _WEEK_SECONDS = 7 * 86400.0
@@ -94,14 +94,15 @@ def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
     from skilld.daemon import judges
-    from skilld.daemon.settings_cache import kept, origin, shown
+    from skilld.daemon.settings_cache import load_settings, settings_origin, shown_settings
     from skilld.ingest.drift import drifts
     from skilld.proposals.remarks import describe_repeat, hours_left, unwanted_said_again
     from skilld.store import meta
     from skilld.types import State
 
     store = common.store_or_empty()
-    settings = kept(store, origin(common.places().settings_file, os.environ)) or shown(common.settings())
+    origin = settings_origin(common.places().settings_file, os.environ)
+    settings = load_settings(store, origin) or shown_settings(common.settings())
     now = time.time()
     choice = choose(settings.model, None, None, 0, os.environ)  # only to name it
     until = store.meta.get(meta.PAUSED_UNTIL)
@@ -113,7 +114,7 @@ def collect() -> dict[str, Any]:
             "name": choice.name,
             "why": choice.why,
             "found": list(choice.found),
-            "agents": [asdict(one) for one in judges.lines(store, settings.model, os.environ, now)],
+            "agents": [asdict(one) for one in judges.judge_problems(store, settings.model, os.environ, now)],
         },
         "agents": _agents(store),
         "turns": store.transcripts.turn_outcomes(),
@@ -153,7 +154,7 @@ def _agents(store: Store) -> dict[str, Any]:
     }
 
 
-def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
+def _spending(store: Store, budget: BudgetLimits, now: float) -> dict[str, Any]:
     from skilld.store.budget import TEST_QUESTION, spent_limit
 
     spent, tests = store.usage.on(day(now)), store.usage.on(day(now), TEST_QUESTION).calls

@@ -1,6 +1,6 @@
-"""What the daemon decides: which batches are due, what a worker gets, what its result changes.
+"""The daemon's decisions: which batches are due, what a worker gets, what its result changes.
 
-Runs on one thread. Spawning, waiting and showing are others' work, so that a test can drive it with values.
+Runs on one thread. It does not start processes, wait or show anything, so that tests can drive it with values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skilld.agents import ADAPTERS
 from skilld.batching.closing import ClosedBatch, Deadlines, close_batches
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
-from skilld.daemon import jobs, judges, obstacles, old_learnings, recovery
+from skilld.daemon import job_builder, judges, obstacles, old_learnings, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.presence import Presence
 from skilld.ingest.discover import Host, find_roots
@@ -34,9 +34,9 @@ from skilld.types import Cause, Outcome, Proposal
 
 log = get_logger()
 
-_LOOK_AGAIN = 900.0  # seconds between two looks at whether the budget allows a batch by now
-_SKEW = 60.0  # a file server's clock may be ahead by so much
-_NEWEST = 40  # sessions, of which some are looked through for drift at a time
+_RECHECK_SECONDS = 900.0  # until the budget or a limit is checked again
+_MAX_SKEW_SECONDS = 60.0  # by which a file server's clock may be ahead
+_MAX_DRIFT_SESSIONS = 40  # the newest ones, some of which are checked for drift at a time
 
 
 class Engine:
@@ -46,44 +46,48 @@ class Engine:
         self,
         store: Store,
         settings: Settings,
-        around: Host,
+        host: Host,
         now: float,
         redact: Callable[[str], str] | None = None,  # without it no words are kept
     ) -> None:
         self.store = store
         self.settings = settings
-        self.around = replace(around, roots=settings.roots)
-        self.roots = find_roots(around.home, around.environment, settings.roots)
+        self.host = replace(host, roots=settings.roots)
+        self.roots = find_roots(host.home, host.environment, settings.roots)
         self.follower = Follower(store, self.roots, now, redact)
-        self.obstacles = Obstacles(store, self.around)
+        self.obstacles = Obstacles(store, self.host)
         self._idle_limit = settings.batch.idle_minutes * 60
         self._deadlines = Deadlines()
         self._presence = Presence(store.transcripts)
         self._closed_at = math.inf
         self._now = now
-        self._homeless = store.learnings.count_for_files()
-        recovery.reread(store, self.follower, now)
-        self.obstacles.look(now)
+        self._waiting_count = store.learnings.count_for_files()
+        recovery.reread_recent(store, self.follower, now)
+        self.obstacles.retry_cleared(now)
         store.write_waiting_file()
 
-    def look_for_drift(self) -> None:
-        """Look through some of the sessions that grew last for kinds of records that no version wrote before."""
-        files = ((agent, Path(path)) for agent, path in self.store.transcripts.newest(_NEWEST) if agent in ADAPTERS)
+    def check_drift(self) -> None:
+        """Check some of the newest sessions for kinds of records that no version wrote before."""
+        files = (
+            (agent, Path(path))
+            for agent, path in self.store.transcripts.newest(_MAX_DRIFT_SESSIONS)
+            if agent in ADAPTERS
+        )
         kept = self.store.meta.get(DRIFT, {})
         if (found := update_survey(kept, files)) != kept:
             with self.store.transaction():
                 self.store.meta.set(DRIFT, found)
 
     def close_due(self, now: float) -> int:
-        """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
+        """Close every batch that is full or whose session is over. Return how many need a worker."""
         self.follower.flush_idle(now - self._idle_limit)
-        self.follower.touched.update(self._presence.end(self._deadlines.sessions, now))
-        return old_learnings.judge_again(self.store, self.around, now) + self.close_touched(now)
+        self.follower.touched.update(self._presence.end_sessions(self._deadlines.sessions, now))
+        return old_learnings.judge_again(self.store, self.host, now) + self.close_touched(now)
 
     def close_touched(self, now: float) -> int:
-        """Do the same for the sessions with something new and those idle for long enough, and look at no others."""
-        if now < self._closed_at:  # or the daemon has just started: nothing is known of those that wait
-            self.store.transcripts.clamp_activity(now + _SKEW, now)
+        """Do the same, but only for sessions with new turns and those that have been idle long enough."""
+        if now < self._closed_at:  # also true at the start: the waiting sessions are unknown
+            self.store.transcripts.clamp_activity(now + _MAX_SKEW_SECONDS, now)
             self.follower.touched.update(self.store.transcripts.sessions_waiting())
         self._closed_at = now
         touched = self.follower.touched
@@ -98,8 +102,8 @@ class Engine:
     def _close_session(self, agent: str, session_id: str, now: float) -> int:
         rows = self.store.transcripts
         active, ended = rows.activity(agent, session_id)
-        if active > now + _SKEW:
-            rows.clamp_activity(now + _SKEW, now)
+        if active > now + _MAX_SKEW_SECONDS:
+            rows.clamp_activity(now + _MAX_SKEW_SECONDS, now)
             active = now
         waiting = rows.waiting(agent, session_id)
         closings = close_batches(
@@ -109,29 +113,31 @@ class Engine:
             idle_limit=self._idle_limit,
             ended=ended,
         )
-        count = sum(self._close(agent, session_id, closing, now) for closing in closings)
+        count = sum(self._close_batch(agent, session_id, closing, now) for closing in closings)
         if sum(len(closing.turns) for closing in closings) < len(waiting) and active + self._idle_limit > now:
             self._deadlines.set((agent, session_id), active + self._idle_limit)
-            self._presence.note((agent, session_id))
+            self._presence.note_activity((agent, session_id))
         else:  # what is left is chatter
             self._deadlines.drop((agent, session_id))
         return count
 
-    def follow_settings(self, settings: Settings) -> None:
-        """Go by other settings from the next batch on; the folders of transcripts stay what they were."""
+    def use_settings(self, settings: Settings) -> None:
+        """Use other settings from the next batch on, except for the folders of transcripts."""
         self.settings = settings
         self._idle_limit = settings.batch.idle_minutes * 60
-        self._closed_at = math.inf  # all that wait are looked at again
+        self._closed_at = math.inf  # check all waiting sessions again
 
     def clock_was_set_back(self, seconds: float) -> None:
-        """Let nothing wait longer than it was to wait before the wall clock was set back by so many seconds."""
+        """Correct waiting times after the wall clock was set back by so many seconds."""
         self._closed_at = math.inf
         self.store.batches.bring_forward(seconds)
 
-    def _close(self, agent: str, session_id: str, closing: ClosedBatch[Any], now: float) -> bool:
+    def _close_batch(self, agent: str, session_id: str, closing: ClosedBatch[Any], now: float) -> bool:
         keys = [turn.key for turn in closing.turns]
-        # Nobody will ever work on chatter.
-        job = BatchJob() if closing.chatter else jobs.analysis(self.store, self.around, agent, session_id, closing)
+        # No worker gets chatter.
+        job = (
+            BatchJob() if closing.chatter else job_builder.batch_job(self.store, self.host, agent, session_id, closing)
+        )
         batch = StoredBatch(closing.batch_id, agent, session_id, closing.closed_by, "pending", job, 0, rfc3339(now))
         with self.store.transaction():
             if closing.chatter:
@@ -146,83 +152,83 @@ class Engine:
         return not closing.chatter
 
     def next_batch(self, now: float) -> StoredBatch | None:
-        """Return the batch a worker should take now; None while paused, while rebuilding, or when there is none.
+        """Return the next batch for a worker; None while paused or rebuilding, or if there is none.
 
-        A batch that would ask a model when today's budget is spent, or its limit reached, is put back.
+        A batch for a model is postponed if today's budget is spent or the model's limit is reached.
         """
         self._now = now
         if self.store.meta.paused(now) or self.store.rebuild.state is not None:
             return None
         while batch := self.store.batches.next_due(now):
-            spec = judges.choice(self.store, self.settings, self.around.environment, batch.agent, now).spec
+            spec = judges.choose_judge(self.store, self.settings, self.host.environment, batch.agent, now).spec
             if spec.model == OFFLINE:
                 return batch
-            # The person may raise the limit, or choose another judge, meanwhile.
-            if limited := judges.limited(self.store, spec.model, now):
-                self.store.batches.postpone(batch.id, min(limited.until, now + _LOOK_AGAIN), limited.why)
+            # The person may raise the limit or choose another judge meanwhile.
+            if limited := judges.current_limit(self.store, spec.model, now):
+                self.store.batches.postpone(batch.id, min(limited.until, now + _RECHECK_SECONDS), limited.why)
             elif why := spent_limit(self.store.usage.on(day(now)), self.settings.budget):
-                then = min(next_day(now), now + _LOOK_AGAIN)
+                then = min(next_day(now), now + _RECHECK_SECONDS)
                 self.store.batches.postpone(batch.id, then, f"the budget is spent: {why}")
-                self._budget_is_spent(day(now), why)
+                self._record_spent_budget(day(now), why)
             else:
                 return batch
         return None
 
-    def _budget_is_spent(self, today: str, why: str) -> None:
+    def _record_spent_budget(self, today: str, why: str) -> None:
         if (self.store.meta.get(BUDGET_SPENT) or {}).get("day") != today:
             self.store.meta.set(BUDGET_SPENT, {"day": today, "why": why, "told": False})
 
-    def budget_news(self) -> str | None:
-        """Return why the budget is spent, once on the day it is; None otherwise."""
+    def new_budget_reason(self) -> str | None:
+        """Return why the budget is spent, once per day; None otherwise."""
         spent = self.store.meta.get(BUDGET_SPENT)
         if not spent or spent["told"]:
             return None
         self.store.meta.set(BUDGET_SPENT, spent | {"told": True})
         return str(spent["why"])
 
-    def waiting_news(self) -> int:
-        """Return how many lasting things wait for a place where they have become more since this was last asked."""
-        before, self._homeless = self._homeless, self.store.learnings.count_for_files()
-        return self._homeless if self._homeless > before else 0
+    def new_waiting_count(self) -> int:
+        """Return the number of learnings that wait for a file if it has grown since the last call, or 0."""
+        before, self._waiting_count = self._waiting_count, self.store.learnings.count_for_files()
+        return self._waiting_count if self._waiting_count > before else 0
 
-    def said_again(self, ended: Result) -> list[Proposal]:
-        """Return the proposals that the person did not want and, as a batch shows, said again."""
+    def repeated_proposals(self, ended: Result) -> list[Proposal]:
+        """Return the rejected proposals that a batch shows were said again."""
         known = (self.store.proposals.get(one.proposal) for one in BatchResult.of(ended).supported)
         return [one for one in known if one is not None and describe_repeat(self.store, one)]
 
-    def recall(self, now: float) -> RecoverProposals | None:
-        """Return the job of finding again what was proposed before the database was damaged, if it was."""
-        return None if self.store.meta.paused(now) else recovery.job(self.store, self.around)
+    def recovery_job(self, now: float) -> RecoverProposals | None:
+        """Return the job that recovers the proposals after damage of the database, if there is one to do."""
+        return None if self.store.meta.paused(now) else recovery.recovery_job(self.store, self.host)
 
-    def recalled(self, result: Result, now: float) -> None:
-        """Write down what that job found."""
-        recovery.record(self.store, result, now)
+    def record_recovery(self, result: Result, now: float) -> None:
+        """Record the result of the recovery job."""
+        recovery.record_recovery(self.store, result, now)
 
     def start(self, batch: StoredBatch) -> Job:
         """Mark a batch as running and return the worker's whole job."""
         self.store.batches.start(batch.id)
-        self.obstacles.note(batch)
-        return jobs.complete(self.store, self.settings, self.around, batch, self._now)
+        self.obstacles.remember(batch)
+        return job_builder.complete_job(self.store, self.settings, self.host, batch, self._now)
 
-    def keep_plan(self, batch: StoredBatch, plan: BatchResult, now: float) -> None:
-        """Keep what a worker is about to do, with what it cost to find out: a second try does it without asking."""
+    def save_plan(self, batch: StoredBatch, plan: BatchResult, now: float) -> None:
+        """Store a worker's plan and its cost, so that a second try need not ask a model."""
         with self.store.transaction():
             results.record_result(self.store, batch, replace(plan, proposals=()), now, beside=plan.proposals)
             self.store.batches.save_plan(batch.id, Plan(plan.proposals))
 
     def finish(self, batch: StoredBatch, ended: Result, now: float) -> list[Proposal]:
-        """Record what came of a batch; returns the proposals that are new."""
+        """Record the result of a batch; return the new proposals."""
         result = BatchResult.of(ended)
         outcome, detail = result.outcome, result.detail
         with self.store.transaction():
             since = now
-            until = judges.took(self.store, result, now)
+            until = judges.record_outcome(self.store, result, now)
             if outcome is Outcome.RETRY and not until:
-                then = obstacles.again(batch, result, self.settings.worker.attempts, now)
+                then = obstacles.plan_retry(batch, result, self.settings.worker.attempts, now)
                 since = then.since
                 self.store.batches.save_tries(batch.id, then.tries)
                 if then.wait is None:
-                    outcome, result = _given_up(result)
+                    outcome, result = _final_result(result)
             new = results.record_result(self.store, batch, result, now)
             self.obstacles.record(batch, result, since)
             if outcome is Outcome.RETRY:
@@ -231,7 +237,7 @@ class Engine:
                 self.store.batches.park(batch.id, result.outcome.value, detail)
             else:
                 self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
-            known = batch.obstacle is not None and batch.detail == detail  # it was said when it was new
+            known = batch.obstacle is not None and batch.detail == detail  # reported before
             wrong = outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}
             if detail and wrong and not known:
                 self.store.meta.set(LAST_ERROR, {"at": rfc3339(now), "batch": batch.id, "message": detail})
@@ -243,10 +249,10 @@ class Engine:
         return new
 
 
-def _given_up(result: BatchResult) -> tuple[Outcome, BatchResult]:
-    """Return how a batch ends that is tried no more, and its result, with what is kept of it in that case.
+def _final_result(result: BatchResult) -> tuple[Outcome, BatchResult]:
+    """Return the final outcome of a batch after the last try, and its result with the learnings to keep.
 
-    One whose transcript is gone is done; all else is parked, and a repository looked at again all the same.
+    A batch whose transcript is gone is done; others are parked, and retried when their repository changes.
     """
     result = replace(result, learnings=(*result.learnings, *result.if_given_up))
     if result.cause and result.cause.what is Cause.TRANSCRIPT:

@@ -1,4 +1,4 @@
-"""One daemon per person: a kernel lock that is released with the process, however it dies."""
+"""One daemon per person: a kernel lock that is released when the process ends, however it dies."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from pathlib import Path
 from skilld import __version__
 from skilld.errors import NotRunningError, SkilldError
 
-_TRIES = 500  # 10 s in all: on a busy machine somebody who looks may be kept from letting go of it
-_PAUSE = 0.02  # seconds
-_ELSEWHERE = "Set XDG_STATE_HOME to a folder on a local disk."
+_MAX_TRIES = 500  # 10 s in all: on a busy machine a checking process may hold it for long
+_PAUSE_SECONDS = 0.02
+_LOCAL_DISK_REMEDY = "Set XDG_STATE_HOME to a folder on a local disk."
 
 
 class Lock:
-    """The daemon's lock; hold the object as long as the lock."""
+    """The daemon's lock; keep the object as long as the lock is needed."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
     @classmethod
-    def take(cls, path: Path) -> Lock:
-        """Take the lock, or raise NotRunningError if another process holds it."""
+    def acquire(cls, path: Path) -> Lock:
+        """Acquire the lock, or raise NotRunningError if another process holds it."""
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise SkilldError("Cannot acquire the daemon's lock", f"{path}: {error.strerror}") from error
         try:
-            free = _wait_for(fd)
+            free = _acquire(fd)
         except OSError as error:  # a file system without locks
             os.close(fd)
-            raise SkilldError("Cannot acquire the daemon's lock", f"{path}: {error.strerror}", _ELSEWHERE) from error
+            raise SkilldError(
+                "Cannot acquire the daemon's lock", f"{path}: {error.strerror}", _LOCAL_DISK_REMEDY
+            ) from error
         if not free:
             os.close(fd)
             raise NotRunningError(
@@ -51,19 +53,19 @@ class Lock:
         os.close(self._fd)
 
 
-def _wait_for(fd: int) -> bool:
-    """Take the lock; False if a daemon has it. `is_held` shares it while it looks: that is waited out."""
-    for _ in range(_TRIES):
-        if _try(fd, fcntl.LOCK_EX):
+def _acquire(fd: int) -> bool:
+    """Acquire the lock; False if a daemon has it. Waits while `is_held` of another process shares it."""
+    for _ in range(_MAX_TRIES):
+        if _try_lock(fd, fcntl.LOCK_EX):
             return True
-        if not _try(fd, fcntl.LOCK_SH):
+        if not _try_lock(fd, fcntl.LOCK_SH):
             return False
         fcntl.flock(fd, fcntl.LOCK_UN)
-        time.sleep(_PAUSE)
+        time.sleep(_PAUSE_SECONDS)
     return False
 
 
-def _try(fd: int, kind: int) -> bool:
+def _try_lock(fd: int, kind: int) -> bool:
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -72,7 +74,7 @@ def _try(fd: int, kind: int) -> bool:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a daemon runs: asks the kernel, not the file's content."""
+    """Whether a daemon runs, from the kernel and not from the file's content."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -87,33 +89,33 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> int | None:
-    """Return the process that last took the lock: a hint, never used to signal it."""
+    """Return the process that last acquired the lock: a hint, never used to signal it."""
     try:
         return int(json.loads(path.read_text())["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-# The files that a running daemon stands on, and whether they are still the ones it opened.
+# Whether the open files of a running daemon are still the ones on disk.
 #
-# SQLite goes on with a database that was deleted or replaced, and the kernel with a lock whose file is gone. What is
-# learned then goes where nobody will ever look, or into another file's log, and a second daemon may start.
+# SQLite continues with a database that was deleted or replaced, and the kernel with a lock whose file is gone. New data
+# would then be lost or go into another file's log, and a second daemon could start.
 
-_BESIDE = ("", "-wal", "-shm")
+_DATABASE_SUFFIXES = ("", "-wal", "-shm")
 
 
 class FileIdentity:
-    """Knows the lock and the database, both open by now, with what SQLite keeps next to it."""
+    """The identities of the lock and of the database with its side files; all must be open."""
 
     def __init__(self, lock: Path, database: Path) -> None:
-        files = [lock, *(database.with_name(database.name + more) for more in _BESIDE)]
-        self._known = {path: here for path in files if (here := _identity(path))}
+        files = [lock, *(database.with_name(database.name + more) for more in _DATABASE_SUFFIXES)]
+        self._known = {path: here for path in files if (here := _file_id(path))}
 
     def check(self) -> None:
         """Raise SkilldError if one of them was deleted, moved away or replaced."""
         for path, known in self._known.items():
-            with suppress(OSError):  # a disk that does not answer says nothing of it
-                if _identity(path) != known:
+            with suppress(OSError):  # an unresponsive disk proves nothing
+                if _file_id(path) != known:
                     raise SkilldError(
                         "skilld is stopping because one of its own files was removed",
                         f"{path} was deleted or replaced",
@@ -121,7 +123,7 @@ class FileIdentity:
                     )
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_id(path: Path) -> tuple[int, int] | None:
     try:
         facts = path.lstat()
     except (FileNotFoundError, NotADirectoryError):

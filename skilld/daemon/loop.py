@@ -1,4 +1,4 @@
-"""The running daemon: one loop on one thread; the watcher, schedule, workers and signals only post to its queue."""
+"""The daemon's event loop on one thread. The watcher, the schedule, workers and signals only post to its queue."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from skilld.daemon import judges, systemd
 from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import (
+    ClockSetBack,
     FileChanged,
     JobDone,
     JobPlanned,
     Message,
     NoticeShown,
-    SetBack,
     Stop,
     Tick,
     WorkerSlot,
 )
 from skilld.daemon.notices import Notices
-from skilld.daemon.recovery import keep_copy
+from skilld.daemon.recovery import save_daily_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.surveys import SurveySchedule
@@ -49,23 +49,23 @@ from skilld.worker.spawn import VerbWorker, Worker
 
 log = get_logger()
 
-# Seconds between looks. Events make things quick; these make them sure.
-_SWEEP = 30  # of new folders and errands as well
-_FULL_SWEEP = 600  # of folders in which nothing happened lately, too
-_LATELY = 300.0
-_LOOK = 5  # for due batches, the person's decisions, a resumed pause
-_HEARTBEAT = 20
-_COUNT = 600  # of the folders that are watched; the copy of the day is seen to as well
-# Of no sign of life after which a stage counts as frozen. A schedule that fell silent is woken after 15 s.
-_FROZEN = {"intake": 4 * _SWEEP, "look": 12 * _LOOK, "worker": 3 * _HEARTBEAT}
-_DRAIN = 10.0  # seconds for what runs at the end, together
+# Periodic checks: events make skilld fast, these make it reliable.
+_SWEEP_SECONDS = 30  # of new folders and errands as well
+_FULL_SWEEP_SECONDS = 600  # of folders in which nothing happened lately, too
+_RECENT_SECONDS = 300.0
+_LOOK_SECONDS = 5  # for due batches, the person's decisions, a resumed pause
+_HEARTBEAT_SECONDS = 20
+_COUNT_SECONDS = 600  # of the folders that are watched; the copy of the day is seen to as well
+# After this time without a sign of life a stage counts as frozen. A silent schedule is woken after 15 s.
+_FROZEN_SECONDS = {"intake": 4 * _SWEEP_SECONDS, "look": 12 * _LOOK_SECONDS, "worker": 3 * _HEARTBEAT_SECONDS}
+_DRAIN_SECONDS = 10.0  # seconds for what runs at the end, together
 
 
 class Loop:
     """The daemon in the foreground.
 
-    `tell` is given proposals that are new or were said again, and how many things said wait for a place where they
-    became more. `check` raises where it must not go on.
+    `tell` gets proposals that are new or were repeated, and the number of learnings that wait for a file if it grew.
+    `check` raises if the daemon must stop.
     """
 
     def __init__(
@@ -80,13 +80,11 @@ class Loop:
         self._tell = tell
         self._check = check
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
-        self._notices = Notices(
-            engine.store, engine.settings.notify, desktop, self._inbox.put, engine.around.environment
-        )
+        self._notices = Notices(engine.store, engine.settings.notify, desktop, self._inbox.put, engine.host.environment)
         self._observing = PollSchedule(engine.store)
-        self._surveys = SurveySchedule(engine.store, engine.around)
-        environment = engine.around.environment
-        self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
+        self._surveys = SurveySchedule(engine.store, engine.host)
+        environment = engine.host.environment
+        self._watchdog = Watchdog(Manager(environment), environment, _FROZEN_SECONDS)
         self._working = WorkerSlot(self._inbox.put, Worker(environment))
         self._verb = WorkerSlot(self._inbox.put, VerbWorker(environment))
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
@@ -99,34 +97,40 @@ class Loop:
         self._rests = Throttle(lambda path: self._inbox.put(FileChanged(str(path))))
 
     def run(self) -> None:
-        """Follow, judge and propose until a signal says stop."""
+        """Follow, judge and propose until a signal stops it."""
         self._engine.store.batches.recover()
         self._engine.follower.progress = lambda: self._watchdog.progress("intake")
         self._watching = FolderWatch(self._engine.roots, self._inbox.put)
-        heartbeat = min(_HEARTBEAT, self._watchdog.patience / 3)
-        periods = {"sweep": _SWEEP, "full sweep": _FULL_SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
+        heartbeat = min(_HEARTBEAT_SECONDS, self._watchdog.patience / 3)
+        periods = {
+            "sweep": _SWEEP_SECONDS,
+            "full sweep": _FULL_SWEEP_SECONDS,
+            "look": _LOOK_SECONDS,
+            "heartbeat": heartbeat,
+            "count": _COUNT_SECONDS,
+        }
         schedule = Schedule(lambda name: self._inbox.put(Tick(name)), periods)
         log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watching.folders)
         self._inbox.put(Tick("count"))
-        self._serve(Tick("full sweep"))
-        self._watchdog.ready()
+        self._handle_safely(Tick("full sweep"))
+        self._watchdog.notify_ready()
         try:
             while not self._stopping:
-                self._serve(self._next(schedule))
+                self._handle_safely(self._next_message(schedule))
         finally:
-            self._watchdog.stopping()
+            self._watchdog.notify_stopping()
             schedule.stop()
             self._watching.stop()
             self._drain()
             log.info("daemon stopped")
 
-    def take_signals(self) -> None:
-        """Let TERM and INT end the daemon in order, and a second one at once. Call it first."""
+    def handle_signals(self) -> None:
+        """Let TERM and INT end the daemon gracefully, and a second one at once. Call it first."""
 
         def stop(number: int, frame: object) -> None:
             del frame
             if self._stopping:
-                os._exit(128 + number)  # the second signal: leave everything as it is
+                os._exit(128 + number)  # the second signal: exit at once
             self._stopping = True
             self.stopped_by = number
             self._inbox.put(Stop(number))
@@ -134,17 +138,17 @@ class Loop:
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
 
-    def _next(self, schedule: Schedule) -> Message:
-        """Return what comes next; a schedule that fell silent is woken."""
+    def _next_message(self, schedule: Schedule) -> Message:
+        """Return the next message, waking a silent schedule."""
         while True:
-            if (set_back := schedule.wake()) is not None:
+            if (set_back := schedule.wake_if_silent()) is not None:
                 log.warning("the clock was set back, or the machine slept", seconds=round(set_back))
-                return SetBack(set_back)
+                return ClockSetBack(set_back)
             with suppress(queue.Empty):
                 return self._inbox.get(timeout=schedule.patience)
 
-    def _serve(self, message: Message) -> None:
-        """Handle a message. What cannot be written down, on a full disk, waits for the next one."""
+    def _handle_safely(self, message: Message) -> None:
+        """Handle a message. If the store cannot be written, as on a full disk, it waits for the next one."""
         self._watchdog.begin()
         try:
             self._handle_all(message)
@@ -157,13 +161,13 @@ class Loop:
             if not self._trouble:
                 log.warning("the database cannot be written", error=error.cause)
                 with suppress(StoreError):
-                    self._notices.trouble("store", CANNOT_STORE, time.time())
+                    self._notices.add_trouble("store", CANNOT_STORE, time.time())
             self._trouble = str(error)
             if Tick("full sweep") not in self._due:
                 self._due.append(Tick("full sweep"))
 
     def _handle_all(self, first: Message) -> None:
-        """Handle what has come in; many events of one file are one look at it."""
+        """Handle all queued messages; many events of one file are handled as one."""
         paths: dict[str, None] = {}
         message: Message | None = first
         while message is not None:
@@ -176,9 +180,9 @@ class Loop:
             except queue.Empty:
                 message = None
         unreadable = dict(self._engine.follower.unreadable)
-        self._engine.follower.read_all_new(filter(None, map(self._transcript, paths)))
+        self._engine.follower.read_all_new(filter(None, map(self._transcript_of, paths)))
         if unreadable != self._engine.follower.unreadable:
-            self._say(time.time())
+            self._store_status(time.time())
         busy = bool(self._due)
         while self._due:
             self._handle(self._due[0])
@@ -186,10 +190,10 @@ class Loop:
         if self._engine.follower.touched and self._engine.close_touched(time.time()):
             busy = True
         if busy:
-            self._work()
+            self._start_work()
 
-    def _transcript(self, path: str) -> tuple[str, Path] | None:
-        """Return whose transcript has changed with a path; None if it is not one, or was looked at just now."""
+    def _transcript_of(self, path: str) -> tuple[str, Path] | None:
+        """Return the agent and transcript of a changed path; None if it is not one, or was read just now."""
         for root in self._engine.roots:
             file = root.transcript(Path(path))
             if file is not None:
@@ -201,42 +205,39 @@ class Loop:
         match message:
             case Tick(name):
                 self._tick(name, now)
-            case SetBack(seconds):
+            case ClockSetBack(seconds):
                 self._engine.clock_was_set_back(seconds)
             case JobPlanned(batch, plan, kept):
-                self._engine.keep_plan(batch, plan, now)
+                self._engine.save_plan(batch, plan, now)
                 kept.set()
             case JobDone(working, batch, result):
-                working.ended()
+                working.clear()
                 if batch is None and working is self._working:
-                    self._record_look(result, now)
+                    self._record_daemon_job(result, now)
                 elif batch is not None:
-                    self._judged(batch, result, now)
+                    self._finish_batch(batch, result, now)
             case NoticeShown(why_not, digest, at):
-                self._notices.noticed(why_not, digest, at)
+                self._notices.record_shown(why_not, digest, at)
             case _:
                 pass
 
-    def _judged(self, batch: StoredBatch, result: Result, now: float) -> None:
-        """Write down what came of a batch, and tell of it."""
-        new, waiting = self._engine.finish(batch, result, now), self._engine.waiting_news()
-        again = self._engine.said_again(result)
+    def _finish_batch(self, batch: StoredBatch, result: Result, now: float) -> None:
+        """Record the result of a batch, and report it."""
+        new, waiting = self._engine.finish(batch, result, now), self._engine.new_waiting_count()
+        again = self._engine.repeated_proposals(result)
         if new or waiting or again:
             self._tell([*new, *again], waiting)
         if waiting:
-            self._notices.trouble(WAITING, about_waiting(waiting), now)
-        self._notices.judged(new, result.outcome, now)
-        self._tell_of_judges(now)
+            self._notices.add_trouble(WAITING, about_waiting(waiting), now)
+        self._notices.add_judged(new, result.outcome, now)
+        self._report_judges(now)
 
-    def _record_look(self, result: Result, now: float) -> None:
-        """Write down what a look into git found; while the store is being rebuilt that is what was proposed before.
-
-        Or what transcripts showed that were looked through.
-        """
+    def _record_daemon_job(self, result: Result, now: float) -> None:
+        """Record the result of a survey, of recovery while the store is being rebuilt, or of observing git."""
         if self._surveys.busy:
             self._surveys.record(result, now)
         elif self._engine.store.rebuild.state is not None:
-            self._engine.recalled(result, now)
+            self._engine.record_recovery(result, now)
         elif isinstance(result, GitResult):
             record_look(self._engine.store, result, now)
 
@@ -247,68 +248,70 @@ class Loop:
             case "look":
                 self._look(now)
             case "folders":
-                if self._watching and self._watching.look():
+                if self._watching and self._watching.watch_new_folders():
                     self._engine.follower.sweep()
             case "count":
                 if self._watching:
-                    self._watching.count()
-                keep_copy(self._engine.store, now)
+                    self._watching.check_events()
+                save_daily_copy(self._engine.store, now)
                 self._engine.store.words.forget_old(now)
-                self._engine.look_for_drift()
+                self._engine.check_drift()
                 if why := judges.new_stall(self._engine.store, now):
-                    self._notices.trouble("dead", about_dead(why), now)
-                self._tell_of_judges(now)
-                self._say(now)
+                    self._notices.add_trouble("dead", about_dead(why), now)
+                self._report_judges(now)
+                self._store_status(now)
             case _:
                 if not (self._working.overdue or self._verb.overdue):
                     self._watchdog.beat("worker")
-                self._say(now)
+                self._store_status(now)
 
-    def _tell_of_judges(self, now: float) -> None:
-        model, environment = self._engine.settings.model, self._engine.around.environment
-        for cause, text in judges.news(self._engine.store, model, environment, now, unattended=not sys.stdin.isatty()):
-            self._notices.trouble(cause, text, now)
+    def _report_judges(self, now: float) -> None:
+        model, environment = self._engine.settings.model, self._engine.host.environment
+        for cause, text in judges.unreported_problems(
+            self._engine.store, model, environment, now, unattended=not sys.stdin.isatty()
+        ):
+            self._notices.add_trouble(cause, text, now)
 
     def _sweep(self, now: float, *, full: bool) -> None:
-        full = full or self._watching is None or self._watching.look() or not self._watching.reliable
-        self._engine.follower.sweep(None if full else now - _LATELY)
+        full = full or self._watching is None or self._watching.watch_new_folders() or not self._watching.reliable
+        self._engine.follower.sweep(None if full else now - _RECENT_SECONDS)
         if self._watching:
-            self._watching.keep(self._engine.follower.newest)
+            self._watching.watch_sessions(self._engine.follower.newest)
         self._swept = True
         self._watchdog.beat("intake")
         self._engine.close_due(now)
-        self._say(now)
+        self._store_status(now)
 
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")
         self._check()
-        if self._settings_file.follow(self._engine, self._notices, now):
-            self._say(now)
+        if self._settings_file.apply_changes(self._engine, self._notices, now):
+            self._store_status(now)
         self._engine.close_due(now)
-        self._engine.obstacles.look(now)
-        self._notices.consider(now)
-        self._working.rest()
+        self._engine.obstacles.retry_cleared(now)
+        self._notices.show_due(now)
+        self._working.close_if_idle()
 
-    def _work(self) -> None:
+    def _start_work(self) -> None:
         if self._working.busy or self._stopping:
             return
         now, seconds = time.time(), self._engine.settings.worker.seconds
         if batch := self._engine.next_batch(now):
             self._working.start(batch, self._engine.start(batch), seconds)
-        elif news := self._engine.budget_news():
-            self._notices.trouble("budget", about_budget(news), now)
+        elif news := self._engine.new_budget_reason():
+            self._notices.add_trouble("budget", about_budget(news), now)
         elif work := (
-            self._engine.recall(now) or self._observing.job(now) or self._surveys.job(self._engine.settings, now)
+            self._engine.recovery_job(now) or self._observing.job(now) or self._surveys.job(self._engine.settings, now)
         ):
-            self._working.start(None, Job(work, self._engine.around.umask), seconds)
+            self._working.start(None, Job(work, self._engine.host.umask), seconds)
         elif self._swept and not self._verb.busy:
             self._swept = False
-            if verb := nightly.due(self._engine, now):
-                self._verb.start(None, Job(verb, self._engine.around.umask), nightly.MAX_SECONDS)
+            if verb := nightly.due_verb(self._engine, now):
+                self._verb.start(None, Job(verb, self._engine.host.umask), nightly.MAX_VERB_SECONDS)
 
     def _drain(self) -> None:
-        """Let a worker and what buttons started come to their ends, for a while; what a worker had starts again."""
-        deadline = time.monotonic() + _DRAIN
+        """Wait a while for workers and button actions; an interrupted batch is started again later."""
+        deadline = time.monotonic() + _DRAIN_SECONDS
         for message in self._due:
             self._inbox.put(message)
         while (self._working.busy or self._verb.busy) and time.monotonic() < deadline:
@@ -324,10 +327,10 @@ class Loop:
         if self._working.busy:
             with suppress(StoreError):
                 self._engine.store.batches.recover()
-        self._notices.finish(deadline)
+        self._notices.wait_for_actions(deadline)
 
-    def _say(self, now: float) -> None:
-        """Keep what `status` shows of us."""
-        known = systemd.facts(self._engine.follower.unreadable, self._settings_file.said, now)
+    def _store_status(self, now: float) -> None:
+        """Store what `status` shows about the daemon."""
+        known = systemd.daemon_facts(self._engine.follower.unreadable, self._settings_file.message, now)
         self._engine.store.meta.set(DAEMON, known | (self._watching.facts() if self._watching else {}))
-        self._watchdog.say(systemd.words(self._engine.store, now))
+        self._watchdog.set_status(systemd.status_text(self._engine.store, now))

@@ -1,6 +1,6 @@
-"""The messages to the daemon's loop: from the watcher, the schedule, workers, notifications and signals.
+"""The messages to the daemon's loop, from the watcher, the schedule, workers, notifications and signals.
 
-The one job at a time that a worker has is here too: its thread posts two of them.
+Also the thread that waits for a worker's job and posts two of the messages.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ class FileChanged:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """It is time for something."""
+    """A periodic check is due."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class SetBack:
-    """The wall clock was set back; 0 seconds: the machine slept."""
+class ClockSetBack:
+    """The wall clock was set back; 0 seconds: the machine was suspended."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class JobDone:
-    """A job of `working` has ended. Without a batch it was the daemon's own: a look into git, a finding again."""
+    """A job has ended. Without a batch it was one of the daemon's own: an observation, a survey, a recovery."""
 
     working: WorkerSlot
     batch: StoredBatch | None
@@ -48,7 +48,7 @@ class JobDone:
 
 @dataclass(frozen=True, slots=True)
 class JobPlanned:
-    """A worker waits with what it is about to do until it is `kept`."""
+    """A worker waits until its plan is `kept`."""
 
     batch: StoredBatch
     plan: BatchResult
@@ -57,7 +57,7 @@ class JobPlanned:
 
 @dataclass(frozen=True, slots=True)
 class NoticeShown:
-    """A notice of what a digest says was shown at a Unix time, or `why_not`."""
+    """The notice for a digest was shown at a Unix time, or `why_not`."""
 
     why_not: str
     digest: Digest
@@ -66,21 +66,21 @@ class NoticeShown:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A signal asks us to end."""
+    """A signal asks the daemon to end."""
 
     signal: int
 
 
-Message = FileChanged | Tick | SetBack | JobPlanned | JobDone | NoticeShown | Stop
+Message = FileChanged | Tick | ClockSetBack | JobPlanned | JobDone | NoticeShown | Stop
 
 
 # One job at a time: a thread waits for the worker and posts its result to the loop.
 
-_OVERDUE = 60.0  # seconds after its time was up by which a job must have ended
+_OVERDUE_SECONDS = 60.0  # after its time limit, by which a job must have ended
 
 
 class WorkerSlot:
-    """The job that a worker has now, if any. `post` is given its plans, which it waits to have kept, and its end."""
+    """A worker and its current job, if any. `post` gets the job's plan, which must be stored, and its end."""
 
     def __init__(self, post: Callable[[Message], None], worker: Worker) -> None:
         self._post = post
@@ -89,17 +89,17 @@ class WorkerSlot:
 
     @property
     def busy(self) -> bool:
-        """Whether there is a job whose end was not taken in yet."""
+        """Whether there is a job whose end has not been handled."""
         return self._due is not None
 
     @property
     def overdue(self) -> bool:
-        """Whether the job should have ended, or been ended, long ago."""
+        """Whether the job should have ended, or been killed, long ago."""
         return self._due is not None and time.monotonic() >= self._due
 
     def start(self, batch: StoredBatch | None, job: Job, seconds: float) -> None:
-        """Hand over a job that may take so many seconds; `batch` is what it is about, if anything."""
-        self._due = time.monotonic() + seconds + _OVERDUE
+        """Start a job that may take so many seconds; `batch` is its batch, if any."""
+        self._due = time.monotonic() + seconds + _OVERDUE_SECONDS
 
         def keep(plan: PartialResult) -> None:
             if batch is not None and isinstance(plan, BatchResult):
@@ -112,18 +112,18 @@ class WorkerSlot:
 
         try:
             threading.Thread(target=work, name="worker", daemon=True).start()
-        except RuntimeError:  # the machine, or the person's limits, had none left
+        except RuntimeError:  # no more threads are allowed
             self._post(JobDone(self, batch, no_thread_result()))
 
-    def ended(self) -> None:
-        """Take in that its end was told."""
+    def clear(self) -> None:
+        """Mark the job's end as handled."""
         self._due = None
 
-    def rest(self) -> None:
-        """Let go of a worker that had nothing to do for a while."""
+    def close_if_idle(self) -> None:
+        """End a worker that has been idle for a while."""
         if not self.busy:
-            self._worker.rest()
+            self._worker.close_if_idle()
 
     def stop(self) -> None:
-        """End the worker and everything it started, whatever it does."""
+        """Kill the worker and everything it started."""
         self._worker.kill()

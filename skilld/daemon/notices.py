@@ -1,8 +1,8 @@
-"""The daemon's notices: collects what to tell, lets the digest policy say when, and carries out the buttons.
+"""The daemon's notices: collects what to report, shows it when the digest policy allows, and runs button actions.
 
-Runs on the daemon's one thread but for what a pressed button starts, which has a thread of its own. A notice that
-cannot be shown is tried again later; nothing waits for it. It is written down before it is shown: a daemon that ends
-in between never tells one thing twice, and a proposal that was told of is told of again after a day.
+Runs on the daemon's thread, except for button actions, which have their own threads. A notice that cannot be shown is
+tried again later; nothing waits for it. It is stored before it is shown: a daemon that ends in between does not report
+anything twice, and an open proposal is reported again after a day.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from skilld.types import Outcome, Proposal, State, TargetKind
 
 log = get_logger()
 
-_AGAIN = 60.0  # seconds to the next try where a notice could not be shown, doubled with every try
-_MAX_AGAIN = 3600.0
-_IN_WORDS = 3  # changes that are told in full where the person asked for words
+_RETRY_SECONDS = 60.0  # until the next try to show a notice, doubled with every try
+_MAX_RETRY_SECONDS = 3600.0
+_MAX_DETAILED = 3  # changes shown in full if the settings ask for words
 
 
 class Notices:
-    """What is to be told, and what was. Without a `desktop` nothing is ever shown."""
+    """Pending and past notices. Without a `desktop` nothing is ever shown."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Notices:
         self._settings = settings
         self._desktop = desktop
         self._post = post
-        # A person pressed the button, whoever started the daemon.
+        # A person pressed the button, even if an agent started the daemon.
         self._environment = {name: value for name, value in environment.items() if name not in MARKS}
         self._applied: dict[str, Proposal] = {}
         self._troubles: dict[str, tuple[str, str]] = {}  # cause -> the day, what to say
@@ -60,26 +60,26 @@ class Notices:
         self._again_at = 0.0
         self._acting: list[threading.Thread] = []
 
-    def follow(self, settings: Notify) -> None:
-        """Go by other settings from now on."""
+    def use_settings(self, settings: Notify) -> None:
+        """Use other settings from now on."""
         self._settings = settings
 
-    def judged(self, new: Sequence[Proposal], outcome: Outcome, now: float) -> None:
-        """Take in what came of a batch: proposals that wait, those that auto mode applied, or a failure."""
+    def add_judged(self, new: Sequence[Proposal], outcome: Outcome, now: float) -> None:
+        """Add the result of a batch: open proposals, those that auto mode applied, or a failure."""
         self._applied |= {proposal.id: proposal for proposal in new if proposal.state is State.ACCEPTED}
         if outcome is Outcome.FAILED:
-            self.trouble("failed", notice.CANNOT_JUDGE, now)
+            self.add_trouble("failed", notice.CANNOT_JUDGE, now)
         elif new:
-            self.consider(now)
+            self.show_due(now)
 
-    def trouble(self, cause: str, text: str, now: float) -> None:
-        """Take in a trouble of today; one cause is told once a day."""
+    def add_trouble(self, cause: str, text: str, now: float) -> None:
+        """Add a problem of today; each cause is reported once a day."""
         if not any(cause in past.causes and day(past.at) == day(now) for past in self._shown):
             self._troubles[cause] = (day(now), text)
-        self.consider(now)
+        self.show_due(now)
 
-    def consider(self, now: float) -> None:
-        """Show a notice if one is due (Unix time). Raises StoreError if the store cannot be read."""
+    def show_due(self, now: float) -> None:
+        """Show a notice if one is due at a Unix time. Raises StoreError if the store cannot be read."""
         if self._desktop is None or self._under_way or now < self._again_at:
             return
         ids = [*self._store.proposals.ids(State.OPEN), *self._applied]
@@ -88,19 +88,19 @@ class Notices:
         if digest is None:
             return
         waiting = self._store.proposals.in_states([State.OPEN])
-        shown = self._notice(waiting, {cause: troubles[cause] for cause in digest.causes})
+        shown = self._build_notice(waiting, {cause: troubles[cause] for cause in digest.causes})
         self._under_way = True
-        with suppress(StoreError):  # a full disk is one of the things to be told
+        with suppress(StoreError):  # a full disk is one of the problems to report
             self._written = self._store.notices.add(now, digest.proposals, digest.causes)
-            judges.told(self._store, digest.causes)
-        delivery = self._desktop.show(shown, partial(self._pressed, [proposal.id for proposal in waiting]))
+            judges.mark_reported(self._store, digest.causes)
+        delivery = self._desktop.show(shown, partial(self._start_action, [proposal.id for proposal in waiting]))
         delivery.add_done_callback(lambda done: self._post(NoticeShown(done.result(), digest, now)))
 
-    def noticed(self, why_not: str, digest: Digest, at: float) -> None:
-        """Take in whether a notice was shown; what it told of is told again later where it was not."""
+    def record_shown(self, why_not: str, digest: Digest, at: float) -> None:
+        """Record whether a notice was shown; if not, its content is shown later."""
         self._under_way = False
         if why_not:
-            self._again_at = at + min(_AGAIN * 2**self._failures, _MAX_AGAIN)
+            self._again_at = at + min(_RETRY_SECONDS * 2**self._failures, _MAX_RETRY_SECONDS)
             self._failures = min(self._failures + 1, 10)
         else:
             self._failures, self._again_at = 0, 0.0
@@ -111,13 +111,13 @@ class Notices:
         written, self._written = self._written, None
         with suppress(StoreError):
             if why_not:
-                judges.untold(self._store, digest.causes)
+                judges.mark_unreported(self._store, digest.causes)
                 if written is not None:
                     self._store.notices.delete(written)
             self._store.meta.set(NOTICE_ERROR, why_not)
 
-    def finish(self, deadline: float) -> None:
-        """Wait for the decisions that buttons started, until `deadline` by the monotonic clock at most."""
+    def wait_for_actions(self, deadline: float) -> None:
+        """Wait for running button actions until `deadline` by the monotonic clock."""
         for thread in self._acting:
             thread.join(max(0.0, deadline - time.monotonic()))
 
@@ -129,29 +129,29 @@ class Notices:
             float(self._store.meta.get(SNOOZED_UNTIL, 0.0)),
         )
 
-    def _notice(self, waiting: Sequence[Proposal], troubles: Mapping[str, str]) -> Notice:
+    def _build_notice(self, waiting: Sequence[Proposal], troubles: Mapping[str, str]) -> Notice:
         parts = []
         if waiting:
             skills = all(proposal.target is TargetKind.SKILL for proposal in waiting)
-            parts.append(notice.about_proposals([_name(proposal) for proposal in waiting], skills=skills))
+            parts.append(notice.about_proposals([_display_name(proposal) for proposal in waiting], skills=skills))
         if self._applied:
             parts.append(notice.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
-            told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
+            told = [*self._applied.values(), *reversed(waiting)][:_MAX_DETAILED]
             parts += [notice.about_words(proposal) for proposal in told]
         homeless = self._store.learnings.count_for_files()
         if homeless and notice.WAITING not in troubles:
             parts.append(notice.about_waiting(homeless))
         return Notice("\n".join([*parts, *troubles.values()]), notice.buttons(waiting))
 
-    def _pressed(self, proposals: Sequence[str], action: str) -> None:
-        thread = threading.Thread(target=self._act, args=(action, proposals), name="button", daemon=True)
+    def _start_action(self, proposals: Sequence[str], action: str) -> None:
+        thread = threading.Thread(target=self._carry_out, args=(action, proposals), name="button", daemon=True)
         self._acting = [other for other in self._acting if other.is_alive()]
         if action != notice.REVIEW:
             self._acting.append(thread)
         thread.start()
 
-    def _act(self, action: str, proposals: Sequence[str]) -> None:
+    def _carry_out(self, action: str, proposals: Sequence[str]) -> None:
         if action == notice.REVIEW:
             why = desktop.review(proposals if len(proposals) == 1 else (), self._environment)
         else:
@@ -161,6 +161,6 @@ class Notices:
             self._desktop.show(Notice(notice.about_failure(action, why)))
 
 
-def _name(proposal: Proposal) -> str:
+def _display_name(proposal: Proposal) -> str:
     what = "new skill" if proposal.target is TargetKind.SKILL else "new file"
     return f"{what} {proposal.skill}" if proposal.creates else proposal.skill

@@ -1,4 +1,4 @@
-"""Batches that could not be judged: when to try again, what is in the way, and when it is gone."""
+"""Batches that could not be judged: when to try again, what prevents them, and when that is gone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from skilld.clock import seconds
-from skilld.daemon import jobs
+from skilld.daemon import job_builder
 from skilld.errors import SkilldError
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 from skilld.ingest.discover import Host
@@ -26,36 +26,36 @@ from skilld.types import Cause, Outcome
 
 log = get_logger()
 
-_DAILY = 86400.0  # seconds
-_REMEMBERED = 90 * _DAILY  # after it was closed a batch is looked at no more unless the person asks
-_MAX = 100  # batches
-_SKILLS = 120.0  # seconds between two looks for skills that could not be edited
-_ROOM = 1 << 20  # bytes
-# Of a git directory: what tells whose it is, what it is, and whether our refs fit into it.
-_IN_GIT = ("", "HEAD", "config", "config.worktree", "packed-refs", "info/sparse-checkout", "objects", "refs")
-_OURS = PurePosixPath(STAGING_REF), PurePosixPath(PROPOSAL_REFS)
-_REFS = "refs/heads", *(str(path) for ref in _OURS for path in (ref.parent, ref))
+DAY_SECONDS = 86400.0
+_MAX_AGE_SECONDS = 90 * DAY_SECONDS  # older batches are only retried if the person asks
+_MAX_BATCHES = 100  # batches
+_SKILL_CHECK_SECONDS = 120.0  # between checks of skills that could not be edited
+_MIN_FREE_BYTES = 1 << 20
+# The files of a git directory that decide whether proposals can be written.
+_GIT_FILES = ("", "HEAD", "config", "config.worktree", "packed-refs", "info/sparse-checkout", "objects", "refs")
+_OUR_REFS = PurePosixPath(STAGING_REF), PurePosixPath(PROPOSAL_REFS)
+_REF_PATHS = "refs/heads", *(str(path) for ref in _OUR_REFS for path in (ref.parent, ref))
 
 Stamp = tuple[tuple[int, ...], ...]
 
 
 class Obstacles:
-    """Remembers how what is in the way looked when it was met."""
+    """Remembers the state of obstacles when they were met, and retries batches when it changes."""
 
-    def __init__(self, store: Store, around: Host) -> None:
+    def __init__(self, store: Store, host: Host) -> None:
         self._store = store
-        self._around = around
+        self._host = host
         self._met: dict[str, tuple[Stamp, float]] = {}
         self._looked_for_skills = -math.inf
 
-    def note(self, batch: StoredBatch) -> None:
-        """Note how the repositories and skills of a batch look before it is worked on."""
+    def remember(self, batch: StoredBatch) -> None:
+        """Remember the state of a batch's repositories and skills before it is worked on."""
         self._met[batch.id] = self._stamp(batch), -1.0
 
     def record(self, batch: StoredBatch, result: BatchResult, since: float) -> None:
-        """Keep what a result says is in the way of its batch, since when; or that nothing is any more.
+        """Store the obstacle of a batch from its result, or that there is none any more.
 
-        Learnings that were kept only until it is gone go with it.
+        Learnings that were kept only until the obstacle is gone are removed with it.
         """
         cause = result.cause
         before = batch.obstacle
@@ -71,12 +71,12 @@ class Obstacles:
         if found is None:
             self._met.pop(batch.id, None)
 
-    def look(self, now: float) -> int:
-        """Have the batches done again whose obstacle may be gone (Unix time). Returns how many."""
-        skills = not 0 <= now - self._looked_for_skills < _SKILLS
+    def retry_cleared(self, now: float) -> int:
+        """Retry the batches whose obstacle may be gone at a Unix time. Return how many."""
+        skills = not 0 <= now - self._looked_for_skills < _SKILL_CHECK_SECONDS
         if skills:
             self._looked_for_skills = now
-        found = self._store.batches.with_obstacle(_MAX)
+        found = self._store.batches.with_obstacle(_MAX_BATCHES)
         due = [batch for batch in found if self._is_due(batch, now, skills=skills)]
         for batch in due:
             self._store.batches.reopen(batch.id)
@@ -88,11 +88,11 @@ class Obstacles:
         if (
             batch.state not in {"done", "parked"}
             or found is None
-            or now - (seconds(batch.created_at) or now) > _REMEMBERED
+            or now - (seconds(batch.created_at) or now) > _MAX_AGE_SECONDS
         ):
             return False
         if found.cause is Cause.SKILL:
-            return skills and bool(jobs.skills_now(self._store, self._around, batch).skills)
+            return skills and bool(job_builder.refresh_skills(self._store, self._host, batch).skills)
         if found.cause is not Cause.REPOSITORY:
             return False
         stamp = self._stamp(batch)
@@ -100,27 +100,27 @@ class Obstacles:
         if met and at < 0:
             self._met[batch.id] = met, now
             at = now
-        return stamp != met or not 0 <= now - at < _DAILY
+        return stamp != met or not 0 <= now - at < DAY_SECONDS
 
     def _stamp(self, batch: StoredBatch) -> Stamp:
-        """Return what stat says of all that decides whether a proposal of a batch can be made."""
+        """Return the stat results of all files that decide whether a batch's proposals can be made."""
         paths = [Path(skill.path) for skill in batch.job.skills]
         here = Path((batch.job.cwd or "/").partition("\0")[0])
-        home = self._around.home
+        home = self._host.home
         personal = [home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig")]
-        facts = [_facts(path) for one in (*paths, here, *personal) for path in _about(one)]
-        return (*facts, *((int(_has_room(path.parent)),) for path in paths))
+        facts = [_path_stamp(path) for one in (*paths, here, *personal) for path in _relevant_paths(one)]
+        return (*facts, *((int(_has_space(path.parent)),) for path in paths))
 
 
-def _about(path: Path) -> Iterator[Path]:
-    """Yield a path and what of the repositories around it decides whether they may and can be written to."""
+def _relevant_paths(path: Path) -> Iterator[Path]:
+    """Yield a path, and the files of its repositories that decide whether they may and can be written to."""
     yield path
     for folder in (path, *path.parents):
         yield folder / PROJECT_CONFIG
         dot_git = folder / ".git"
         if os.path.lexists(dot_git):
-            yield from (dot_git / name for name in (*_IN_GIT, *_REFS))
-            yield from (_common(dot_git) / name for name in (*_IN_GIT, *_REFS))
+            yield from (dot_git / name for name in (*_GIT_FILES, *_REF_PATHS))
+            yield from (_common_git_dir(dot_git) / name for name in (*_GIT_FILES, *_REF_PATHS))
             from skilld.git.state import head_branch
 
             with suppress(SkilldError):
@@ -128,8 +128,8 @@ def _about(path: Path) -> Iterator[Path]:
                 yield from () if os.path.lexists(branch) else [branch]  # until its first commit
 
 
-def _common(dot_git: Path) -> Path:
-    """Return the git directory that a `.git` file names, the same where it is a folder or cannot be read."""
+def _common_git_dir(dot_git: Path) -> Path:
+    """Return the git directory that a `.git` file names; `dot_git` itself if it is a folder or unreadable."""
     try:
         named = dot_git.read_bytes()[:4096].decode("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
     except OSError:
@@ -137,72 +137,75 @@ def _common(dot_git: Path) -> Path:
     return dot_git.parent / named if named and "\0" not in named else dot_git
 
 
-def _facts(path: Path) -> tuple[int, ...]:
+def _path_stamp(path: Path) -> tuple[int, ...]:
     try:
         facts = path.lstat()
         writable = os.access(path, os.W_OK)
     except OSError as error:
         return (-(error.errno or 1),)
     lasting = facts.st_dev, facts.st_ino, facts.st_mode, facts.st_uid, int(writable)
-    # A folder of refs changes whenever git tries to write there, and it would be looked at for ever.
+    # Folders of refs change whenever git tries to write there, which would cause endless retries.
     return lasting if stat.S_ISDIR(facts.st_mode) else (*lasting, facts.st_mtime_ns, facts.st_ctime_ns)
 
 
-def _has_room(path: Path) -> bool:
-    """Whether an object or two would fit where a path is."""
+def _has_space(path: Path) -> bool:
+    """Whether the disk of a path has room for some objects."""
     try:
         found = os.statvfs(path)
     except OSError:
         return False
-    return found.f_bavail * found.f_frsize > _ROOM
+    return found.f_bavail * found.f_frsize > _MIN_FREE_BYTES
 
 
-# How often a batch is tried, and when again: by what went wrong with it.
+# When a batch is tried again, depending on what went wrong.
 #
-# Tries are for failures of the work. A transcript that is away, or a worker that was killed with its machine, says
-# nothing of the batch: such is waited for as long as a day, and uses up no try.
+# Tries are counted for failures of the work. A missing transcript, or a worker that was killed with its machine, is not
+# the batch's fault: skilld waits for up to a day without counting a try.
 
-DAY = 86400.0
-_BACK_OFF = 30.0  # seconds, doubled with every try
-_MAX_BACK_OFF = 3600.0
-_MAX_ASKED = 86400.0  # a server may ask for any wait
-_SOON = 5.0
-_MAX_AWAY = 900.0  # seconds between two looks for a transcript
-_CRASHES = 3  # for each try of the settings: a worker that ends by itself may be the batch's doing
-_KILLS = 50  # and a day: who kills all day may be the kernel, for want of memory
-_FROM_OUTSIDE = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
+_BACKOFF_SECONDS = 30.0  # doubled with every try
+_MAX_BACKOFF_SECONDS = 3600.0
+_MAX_REQUESTED_SECONDS = 86400.0  # a server may ask for any wait
+_MIN_TRANSCRIPT_SECONDS = 5.0
+_MAX_TRANSCRIPT_SECONDS = 900.0  # between checks for a transcript
+_MAX_CRASHES = 3  # per try in the settings: the batch may cause the crashes
+_MAX_KILLS = 50  # and at least a day: the kernel may kill it for lack of memory
+_EXTERNAL_EXITS = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPlan:
-    """Try again in so many seconds, or not at all: None. `tries` is what went wrong by now, `since` since when."""
+    """Try again in `wait` seconds (None: not at all). `tries` counts the failures so far, since `since`."""
 
     wait: float | None
     tries: Tries
     since: float
 
 
-def again(batch: StoredBatch, result: BatchResult, attempts: int, now: float) -> RetryPlan:
-    """Return whether a batch is tried again after a result that asks for it, by the settings' number of tries."""
+def plan_retry(batch: StoredBatch, result: BatchResult, attempts: int, now: float) -> RetryPlan:
+    """Plan whether and when to retry a batch after such a result; `attempts` is from the settings."""
     tries = batch.tries
     cause = result.cause.what if result.cause else None
     since = batch.obstacle.since if batch.obstacle and batch.obstacle.cause == cause and batch.obstacle.since else now
-    # A clock that was set back makes it no longer.
-    away = min(max(now - since, 0.0), DAY)
+    # The clock may have been set back.
+    away = min(max(now - since, 0.0), DAY_SECONDS)
     if cause == Cause.TRANSCRIPT:
-        return RetryPlan(None if away >= DAY else min(max(away, _SOON), _MAX_AWAY), tries, since)
-    if cause == Cause.PROCESS and result.exit in {None, *_FROM_OUTSIDE}:
+        return RetryPlan(
+            None if away >= DAY_SECONDS else min(max(away, _MIN_TRANSCRIPT_SECONDS), _MAX_TRANSCRIPT_SECONDS),
+            tries,
+            since,
+        )
+    if cause == Cause.PROCESS and result.exit in {None, *_EXTERNAL_EXITS}:
         tries = replace(tries, kills=tries.kills + 1)
-        given_up = tries.kills >= _KILLS and away >= DAY
-        return RetryPlan(None if given_up else min(_back_off(tries.kills), _MAX_AWAY), tries, since)
+        given_up = tries.kills >= _MAX_KILLS and away >= DAY_SECONDS
+        return RetryPlan(None if given_up else min(_backoff(tries.kills), _MAX_TRANSCRIPT_SECONDS), tries, since)
     if cause == Cause.PROCESS:
         tries = replace(tries, crashes=tries.crashes + 1)
-        given_up = tries.crashes >= _CRASHES * attempts
-        return RetryPlan(None if given_up else _back_off(tries.crashes), tries, since)
+        given_up = tries.crashes >= _MAX_CRASHES * attempts
+        return RetryPlan(None if given_up else _backoff(tries.crashes), tries, since)
     tries = replace(tries, failures=tries.failures + 1)
-    asked = min(result.retry_after or 0.0, _MAX_ASKED)
-    return RetryPlan(None if tries.failures >= attempts else max(asked, _back_off(tries.failures)), tries, since)
+    asked = min(result.retry_after or 0.0, _MAX_REQUESTED_SECONDS)
+    return RetryPlan(None if tries.failures >= attempts else max(asked, _backoff(tries.failures)), tries, since)
 
 
-def _back_off(number: int) -> float:
-    return float(min(_BACK_OFF * 2 ** min(number - 1, 16), _MAX_BACK_OFF))
+def _backoff(number: int) -> float:
+    return float(min(_BACKOFF_SECONDS * 2 ** min(number - 1, 16), _MAX_BACKOFF_SECONDS))

@@ -1,7 +1,7 @@
-"""Learnings that may have a place by now: each is judged once more by rules alone.
+"""Judges learnings again that may have a file now, with the offline rules.
 
-Those from before skilld knew targets come a few a day, and those that waited for a file once that is there. What comes
-of it waits for the person as any proposal does; what still has no place stays a learning.
+Learnings from before skilld supported targets are judged a few per day, those that waited for a file as soon as it
+exists. The results are ordinary proposals; what still has no file stays a learning.
 """
 
 from __future__ import annotations
@@ -20,45 +20,45 @@ from skilld.store.learnings import Learning
 from skilld.store.meta import REJUDGED_ON
 from skilld.types import ClosedBy
 
-WAITING = "waiting"  # the kind of such a batch's job
-_A_DAY = 3  # of one project
-_SURE = 0.5
-# Why an older skilld kept what it heard; all else was kept for what it is, or because the person said no.
-_FOR_WANT_OF_A_PLACE = ("no skill was in use", "cannot be edited")
+WAITING_KIND = "waiting"  # the kind of such a batch's job
+_MAX_PER_DAY = 3  # of one project
+_MIN_CONFIDENCE = 0.5
+# The reasons of an older skilld for keeping learnings without a file.
+_NO_PLACE_REASONS = ("no skill was in use", "cannot be edited")
 
 
-def judge_again(store: Store, around: Host, now: float) -> int:
-    """Have learnings judged whose file is there now, and once a day at most three old ones a project: how many."""
-    return _judge_placed(store, around, now) + _judge_old(store, around, now)
+def judge_again(store: Store, host: Host, now: float) -> int:
+    """Queue learnings whose file exists now, and once a day up to three old ones per project; return how many."""
+    return _judge_placed(store, host, now) + _judge_old(store, host, now)
 
 
-def _judge_placed(store: Store, around: Host, now: float) -> int:
+def _judge_placed(store: Store, host: Host, now: float) -> int:
     count = 0
     for one in store.learnings.for_files():
-        name = f"{WAITING}-{one.id}-placed"
+        name = f"{WAITING_KIND}-{one.id}-placed"
         if NO_FILE_REASON in one.why_kept and Path(one.place).is_file() and store.batches.get(name) is None:
-            store.batches.add(_batch(around, name, [one], now), ())
+            store.batches.add(_waiting_batch(host, name, [one], now), ())
             count += 1
     return count
 
 
-def _judge_old(store: Store, around: Host, now: float) -> int:
+def _judge_old(store: Store, host: Host, now: float) -> int:
     if store.meta.get(REJUDGED_ON) == day(now):
         return 0
     taken: Counter[str] = Counter()
     with store.transaction():
         store.meta.set(REJUDGED_ON, day(now))
-        for ask in _asks(store):
+        for ask in _old_asks(store):
             newest = ask[0]
-            project, name = newest.project or "", f"{WAITING}-{newest.id}"
-            if taken[project] < _A_DAY and store.batches.get(name) is None:
-                store.batches.add(_batch(around, name, ask, now), ())
+            project, name = newest.project or "", f"{WAITING_KIND}-{newest.id}"
+            if taken[project] < _MAX_PER_DAY and store.batches.get(name) is None:
+                store.batches.add(_waiting_batch(host, name, ask, now), ())
                 taken[project] += 1
     return taken.total()
 
 
-def _asks(store: Store) -> list[list[Learning]]:
-    """Return what an older skilld kept, each ask with all the times it was said in one session, the newest first."""
+def _old_asks(store: Store) -> list[list[Learning]]:
+    """Return an older skilld's learnings, those of one session that say the same as one ask, the newest first."""
     since = store.learnings.targets_since()
     old = [
         one
@@ -67,8 +67,8 @@ def _asks(store: Store) -> list[list[Learning]]:
         and one.project
         and one.turn_key
         and not one.place
-        and one.confidence >= _SURE
-        and any(why in one.why_kept for why in _FOR_WANT_OF_A_PLACE)
+        and one.confidence >= _MIN_CONFIDENCE
+        and any(why in one.why_kept for why in _NO_PLACE_REASONS)
     ]
     if not old:
         return []
@@ -81,21 +81,21 @@ def _asks(store: Store) -> list[list[Learning]]:
         if ask is None:
             asks.append([one])
         elif ask[0].session_id == one.session_id:
-            ask.append(one)  # those of other sessions are found among what waits
+            ask.append(one)  # those of other sessions are found among the waiting learnings
     return asks
 
 
-def _batch(around: Host, name: str, ask: list[Learning], now: float) -> StoredBatch:
+def _waiting_batch(host: Host, name: str, ask: list[Learning], now: float) -> StoredBatch:
     newest = ask[0]
-    variables = {name: around.environment[name] for name in VARIABLES if name in around.environment}
+    variables = {name: host.environment[name] for name in VARIABLES if name in host.environment}
     job = BatchJob(
-        kind=WAITING,
+        kind=WAITING_KIND,
         batch=name,
         agent=newest.agent,
         session_id=newest.session_id,
         cwd=newest.project,
         turns=tuple(dict.fromkeys(one.turn_key for one in ask)),
-        home=str(around.home),
+        home=str(host.home),
         variables=variables,
     )
     return StoredBatch(name, newest.agent, newest.session_id, ClosedBy.ENDED, "pending", job, 0, rfc3339(now))

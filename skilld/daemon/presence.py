@@ -1,11 +1,11 @@
-"""Whether a waiting session is over: its client has exited, or has moved on to another session.
+"""Detects that a waiting session is over: its client has exited, or has moved on to another session.
 
-Few logs say that a session is over. A client has one session at a time. So where more sessions of an agent wait in a
-folder than clients of it work there, those silent for longest are over: all of them once the last client has gone, and
-the one before `/clear` as soon as the next has begun. Wrong now and then, where a session was left open beside others;
-its words are then judged sooner than they had to be, and what is said there later makes a batch of its own.
+Few logs record the end of a session. A client has one session at a time, so if more sessions of an agent wait in a
+folder than clients run there, the ones silent for longest are over: all of them once the last client has exited, and
+the one before `/clear` as soon as the next begins. This is wrong if a session was left open beside others: its words
+are then judged early, and later ones make a new batch.
 
-A session whose client was never seen, as in an editor, waits for as long as it ever did.
+A session whose client was never seen, as in an editor, waits for the idle time.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from skilld.caller.clients import Client, find_clients, is_alive
 from skilld.caller.judge import Agents
 from skilld.store.transcripts import Transcripts
 
-_LOOK_AGAIN = 60.0  # seconds
-_SETTLED = 2.0  # seconds without a word: what a client writes as it goes has been read by then
+_RECHECK_SECONDS = 60.0
+_SETTLED_SECONDS = 2.0  # of silence, after which a client's last lines have been read
 
 
 class Presence:
-    """Knows the clients of the sessions that wait. Kept in memory; looks for processes only when somebody new spoke."""
+    """The clients of the waiting sessions, in memory. Processes are only listed when there is an unknown speaker."""
 
     def __init__(self, rows: Transcripts, find: Callable[[], list[Client]] | None = None) -> None:
         self._rows = rows
-        self._find = find or _find
+        self._find = find or _find_clients
         self._clients: list[Client] = []
         self._spoke: set[SessionKey] = set()
         self._seen: set[SessionKey] = set()  # those at which a client was seen
         self._alone: dict[SessionKey, float] = {}  # those at which none was when it was last looked for, and when
 
-    def note(self, session: SessionKey) -> None:
-        """Somebody spoke in a session that waits: whoever did is at work now."""
+    def note_activity(self, session: SessionKey) -> None:
+        """Note that somebody spoke in a waiting session, so its client is running."""
         self._spoke.add(session)
 
-    def end(self, waiting: Collection[SessionKey], now: float) -> list[SessionKey]:
-        """Record which of the sessions that wait are over (Unix time), and return them."""
+    def end_sessions(self, waiting: Collection[SessionKey], now: float) -> list[SessionKey]:
+        """Record which of the waiting sessions are over at a Unix time, and return them."""
         self._seen.intersection_update(waiting)
-        self._alone = {one: at for one, at in self._alone.items() if 0 <= now - at < _LOOK_AGAIN}
+        self._alone = {one: at for one, at in self._alone.items() if 0 <= now - at < _RECHECK_SECONDS}
         if self._spoke or self._seen:
             self._clients = [client for client in self._clients if is_alive(client.pid)]
         if any(map(self._is_unknown, self._spoke)):
@@ -56,38 +56,38 @@ class Presence:
     def _is_over(self, session: SessionKey, now: float) -> bool:
         agent, _ = session
         folder = self._rows.cwd(*session) or ""
-        at_work = self._at_work(agent, folder)
+        at_work = self._count_clients(agent, folder)
         if at_work:
             self._seen.add(session)
         elif session not in self._seen:
             self._alone.setdefault(session, now)
             return False
         active, _ = self._rows.activity(*session)
-        if now - active < _SETTLED:
+        if now - active < _SETTLED_SECONDS:
             return False
-        return sum(_related(other, folder) for other in self._rows.folders_after(*session)) >= at_work
+        return sum(_overlap(other, folder) for other in self._rows.folders_after(*session)) >= at_work
 
     def _is_unknown(self, session: SessionKey) -> bool:
         """Whether to look for the client of a session in which somebody spoke.
 
-        A look at all processes takes 4 ms for 70 of them, so not for each word to a client that is known, nor for each
-        in a session at which none was seen, as in an editor.
+        Listing 70 processes takes 4 ms, so it is not done for each turn of a known client, nor for each turn of a
+        session without one, as in an editor.
         """
         if session in self._seen:
-            return not self._at_work(session[0], self._rows.cwd(*session) or "")
+            return not self._count_clients(session[0], self._rows.cwd(*session) or "")
         return session not in self._alone
 
-    def _at_work(self, agent: str, folder: str) -> int:
-        """Return how many clients of an agent are at work in a folder."""
+    def _count_clients(self, agent: str, folder: str) -> int:
+        """Return the number of an agent's clients in a folder."""
         title = ADAPTERS[agent].INFO.title if agent in ADAPTERS else ""
-        return sum(client.title == title and _related(client.folder, folder) for client in self._clients)
+        return sum(client.title == title and _overlap(client.folder, folder) for client in self._clients)
 
 
-def _related(one: str, other: str) -> bool:
-    """Whether one folder is the other or within it: a session may name the one in which its last command ran."""
+def _overlap(one: str, other: str) -> bool:
+    """Whether one folder is the other or within it: a session may name the folder of its last command."""
     here, there = PurePath(one).parts, PurePath(other).parts
     return bool(one and other) and all(a == b for a, b in zip(here, there, strict=False))
 
 
-def _find() -> list[Client]:
+def _find_clients() -> list[Client]:
     return find_clients(Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS))

@@ -1,10 +1,9 @@
-"""After damage: opens the database whatever its state, and recovers what it knew.
+"""Opens the database in any state, and recovers its content after damage.
 
-It is compared with its journal, with the newest copy and with the refs of proposals in git; where it knows less than
-one of them it is put together again from all there is. What was said in the last day is read again, since turn keys
-make that harmless; what was proposed is looked for in the repositories by a worker
-(skilld/proposals/recover_from_git.py), and until then no batch is judged. docs/decisions/0010-faults.md and
-0033-journal.md say why so.
+It is compared with its journal, its newest copy and the proposals' refs in git; if it has less than one of them, it is
+rebuilt from all of them. The last day's turns are read again, which is harmless because of the turn keys; a worker
+looks for proposals in the repositories (skilld/proposals/recover_from_git.py), and until then no batch is judged.
+docs/decisions/0010-faults.md and 0033-journal.md explain why.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.clock import rfc3339
-from skilld.daemon import jobs
+from skilld.daemon import job_builder
 from skilld.git.staging_branch import PROPOSAL_REFS
 from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
@@ -31,46 +30,46 @@ from skilld.types import State
 
 log = get_logger()
 
-_DAY = 86400.0
-_LAST = 1 << 62  # turn of a session
-_TRIES = 3  # of finding again what was proposed
+_DAY_SECONDS = 86400.0
+_LAST_TURN = 1 << 62
+_MAX_TRIES = 3  # to recover proposals
 
 
 def open_store(path: Path, now: float) -> Store:
-    """Open the database at `path`; one that is damaged, gone or another is rebuilt. Only with the daemon's lock held.
+    """Open the database at `path`, rebuilding it if it is damaged, gone or replaced. Requires the daemon's lock.
 
     Raises SkilldError if it cannot be opened for another reason.
     """
     ready = corruption.rebuilt_path(path)
-    if ready.exists() and not os.path.lexists(path):  # killed while it took the old one's place
+    if ready.exists() and not os.path.lexists(path):  # killed while replacing the old one
         ready.replace(path)
     try:
-        store = _sound(path)
+        store = _open_undamaged(path)
     except DamagedError as error:
-        store = _rebuilt(path, now, error)
+        store = _rebuild(path, now, error)
     there = tail(journal_of(path))
     if there is None or there.place != store.place:
         store.compact()
-    keep_copy(store, now)
-    if store.rebuild.state is None and _unknown_in_git(store):
+    save_daily_copy(store, now)
+    if store.rebuild.state is None and _has_unknown_proposals(store):
         store.rebuild.save(RebuildState(now, reread=True, damaged=False))
     return store
 
 
-def keep_copy(store: Store, now: float) -> None:
-    """Keep a copy of the database once a day where it has changed, while it is young whenever it has grown to twice."""
+def save_daily_copy(store: Store, now: float) -> None:
+    """Save a copy of the database once a day if it has changed, and while it is young whenever it has doubled."""
     copy, here = corruption.copy_path(store.path), store.place
     kept = corruption.summary(copy) if copy.exists() else None
-    old = kept is None or not 0 <= now - copy.stat().st_mtime < _DAY
+    old = kept is None or not 0 <= now - copy.stat().st_mtime < _DAY_SECONDS
     if here is None or (kept is not None and kept.place == here):
         return
     number = kept.place.number if kept is not None and kept.place else 0
     if old or here.number >= 2 * number:
-        with suppress(StoreError, OSError):  # no room: the next time
+        with suppress(StoreError, OSError):  # such as a full disk: try again the next time
             store.save_copy(rotate=old)
 
 
-def _sound(path: Path) -> Store:
+def _open_undamaged(path: Path) -> Store:
     corruption.restore_access(path)
     try:
         store = Store.open_checked(path)
@@ -88,7 +87,7 @@ def _sound(path: Path) -> Store:
     return store
 
 
-def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
+def _rebuild(path: Path, now: float, error: DamagedError) -> Store:
     from skilld.store import rebuild
 
     was_there = os.path.lexists(path)
@@ -99,8 +98,8 @@ def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
         raise StoreError("Could not rebuild the database", f"{trouble.filename}: {trouble.strerror}") from trouble
     log.warning("database rebuilt", reason=built.what)
     store = Store.open(path)
-    since = min(built.written, now) - _DAY
-    # What was said before skilld came counts no more than it did; where nobody knows when it came, all of it does.
+    since = min(built.written, now) - _DAY_SECONDS
+    # Nothing from before skilld's installation is read, if its time is known.
     store.rebuild.save(RebuildState(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
     store.meta.set(LAST_REBUILD, {"at": rfc3339(now), "why": error.cause or str(error), "from": built.what})
     done = "moved aside and rebuilt" if was_there else "rebuilt"
@@ -108,18 +107,18 @@ def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
     return store
 
 
-def _unknown_in_git(store: Store) -> bool:
-    """Whether a repository has a proposal on a ref of its own that the database does not know of."""
+def _has_unknown_proposals(store: Store) -> bool:
+    """Whether a repository has a ref of a proposal that is not in the database."""
     return any(
         store.proposals.get(name) is None
         for repo in store.proposals.repos()
-        for name in _hung(Path(repo))
+        for name in _proposal_refs(Path(repo))
         if not name.endswith(".lock")
     )
 
 
-def _hung(repo: Path) -> set[str]:
-    """Return the ids of the proposals that hang on refs of a repository, as its files tell; none if it is gone."""
+def _proposal_refs(repo: Path) -> set[str]:
+    """Return the ids of the proposals with refs in a repository, from its files; none if it is gone."""
     found: set[str] = set()
     git = repo / ".git"
     with suppress(OSError, UnicodeDecodeError):
@@ -137,38 +136,38 @@ def _hung(repo: Path) -> set[str]:
     return found
 
 
-def reread(store: Store, follower: Follower, now: float) -> None:
-    """Have what was said since shortly before the damage read again, and nothing older of unknown transcripts."""
+def reread_recent(store: Store, follower: Follower, now: float) -> None:
+    """Reread what was said since shortly before the damage, and nothing older of unknown transcripts."""
     state = store.rebuild.state
     if state is not None and not state.reread:
         with store.transaction():
-            follower.backfill(max(now - state.since, 0.0) / _DAY, now, known=not state.consistent)
+            follower.backfill(max(now - state.since, 0.0) / _DAY_SECONDS, now, known=not state.consistent)
             follower.skip_to_end()
             store.rebuild.save(replace(state, reread=True))
 
 
-def job(store: Store, around: Host) -> RecoverProposals | None:
-    """Return the job of finding again what was proposed; None if nothing is being rebuilt."""
+def recovery_job(store: Store, host: Host) -> RecoverProposals | None:
+    """Return the job that recovers proposals; None if nothing is being rebuilt."""
     if store.rebuild.state is None:
         return None
     paths = {proposal.path for proposal in store.proposals.in_states([*State])}
     for agent, session_id in store.rebuild.sessions_with_skills():
-        usable, _ = jobs.skills(store, around, agent, session_id, [_LAST])
+        usable, _ = job_builder.skills_in_use(store, host, agent, session_id, [_LAST_TURN])
         paths |= {skill.path for skill in usable}
     return RecoverProposals(tuple(sorted(paths)), tuple(store.overview.projects()))
 
 
-def record(store: Store, result: Result, now: float) -> None:
-    """Write down what was found again; after that batches are judged again."""
+def record_recovery(store: Store, result: Result, now: float) -> None:
+    """Record the recovered proposals; afterwards batches are judged again."""
     state = store.rebuild.state
-    if state is not None and not isinstance(result, RecoveryResult) and state.tries + 1 < _TRIES:
+    if state is not None and not isinstance(result, RecoveryResult) and state.tries + 1 < _MAX_TRIES:
         store.rebuild.save(replace(state, tries=state.tries + 1))
         return
     waiting = {batch.id for batch in store.batches.waiting()}
     found = 0
     with store.transaction():
         for proposal in result.proposals if isinstance(result, RecoveryResult) else ():
-            # A batch that is still to be judged finds its own again, and what else it held with it.
+            # A batch that is still to be judged will make its open proposals again.
             if proposal.state is not State.OPEN or proposal.batch_id not in waiting:
                 agent = store.rebuild.agent_of(proposal.session_id)
                 found += store.proposals.add(replace(proposal, agent=agent))

@@ -1,7 +1,7 @@
-"""The few settings that `status` shows, cached by the daemon once they are checked.
+"""Caches the few settings that `status` shows; the daemon stores them after checking the settings.
 
-Reading them again means importing pydantic_settings, which takes longer than all the rest of `status`. What is kept
-counts only for the same version, settings file and variables; the settings themselves are read in `settings` alone.
+Reading the settings means importing pydantic_settings, which takes longer than the rest of `status`. The cache is only
+valid for the same version, settings file and variables.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
 
 _PREFIX = "SKILLD_"
-_NOT_SHOWN = frozenset({"SKILLD_MODEL_API_KEY", "SKILLD_MODEL_BASE_URL"})  # secrets: not even a digest of them is kept
+_SECRET_VARIABLES = frozenset(
+    {"SKILLD_MODEL_API_KEY", "SKILLD_MODEL_BASE_URL"}
+)  # secrets: not even a digest of them is kept
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What model calls may cost on one day, as `settings.Budget`."""
+class BudgetLimits:
+    """The daily limits of model calls, as in `settings.Budget`."""
 
     calls: int
     tokens: int
@@ -37,25 +39,25 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
-    """The settings that are shown."""
+    """The settings that `status` shows."""
 
     model: str
     idle_minutes: float
-    budget: Limits
+    budget: BudgetLimits
     most_tokens: int = 0
 
 
-def shown(settings: Settings) -> ShownSettings:
-    """Return what is shown of the settings."""
-    budget = Limits(**settings.budget.model_dump())
+def shown_settings(settings: Settings) -> ShownSettings:
+    """Return the shown part of the settings."""
+    budget = BudgetLimits(**settings.budget.model_dump())
     return ShownSettings(settings.model, settings.batch.idle_minutes, budget, settings.limits.tokens)
 
 
-def origin(file: Path, environment: Mapping[str, str]) -> str:
-    """Return what tells one origin of settings from another; empty if that cannot be told.
+def settings_origin(file: Path, environment: Mapping[str, str]) -> str:
+    """Return a digest of the origin of settings; empty if it is unknown.
 
-    Take it before the settings are read: a file that changes meanwhile then only makes it useless. The time of the last
-    change of its inode is part of it, since a file with other rights may be one that is refused.
+    Call it before the settings are read, so that a change in between only makes the cache invalid. The inode's change
+    time is included, because a file with other permissions may be refused.
     """
     try:
         facts = file.stat()
@@ -65,19 +67,19 @@ def origin(file: Path, environment: Mapping[str, str]) -> str:
     except OSError:
         return ""
     names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
-    variables = [(name, "" if name.upper() in _NOT_SHOWN else environment[name]) for name in names]
+    variables = [(name, "" if name.upper() in _SECRET_VARIABLES else environment[name]) for name in names]
     return hashlib.sha256(json.dumps([__version__, stamp, variables]).encode()).hexdigest()
 
 
-def keep(store: Store, settings: Settings, of: str) -> None:
-    """Keep what is shown of settings whose origin is `of`. Nothing is lost where it cannot be written."""
+def store_settings(store: Store, settings: Settings, of: str) -> None:
+    """Cache the shown part of settings with the origin `of`, if the store can be written."""
     with suppress(StoreError):
-        store.meta.set(ACTIVE_SETTINGS, {"origin": of, **asdict(shown(settings))})
+        store.meta.set(ACTIVE_SETTINGS, {"origin": of, **asdict(shown_settings(settings))})
 
 
-def kept(store: Store, of: str) -> ShownSettings | None:
-    """Return what was kept, where it is of this origin."""
+def load_settings(store: Store, of: str) -> ShownSettings | None:
+    """Return the cached settings if they are from this origin."""
     known = store.meta.get(ACTIVE_SETTINGS)
     if not of or known is None or known.pop("origin") != of:
         return None
-    return ShownSettings(**{**known, "budget": Limits(**known["budget"])})
+    return ShownSettings(**{**known, "budget": BudgetLimits(**known["budget"])})

@@ -1,8 +1,8 @@
-"""Which transcripts to survey next for their rules, when there is nothing else to do.
+"""Chooses the transcripts to survey for rules when there is nothing else to do.
 
-Each is read once when its session rests, old ones too, the newest first: a hundred every five minutes, since starting a
-worker and finding the next among all there are cost more than reading. A model is asked about new sessions only, and
-while less than half of the day's budget is spent: batches come first.
+Each is read once when its session is idle, old ones too, the newest first: a hundred every five minutes, because
+starting a worker and finding the next ones cost more than reading. A model is asked only about new sessions, and only
+while less than half of the daily budget is spent: batches come first.
 """
 
 from __future__ import annotations
@@ -22,70 +22,72 @@ from skilld.store.budget import spent_limit
 from skilld.store.meta import CORRECTIONS_READ
 from skilld.types import Outcome, Usage
 
-_PAUSE = 300.0  # seconds
-_FIRST = 60.0  # seconds after a start, when there is enough to do
-_TOGETHER = 100  # found at a time
-_IN_ONE_JOB = 20
+_PAUSE_SECONDS = 300.0
+_FIRST_DELAY_SECONDS = 60.0  # after the start, when there is enough else to do
+_MAX_FOUND = 100
+_MAX_PER_JOB = 20
 
 
 class SurveySchedule:
-    """The transcripts that were found last and not read yet, and the job that a worker has, if any."""
+    """The transcripts to survey next, and the current job, if any."""
 
-    def __init__(self, store: Store, around: Host) -> None:
+    def __init__(self, store: Store, host: Host) -> None:
         self._store = store
-        self._around = around
-        self._not_before = time.time() + _FIRST
+        self._host = host
+        self._not_before = time.time() + _FIRST_DELAY_SECONDS
         self._found: list[tuple[str, str, int, float, bool]] = []
-        self._alone = 0  # how many are read one by one, since a job with them failed
+        self._alone = 0  # the number to be read one by one, because a job with them failed
         self._given: tuple[SurveyRequest, ...] = ()
 
     @property
     def busy(self) -> bool:
-        """Whether a worker has such a job."""
+        """Whether a worker has a survey job."""
         return bool(self._given)
 
     def job(self, settings: Settings, now: float) -> SurveyTranscripts | None:
-        """Return the next job at a Unix time; none of a session that is at work still."""
-        if not self._found and self._not_before - _PAUSE <= now < self._not_before:  # else the clock was set back
+        """Return the next job at a Unix time, without sessions that are still active."""
+        if (
+            not self._found and self._not_before - _PAUSE_SECONDS <= now < self._not_before
+        ):  # else the clock was set back
             return None
         if self._store.meta.paused(now) or self._store.rebuild.state is not None:
             return None
         if not self._found:
-            self._not_before = now + _PAUSE
-            self._found = self._store.past.next_unread(now - settings.batch.idle_minutes * 60, _TOGETHER)
-        self._given = tuple(self._next(settings, now))
+            self._not_before = now + _PAUSE_SECONDS
+            self._found = self._store.past.next_unread(now - settings.batch.idle_minutes * 60, _MAX_FOUND)
+        self._given = tuple(self._next_requests(settings, now))
         return SurveyTranscripts(self._given) if self._given else None
 
-    def _next(self, settings: Settings, now: float) -> Iterator[SurveyRequest]:
-        """Yield some of those found; after one that a model is asked about none, since what that costs counts."""
-        around = self._around
-        variables = {name: around.environment[name] for name in VARIABLES if name in around.environment}
-        roots = {name: tuple(map(str, folders)) for name, folders in around.roots.items()}
-        for agent, path, size, mtime, is_live in self._found[: 1 if self._alone else _IN_ONE_JOB]:
-            spec = self._spec(settings, agent, now) if is_live else Spec(OFFLINE)
-            yield SurveyRequest(agent, path, str(around.home), size, mtime, is_live, spec, variables, roots)
+    def _next_requests(self, settings: Settings, now: float) -> Iterator[SurveyRequest]:
+        """Yield some of the transcripts; only one if it asks a model, because its cost must be counted first."""
+        host = self._host
+        variables = {name: host.environment[name] for name in VARIABLES if name in host.environment}
+        roots = {name: tuple(map(str, folders)) for name, folders in host.roots.items()}
+        for agent, path, size, mtime, is_live in self._found[: 1 if self._alone else _MAX_PER_JOB]:
+            spec = self._backend_spec(settings, agent, now) if is_live else Spec(OFFLINE)
+            yield SurveyRequest(agent, path, str(host.home), size, mtime, is_live, spec, variables, roots)
             if spec.model != OFFLINE:
                 return
 
-    def _spec(self, settings: Settings, agent: str, now: float) -> Spec:
-        """Return who may be asked now."""
-        spec = judges.choice(self._store, settings, self._around.environment, agent, now).spec
+    def _backend_spec(self, settings: Settings, agent: str, now: float) -> Spec:
+        """Return the back-end that may be asked now."""
+        spec = judges.choose_judge(self._store, settings, self._host.environment, agent, now).spec
         today = self._store.usage.on(day(now))
         double = Usage(2 * today.calls, 2 * today.tokens_in, 2 * today.tokens_out, 2 * today.usd)
-        busy = judges.limited(self._store, spec.model, now) or spent_limit(double, settings.budget)
+        busy = judges.current_limit(self._store, spec.model, now) or spent_limit(double, settings.budget)
         return Spec(OFFLINE) if busy else spec
 
     def record(self, result: Result, now: float) -> None:
-        """Take in how the job has ended: a transcript with which it failed alone shows nothing."""
+        """Record the result of the job; a transcript with which it failed alone counts as surveyed."""
         given, self._given = self._given, ()
         if isinstance(result, SurveysResult):
             shown = result.shown
-        else:  # all else waits for the next time
+        else:  # the others wait for the next time
             shown = (SurveyResult(outcome=Outcome.FAILED),) if len(given) == 1 else ()
             self._found, self._alone = [], max(self._alone, len(given))
         self._found, self._alone = self._found[len(shown) :], max(0, self._alone - len(shown))
         with self._store.transaction():
-            for survey, of in zip(given, shown, strict=False):  # those that were not come to are still to be read
+            for survey, of in zip(given, shown, strict=False):  # the job may have surveyed only some
                 if of.model:
                     self._store.usage.add(day(now), of.model, "", of.usage)
                 self._store.past.save(survey.path, survey.size, survey.mtime, of.sessions)

@@ -1,7 +1,7 @@
-"""Tells systemd the daemon's state (sd_notify) over the socket it names; without systemd, nothing happens.
+"""Reports the daemon's state to systemd (sd_notify); without systemd it does nothing.
 
-That we are well is told only while every stage gave a sign of life within its limit: a process whose main loop turns
-while its reading or its schedule is dead is not well, and systemd starts it again.
+The watchdog is only notified while every stage has given a sign of life within its limit: if the main loop runs but
+reading or the schedule is dead, systemd restarts the daemon.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from skilld.clock import rfc3339
 from skilld.store import Store
 from skilld.types import State
 
-_MORE = "EXTEND_TIMEOUT_USEC=90000000"  # what systemd waits for READY=1 by default, from now on
-_AT_MOST_EVERY = 1.0  # second
-_READY = 5.0  # seconds: without that word the manager would end us
+_EXTEND_TIMEOUT = "EXTEND_TIMEOUT_USEC=90000000"  # systemd's default timeout for READY=1, starting now
+_MIN_INTERVAL_SECONDS = 1.0
+_READY_SECONDS = 5.0  # to deliver READY=1, without which the manager would end us
 
 
 class Manager:
@@ -28,10 +28,10 @@ class Manager:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._address = environment.get("NOTIFY_SOCKET", "")
 
-    def tell(self, *messages: str, patience: float = 0.0) -> bool:
+    def notify(self, *messages: str, patience: float = 0.0) -> bool:
         """Send states such as READY=1, WATCHDOG=1, STOPPING=1 or STATUS=text; False if they were lost.
 
-        A manager that does not read is waited for no longer than `patience` seconds: its queue holds few messages.
+        If the manager's short queue is full, wait for at most `patience` seconds.
         """
         if not self._address:
             return True
@@ -46,9 +46,9 @@ class Manager:
 
 
 class Watchdog:
-    """Signs of life of the daemon's stages, and what the manager is told of them.
+    """Collects signs of life of the daemon's stages, and notifies the manager.
 
-    `limits` has the seconds after which a silent stage counts as frozen. Used from one thread.
+    `limits` has the seconds after which a silent stage counts as frozen. For one thread only.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class Watchdog:
         self._told = 0.0
         usec, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", "")
         meant = usec.isdecimal() and pid in {"", str(os.getpid())}
-        self.patience = int(usec) / 1e6 if meant and int(usec) else float("inf")  # seconds the manager waits for a word
+        self.patience = int(usec) / 1e6 if meant and int(usec) else float("inf")  # the manager's timeout in seconds
 
     def begin(self) -> None:
-        """Take note that the thread takes up something new."""
+        """Note that the thread begins something new."""
         self._busy_since = self._clock()
 
     def progress(self, stage: str) -> None:
-        """Take note that a stage gets on with what was begun: as long as it does, the others cannot speak."""
+        """Note that a stage makes progress; meanwhile the other stages cannot give signs of life."""
         now = self._clock()
         for other in self._beats:
             self._beats[other] += now - self._busy_since
@@ -83,55 +83,53 @@ class Watchdog:
         self.beat(stage)
 
     def beat(self, stage: str) -> None:
-        """Take note that a stage is alive, and tell it if it is time. Cheap: call it as often as there is progress."""
+        """Note that a stage is alive, and notify the manager if it is time. Cheap enough to be called often."""
         now = self._beats[stage] = self._clock()
-        if now - self._told >= min(_AT_MOST_EVERY, self.patience / 4):
+        if now - self._told >= min(_MIN_INTERVAL_SECONDS, self.patience / 4):
             self._told = now
             if not self._ready:
-                self._manager.tell(_MORE)
-            elif not self.frozen():
-                self._manager.tell("WATCHDOG=1")
+                self._manager.notify(_EXTEND_TIMEOUT)
+            elif not self.frozen_stages():
+                self._manager.notify("WATCHDOG=1")
 
-    def frozen(self) -> list[str]:
-        """Return the stages that were silent for longer than their limits."""
+    def frozen_stages(self) -> list[str]:
+        """Return the stages that have been silent for longer than their limits."""
         now = self._clock()
         return [stage for stage, at in self._beats.items() if now - at > self._limits[stage]]
 
-    def say(self, status: str) -> None:
-        """Tell in a few words what we do, where that is something new; what was lost is told the next time."""
-        if status != self._status and self._manager.tell(f"STATUS={status}"):
+    def set_status(self, status: str) -> None:
+        """Report a new status text; if it is lost, the next call reports it again."""
+        if status != self._status and self._manager.notify(f"STATUS={status}"):
             self._status = status
 
-    def ready(self) -> None:
-        """Tell that we are there for what we were started for."""
+    def notify_ready(self) -> None:
+        """Report that the daemon is ready."""
         self._ready = True
-        self._manager.tell("READY=1", patience=_READY)
+        self._manager.notify("READY=1", patience=_READY_SECONDS)
 
-    def stopping(self) -> None:
-        """Tell that we are on our way out."""
-        self._manager.tell("STOPPING=1", "STATUS=finishing running jobs")
-
-
-# What the daemon says of itself: facts for `status` and `doctor`, a few words for the service manager.
-#
-# Counts and places; nothing that anyone said.
-
-_SHOWN = 20  # unreadable files
+    def notify_stopping(self) -> None:
+        """Report that the daemon is stopping."""
+        self._manager.notify("STOPPING=1", "STATUS=finishing running jobs")
 
 
-def facts(unreadable: Mapping[str, str], settings: str, now: float) -> dict[str, Any]:
-    """Return what is kept for `status`. `settings` is what is to be said of the settings file."""
+# The daemon's state for `status`, `doctor` and the service manager: counts and paths, nothing that anyone said.
+
+_MAX_SHOWN_FILES = 20  # unreadable files
+
+
+def daemon_facts(unreadable: Mapping[str, str], settings: str, now: float) -> dict[str, Any]:
+    """Return the facts that `status` shows. `settings` is the message about the settings file."""
     return {
         "pid": os.getpid(),
         "version": __version__,
         "seen_at": rfc3339(now),
         "settings": settings,
-        "unreadable": dict(list(unreadable.items())[:_SHOWN]),
+        "unreadable": dict(list(unreadable.items())[:_MAX_SHOWN_FILES]),
     }
 
 
-def words(store: Store, now: float) -> str:
-    """Return what the service manager shows: counts only."""
+def status_text(store: Store, now: float) -> str:
+    """Return the status text for the service manager: counts only."""
     what = "paused" if store.meta.paused(now) else "following transcripts"
     waiting, open_ = store.batches.counts()["pending"], store.proposals.count(State.OPEN)
     return f"{what}; batches waiting: {waiting}; proposals open: {open_}"

@@ -1,4 +1,4 @@
-"""Keeps the daemon's folder watches alive, and knows how far to trust them. The sweep finds what they miss."""
+"""Keeps the daemon's folder watches alive, and knows how reliable they are. The sweep finds what they miss."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ class FolderWatch:
         self._silent: list[str] = []
         self._kept: dict[Root, frozenset[str]] = {}
         self._watcher = Watcher(
-            changed=lambda path: post(FileChanged(path)), lost=self._lost, appeared=lambda: post(Tick("folders"))
+            changed=lambda path: post(FileChanged(path)), lost=self._start_over, appeared=lambda: post(Tick("folders"))
         )
-        self.look()
+        self.watch_new_folders()
 
     @property
     def folders(self) -> int:
-        """How many folders are watched (with all below them)."""
+        """The number of watched folders, each with all folders below it."""
         return self._watcher.folders
 
     @property
     def reliable(self) -> bool:
-        """Whether all folders are watched and events come from each of them, as far as can be told."""
+        """Whether all folders are watched and deliver events, as far as known."""
         return self.folders > 0 and not self._unwatched and not self._silent
 
-    def look(self) -> bool:
-        """Watch what has come since; whether there was something."""
+    def watch_new_folders(self) -> bool:
+        """Watch new folders; return whether there were any."""
         overflows = self._overflows
         if not self._watcher.alive or overflows > self._restarted_at:
             log.warning("watching restarted", overflows=overflows)
@@ -54,40 +54,40 @@ class FolderWatch:
         sparse = (root.folder for root in self._roots if root.is_sparse)
         new = bool(self._watcher.watch((root.folder for root in self._roots), flat, sparse))
         if new:
-            self._silent = self._without_events()
+            self._silent = self._folders_without_events()
             self._kept.clear()
         return new
 
-    def keep(self, newest: Mapping[Root, Mapping[str, float]]) -> None:
-        """Watch the folders of the newest sessions where each has its own, and those around them.
+    def watch_sessions(self, newest: Mapping[Root, Mapping[str, float]]) -> None:
+        """Watch the folders of the newest sessions, and their parents, if each session has its own folder.
 
-        `newest` are their transcripts, with the times at which they were looked at. An older session is found by the
-        full sweep when it goes on, and is one of the newest then.
+        `newest` are their transcripts with the modification times when they were read. An older session that
+        continues is found by the full sweep, and is then among the newest.
         """
         for root, times in newest.items():
             if self._kept.get(root) == (kept := frozenset(times)):
                 continue
             self._kept[root] = kept
             new = self._watcher.watch_only(
-                root.folder, {folder for path in times for folder in _folders(root, Path(path))}
+                root.folder, {folder for path in times for folder in _session_folders(root, Path(path))}
             )
             for path, at in times.items():
-                if str(Path(path).parent) in new and _written(path) != at:  # before it was watched
+                if str(Path(path).parent) in new and _mtime(path) != at:  # it changed before it was watched
                     self._post(FileChanged(path))
 
-    def count(self) -> None:
-        """Find out which folders no events come from."""
+    def check_events(self) -> None:
+        """Find out which folders deliver no events."""
         unwatched = self._watcher.unwatched_count()
         if unwatched and not self._unwatched:
             log.warning("the kernel's limit of watches is reached: looking every half minute", folders=unwatched)
         self._unwatched = unwatched
-        self._silent = self._without_events()
+        self._silent = self._folders_without_events()
 
     def facts(self) -> dict[str, Any]:
         """Return what `status` shows.
 
-        `unwatched` folders are beyond the kernel's limit of watches, `overflows` says how often events were lost, and
-        from the folders in `silent` (network file systems, mounts of another system) none come.
+        `unwatched` folders exceed the kernel's limit of watches, `overflows` counts losses of events, and the folders
+        in `silent` (network file systems, mounts of another system) deliver none.
         """
         return {
             "watched": self.folders,
@@ -100,12 +100,12 @@ class FolderWatch:
         """Stop watching."""
         self._watcher.stop()
 
-    def _without_events(self) -> list[str]:
+    def _folders_without_events(self) -> list[str]:
         folders = [root.folder for root in self._roots if root.folder.is_dir()]
         return [str(folder) for folder in folders if connection.is_remote(folder)]
 
-    def _lost(self) -> None:
-        """Start over, since folders that came meanwhile are not watched, and look at everything.
+    def _start_over(self) -> None:
+        """Request a full sweep after a loss of events, because new folders may not be watched.
 
         Runs on the observer's thread.
         """
@@ -113,8 +113,8 @@ class FolderWatch:
         self._post(Tick("full sweep"))
 
 
-def _folders(root: Root, transcript: Path) -> Iterator[str]:
-    """Yield the folder of a transcript, those in it that hold parts of it, and those around the session's own."""
+def _session_folders(root: Root, transcript: Path) -> Iterator[str]:
+    """Yield the folder of a transcript, subfolders with parts of it, and the parents of the session's folder."""
     if root.has_parts:
         with suppress(OSError), os.scandir(transcript.parent) as entries:
             yield from (entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -122,7 +122,7 @@ def _folders(root: Root, transcript: Path) -> Iterator[str]:
     yield from map(str, takewhile(root.folder.__ne__, root.session_folder(transcript).parents))
 
 
-def _written(path: str) -> float | None:
+def _mtime(path: str) -> float | None:
     try:
         return Path(path).lstat().st_mtime
     except OSError:

@@ -18,7 +18,7 @@ from skilld.classify.backends.agent_cli.clients import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.classify.backends.names import doubt
 from skilld.clock import day, rfc3339, seconds
-from skilld.daemon.judges import lines
+from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
 from skilld.files import in_shell, on_path
@@ -195,7 +195,7 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store, now:
             answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
             if choice.agent and isinstance(answer, Trouble):
                 answer = replace(answer, what=_of_client(spec.model, answer.what))
-    absent = lines(store, settings.model, environment, now)
+    absent = judge_problems(store, settings.model, environment, now)
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
     return Model(choice.name, choice.why, choice.found, lacks, answer, agents)
 

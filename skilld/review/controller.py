@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from skilld.clock import ago, seconds
-from skilld.daemon.jobs import where_they_are
+from skilld.daemon.job_builder import current_sources
 from skilld.edit.derive_operations import compare_lines
 from skilld.errors import SkilldError
 from skilld.evals.results import result_lines
@@ -335,7 +335,7 @@ class ReviewSession:
         """Return each quote in its context, as far as that can be read again, and why some could not."""
         with self._store() as store:
             batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
-            jobs = [replace(batch.job, sources=where_they_are(store, batch)) if batch else None for batch in batches]
+            jobs = [replace(batch.job, sources=current_sources(store, batch)) if batch else None for batch in batches]
         read: dict[str, Sequence[Message]] = {}
         said: list[tuple[Excerpt, ...]] = []
         last: tuple[str, int] | None = None  # batch and number of the last message shown

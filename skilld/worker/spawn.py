@@ -97,7 +97,7 @@ class _Child:
 class Worker:
     """Does jobs one after the other in a child process, which is started when there is none fit for the next job.
 
-    `do` and `rest` are for one thread at a time; `kill` may be called from any.
+    `do` and `close_if_idle` are for one thread at a time; `kill` may be called from any.
     """
 
     _program: Sequence[str] = ("skilld.worker",)
@@ -153,7 +153,7 @@ class Worker:
             return Result(outcome=Outcome.RETRY, detail=why)
         return _exit_result(child.end())
 
-    def rest(self) -> None:
+    def close_if_idle(self) -> None:
         """End the child if it has been idle for a while."""
         if time.monotonic() - self._idle_since > _MAX_IDLE_SECONDS:
             self.close()

@@ -192,7 +192,7 @@ def test_auto_applies_nothing_that_something_contradicts(  # noqa: PLR0917
     if not targets[1:]:
         assert list(settings.auto.targets) == targets, "as it is without a word in the settings"
     auto = settings.auto.model_copy(update={"targets": targets, "confidence": 0.5})
-    here.engine.follow_settings(settings.model_copy(update={"apply": "auto", "auto": auto}))
+    here.engine.use_settings(settings.model_copy(update={"apply": "auto", "auto": auto}))
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text(personal)
     says(home, project, here, "From now on, always write in English, in this repository.")

@@ -221,7 +221,7 @@ def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
     said = patient.examine()
     assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "not running")
     assert said["daemon"]["remedy"].endswith(("skilld run", "skilld run)"))
-    lock = Lock.take(patient.state / "daemon.lock")
+    lock = Lock.acquire(patient.state / "daemon.lock")
     store().meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() - 600)})
     said = patient.examine()
     lock.release()
@@ -281,7 +281,7 @@ def test_status_check_tells_a_script_what_needs_the_person(
     without = patient.program.run("status", "--check")
     assert (without.returncode, without.stdout) == (4, "daemon: not running -> skilld run\n")
     assert patient.program.run("status").returncode == 0
-    lock = Lock.take(patient.state / "daemon.lock")
+    lock = Lock.acquire(patient.state / "daemon.lock")
     try:
         done = patient.program.run("status", "--check", "--json")
         told = patient.program.run("status", "--check").stdout.splitlines()
@@ -298,7 +298,7 @@ def test_18_3_the_doctors_exit_code_is_1_where_a_check_fails_and_else_0(patient:
     known = store()
     known.meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() + 60)})
     known.close()
-    lock = Lock.take(patient.state / "daemon.lock")
+    lock = Lock.acquire(patient.state / "daemon.lock")
     try:
         well = patient.program.run("doctor")
         assert (well.returncode, well.stdout.splitlines()[-1]) == (0, "No checks failed.")
@@ -316,7 +316,7 @@ def test_18_3_settings_that_are_not_understood_need_the_person(patient: Patient)
     """To a script they are one more thing to see to, not the 2 of a command that was mistyped."""
     write(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
     assert patient.program.run("status", "--check").returncode == 4
-    lock = Lock.take(patient.state / "daemon.lock")
+    lock = Lock.acquire(patient.state / "daemon.lock")
     try:
         told = patient.program.run("status", "--check")
         done = patient.program.run("status", "--check", "--json")

@@ -101,7 +101,7 @@ def test_everything_is_named_and_then_gone_but_the_settings_and_with_purge_those
 
 
 def test_it_is_refused_to_agents_without_a_person_and_under_a_running_daemon(installed: Installed) -> None:
-    lock = Lock.take(installed.home / ".local/state/skilld/daemon.lock")
+    lock = Lock.acquire(installed.home / ".local/state/skilld/daemon.lock")
     assert "skilld is running" in installed.refused(4)
     assert installed.program.run("uninstall").returncode == 4, "it asks first"
     told = installed.uninstall("--dry-run")

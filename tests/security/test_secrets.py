@@ -173,7 +173,7 @@ def _judge(home: Path, model: StubModel) -> None:
         assert batch is not None
 
         def keep(plan: BatchResult) -> None:
-            engine.keep_plan(batch, plan, time.time())
+            engine.save_plan(batch, plan, time.time())
 
         work = engine.start(batch).work
         assert isinstance(work, AnalyseBatch)

@@ -42,7 +42,7 @@ class OneProcess:
         while batch := self.engine.next_batch(now):
             work = self.engine.start(batch).work
             assert isinstance(work, AnalyseBatch)
-            result = analyse(work, self._redact, lambda plan: self.engine.keep_plan(batch, plan, now))
+            result = analyse(work, self._redact, lambda plan: self.engine.save_plan(batch, plan, now))
             self.engine.finish(batch, result, now)
         return self.store.proposals.in_states([State.OPEN])
 

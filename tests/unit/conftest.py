@@ -44,7 +44,7 @@ NOT_QUICK = frozenset(
         "git_states",
         "git_tree",
         "imports",
-        "in_force",
+        "settings_cache",
         "install",
         "limits",
         "line_agents",

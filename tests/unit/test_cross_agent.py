@@ -217,6 +217,6 @@ def test_the_daemon_looks_whom_a_decision_concerns_once(tmp_path: Path) -> None:
     taught = a_proposal(state=State.OPEN)
     engine.store.proposals.add(taught)
     noon = NOW - NOW % DAY
-    assert schedule.due(engine, noon) is None
+    assert schedule.due_verb(engine, noon) is None
     engine.store.proposals.decide(taught, State.ACCEPTED, rfc3339(noon), who="command")
-    assert [schedule.due(engine, noon), schedule.due(engine, noon + 60)] == [MendRules(), None]
+    assert [schedule.due_verb(engine, noon), schedule.due_verb(engine, noon + 60)] == [MendRules(), None]

@@ -95,7 +95,7 @@ def test_the_daemon_looks_and_status_and_doctor_tell(tmp_path: Path) -> None:
     database.parent.chmod(0o700)
     store = Store.open(database)
     engine = Engine(store, Settings(), Host(tmp_path, {}), 1_795_000_000.0)
-    engine.look_for_drift()
+    engine.check_drift()
     store.close()
     line = "Droid writes records of an unknown kind (type=brand_new); turns may be missed"
     assert f"format    {line} (skilld doctor shows a sample)" in program.run("status").stdout

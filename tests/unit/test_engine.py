@@ -207,7 +207,7 @@ def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(desk: Des
     desk.say(*FIVE)
     batch = desk.batch()
     plan = BatchResult(outcome=Outcome.PROPOSED, proposals=(PROPOSAL,), usage=Usage(2), model="m")
-    desk.engine.keep_plan(batch, plan, NOW)
+    desk.engine.save_plan(batch, plan, NOW)
     desk.store.batches.recover()
     again = desk.engine.next_batch(NOW)
     assert again is not None
@@ -228,6 +228,6 @@ def test_what_a_refused_project_changes_has_its_batch_done_again(desk: Desk, cha
     refused = BatchResult(outcome=Outcome.FAILED, detail="no", cause=Obstacle(Cause.REPOSITORY, str(project)))
     desk.engine.finish(desk.batch(), refused, NOW)
     assert desk.counts() == (0, 0, 1)
-    assert desk.engine.obstacles.look(NOW + 60) == 0
+    assert desk.engine.obstacles.retry_cleared(NOW + 60) == 0
     write(project / changed, b"#\n")
-    assert desk.engine.obstacles.look(NOW + 120) == 1
+    assert desk.engine.obstacles.retry_cleared(NOW + 120) == 1

@@ -9,7 +9,7 @@ import pytest
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes
 from skilld.batching.closing import ClosedBatch
-from skilld.daemon import jobs
+from skilld.daemon import job_builder
 from skilld.ingest.discover import Host, Root, find_transcripts
 from skilld.protocol import Source
 from skilld.store import Store
@@ -46,7 +46,7 @@ def test_skills_in_use_are_named_newest_first_each_once(store: Store, tmp_path: 
     paths = {name: _skill(tmp_path / f".claude/skills/{name}") for name in ("a", "b", "c", "d")}
     for name in ("a", "b", "a", "c", "d"):
         _use(store, name, paths[name])
-    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
+    job = job_builder.batch_job(store, Host(tmp_path, {}), "claude-code", "s1", closing)
     assert [skill.name for skill in job.skills] == ["d", "c", "b"]
     assert job.skills[0].path == str(paths["d"])
 
@@ -56,7 +56,7 @@ def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp
     _use(store, "gone", tmp_path / ".claude/skills/gone/SKILL.md")
     _use(store, "elsewhere", "/etc/SKILL.md")
     _use(store, "loops\0", None, tmp_path)
-    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
+    job = job_builder.batch_job(store, Host(tmp_path, {}), "claude-code", "s1", closing)
     assert job.skills == ()
     assert {item.name: item.why for item in job.unusable} == {
         "gone": "its SKILL.md is gone",
@@ -69,14 +69,14 @@ def test_a_path_below_the_tilde_is_below_the_persons_home(store: Store, tmp_path
     closing = _session(store, tmp_path, (0, 10))
     path = _skill(tmp_path / ".claude/skills/a")
     _use(store, "a", "~/.claude/skills/a/SKILL.md")
-    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
+    job = job_builder.batch_job(store, Host(tmp_path, {}), "claude-code", "s1", closing)
     assert job.skills == (SkillRef("a", str(path), (1,)),)
 
 
 def test_the_context_begins_behind_the_turn_before_the_batch(store: Store, tmp_path: Path) -> None:
     whole = _session(store, tmp_path, (100, 200), (300, 400), (500, 600))
     rest = ClosedBatch(whole.turns[1:], ClosedBy.IDLE, chatter=False)
-    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", rest)
+    job = job_builder.batch_job(store, Host(tmp_path, {}), "claude-code", "s1", rest)
     assert job.sources == (Source(str(tmp_path / "s1.jsonl"), 200, 1000),)
     assert job.turns == ("t2", "t3")
 

@@ -80,17 +80,17 @@ def test_a_batch_without_its_agent_is_done_offline_and_costs_what_was_asked() ->
 def _took(store: Store, now: float, *, limit: bool = False, after: float | None = None) -> float | None:
     away = Outage("it is not logged in", "Run claude", limit, after)
     outcome = Outcome.RETRY if limit else Outcome.NOTHING
-    return judges.took(store, BatchResult(outcome=outcome, model="cli:claude", away=away), now)
+    return judges.record_outcome(store, BatchResult(outcome=outcome, model="cli:claude", away=away), now)
 
 
 def test_a_limit_holds_until_it_resets_else_ever_longer_up_to_an_hour(store: Store) -> None:
     assert _took(store, NOW, limit=True, after=5 * HOUR) == NOW + 5 * HOUR
-    assert judges.limited(store, "cli:claude", NOW + 5 * HOUR - 1)
-    assert not judges.limited(store, "cli:claude", NOW + 5 * HOUR)
-    assert not judges.limited(store, "cli:claude", NOW - 1), "the clock was set back"
-    assert not judges.limited(store, "cli:codex", NOW)
-    judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
-    assert not judges.limited(store, "cli:claude", NOW)
+    assert judges.current_limit(store, "cli:claude", NOW + 5 * HOUR - 1)
+    assert not judges.current_limit(store, "cli:claude", NOW + 5 * HOUR)
+    assert not judges.current_limit(store, "cli:claude", NOW - 1), "the clock was set back"
+    assert not judges.current_limit(store, "cli:codex", NOW)
+    judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
+    assert not judges.current_limit(store, "cli:claude", NOW)
     waits = [(_took(store, NOW, limit=True) or 0) - NOW for _ in range(9)]
     assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
 
@@ -99,17 +99,18 @@ def test_an_agent_without_a_login_is_asked_again_after_an_hour(store: Store, her
     settings = Settings(model="agent")
     assert _took(store, NOW) is None
     models = [
-        judges.choice(store, settings, here, "claude-code", NOW + later).spec.model for later in (0, HOUR - 1, HOUR)
+        judges.choose_judge(store, settings, here, "claude-code", NOW + later).spec.model
+        for later in (0, HOUR - 1, HOUR)
     ]
     assert models == ["offline", "offline", "cli:claude"]
-    assert judges.choice(store, Settings(model="cli:claude"), here, "claude-code", NOW).spec.model == "cli:claude"
+    assert judges.choose_judge(store, Settings(model="cli:claude"), here, "claude-code", NOW).spec.model == "cli:claude"
 
 
 def _news(
     store: Store, model: str, environment: dict[str, str], *, unattended: bool = True, now: float = NOW
 ) -> list[str]:
-    found = list(judges.news(store, model, environment, now, unattended=unattended))
-    judges.told(store, tuple(cause for cause, _ in found))
+    found = list(judges.unreported_problems(store, model, environment, now, unattended=unattended))
+    judges.mark_reported(store, tuple(cause for cause, _ in found))
     return [text for _, text in found]
 
 
@@ -136,12 +137,12 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     assert _news(store, "agent", here, now=NOW + 2 * HOUR) == []
     _took(store, NOW + 2 * HOUR)
     assert _news(store, "agent", here, now=NOW + 2 * HOUR) == [], "it was asked again, and still has no login"
-    judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
+    judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
     assert _news(store, "agent", here) == []
     _took(store, NOW)
     assert len(_news(store, "agent", here)) == 1
     _took(store, NOW, limit=True, after=30)
-    judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
+    judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
     _news(store, "agent", here)
     _took(store, NOW, limit=True, after=30)
     assert _news(store, "agent", here) == [], "it is over before anybody has read that"

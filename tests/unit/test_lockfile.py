@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 from skilld.daemon import lock as daemon_lock
 from skilld.daemon.lock import Lock
-lock = Lock.take(Path(sys.argv[1]))
+lock = Lock.acquire(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_lock_is_held_until_it_is_released(path: Path) -> None:
     assert not is_held(path)
-    lock = Lock.take(path)
+    lock = Lock.acquire(path)
     assert is_held(path)
     assert holder(path) == os.getpid()
     lock.release()
@@ -43,9 +43,9 @@ def test_a_lock_is_held_until_it_is_released(path: Path) -> None:
 
 
 def test_a_second_one_is_refused_with_the_first_ones_process(path: Path) -> None:
-    lock = Lock.take(path)
+    lock = Lock.acquire(path)
     with pytest.raises(NotRunningError) as caught:
-        Lock.take(path)
+        Lock.acquire(path)
     assert caught.value.code == 4
     assert caught.value.cause == f"process {os.getpid()}"
     lock.release()
@@ -63,11 +63,11 @@ def test_a_killed_process_holds_nothing_although_its_file_stays(path: Path) -> N
     child.communicate()
     assert path.exists()
     assert not is_held(path)
-    Lock.take(path).release()
+    Lock.acquire(path).release()
 
 
 def test_somebody_who_only_looks_keeps_nobody_from_starting(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Lock.take(path).release()
+    Lock.acquire(path).release()
     looking = os.open(path, os.O_RDWR)
     fcntl.flock(looking, fcntl.LOCK_SH)
     pauses = iter([*[None] * 20, looking])  # for a long time, on a busy machine
@@ -77,7 +77,7 @@ def test_somebody_who_only_looks_keeps_nobody_from_starting(path: Path, monkeypa
             os.close(done)
 
     monkeypatch.setattr(daemon_lock, "time", SimpleNamespace(sleep=sleep))
-    Lock.take(path).release()
+    Lock.acquire(path).release()
     assert next(pauses, None) is None
 
 
@@ -86,7 +86,7 @@ def test_what_the_file_says_is_only_a_hint(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert holder(path) is None
     assert not is_held(path)
-    lock = Lock.take(path)
+    lock = Lock.acquire(path)
     assert json.loads(path.read_text())["pid"] == os.getpid()
     lock.release()
 
@@ -94,7 +94,7 @@ def test_what_the_file_says_is_only_a_hint(path: Path, content: bytes) -> None:
 def test_a_lock_is_private_also_under_a_common_umask(path: Path) -> None:
     before = os.umask(0o022)
     try:
-        Lock.take(path).release()
+        Lock.acquire(path).release()
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -103,11 +103,11 @@ def test_a_lock_is_private_also_under_a_common_umask(path: Path) -> None:
 def test_a_link_or_a_folder_in_its_place_is_an_error_with_a_cause(path: Path, tmp_path: Path) -> None:
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SkilldError, match="symbolic"):
-        Lock.take(path)
+        Lock.acquire(path)
     path.unlink()
     path.mkdir()
     with pytest.raises(SkilldError, match="directory"):
-        Lock.take(path)
+        Lock.acquire(path)
     assert not is_held(path)
 
 
@@ -117,5 +117,5 @@ def test_a_file_system_without_locks_is_no_running_daemon(path: Path, monkeypatc
 
     monkeypatch.setattr(fcntl, "flock", none)
     with pytest.raises(SkilldError, match="No locks available") as caught:
-        Lock.take(path)
+        Lock.acquire(path)
     assert "XDG_STATE_HOME" in caught.value.remedy

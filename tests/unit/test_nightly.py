@@ -34,25 +34,25 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 
 def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine) -> None:
-    assert not schedule.due(engine, NIGHT - 3600)
-    assert schedule.due(engine, NIGHT) == MineSessions()
-    assert not any(schedule.due(engine, NIGHT + hours * 3600) for hours in (1, 10, 20))
-    assert schedule.due(engine, NIGHT + 5 * A_DAY)
-    assert not schedule.due(engine, NIGHT + 5 * A_DAY + 60)
+    assert not schedule.due_verb(engine, NIGHT - 3600)
+    assert schedule.due_verb(engine, NIGHT) == MineSessions()
+    assert not any(schedule.due_verb(engine, NIGHT + hours * 3600) for hours in (1, 10, 20))
+    assert schedule.due_verb(engine, NIGHT + 5 * A_DAY)
+    assert not schedule.due_verb(engine, NIGHT + 5 * A_DAY + 60)
 
 
 def test_it_waits_for_quiet_and_for_the_end_of_a_pause(engine: Engine) -> None:
     engine.store.transcripts.record_activity("codex", "s1", cwd=None, activity=NIGHT - 60)
-    assert not schedule.due(engine, NIGHT)
+    assert not schedule.due_verb(engine, NIGHT)
     engine.store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert not schedule.due(engine, NIGHT + 3600)
+    assert not schedule.due_verb(engine, NIGHT + 3600)
     engine.store.meta.delete(PAUSED_UNTIL)
-    assert schedule.due(engine, NIGHT + 3600)
+    assert schedule.due_verb(engine, NIGHT + 3600)
 
 
 def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
     engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), EVENING)
-    assert not schedule.due(engine, NIGHT)
+    assert not schedule.due_verb(engine, NIGHT)
 
 
 def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when_corrections_were_read(
@@ -60,27 +60,27 @@ def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when
 ) -> None:
     store = Store.open(tmp_path / "skilld.db")
     engine = Engine(store, Settings(), Host(tmp_path, {}), EVENING)
-    assert schedule.due(engine, NIGHT) is None
+    assert schedule.due_verb(engine, NIGHT) is None
     store.past.save("/t.jsonl", 1, 1.0, [PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())])
-    assert [schedule.due(engine, NIGHT), schedule.due(engine, NIGHT + 60)] == [MendRules(), None]
+    assert [schedule.due_verb(engine, NIGHT), schedule.due_verb(engine, NIGHT + 60)] == [MendRules(), None]
     store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
     store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert schedule.due(engine, NIGHT + 7200) is None
+    assert schedule.due_verb(engine, NIGHT + 7200) is None
     store.meta.delete(PAUSED_UNTIL)
-    assert [schedule.due(engine, NIGHT + 7200), schedule.due(engine, NIGHT + 7260)] == [MendRules(), None]
+    assert [schedule.due_verb(engine, NIGHT + 7200), schedule.due_verb(engine, NIGHT + 7260)] == [MendRules(), None]
 
 
 def test_what_the_person_joined_is_synced_once_an_hour_and_nothing_else(tmp_path: Path) -> None:
     store, noon = Store.open(tmp_path / "skilld.db"), EVENING - 10 * 3600
     engine = Engine(store, Settings(), Host(tmp_path, {}), noon)
-    assert schedule.due(engine, noon) is None
-    engine.follow_settings(Settings(team={"repositories": ["/p"]}, machines={"remote": "git@example.org:me/m.git"}))
-    assert [schedule.due(engine, noon) for _ in range(3)] == [SyncTeams(), SyncMachines(), None]
-    assert schedule.due(engine, noon + 3599) is None
-    assert schedule.due(engine, noon + 3600) == SyncTeams()
-    assert schedule.due(engine, noon - A_DAY) == SyncTeams(), "a clock that was set back holds nothing up"
+    assert schedule.due_verb(engine, noon) is None
+    engine.use_settings(Settings(team={"repositories": ["/p"]}, machines={"remote": "git@example.org:me/m.git"}))
+    assert [schedule.due_verb(engine, noon) for _ in range(3)] == [SyncTeams(), SyncMachines(), None]
+    assert schedule.due_verb(engine, noon + 3599) is None
+    assert schedule.due_verb(engine, noon + 3600) == SyncTeams()
+    assert schedule.due_verb(engine, noon - A_DAY) == SyncTeams(), "a clock that was set back holds nothing up"
     store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert schedule.due(engine, noon + A_DAY) is None
+    assert schedule.due_verb(engine, noon + A_DAY) is None
 
 
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:

@@ -19,5 +19,5 @@ def test_decisions_under_way_are_waited_for_together(tmp_path: Path, monkeypatch
     monkeypatch.setattr(made, "_acting", [SimpleNamespace(join=waited.append) for _ in range(3)])
     clock = iter([5.0, 9.0, 12.0])
     monkeypatch.setattr(notices, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    made.finish(10.0)
+    made.wait_for_actions(10.0)
     assert waited == [5.0, 1.0, 0.0]

@@ -57,7 +57,7 @@ def started(store: Store, screen: Screen) -> Notices:
     """Return the notices of a daemon that has just started, with a loop that takes each message at once."""
 
     def post(message: NoticeShown) -> None:
-        made.noticed(message.why_not, message.digest, message.at)
+        made.record_shown(message.why_not, message.digest, message.at)
 
     made = Notices(store, Notify(quiet_hours=""), screen, post, {})
     return made
@@ -66,8 +66,8 @@ def started(store: Store, screen: Screen) -> Notices:
 def tell(notices: Notices, store: Store, now: float) -> None:
     """Do what the daemon's loop does: name what is wrong with who judges, where that was not told, and look."""
     if AWAY not in store.meta.get("judges_told", ()):
-        notices.trouble(AWAY, "Codex: it has no login", now)
-    notices.consider(now)
+        notices.add_trouble(AWAY, "Codex: it has no login", now)
+    notices.show_due(now)
 
 
 @pytest.mark.parametrize("answer", ["", None], ids=["shown", "killed before the desktop answered"])
@@ -99,6 +99,6 @@ def test_what_could_not_be_shown_is_told_after_a_restart(database: Callable[[], 
 
 def test_only_what_was_to_be_told_is_taken_back(database: Callable[[], Store]) -> None:
     store = database()
-    judges.told(store, (judges.SETUP, AWAY, "budget"))
-    judges.untold(store, (AWAY, "budget"))
-    assert store.meta.get("judges_told") == [judges.SETUP]
+    judges.mark_reported(store, (judges.SETUP_CAUSE, AWAY, "budget"))
+    judges.mark_unreported(store, (AWAY, "budget"))
+    assert store.meta.get("judges_told") == [judges.SETUP_CAUSE]

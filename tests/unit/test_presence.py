@@ -14,7 +14,7 @@ import pytest
 from skilld.batching.closing import SessionKey
 from skilld.caller.clients import Client, parse_lsof
 from skilld.daemon.engine import Engine
-from skilld.daemon.presence import Presence, _find
+from skilld.daemon.presence import Presence, _find_clients
 from skilld.ingest.discover import Host
 from skilld.settings import Settings
 from skilld.store import Store
@@ -41,14 +41,14 @@ class World:
 
     def says(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> SessionKey:
         self.store.transcripts.record_activity(agent, name, cwd=cwd, activity=at)
-        self.presence.note((agent, name))
+        self.presence.note_activity((agent, name))
         return agent, name
 
     def works(self, pid: int, title: str = CLAUDE, folder: str = "/w/shop") -> None:
         self.clients.append(Client(pid, title, folder))
 
     def over(self, *waiting: SessionKey) -> list[str]:
-        return [name for _, name in self.presence.end(waiting, NOW)]
+        return [name for _, name in self.presence.end_sessions(waiting, NOW)]
 
 
 @pytest.fixture
@@ -171,7 +171,9 @@ def test_u5_what_waits_is_judged_when_the_client_has_gone(tmp_path: Path) -> Non
 @on_linux
 def test_a_client_is_found_by_its_program_and_its_folder(tmp_path: Path) -> None:
     with program(tmp_path, "codex") as codex, program(tmp_path, "vim"):
-        assert [one for one in _find() if one.folder == str(tmp_path)] == [Client(codex.pid, CODEX, str(tmp_path))]
+        assert [one for one in _find_clients() if one.folder == str(tmp_path)] == [
+            Client(codex.pid, CODEX, str(tmp_path))
+        ]
 
 
 def test_lsof_tells_folders() -> None:

@@ -17,14 +17,14 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_change_is_told_once(path: Path) -> None:
     file = SettingsFile(path, load(path))
-    assert file.changed() is None
+    assert file.load_if_changed() is None
     path.write_text("[batch]\nturns = 3\n")
-    settings = file.changed()
+    settings = file.load_if_changed()
     assert settings is not None
     assert settings.batch.turns == 3
-    assert (file.changed(), file.said) == (None, "")
+    assert (file.load_if_changed(), file.message) == (None, "")
     path.unlink()
-    settings = file.changed()
+    settings = file.load_if_changed()
     assert settings is not None
     assert settings.batch.turns == 5
 
@@ -32,19 +32,19 @@ def test_a_change_is_told_once(path: Path) -> None:
 def test_what_is_not_understood_changes_nothing_and_is_said_until_it_is_mended(path: Path) -> None:
     file = SettingsFile(path, load(path))
     path.write_text("[batch]\nturn = 3\n")
-    assert file.changed() is None
-    assert "unknown setting batch.turn" in file.said
+    assert file.load_if_changed() is None
+    assert "unknown setting batch.turn" in file.message
     path.write_text("[batch]\nturns = 33\n")
-    assert file.changed() is not None
-    assert file.said == ""
+    assert file.load_if_changed() is not None
+    assert file.message == ""
 
 
 def test_what_needs_a_restart_is_said(path: Path, tmp_path: Path) -> None:
     file = SettingsFile(path, load(path))
     path.write_text(f'[roots]\nclaude-code = ["{tmp_path}"]\n[notify]\nenabled = false\n')
-    assert file.changed() is not None
-    assert file.said == "changed; roots and notify.enabled take effect only after a restart"
+    assert file.load_if_changed() is not None
+    assert file.message == "changed; roots and notify.enabled take effect only after a restart"
 
 
 def test_without_a_file_there_is_nothing_to_change(path: Path) -> None:
-    assert SettingsFile(None, load(path)).changed() is None
+    assert SettingsFile(None, load(path)).load_if_changed() is None

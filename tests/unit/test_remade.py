@@ -104,7 +104,7 @@ class World:
         """Do the batch that is due as a worker does, and have the engine take in what came of it."""
         batch = self.engine.next_batch(now)
         assert batch is not None
-        result = job_of.remake_stale(self.job(batch), lambda plan: self.engine.keep_plan(batch, plan, now))
+        result = job_of.remake_stale(self.job(batch), lambda plan: self.engine.save_plan(batch, plan, now))
         self.engine.finish(batch, result, now)
         return result
 
@@ -213,7 +213,7 @@ def test_part9_edited_again_after_the_answer_it_is_asked_for_again(world: World)
     kept: list[BatchResult] = []
 
     def keep(plan: BatchResult) -> None:
-        world.engine.keep_plan(batch, plan, NOW)
+        world.engine.save_plan(batch, plan, NOW)
         kept.append(plan)
 
     job_of.remake_stale(world.job(batch), keep)
@@ -245,8 +245,8 @@ def test_with_agent_words_of_several_agents_are_sent_to_none(
     client = tmp_path / "claude"
     client.write_text("#!/bin/sh\n")
     client.chmod(0o755)
-    world.engine.follow_settings(Settings(model="agent"))
-    world.engine.around = replace(world.engine.around, environment={"PATH": str(tmp_path)})
+    world.engine.use_settings(Settings(model="agent"))
+    world.engine.host = replace(world.engine.host, environment={"PATH": str(tmp_path)})
     said = tuple(Evidence(turn, SAID.quote) for turn in ("claude-code:1", also))
     stale = replace(world.p1, evidence=said)
     monkeypatch.setattr(world.store.proposals, "get", lambda _: stale)

@@ -138,7 +138,7 @@ def test_without_a_manager_nothing_is_installed_and_the_cause_is_told(
 
 def test_no_service_is_put_beside_a_daemon_that_runs_in_a_terminal(systemctl: Fake) -> None:
     private_dir(places().state)
-    lock = Lock.take(places().lock)
+    lock = Lock.acquire(places().lock)
     assert main(["service", "install"]) == 4
     lock.release()
     assert systemctl.asked() == []

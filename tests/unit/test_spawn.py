@@ -199,10 +199,10 @@ def test_one_process_does_job_after_job_and_is_let_go_when_it_rests(
     with bench.worker(SERVE) as worker:
         doers = {worker.do(JOB, LIMIT).detail for _ in range(3)}
         assert len(doers) == 1
-        worker.rest()
+        worker.close_if_idle()
         assert _runs(int(*doers))
         monkeypatch.setattr(spawn, "_MAX_IDLE_SECONDS", -1.0)
-        worker.rest()
+        worker.close_if_idle()
         assert not _runs(int(*doers))
         assert worker.do(JOB, LIMIT).detail not in doers
 

@@ -129,8 +129,8 @@ def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_plac
         "instructions",
         str(bare / "CLAUDE.md"),
     )
-    assert here.engine.waiting_news() == 1
-    assert here.engine.waiting_news() == 0, "told once"
+    assert here.engine.new_waiting_count() == 1
+    assert here.engine.new_waiting_count() == 0, "told once"
     (bare / "CLAUDE.md").write_text(GUIDE)
     (one,) = here.run()
     assert (one.path, here.store.learnings.all()) == (str(bare / "CLAUDE.md"), []), "the file is there now"
@@ -156,7 +156,7 @@ def test_auto_does_not_take_them_in(here: OneProcess, root: Path, home: Path) ->
     auto = here.engine.settings.model_copy(update={"apply": "auto"})
     assert [kind.value for kind in auto.auto.targets] == ["skill"]
     every = auto.model_copy(update={"auto": auto.auto.model_copy(update={"targets": list(auto.targets)})})
-    here.engine.follow_settings(every)
+    here.engine.use_settings(every)
     here.store.learnings.add(old(root, 1, SAID[0]))
     (one,) = here.run()
     assert one.state is State.OPEN
@@ -258,7 +258,7 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
         return Future()
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
-    Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
+    Notices(here.store, Notify(), desktop, lambda _: None, {}).add_trouble(WAITING, about_waiting(1), time.time())
     assert shown == ["Kept but not proposed: 1 learning. To see why, run: skilld learnings"]
 
 

@@ -64,7 +64,7 @@ def test_until_it_is_ready_it_asks_for_more_time_and_no_watchdog_word_is_said(
     assert told.all() == ["EXTEND_TIMEOUT_USEC=90000000"]
     clock.now += 2
     watchdog.beat("intake")
-    watchdog.ready()
+    watchdog.notify_ready()
     clock.now += 2
     watchdog.beat("intake")
     assert told.all() == ["EXTEND_TIMEOUT_USEC=90000000", "READY=1", "WATCHDOG=1"]
@@ -73,7 +73,7 @@ def test_until_it_is_ready_it_asks_for_more_time_and_no_watchdog_word_is_said(
 def test_one_frozen_stage_silences_it_however_alive_the_others_are(
     watchdog: Watchdog, told: Told, clock: Clock
 ) -> None:
-    watchdog.ready()
+    watchdog.notify_ready()
     told.all()
     heard = []
     for _ in range(30):
@@ -82,7 +82,7 @@ def test_one_frozen_stage_silences_it_however_alive_the_others_are(
         heard += told.all()
     # 1000 + 50 is the last moment at which the silence of the other one is none.
     assert heard == ["WATCHDOG=1"] * 5
-    assert watchdog.frozen() == ["look"]
+    assert watchdog.frozen_stages() == ["look"]
     watchdog.beat("look")
     clock.now += 2
     watchdog.beat("intake")
@@ -92,7 +92,7 @@ def test_one_frozen_stage_silences_it_however_alive_the_others_are(
 def test_a_long_reading_that_gets_on_freezes_nobody_and_hides_nobody(
     watchdog: Watchdog, told: Told, clock: Clock
 ) -> None:
-    watchdog.ready()
+    watchdog.notify_ready()
     clock.now += 40  # of the 50 that the other stage may be silent
     watchdog.begin()
     told.all()
@@ -100,18 +100,18 @@ def test_a_long_reading_that_gets_on_freezes_nobody_and_hides_nobody(
         clock.now += 10
         watchdog.progress("intake")
         assert told.all() == ["WATCHDOG=1"]
-    assert watchdog.frozen() == []
+    assert watchdog.frozen_stages() == []
     for _ in range(3):  # short readings of a daemon whose other stage is dead
         clock.now += 5
         watchdog.begin()
         watchdog.progress("intake")
-    assert watchdog.frozen() == ["look"]
+    assert watchdog.frozen_stages() == ["look"]
 
 
 def test_a_status_is_told_once_and_stopping_is_told(watchdog: Watchdog, told: Told) -> None:
     for words in ("a", "a", "b"):
-        watchdog.say(words)
-    watchdog.stopping()
+        watchdog.set_status(words)
+    watchdog.notify_stopping()
     first, second, last = told.all()
     assert (first, second) == ("STATUS=a", "STATUS=b")
     assert last.startswith("STOPPING=1\n")
@@ -135,25 +135,25 @@ def test_the_manager_waits_as_long_as_its_variables_say(variables: dict[str, str
 def test_without_a_manager_nothing_is_told_and_a_deaf_one_does_no_harm(tmp_path: Path) -> None:
     for environment in ({}, {"NOTIFY_SOCKET": str(tmp_path / "gone")}, {"NOTIFY_SOCKET": "@skilld-no-such"}):
         manager = Manager(environment)
-        assert manager.tell("STATUS=lost") is not bool(environment)
+        assert manager.notify("STATUS=lost") is not bool(environment)
         watchdog = Watchdog(manager, environment, LIMITS)
-        watchdog.ready()
+        watchdog.notify_ready()
         watchdog.beat("look")
 
 
 def test_a_manager_that_does_not_read_is_not_waited_for(told: Told, tmp_path: Path) -> None:
     manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
     for number in range(2000):  # more than any queue of a socket holds
-        manager.tell(f"STATUS={number}")
+        manager.notify(f"STATUS={number}")
     assert told.all()[0] == "STATUS=0"
 
 
 def test_a_status_that_was_lost_is_told_the_next_time(watchdog: Watchdog, told: Told, tmp_path: Path) -> None:
     manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
-    while manager.tell("WATCHDOG=1"):
+    while manager.notify("WATCHDOG=1"):
         pass
-    watchdog.say("paused")
+    watchdog.set_status("paused")
     assert "STATUS=paused" not in told.all()
     for _ in range(2):
-        watchdog.say("paused")
+        watchdog.set_status("paused")
     assert told.all() == ["STATUS=paused"]

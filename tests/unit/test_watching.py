@@ -39,7 +39,7 @@ def watching(folder: Path, posted: list[Message]) -> Iterator[FolderWatch]:
 
 
 def said(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
-    watching.count()
+    watching.check_events()
     capsys.readouterr()  # what was logged meanwhile
     _print_daemon(watching.facts(), "")
     return capsys.readouterr().out
@@ -95,7 +95,7 @@ def test_what_lost_events_left_unwatched_is_watched_again(
     watches = inotify(watching._watcher)
     watches._remove_watch(str(folder / "p0"))  # as a folder is of which the kernel could not tell that it came
     watches._fd.handle_event(overflow())
-    watching.look()
+    watching.watch_new_folders()
     file = folder / "p0/s.jsonl"
     file.write_bytes(b"{}\n")
     wait_for("the file", lambda: FileChanged(str(file)) in posted, LIMIT)
@@ -110,7 +110,7 @@ def test_a_session_that_went_on_before_it_was_watched_is_looked_at(tmp_path: Pat
         path.write_bytes(b"{}\n")
     watching = FolderWatch([root], posted.append)
     try:
-        watching.keep({root: {str(paths[0]): paths[0].stat().st_mtime, str(paths[1]): 1.0}})
+        watching.watch_sessions({root: {str(paths[0]): paths[0].stat().st_mtime, str(paths[1]): 1.0}})
         assert posted == [FileChanged(str(paths[1]))]
         paths[0].write_bytes(b"{}\n{}\n")
         wait_for("its next line", lambda: FileChanged(str(paths[0])) in posted, LIMIT)

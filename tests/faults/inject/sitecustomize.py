@@ -29,10 +29,10 @@ from typing import Any
 # Module -> what of it touches the world. A name that is gone fails the test that looks for it in `steps`.
 STEPS = {
     "skilld.store.connection": ("Connection.execute",),
-    "skilld.ingest.tail": ("look",),
-    "skilld.worker.spawn": ("Worker.do", "_send", "_converse"),
+    "skilld.ingest.tail": ("read_new",),
+    "skilld.worker.spawn": ("Worker.do", "_send", "_exchange"),
     "skilld.git.run": ("execute",),
-    "skilld.pipeline.messages": ("read",),
+    "skilld.pipeline.messages": ("read_batch",),
     "skilld.jobs.analyse": ("Analysis.result",),
 }
 _READS = ("SELECT", "PRAGMA", "BEGIN", "ROLLBACK")

@@ -11,7 +11,14 @@ import pytest
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.daemon.reload import SettingsFile
-from skilld.daemon.settings_cache import Limits, ShownSettings, keep, kept, origin, shown
+from skilld.daemon.settings_cache import (
+    BudgetLimits,
+    ShownSettings,
+    load_settings,
+    settings_origin,
+    shown_settings,
+    store_settings,
+)
 from skilld.ingest.discover import Host
 from skilld.settings import load
 from skilld.store import Store
@@ -31,17 +38,21 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def known(store: Store, file: Path) -> str:
     """Return the origin of settings that were kept."""
-    known = origin(file, {"SKILLD_MODEL": "offline"})
-    keep(store, load(file), known)
+    known = settings_origin(file, {"SKILLD_MODEL": "offline"})
+    store_settings(store, load(file), known)
     return known
 
 
 def test_what_is_kept_is_what_the_settings_say(store: Store, file: Path, known: str) -> None:
-    assert kept(store, known) == shown(load(file)) == ShownSettings("offline", 3.0, Limits(7, 400_000, 2.0))
+    assert (
+        load_settings(store, known)
+        == shown_settings(load(file))
+        == ShownSettings("offline", 3.0, BudgetLimits(7, 400_000, 2.0))
+    )
 
 
 def test_nothing_is_kept_at_first(store: Store, file: Path) -> None:
-    assert kept(store, origin(file, {})) is None
+    assert load_settings(store, settings_origin(file, {})) is None
 
 
 @pytest.mark.usefixtures("known")
@@ -49,38 +60,40 @@ def test_a_file_written_again_is_read_again(store: Store, file: Path) -> None:
     facts = file.stat()
     file.write_bytes(file.read_bytes())
     os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    assert kept(store, origin(file, {"SKILLD_MODEL": "offline"})) is None
+    assert load_settings(store, settings_origin(file, {"SKILLD_MODEL": "offline"})) is None
 
 
 @pytest.mark.usefixtures("known")
 def test_other_rights_a_missing_file_and_one_that_cannot_be_reached_are_other_origins(store: Store, file: Path) -> None:
     same = {"SKILLD_MODEL": "offline"}
-    assert kept(store, origin(file, same)) is not None
+    assert load_settings(store, settings_origin(file, same)) is not None
     file.chmod(0o666)  # settings that are refused
-    assert kept(store, origin(file, same)) is None
-    keep(store, load(file.with_name("absent")), origin(file.with_name("below") / file.name, same))
+    assert load_settings(store, settings_origin(file, same)) is None
+    store_settings(store, load(file.with_name("absent")), settings_origin(file.with_name("below") / file.name, same))
     file.unlink()
-    assert kept(store, origin(file, same)) == ShownSettings("auto", 10, Limits(60, 400_000, 1.0))
-    unreachable = origin(Path("/dev/null/config.toml"), same)
-    keep(store, load(file), unreachable)
-    assert (unreachable, kept(store, unreachable)) == ("", None)
+    assert load_settings(store, settings_origin(file, same)) == ShownSettings(
+        "auto", 10, BudgetLimits(60, 400_000, 1.0)
+    )
+    unreachable = settings_origin(Path("/dev/null/config.toml"), same)
+    store_settings(store, load(file), unreachable)
+    assert (unreachable, load_settings(store, unreachable)) == ("", None)
 
 
 @pytest.mark.parametrize("environment", [{}, {"SKILLD_MODEL": "auto"}, {"SKILLD_MODEL": "offline", "skilld_x": "1"}])
 @pytest.mark.usefixtures("known")
 def test_other_variables_are_another_origin(store: Store, file: Path, environment: dict[str, str]) -> None:
-    assert kept(store, origin(file, environment)) is None
+    assert load_settings(store, settings_origin(file, environment)) is None
 
 
 @pytest.mark.usefixtures("known")
 def test_another_version_reads_for_itself(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skilld.daemon.settings_cache.__version__", "0.0.0")
-    assert kept(store, origin(file, {"SKILLD_MODEL": "offline"})) is None
+    assert load_settings(store, settings_origin(file, {"SKILLD_MODEL": "offline"})) is None
 
 
 def test_a_key_leaves_no_trace(file: Path) -> None:
     environments = [{"SKILLD_MODEL_API_KEY": key, "SKILLD_MODEL_BASE_URL": f"https://{key}@host"} for key in "ab"]
-    assert origin(file, environments[0]) == origin(file, environments[1]) != origin(file, {})
+    assert settings_origin(file, environments[0]) == settings_origin(file, environments[1]) != settings_origin(file, {})
 
 
 def test_status_reads_no_settings_where_the_daemon_has_and_says_the_same(tmp_path: Path) -> None:
@@ -106,9 +119,9 @@ def test_a_change_that_the_daemon_takes_over_is_kept(tmp_path: Path, store: Stor
     engine = Engine(store, load(file), Host(tmp_path, {}), NOW)
     notices = Notices(store, engine.settings.notify, None, lambda _: None, {})
     followed = SettingsFile(file, engine.settings)
-    followed.follow(engine, notices, NOW)
-    assert kept(store, origin(file, os.environ)) is None
+    followed.apply_changes(engine, notices, NOW)
+    assert load_settings(store, settings_origin(file, os.environ)) is None
     file.write_text("[batch]\nidle_minutes = 4\n")
-    followed.follow(engine, notices, NOW)
-    assert kept(store, origin(file, os.environ)) == shown(engine.settings)
+    followed.apply_changes(engine, notices, NOW)
+    assert load_settings(store, settings_origin(file, os.environ)) == shown_settings(engine.settings)
     assert engine.settings.batch.idle_minutes == 4

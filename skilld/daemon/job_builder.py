@@ -1,7 +1,7 @@
 """Builds the job for a batch: everything a worker needs.
 
-The worker reads the turns again from the transcripts; the job names files, byte ranges and turn keys. Of the person's
-words it holds only those that are stored, redacted: of waiting learnings, proposals and decisions.
+The worker rereads the turns from the transcripts; the job names files, byte ranges and turn keys. The only words of the
+person's in it are stored, redacted ones: of waiting learnings, proposals and decisions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skilld.agents import VARIABLES
 from skilld.batching.closing import ClosedBatch
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
-from skilld.daemon.old_learnings import WAITING
+from skilld.daemon.old_learnings import WAITING_KIND
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.past_decisions import past_decisions, thresholds
 from skilld.protocol import (
@@ -37,45 +37,45 @@ from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import folded
 from skilld.types import Cause, How, SkillRef, State, TargetKind
 
-# A batch of which nothing could be proposed for want of a skill may have had its worker killed since.
-_SKILLS_ANEW = (Cause.SKILL, Cause.PROCESS)
-_WAITING = 500  # the newest learnings that are compared with what is said
-_SKILLS = 3  # the newest skills in use that a batch is judged against; each costs its whole text in tokens
+# A batch without a usable skill may have had its worker killed later, so both causes look up the skills again.
+_SKILL_LOOKUP_CAUSES = (Cause.SKILL, Cause.PROCESS)
+_MAX_LEARNINGS = 500  # the newest ones, to be compared with what is said
+_MAX_SKILLS = 3  # the newest skills in use; each costs its whole text in tokens
 
 
-def analysis(store: Store, around: Host, agent: str, session_id: str, closing: ClosedBatch[Any]) -> BatchJob:
+def batch_job(store: Store, host: Host, agent: str, session_id: str, closing: ClosedBatch[Any]) -> BatchJob:
     """Return the part of a job that is fixed when the batch is closed."""
-    found, unusable = skills(store, around, agent, session_id, [turn.seq for turn in closing.turns])
+    found, unusable = skills_in_use(store, host, agent, session_id, [turn.seq for turn in closing.turns])
     return BatchJob(
         batch=closing.batch_id,
         agent=agent,
         session_id=session_id,
         cwd=store.transcripts.cwd(agent, session_id),
-        sources=_sources(store, agent, session_id, closing),
+        sources=_batch_sources(store, agent, session_id, closing),
         turns=tuple(turn.key for turn in closing.turns),
         skills=tuple(found),
         unusable=tuple(unusable),
-        home=str(around.home),
-        variables={name: around.environment[name] for name in VARIABLES if name in around.environment},
+        home=str(host.home),
+        variables={name: host.environment[name] for name in VARIABLES if name in host.environment},
     )
 
 
-def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch, now: float) -> Job:
-    """Return the whole job: the fixed part, with the back-end, the proposals that are open now and the words kept.
+def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatch, now: float) -> Job:
+    """Return the whole job: the fixed part, the back-end, the open proposals and the stored words.
 
-    Where it was for want of a skill that nothing could be proposed, those are looked for again.
+    If a missing skill was the obstacle, the skills are looked up again.
     """
     cause = batch.obstacle.cause if batch.obstacle else None
     stale = store.proposals.get(batch.job.proposal) if batch.job.kind == "remake" else None
-    # What was mined, or said again elsewhere, may hold words of several agents' sessions: those are sent to none.
+    # A proposal with words from several agents' sessions is not sent to any of these agents.
     mixed = stale is not None and any(said.turn.partition(":")[0] != batch.agent for said in stale.evidence)
-    backend = judges.choice(store, settings, around.environment, "" if mixed else batch.agent, now).spec
+    backend = judges.choose_judge(store, settings, host.environment, "" if mixed else batch.agent, now).spec
     words = tuple(store.words.get(batch.job.turns))
-    if batch.job.kind == WAITING:
+    if batch.job.kind == WAITING_KIND:
         backend = Spec(OFFLINE)
         kept = [one for key in batch.job.turns for one in store.learnings.of_turn(key)]
         words = tuple(StoredWords(one.turn_key, How.TYPED, one.quote) for one in kept)
-    limits = around.umask, settings.worker.memory_mb, settings.worker.processor_seconds
+    limits = host.umask, settings.worker.memory_mb, settings.worker.processor_seconds
     most = settings.limits.tokens
     standing, closed = tuple(store.proposals.in_states([State.OPEN])), tuple(store.proposals.closed_ids())
     if batch.job.kind == "remake":
@@ -83,81 +83,85 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
             batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed, most_tokens=most
         )
         return Job(remake, *limits)
-    fixed = skills_now(store, around, batch) if cause in _SKILLS_ANEW and batch.job.plan is None else batch.job
+    fixed = (
+        refresh_skills(store, host, batch) if cause in _SKILL_LOOKUP_CAUSES and batch.job.plan is None else batch.job
+    )
     work = AnalyseBatch(
-        batch=replace(fixed, sources=where_they_are(store, batch)),
+        batch=replace(fixed, sources=current_sources(store, batch)),
         closed_at=batch.created_at,
         backend=backend,
         before=cause,
         words=words,
-        auto=auto(settings),
+        auto=auto_rules(settings),
         open=standing,
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
-        decided=(*past_decisions(store.proposals.in_states(UNWANTED_STATES)), *_decided_elsewhere(store)),
+        decided=(*past_decisions(store.proposals.in_states(UNWANTED_STATES)), *_decisions_on_other_machines(store)),
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
-        waiting=waiting(store, batch.job.cwd or ""),
+        waiting=waiting_learnings(store, batch.job.cwd or ""),
         most_tokens=most,
     )
     return Job(work, *limits)
 
 
-def waiting(store: Store, cwd: str) -> tuple[PastLearning, ...]:
-    """Return what was said before in a project, and about the person anywhere, and waits for a place."""
-    kept = [one for one in store.learnings.all() if one.project and one.skill is None][:_WAITING]
+def waiting_learnings(store: Store, cwd: str) -> tuple[PastLearning, ...]:
+    """Return the learnings without a file: of a project, and personal ones of any project."""
+    kept = [one for one in store.learnings.all() if one.project and one.skill is None][:_MAX_LEARNINGS]
     return tuple(
         PastLearning(one.turn_key, one.quote, one.change, one.session_id)
         for one in kept
-        if one.place_kind == TargetKind.PERSONAL or _together(one.project or "", cwd)
+        if one.place_kind == TargetKind.PERSONAL or _overlap(one.project or "", cwd)
     )
 
 
-def _decided_elsewhere(store: Store) -> list[PastDecision]:
-    """Return what the person did not want on another machine, in the words in which they said it there."""
+def _decisions_on_other_machines(store: Store) -> list[PastDecision]:
+    """Return what the person rejected on other machines, in the words they used there."""
     return [
         PastDecision(path, State(said), (rule,), (folded(quote),), "")
         for path, said, rule, quote in store.machine_records.unwanted()
     ]
 
 
-def _together(one: str, other: str) -> bool:
-    """Whether two folders are one, or one is in the other."""
+def _overlap(one: str, other: str) -> bool:
+    """Whether one folder is the other or within it."""
     return Path(one).is_relative_to(other) or Path(other).is_relative_to(one)
 
 
-def skills_now(store: Store, around: Host, batch: StoredBatch) -> BatchJob:
-    """Return the fixed part of a batch's job with its skills as they are found now."""
-    found, unusable = skills(store, around, batch.agent, batch.session_id, store.batches.turn_numbers(batch.id) or [0])
+def refresh_skills(store: Store, host: Host, batch: StoredBatch) -> BatchJob:
+    """Return the fixed part of a batch's job with its skills looked up again."""
+    found, unusable = skills_in_use(
+        store, host, batch.agent, batch.session_id, store.batches.turn_numbers(batch.id) or [0]
+    )
     return replace(batch.job, skills=tuple(found), unusable=tuple(unusable))
 
 
-def auto(settings: Settings) -> AutoRules:
-    """Return which skills' proposals may be applied unasked, and how sure they must be."""
+def auto_rules(settings: Settings) -> AutoRules:
+    """Return which proposals may be applied automatically."""
     skills = None if settings.apply == "auto" else tuple(settings.auto.skills)
     return AutoRules(skills, settings.auto.confidence, tuple(settings.auto.targets))
 
 
-def skills(
-    store: Store, around: Host, agent: str, session_id: str, seqs: Sequence[int]
+def skills_in_use(
+    store: Store, host: Host, agent: str, session_id: str, seqs: Sequence[int]
 ) -> tuple[list[SkillRef], list[Unusable]]:
-    """Return the newest skills in use up to the last of the turns `seqs` of a session, and those not to be edited."""
-    places = skill_places(agent, around.home, around.environment, around.roots)
+    """Return the newest skills in use up to the last of a session's turns `seqs`, and those that cannot be edited."""
+    places = skill_places(agent, host.home, host.environment, host.roots)
     usable: dict[str, SkillRef] = {}
     unusable: dict[str, Unusable] = {}
     for use in store.transcripts.uses(agent, session_id, seqs[-1]):
-        # A shell command in a log may name a skill below ~, as the person's shell would read it.
-        path = use.path.replace("~", str(around.home), 1) if use.path and use.path.startswith("~/") else use.path
+        # A shell command in a log may name a path below ~, which the shell expands.
+        path = use.path.replace("~", str(host.home), 1) if use.path and use.path.startswith("~/") else use.path
         found = find(use.name, path, use.cwd, places)
         if isinstance(found, Unusable):
             unusable.setdefault(found.name, found)
-        elif found.path in usable or len(usable) < _SKILLS:
+        elif found.path in usable or len(usable) < _MAX_SKILLS:
             known = usable.get(found.path, found)
             usable[found.path] = replace(known, used=(sum(seq <= use.after_seq for seq in seqs), *known.used))
     return list(usable.values()), list(unusable.values())
 
 
-def _sources(store: Store, agent: str, session_id: str, closing: ClosedBatch[Any]) -> tuple[Source, ...]:
+def _batch_sources(store: Store, agent: str, session_id: str, closing: ClosedBatch[Any]) -> tuple[Source, ...]:
     by_file: dict[int, list[int]] = {}
     for turn in closing.turns:
         by_file.setdefault(turn.file_id, []).append(turn.start)
@@ -171,8 +175,8 @@ def _sources(store: Store, agent: str, session_id: str, closing: ClosedBatch[Any
     return tuple(sources)
 
 
-def where_they_are(store: Store, batch: StoredBatch) -> tuple[Source, ...]:
-    """Return the sources of a batch, those that were moved since it was closed under their new names."""
+def current_sources(store: Store, batch: StoredBatch) -> tuple[Source, ...]:
+    """Return the sources of a batch with the current paths of moved transcripts."""
     now = store.batches.transcripts(batch.id)
     sources = batch.job.sources
     if len(now) != len(sources):
