@@ -121,7 +121,7 @@ def try_model(*, asks_again: bool = False) -> bool:
     """Send the judge a test question, print the outcome, and return whether it can answer."""
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.choose import AGENT
-    from skilld.health.gather import model
+    from skilld.health.gather import model_facts
     from skilld.health.values import Trouble
 
     settings = common.settings()
@@ -130,7 +130,7 @@ def try_model(*, asks_again: bool = False) -> bool:
     who = "agent" if settings.model == AGENT else "model"
     if settings.model != "auto":  # auto finds no model, or an Ollama that answers at once
         console.line(f"Asking the {who} a test question ...")
-    found = model(settings, os.environ, common.store_or_empty(), time.time(), ask=True)
+    found = model_facts(settings, os.environ, common.store_or_empty(), time.time(), ask=True)
     trouble = found.lacks or (found.answer if isinstance(found.answer, Trouble) else None)
     if trouble:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")

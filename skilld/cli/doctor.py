@@ -30,7 +30,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. Returns 1 if a check fails; a warning is not a failure."""
-    from skilld.health.checks import ABSENT
+    from skilld.health.checks import NOT_INSTALLED
 
     checks, reasons = collect(ask=arguments.ask)
     wrong = sum(check.verdict == "fail" for check in checks)
@@ -38,13 +38,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.write_json({"checks": [asdict(check) for check in checks], "why_nothing": reasons})
         return code
-    absent = [check for check in checks if check.name.startswith("agent ") and check.detail.startswith(ABSENT)]
+    absent = [check for check in checks if check.name.startswith("agent ") and check.detail.startswith(NOT_INSTALLED)]
     for check in checks:
         if check not in absent:
             _print_check(check)
     if absent:
         names = ", ".join(check.name.removeprefix("agent ") for check in absent)
-        console.say(f"{ABSENT}: {names}", len(ABSENT) + 2, style="dim")
+        console.say(f"{NOT_INSTALLED}: {names}", len(NOT_INSTALLED) + 2, style="dim")
     if reasons:
         console.line()
         console.say("Why nothing was proposed", style="bold")
@@ -59,10 +59,10 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and the reasons that nothing was proposed."""
     from skilld.context.installed import contexts
     from skilld.health import checks
-    from skilld.health.gather import Here, gather
+    from skilld.health.gather import HealthContext, gather
 
     now = time.time()
-    facts = gather(Here(common.places(), common.host(), service_manager(), sys.platform), now, ask=ask)
+    facts = gather(HealthContext(common.places(), common.host(), service_manager(), sys.platform), now, ask=ask)
     here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.newest_version)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
@@ -70,9 +70,9 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         *checks.agents(facts.agents, now),
         *checks.daemon(facts.daemon, facts.service.told, now),
         *checks.blocked(facts.blocked),
-        *checks.loaded(here),
-        *checks.apart(here),
-        *checks.opposed(facts.opposed),
+        *checks.surprises(here),
+        *checks.no_common_file(here),
+        *checks.contradicted(facts.opposed),
         *checks.damaged(facts.damaged),
         *checks.drift(facts.drift),
         checks.service(facts.service),
@@ -81,7 +81,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         checks.notices(facts.notices),
         *checks.repeats(facts.repeated),
     ]
-    why = checks.why_nothing
+    why = checks.reasons_for_nothing
     paused, running = facts.daemon.paused_until, facts.daemon.running
     return found, why(facts.counts, paused, running=running) if facts.counts else []
 

@@ -258,7 +258,7 @@ def _count_json(count: Count) -> dict[str, Any]:
 
 def _print_outcome(looked: RuleOutcome, *, whole: bool) -> None:
     from skilld.cli.context import short_path
-    from skilld.report.say import RULES
+    from skilld.report.wording import RULES
 
     effect = looked.effect
     rule = effect.rule

@@ -233,13 +233,13 @@ def print_outcome(*, listed: bool) -> None:
 
 def _print_learned(*, listed: bool) -> None:
     from skilld.health import checks
-    from skilld.health.gather import counts
+    from skilld.health.gather import count_turns
     from skilld.notify.notice import about_waiting
 
     with closing(common.store()) as store:
         proposals = store.proposals.open()
         homeless = store.learnings.count_for_files()
-        known, paused = counts(store, common.settings()), store.meta.paused(time.time())
+        known, paused = count_turns(store, common.settings()), store.meta.paused(time.time())
         ran = not common.first_step_hint(store)
     for one in () if listed else proposals[:_MAX_FILES]:
         console.say(f"{one.id}  {console.plain(one.skill)}: {console.plain(one.summary)}")
@@ -254,7 +254,7 @@ def _print_learned(*, listed: bool) -> None:
         console.say("No proposals yet: no sessions were read.")
     elif not proposals and not homeless:
         paused_until = "until you resume it: skilld resume" if paused else ""
-        reasons = checks.why_nothing(known, paused_until, running=bool(common.daemon_pid()))
+        reasons = checks.reasons_for_nothing(known, paused_until, running=bool(common.daemon_pid()))
         console.say(
             "No open proposals. To see past ones: skilld proposals --state all" if known.since else "No proposals yet:"
         )

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.config:
         return _config(arguments.config)
     from skilld.cli.recommend import find_recommendations
-    from skilld.mcp.server import Shelf, serve
+    from skilld.mcp.server import SkillTools, serve
     from skilld.skills import text
 
     project = common.resolve_folder(arguments.project)
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(
             "Agents start this command and speak MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
         )
-    shelf = Shelf(
+    shelf = SkillTools(
         lambda: inventory.skills_to_offer(inventory.all_skills([project]), project),
         lambda skill: text(skill.path),
         lambda work: [asdict(one) for one in find_recommendations(work, project)],
@@ -44,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _config(agent: str) -> int:
-    from skilld.mcp.server import HAVE_SKILLS
+    from skilld.mcp.server import AGENTS_WITH_SKILLS
 
-    if agent in HAVE_SKILLS:
+    if agent in AGENTS_WITH_SKILLS:
         raise RefusedError(
             "This agent does not need skilld mcp",
             f"{agent} loads skills itself and would see each one twice",

@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.report.gather import gather
-    from skilld.report.lines import lines
+    from skilld.report.lines import report_lines
 
     with closing(common.store_or_empty()) as store:
         report = gather(store, time.time(), words=arguments.with_words)
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"Wrote {console.plain(common.as_text(str(arguments.html)))}")
         return 0
     width = min(get_terminal_size().columns - 2, _MAX_WIDTH)
-    for line in lines(report, str(common.home()), max(width, _MIN_WIDTH)):
+    for line in report_lines(report, str(common.home()), max(width, _MIN_WIDTH)):
         console.line(console.plain(line))
     return 0
 

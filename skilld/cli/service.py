@@ -16,7 +16,7 @@ from skilld.errors import NotRunningError, RefusedError, SkilldError
 from skilld.text import often
 
 if TYPE_CHECKING:
-    from skilld.service.values import ServiceManager, ServiceState, Start
+    from skilld.service.values import ServiceManager, ServiceState, StartCommand
 
 _LINGER_HINT = "The service stops when you log out. To keep it running: loginctl enable-linger"
 
@@ -75,16 +75,16 @@ def install_service(manager: ServiceManager, environment: str | None) -> None:
         console.line(_LINGER_HINT)
 
 
-def _plan_start(manager: ServiceManager, consent: str | None) -> Start:
+def _plan_start(manager: ServiceManager, consent: str | None) -> StartCommand:
     """Return how to start the service. Raises RefusedError if it would lack variables and nobody consented."""
-    from skilld.service.values import Start, needed, only_here, service_path
+    from skilld.service.values import StartCommand, missing_variables, needed_variables, service_path
 
     settings = common.settings()
-    wanted = needed(os.environ, settings.model, has_key=settings.model_api_key is not None)
-    missing = {} if consent == "leave" else only_here(wanted, manager.variables(wanted))
+    wanted = needed_variables(os.environ, settings.model, has_key=settings.model_api_key is not None)
+    missing = {} if consent == "leave" else missing_variables(wanted, manager.variables(wanted))
     kept = missing if not missing or consent == "keep" or _confirm_variables(missing) else {}
     path = service_path(os.environ.get("PATH", ""))
-    return Start((sys.executable, "-P", "-m", "skilld"), path, kept)
+    return StartCommand((sys.executable, "-P", "-m", "skilld"), path, kept)
 
 
 def _confirm_variables(missing: Mapping[str, str]) -> bool:
@@ -103,7 +103,7 @@ def _confirm_variables(missing: Mapping[str, str]) -> bool:
     return terminal.ask_yes_no(f"Keep {them} for the service, in a file that only you can read? [y/N] ", sys.stdout)
 
 
-def _print_files(manager: ServiceManager, start: Start) -> None:
+def _print_files(manager: ServiceManager, start: StartCommand) -> None:
     for path, file in manager.files(start).items():
         console.line(f"# {console.plain(str(path))}", style="bold")
         for text in file.data.decode().splitlines():

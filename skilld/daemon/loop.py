@@ -37,7 +37,7 @@ from skilld.daemon.watching import FolderWatch
 from skilld.ingest.watch import Throttle
 from skilld.logs import get_logger
 from skilld.notify.desktop import Desktop
-from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_dead, about_waiting
+from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_stall, about_waiting
 from skilld.proposals.poll import PollSchedule
 from skilld.proposals.poll import record_observation as record_look
 from skilld.protocol import GitResult, Job, Result
@@ -257,7 +257,7 @@ class Loop:
                 self._engine.store.words.forget_old(now)
                 self._engine.check_drift()
                 if why := judges.new_stall(self._engine.store, now):
-                    self._notices.add_trouble("dead", about_dead(why), now)
+                    self._notices.add_trouble("dead", about_stall(why), now)
                 self._report_judges(now)
                 self._store_status(now)
             case _:

@@ -20,7 +20,7 @@ from skilld.daemon.messages import NoticeShown
 from skilld.logs import get_logger
 from skilld.notify import desktop, notice
 from skilld.notify.desktop import Desktop
-from skilld.notify.notice import Digest, Notice, PastNotice, Rules, due
+from skilld.notify.notice import Digest, Notice, NoticeRules, PastNotice, next_digest
 from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError
@@ -84,7 +84,7 @@ class Notices:
             return
         ids = [*self._store.proposals.ids(State.OPEN), *self._applied]
         troubles = {cause: text for cause, (since, text) in self._troubles.items() if since == day(now)}
-        digest = due(ids, list(troubles), self._shown, self._rules(), now)
+        digest = next_digest(ids, list(troubles), self._shown, self._rules(), now)
         if digest is None:
             return
         waiting = self._store.proposals.in_states([State.OPEN])
@@ -121,8 +121,8 @@ class Notices:
         for thread in self._acting:
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _rules(self) -> Rules:
-        return Rules(
+    def _rules(self) -> NoticeRules:
+        return NoticeRules(
             self._settings.per_day,
             self._settings.minutes_between,
             self._settings.quiet,
@@ -138,7 +138,7 @@ class Notices:
             parts.append(notice.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_MAX_DETAILED]
-            parts += [notice.about_words(proposal) for proposal in told]
+            parts += [notice.about_change(proposal) for proposal in told]
         homeless = self._store.learnings.count_for_files()
         if homeless and notice.WAITING not in troubles:
             parts.append(notice.about_waiting(homeless))
@@ -153,9 +153,9 @@ class Notices:
 
     def _carry_out(self, action: str, proposals: Sequence[str]) -> None:
         if action == notice.REVIEW:
-            why = desktop.review(proposals if len(proposals) == 1 else (), self._environment)
+            why = desktop.open_review(proposals if len(proposals) == 1 else (), self._environment)
         else:
-            why = desktop.decide(action, proposals[0], self._environment)
+            why = desktop.run_decision(action, proposals[0], self._environment)
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
             self._desktop.show(Notice(notice.about_failure(action, why)))

@@ -1,4 +1,4 @@
-"""Plays the demo from start to proposal, all inside one temporary folder."""
+"""Plays the demo, from a typed session to a proposal, inside one temporary folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from skilld.errors import SkilldError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import counted
 
-# Writes the demo's session as Claude Code would: one record per line, appended. Pure but for the append.
+# The demo's session, written as Claude Code would: one record appended per line.
 
 _VERSION = "2.1.197"
 
@@ -40,7 +40,7 @@ class Transcript:
     def add(self, step: Mapping[str, str]) -> None:
         """Append one step of the session: what the person typed, what the agent wrote, or a skill it called."""
         if "person" in step:
-            self._append("user", {"role": "user", "content": step["person"]}, _HUMAN)
+            self._append("user", {"role": "user", "content": step["person"]}, _TYPED_FIELDS)
         elif "agent" in step:
             self._append("assistant", _assistant({"type": "text", "text": step["agent"]}), {})
         else:
@@ -79,34 +79,34 @@ class Transcript:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-_HUMAN = {"origin": {"kind": "human"}, "promptSource": "typed", "permissionMode": "default"}
+_TYPED_FIELDS = {"origin": {"kind": "human"}, "promptSource": "typed", "permissionMode": "default"}
 
 
 def _assistant(block: Mapping[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "model": "demo", "content": [block], "stop_reason": "end_turn"}
 
 
-_PAUSE = 0.25  # seconds between two steps
-_LIMIT = 60.0  # seconds that a step may take, on a busy machine
-_FOLDER = "skilld.demo"
+_STEP_SECONDS = 0.25  # between two steps
+_MAX_WAIT_SECONDS = 60.0  # for one step, on a busy machine
+_RESOURCES = "skilld.demo"
 
 
 def play(*, keep: bool) -> int:
-    """Play the demo; returns the exit code. With `keep` its folder stays."""
+    """Play the demo; return the exit code. With `keep` its folder stays."""
     root = Path(tempfile.mkdtemp(prefix="skilld-demo-")).resolve()
     environment = _environment(root)
     daemon = None
     try:
-        project = _project(root / "project", ".claude/skills/release-notes/SKILL.md", environment)
-        plain = _project(root / "plain", "CLAUDE.md", environment)
-        daemon = _daemon(root, environment)
+        project = _create_repository(root / "project", ".claude/skills/release-notes/SKILL.md", environment)
+        plain = _create_repository(root / "plain", "CLAUDE.md", environment)
+        daemon = _start_daemon(root, environment)
         console.line(f"Everything happens in a temporary folder: {root}")
         console.line("The daemon is running offline. Someone is working in Claude Code with the release-notes skill:\n")
         _type_session(root, project, "session.json")
         console.line()
         _show_proposal(environment, set(), keep=keep)
         console.line("\nIn a second repository, with no skill in use, Claude Code loads CLAUDE.md:\n")
-        known = {one["id"] for one in _skilld(environment, "proposals", "--json") or []}
+        known = {one["id"] for one in _run_skilld(environment, "proposals", "--json") or []}
         _type_session(root, plain, "plain.json")
         console.line()
         _show_proposal(environment, known, keep=keep)
@@ -119,14 +119,14 @@ def play(*, keep: bool) -> int:
             console.line("The demo removed its folder. To keep it and try the commands: skilld demo --keep")
     finally:
         if daemon is not None:
-            _end(daemon)
+            _stop_daemon(daemon)
         if not keep:
             shutil.rmtree(root, ignore_errors=True)
     return 0
 
 
-def _daemon(root: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    """Start the daemon, and return it once it follows."""
+def _start_daemon(root: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start the daemon, and return it once it follows transcripts."""
     daemon = subprocess.Popen(
         _command("run"),
         env=dict(environment),
@@ -137,30 +137,30 @@ def _daemon(root: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]
         text=True,
     )
     try:
-        _wait(lambda: _started(daemon, environment), "the daemon did not start")
+        _wait_for(lambda: _has_started(daemon, environment), "the daemon did not start")
     except BaseException:
-        _end(daemon)
+        _stop_daemon(daemon)
         raise
     return daemon
 
 
-def _end(daemon: subprocess.Popen[str]) -> None:
+def _stop_daemon(daemon: subprocess.Popen[str]) -> None:
     if daemon.poll() is None:
         daemon.terminate()
-        daemon.communicate(timeout=_LIMIT)
+        daemon.communicate(timeout=_MAX_WAIT_SECONDS)
 
 
 def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, keep: bool) -> None:
-    """Show the proposal that is made and not `known` yet; with `keep` also the commands that decide on it."""
+    """Wait for a proposal that is not `known` yet and show it; with `keep` also the commands that decide on it."""
 
     def new() -> list[dict[str, Any]]:
-        return [one for one in _skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
+        return [one for one in _run_skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
 
-    found = _wait(new, "no proposal was created")
-    console.line(console.paint(f"{counted(len(found), 'proposal')}, {_what(found[0])}", "bold") + "\n")
+    found = _wait_for(new, "no proposal was created")
+    console.line(console.paint(f"{counted(len(found), 'proposal')}, {_describe_evidence(found[0])}", "bold") + "\n")
     sys.stdout.flush()
-    more = () if keep else ("--without-commands",)  # the folder they are for is removed
-    subprocess.run(_command("show", found[0]["id"], *more), env=_coloured(environment), check=True)
+    more = () if keep else ("--without-commands",)  # their folder will be removed
+    subprocess.run(_command("show", found[0]["id"], *more), env=_coloured_environment(environment), check=True)
 
 
 def _show_commands() -> None:
@@ -179,7 +179,7 @@ def _type_session(root: Path, project: Path, name: str) -> None:
     folder = root / "home/.claude/projects/demo"
     folder.mkdir(parents=True, exist_ok=True)
     transcript = Transcript(folder / f"{uuid.uuid4()}.jsonl", project, project / ".claude/skills")
-    steps = json.loads(resources.files(_FOLDER).joinpath(name).read_text("utf-8"))
+    steps = json.loads(resources.files(_RESOURCES).joinpath(name).read_text("utf-8"))
     turns = 0
     for step in steps:
         transcript.add(step)
@@ -187,7 +187,7 @@ def _type_session(root: Path, project: Path, name: str) -> None:
             turns += 1
             console.line(f"  {console.paint(f'turn {turns}', 'dim')}  {console.paint('> ' + step['person'], 'cyan')}")
         sys.stdout.flush()
-        time.sleep(_PAUSE)
+        time.sleep(_STEP_SECONDS)
 
 
 def _environment(root: Path) -> dict[str, str]:
@@ -196,12 +196,12 @@ def _environment(root: Path) -> dict[str, str]:
     return kept | settings | {"HOME": str(root / "home"), "NO_COLOR": "1"}
 
 
-def _project(project: Path, relpath: str, environment: Mapping[str, str]) -> Path:
-    """Make a repository that holds one of the demo's files."""
+def _create_repository(project: Path, relpath: str, environment: Mapping[str, str]) -> Path:
+    """Create a repository with one of the demo's files."""
     path = project / relpath
     path.parent.mkdir(parents=True)
     Path(environment["HOME"]).mkdir(exist_ok=True)
-    path.write_text(resources.files(_FOLDER).joinpath("project", path.name).read_text("utf-8"), encoding="utf-8")
+    path.write_text(resources.files(_RESOURCES).joinpath("project", path.name).read_text("utf-8"), encoding="utf-8")
     for arguments in (
         ("init", "-q", "-b", "main"),
         ("config", "user.name", "Demo"),
@@ -216,8 +216,8 @@ def _project(project: Path, relpath: str, environment: Mapping[str, str]) -> Pat
     return project
 
 
-def _wait(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - whatever the probe finds
-    deadline = time.monotonic() + _LIMIT
+def _wait_for(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - the probe's result
+    deadline = time.monotonic() + _MAX_WAIT_SECONDS
     while time.monotonic() < deadline:
         if found := probe():
             return found
@@ -225,14 +225,14 @@ def _wait(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - what
     raise SkilldError("The demo failed", failure, "Run the demo again. If it keeps failing, report a bug.")
 
 
-def _started(daemon: subprocess.Popen[str], environment: Mapping[str, str]) -> bool:
+def _has_started(daemon: subprocess.Popen[str], environment: Mapping[str, str]) -> bool:
     if daemon.poll() is not None:
         raise SkilldError("The demo failed", f"the daemon exited immediately: {daemon.communicate()[0].strip()}")
-    status = _skilld(environment, "status", "--json") or {}
+    status = _run_skilld(environment, "status", "--json") or {}
     return status.get("daemon") is not None
 
 
-def _skilld(environment: Mapping[str, str], *arguments: str) -> Any:  # noqa: ANN401 - JSON is Any
+def _run_skilld(environment: Mapping[str, str], *arguments: str) -> Any:  # noqa: ANN401 - JSON is Any
     done = subprocess.run(_command(*arguments), env=dict(environment), capture_output=True, text=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -241,11 +241,11 @@ def _command(*arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", "skilld", *arguments]
 
 
-def _coloured(environment: Mapping[str, str]) -> dict[str, str]:
+def _coloured_environment(environment: Mapping[str, str]) -> dict[str, str]:
     if not console.coloured():
         return dict(environment)
     return {name: value for name, value in environment.items() if name != "NO_COLOR"} | {"CLICOLOR_FORCE": "1"}
 
 
-def _what(found: Mapping[str, Any]) -> str:
+def _describe_evidence(found: Mapping[str, Any]) -> str:
     return f"based on {len(found['evidence'])} of 5 turns, on the branch {STAGING_BRANCH}:"

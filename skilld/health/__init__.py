@@ -1,5 +1,4 @@
-"""What is wrong on this machine, what to do about it, and why nothing was proposed.
+"""What is wrong on this machine, how to fix it, and why nothing was proposed.
 
-`gather` looks at the machine and the store and makes facts, `checks` makes verdicts of them. Nothing here changes
-anything.
+`gather` collects facts from the machine and the store, `checks` turns them into verdicts. Nothing here writes.
 """

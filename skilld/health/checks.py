@@ -1,4 +1,4 @@
-"""The doctor's checks: each takes facts and gives a verdict with one remedy. Pure."""
+"""The doctor's checks: each turns facts into a verdict with one remedy. Pure."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from skilld.service.values import ServiceState
 from skilld.text import counted, often
 from skilld.types import Cause
 
-# Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up.
+# Checks of the agents, the daemon, its service and failed batches.
 
-_SILENT_SECONDS = 120.0  # seconds: the daemon says something every 20
-_MAX_RESTARTS = 3  # restarts that are no accident any more
-ABSENT = "not installed"
-_STRANGE = 0.2  # of lines: so many that cannot be read are another format, not damage
+_SILENT_SECONDS = 120.0  # the daemon reports its status every 20
+_MAX_RESTARTS = 3  # more are no accident
+NOT_INSTALLED = "not installed"
+_MAX_MALFORMED_SHARE = 0.2  # of lines: a larger share means a new format, not damage
 
 
 def agents(found: Sequence[Agent], now: float) -> list[Check]:
-    """Return one check for each agent, and one for there being any."""
-    checks = [_agent(agent, now) for agent in found]
+    """Return one check for each agent, and a failed one if there are no sessions of any."""
+    checks = [_check_agent(agent, now) for agent in found]
     if any(agent.there or agent.chosen for agent in found):
         return checks
     titles = ", ".join(agent.title for agent in found)
@@ -53,7 +53,7 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
     return [nobody, *checks]
 
 
-def _agent(agent: Agent, now: float) -> Check:
+def _check_agent(agent: Agent, now: float) -> Check:
     name = f"agent {agent.name}"
     places = ", ".join(map(str, agent.folders))
     if agent.unreadable:
@@ -68,12 +68,12 @@ def _agent(agent: Agent, now: float) -> Check:
             remedy,
         )
     if not agent.there and not agent.installed:
-        return Check(name, Verdict.SKIP, f"{ABSENT}; skilld watches for {places}")
+        return Check(name, Verdict.SKIP, f"{NOT_INSTALLED}; skilld watches for {places}")
     if not agent.there:
         return Check(name, Verdict.SKIP, f"no sessions yet; skilld watches for {places}")
     if not agent.files:
         return Check(name, Verdict.WARN, f"no sessions yet in {places}")
-    if agent.turns + agent.malformed and agent.malformed > _STRANGE * (agent.turns + agent.malformed):
+    if agent.turns + agent.malformed and agent.malformed > _MAX_MALFORMED_SHARE * (agent.turns + agent.malformed):
         unread = counted(agent.malformed, "line")
         detail = f"{unread} unreadable, {counted(agent.turns, 'turn')} read; skilld was tested with {agent.verified}"
         return Check(name, Verdict.WARN, detail, "See what skilld reads: skilld inspect FILE")
@@ -85,13 +85,13 @@ def _agent(agent: Agent, now: float) -> Check:
 
 
 def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
-    """Return the checks of the daemon, of a pause, of batches that were given up, and of what waits to be made anew."""
-    return [_running(facts, service, now), _pause(facts), _batches(facts), _stale(facts)]
+    """Return the checks of the daemon, of a pause, of failed batches, and of proposals to be remade."""
+    return [_check_running(facts, service, now), _check_pause(facts), _check_batches(facts), _check_stale(facts)]
 
 
-def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
+def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
-        return Check("daemon", Verdict.FAIL, "not running", _start(service))
+        return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
     again = "skilld service stop && skilld service start" if service.running else "Stop the daemon, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
         return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
@@ -108,19 +108,19 @@ def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
 
-def _start(service: ServiceState) -> str:
-    if service.state == "unknown":  # no manager that could run it
+def _start_remedy(service: ServiceState) -> str:
+    if service.state == "unknown":  # no service manager
         return "skilld run"
     return "skilld service start" if service.installed else "skilld service install (or, in a terminal: skilld run)"
 
 
-def _pause(facts: Daemon) -> Check:
+def _check_pause(facts: Daemon) -> Check:
     if facts.paused_until:
         return Check("pause", Verdict.WARN, f"paused {facts.paused_until}", "skilld resume")
     return Check("pause", Verdict.OK, "not paused")
 
 
-def _batches(facts: Daemon) -> Check:
+def _check_batches(facts: Daemon) -> Check:
     if facts.parked:
         detail = f"{len(facts.parked)} failed; last error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
@@ -132,7 +132,7 @@ def _batches(facts: Daemon) -> Check:
     return Check("batches", Verdict.OK, f"none failed{last}")
 
 
-def _stale(facts: Daemon) -> Check:
+def _check_stale(facts: Daemon) -> Check:
     if not facts.stale:
         return Check("proposals", Verdict.OK, "none out of date")
     more = f"; {len(facts.stale) - 1} more" if len(facts.stale) > 1 else ""
@@ -140,7 +140,7 @@ def _stale(facts: Daemon) -> Check:
 
 
 def service(facts: Service) -> Check:
-    """Return the check of the service: the first of these that holds."""
+    """Return the check of the service: the first of these conditions that holds."""
     told = facts.told
     state = told.state or "stopped"
     unknown = state == "unknown"
@@ -162,13 +162,13 @@ def service(facts: Service) -> Check:
     return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)
 
 
-# Checks of what judges and tells: the back-end, the budget, notices.
+# Checks of the back-end, the budget and notices.
 
-_ASK = "To test it: skilld doctor --ask"
+_ASK_HINT = "To test it: skilld doctor --ask"
 
 
 def back_end(model: Model | None) -> Check:
-    """Return the check of the back-end; None if the settings are not understood."""
+    """Return the check of the back-end; `model` is None if the settings are not valid."""
     name = "judge"
     if model is None:
         return Check(name, Verdict.SKIP, "unknown until the settings are valid")
@@ -185,12 +185,12 @@ def back_end(model: Model | None) -> Check:
     if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
-        return Check(name, Verdict.OK, f"{shown}; not tested", _ASK)
+        return Check(name, Verdict.OK, f"{shown}; not tested", _ASK_HINT)
     return Check(name, Verdict.OK, f"{shown}; it answered a test question{model.answer}")
 
 
 def budget(spent: str | None) -> Check:
-    """Return the check of the budget; `spent` says which limit was reached."""
+    """Return the check of the budget; `spent` is the limit that was reached."""
     if spent:
         return Check(
             "budget",
@@ -202,7 +202,7 @@ def budget(spent: str | None) -> Check:
 
 
 def notices(why_not: str | None) -> Check:
-    """Return the check of desktop notices: None if none are wanted, else why none can be shown."""
+    """Return the check of desktop notices: None if they are off, otherwise why none can be shown."""
     if why_not is None:
         return Check("notices", Verdict.SKIP, "turned off")
     if why_not:
@@ -210,41 +210,41 @@ def notices(why_not: str | None) -> Check:
     return Check("notices", Verdict.OK, "on")
 
 
-# Checks of the machine and of our own files on it.
+# Checks of the machine and of skilld's own files.
 
 OLDEST_GIT = (2, 36)
-_VERSION = re.compile(r"(?<!\d)(\d++)\.(\d+)")
+_VERSION_PATTERN = re.compile(r"(?<!\d)(\d++)\.(\d+)")
 _MIN_FREE = 100 << 20  # bytes
-_WRITTEN = seconds("2026-11-01T00:00:00Z") or 0.0  # no clock that is right shows an earlier time than this line
+_RELEASE_TIME = seconds("2026-11-01T00:00:00Z") or 0.0  # when this line was written: a correct clock is later
 _SKEW_SECONDS = 120.0
 
 
 def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
-    """Return all checks of the machine. `seen_at` is when the daemon last said something, `newest` when a file grew."""
-    database = _trouble("database", facts.store, "intact")
+    """Return all checks of the machine. `seen_at` is the daemon's last status, `newest` the last growth of a file."""
+    database = _check_trouble("database", facts.store, "intact")
     if facts.store is None and facts.rebuilt:
         database = Check("database", Verdict.WARN, facts.rebuilt)
     return [
-        _trouble("settings", facts.settings, "valid"),
-        _trouble("permissions", facts.permissions, "only you can read skilld's files"),
+        _check_trouble("settings", facts.settings, "valid"),
+        _check_trouble("permissions", facts.permissions, "only you can read skilld's files"),
         database,
-        _git(facts.git),
-        _clock(facts.now, seen_at, newest),
-        _disk(facts.disks),
-        _watches(facts),
+        _check_git(facts.git),
+        _check_clock(facts.now, seen_at, newest),
+        _check_disk(facts.disks),
+        _check_watches(facts),
     ]
 
 
-def _trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
+def _check_trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
     if trouble is None:
         return Check(name, Verdict.OK, fine)
     return Check(name, Verdict.FAIL, trouble.what, trouble.remedy)
 
 
-def _git(found: str | Trouble) -> Check:
+def _check_git(found: str | Trouble) -> Check:
     if isinstance(found, Trouble):
         return Check("git", Verdict.FAIL, found.what, found.remedy)
-    version = _VERSION.search(found)
+    version = _VERSION_PATTERN.search(found)
     if version is None:
         return Check("git", Verdict.WARN, f"unknown version: {found}")
     if (int(version[1]), int(version[2])) < OLDEST_GIT:
@@ -258,8 +258,8 @@ def _git(found: str | Trouble) -> Check:
     return Check("git", Verdict.OK, found.strip())
 
 
-def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
-    if now < _WRITTEN:
+def _check_clock(now: float, seen_at: float | None, newest: float | None) -> Check:
+    if now < _RELEASE_TIME:
         return Check(
             "clock", Verdict.FAIL, "set to a date before this version of skilld was released", "Set the system clock."
         )
@@ -276,7 +276,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
     return Check("clock", Verdict.OK, "consistent with the timestamps of your files")
 
 
-def _disk(disks: Sequence[Disk]) -> Check:
+def _check_disk(disks: Sequence[Disk]) -> Check:
     if not disks:
         return Check("disk", Verdict.SKIP, "free space unknown")
     least = min(disks, key=lambda disk: disk.free)
@@ -287,7 +287,7 @@ def _disk(disks: Sequence[Disk]) -> Check:
     return Check("disk", Verdict.OK, shown)
 
 
-def _watches(facts: Machine) -> Check:
+def _check_watches(facts: Machine) -> Check:
     if facts.remote:
         places = ", ".join(map(str, facts.remote))
         return Check("watches", Verdict.WARN, f"polling {places}: network file systems do not report changes")
@@ -305,18 +305,18 @@ def _watches(facts: Machine) -> Check:
     return Check("watches", Verdict.OK, shown)
 
 
-# Why nothing was proposed lately: the turns counted down from seen to proposed.
+# Why nothing was proposed lately: what became of the turns.
 
-_MAX_REASONS = 3  # reasons of refusals
+_MAX_REASONS = 3
 
 
-def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
-    """Return the reasons, the most telling first; none where nothing was said since the newest proposal."""
+def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
+    """Return the reasons, the most important first; none if nothing was said since the newest proposal."""
     if not counts.turns:
         before = f" ({counted(counts.files, 'session file')} already existed, but only new messages count)"
         look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
         return [] if counts.since else [f"no messages since skilld first ran{before * bool(counts.files)}; {look_back}"]
-    reasons = [_account(counts)]
+    reasons = [_count_messages(counts)]
     if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
         reasons.append("nothing judged so far sounded like a lasting instruction")
     if counts.learnings:
@@ -341,8 +341,8 @@ def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str
     return reasons
 
 
-def _account(counts: Counts) -> str:
-    """Return how many messages were read and what came of them, in numbers that add up."""
+def _count_messages(counts: Counts) -> str:
+    """Describe how many messages were read and what became of them, in numbers that add up."""
     fates = (
         (counts.judged, f"judged ({counts.taught} with a lasting instruction)" if counts.taught else "judged"),
         (counts.pending, "about to be judged"),
@@ -355,23 +355,23 @@ def _account(counts: Counts) -> str:
 
 
 def repeats(found: Sequence[tuple[str, int]]) -> list[Check]:
-    """Tell which lines of what an agent loads the person had to repeat, and in how many sessions; nothing if none."""
+    """Return a check that lists the rules the person had to repeat, if any, each with the number of sessions."""
     if not found:
         return []
     shown = [f"{place} (in {counted(sessions, 'session')})" for place, sessions in found[:_MAX_REASONS]]
     return [Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(shown)}", "skilld effect")]
 
 
-# Checks of what keeps batches from being judged, or proposals from being written.
+# Checks of what blocks batches from being judged or proposals from being written.
 
-_NAMES = {
+_CAUSE_NAMES = {
     Cause.TRANSCRIPT: ("transcript", "transcripts"),
     Cause.REPOSITORY: ("repository", "repositories"),
     Cause.SKILL: ("skill", "skills"),
     Cause.ANSWER: ("model answer", "model answers"),
 }
-_AGAIN = "to retry now: skilld retry"
-# What a skill's file may be told of (skilld.skills.find), and what to do about it.
+_RETRY_HINT = "to retry now: skilld retry"
+# What may be wrong with a skill's file (skilld.skills.find), and what to do about it.
 _SKILL_REMEDIES = {
     "read-only": "chmod u+w {place}",
     "belongs to another user": 'sudo chown "$USER" {place}',
@@ -380,8 +380,8 @@ _SKILL_REMEDIES = {
 }
 
 
-def loaded(found: Sequence[Context]) -> list[Check]:
-    """Return one check for each agent that loads something else in this folder than a person would expect."""
+def surprises(found: Sequence[Context]) -> list[Check]:
+    """Return one check for each agent that loads something unexpected in this folder."""
     checks = []
     for one in found:
         told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
@@ -399,8 +399,8 @@ def loaded(found: Sequence[Context]) -> list[Check]:
     return checks or [Check("context", Verdict.OK, "no surprises in what agents load in this folder")]
 
 
-def opposed(found: Sequence[str]) -> list[Check]:
-    """Return a check where something that is loaded says otherwise than an open proposal."""
+def contradicted(found: Sequence[str]) -> list[Check]:
+    """Return a check if something that is loaded contradicts an open proposal."""
     if not found:
         return []
     more = f"; and {len(found) - 1} more" if found[1:] else ""
@@ -409,12 +409,12 @@ def opposed(found: Sequence[str]) -> list[Check]:
 
 
 def damaged(found: Sequence[Trouble]) -> list[Check]:
-    """Return a check for each staging branch that lacks an object."""
+    """Return a check for each staging branch with a missing object."""
     return [Check("staging branch", Verdict.FAIL, one.what, one.remedy) for one in found]
 
 
 def drift(found: Sequence[str]) -> list[Check]:
-    """Return a check for each thing that is other in what a client's new version writes."""
+    """Return a check for each change in the format that a client's new version writes."""
     remedy = (
         "Attach this line to a bug report (it contains field names only). "
         "To see each record: skilld inspect --explain FILE"
@@ -422,17 +422,17 @@ def drift(found: Sequence[str]) -> list[Check]:
     return [Check("format", Verdict.WARN, one, remedy) for one in found]
 
 
-def apart(found: Sequence[Context]) -> list[Check]:
-    """Return a check where agents load different instructions of one project, and nothing that all of them load.
+def no_common_file(found: Sequence[Context]) -> list[Check]:
+    """Return a check if agents load different instruction files of one project, and none that all of them load.
 
-    What one of them is told is not known to the other. An agent that loads none there is at work elsewhere.
+    An instruction to one of them is then unknown to the others. Agents that load none there do not count.
     """
     files = {
         one.agent: {file.real for file in one.files if file.scope is Scope.PROJECT and one.is_inside(file)}
         for one in found
     }
     files = {agent: reals for agent, reals in files.items() if reals}
-    if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - two read apart
+    if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - it takes two agents
         return []
     told = "; ".join(
         f"{agent} loads {', '.join(sorted(Path(real).name for real in reals))}" for agent, reals in files.items()
@@ -442,9 +442,9 @@ def apart(found: Sequence[Context]) -> list[Check]:
 
 
 def blocked(found: Sequence[BlockedWork]) -> list[Check]:
-    """Return one check for each thing that is in the way, and one for each kind of which there is none."""
+    """Return one check for each obstacle, and one for each kind of obstacle that does not occur."""
     checks = []
-    for cause, (name, names) in _NAMES.items():
+    for cause, (name, names) in _CAUSE_NAMES.items():
         mine = [one for one in found if one.cause == cause]
         if not mine:
             none = "none unusable" if cause is Cause.ANSWER else "none blocked"
@@ -467,7 +467,7 @@ def _detail(one: BlockedWork) -> str:
 def _remedy(one: BlockedWork) -> str:
     if one.cause == Cause.TRANSCRIPT:
         return (
-            f"Restore the file. skilld will then retry on its own; {_AGAIN}"
+            f"Restore the file. skilld will then retry on its own; {_RETRY_HINT}"
             if one.waits
             else "Restore the file, then: skilld retry"
         )
@@ -478,4 +478,4 @@ def _remedy(one: BlockedWork) -> str:
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
             return remedy.format(place=in_shell(Path(one.place)))
-    return f"Fix the cause. skilld will then retry on its own; {_AGAIN}"
+    return f"Fix the cause. skilld will then retry on its own; {_RETRY_HINT}"

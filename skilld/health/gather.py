@@ -1,4 +1,4 @@
-"""Gathers the facts for the checks: store, settings, processes, service manager. Reads only."""
+"""Gathers the facts for the checks from the store, settings, processes and the service manager. Reads only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.protocol import Job, TestBackend
-from skilld.service.values import ServiceManager, needed, only_here
+from skilld.service.values import ServiceManager, missing_variables, needed_variables
 from skilld.settings import Settings, choice_of, load
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
@@ -41,17 +41,17 @@ from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
 
-def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store) -> list[Agent]:
-    """Return one record for each agent that skilld knows."""
+def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Store) -> list[Agent]:
+    """Return the facts of each agent that skilld knows."""
     read = store.transcripts.summary()
     found = []
     for name, adapter in ADAPTERS.items():
         info = adapter.INFO
-        stores = [root for root in find_roots(around.home, around.environment, configured) if root.agent == name]
+        stores = [root for root in find_roots(host.home, host.environment, configured) if root.agent == name]
         there = [root for root in stores if os.path.lexists(root.folder)]
         seen = {path: facts.st_mtime for root in there for path, facts in find_transcripts(root)}
         own = (variable for variable in info.variables if not variable.startswith("XDG_"))
-        variable = next((variable for variable in own if around.environment.get(variable)), "")
+        variable = next((variable for variable in own if host.environment.get(variable)), "")
         found.append(
             Agent(
                 name=name,
@@ -59,14 +59,16 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store)
                 folders=tuple(root.folder for root in stores),
                 chosen=f"the roots.{name} setting" if name in configured else variable,
                 there=bool(there),
-                unreadable=tuple(closed for root in stores if (closed := _closed(root.folder)) is not None),
+                unreadable=tuple(
+                    closed for root in stores if (closed := _inaccessible_folder(root.folder)) is not None
+                ),
                 files=len(seen),
                 newest=max(seen.values(), default=None),
                 turns=read.get(name, {}).get("turns") or 0,
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
-                watched=sum(_watched(root) for root in there),
-                installed=on_path(names_of(info.title), around.environment) is not None,
+                watched=sum(_count_watched(root) for root in there),
+                installed=on_path(names_of(info.title), host.environment) is not None,
                 foreign=sum(map(_is_foreign, seen)),
             )
         )
@@ -80,13 +82,13 @@ def _is_foreign(path: Path) -> bool:
     return False
 
 
-def _watched(root: Root) -> int:
-    """Return how many folders are watched of a root; of a sparse one it is a number, whatever is in it."""
+def _count_watched(root: Root) -> int:
+    """Return how many folders are watched below a root; for a flat or sparse one only the root itself."""
     return 1 if root.is_flat or root.is_sparse else sum(1 for _ in os.walk(root.folder))
 
 
-def _closed(folder: Path) -> Path | None:
-    """Return the folder that keeps us out: the one asked for, or one above it; None if none does."""
+def _inaccessible_folder(folder: Path) -> Path | None:
+    """Return the folder that cannot be entered: this one, or one above it; None if all can."""
     for path in (*reversed(folder.parents), folder):
         try:
             if path.is_dir() and not os.access(path, os.X_OK if path != folder else os.R_OK | os.X_OK):
@@ -97,11 +99,11 @@ def _closed(folder: Path) -> Path | None:
 
 
 _RECENT_SECONDS = 7 * 86400.0
-_WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+_WATCH_LIMIT_FILE = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
-def database(places: Places) -> tuple[Store, Trouble | None]:
-    """Return the open store, and what is wrong with it; an empty one where it is damaged, or skilld never ran."""
+def open_database(places: Places) -> tuple[Store, Trouble | None]:
+    """Return the open store, and what is wrong with it; an empty store if it is damaged or skilld has never run."""
     if not os.path.lexists(places.database) and not missing_reason(places.database):
         return Store.empty(places.database), None
     try:
@@ -110,15 +112,15 @@ def database(places: Places) -> tuple[Store, Trouble | None]:
         return Store.empty(places.database), Trouble(str(error), error.remedy)
 
 
-def rebuilt(store: Store, now: float) -> str:
-    """Return when the database was put together again, from what and why; empty if that is over a week ago."""
+def describe_rebuild(store: Store, now: float) -> str:
+    """Describe when, from what and why the database was rebuilt; empty if that is over a week ago."""
     known = store.meta.get(LAST_REBUILD)
     if not known or now - (seconds(known["at"]) or 0.0) > _RECENT_SECONDS:
         return ""
     return f"rebuilt from {known['from']} at {known['at']}: {known['why']}"
 
 
-def _permissions(places: Places) -> Trouble | None:
+def _permission_problem(places: Places) -> Trouble | None:
     try:
         if places.state.exists():
             check_private(places)
@@ -132,9 +134,9 @@ def _permissions(places: Places) -> Trouble | None:
     return None
 
 
-def _git() -> str | Trouble:
+def _git_version() -> str | Trouble:
     scrub_environment()
-    from skilld.git.run import Git  # not before: where there is no git, GitPython must have been told to be quiet
+    from skilld.git.run import Git  # only now: without git, GitPython must first be told to be quiet
 
     try:
         return Git(Path("/")).run("version").decode("utf-8", "replace")
@@ -143,21 +145,21 @@ def _git() -> str | Trouble:
 
 
 def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
-    """Return the disks that are written to, each once; those that cannot be looked at are left out."""
+    """Return the disks that skilld writes to, each once, except those that cannot be examined."""
     written = [(places.state, "its state"), (places.data, "its own repositories")]
     git_folders = [folder for folder in map(_git_folder, repositories) if folder is not None]
     found: dict[int, Disk] = {}
     for folder, what in (*written, *((repository, "proposals") for repository in (*repositories, *git_folders))):
         try:
             there = next(path for path in (folder, *folder.parents) if path.is_dir())
-            found.setdefault(there.stat().st_dev, Disk(there, what, _free(there)))
+            found.setdefault(there.stat().st_dev, Disk(there, what, _free_bytes(there)))
         except (OSError, StopIteration):
             continue
     return tuple(found.values())
 
 
 def _git_folder(path: Path) -> Path | None:
-    """Return the `.git` folder above a path: it may be on a disk of its own."""
+    """Return the `.git` folder above a path, which may be on another disk."""
     found = (folder / ".git" for folder in (path, *path.parents))
     try:
         return next((git for git in found if git.is_dir()), None)
@@ -165,48 +167,48 @@ def _git_folder(path: Path) -> Path | None:
         return None
 
 
-def _free(folder: Path) -> int:
+def _free_bytes(folder: Path) -> int:
     facts = os.statvfs(folder)
-    # Without a free inode nothing can be written either; a file system that counts none has 0 of 0.
+    # Without free inodes nothing can be written either; a file system that does not count them has 0 of 0.
     return facts.f_bavail * facts.f_frsize if facts.f_favail or not facts.f_files else 0
 
 
 def _watch_limit() -> int | None:
     try:
-        return int(_WATCHES.read_text(encoding="ascii"))
+        return int(_WATCH_LIMIT_FILE.read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None
 
 
-_RETRY = "Try again later. If it still fails, check the settings: skilld config show"
+_RETRY_REMEDY = "Try again later. If it still fails, check the settings: skilld config show"
 
 
-def model(settings: Settings, environment: Mapping[str, str], store: Store, now: float, *, ask: bool) -> Model:
-    """Return the facts. With `ask` one question is asked, by a worker as every other, and booked."""
+def model_facts(settings: Settings, environment: Mapping[str, str], store: Store, now: float, *, ask: bool) -> Model:
+    """Return the facts of the back-end. With `ask` a worker asks it one question, whose cost is booked."""
     key, url = settings.model_api_key, settings.model_base_url
     choice = choice_of(settings, environment)
-    lacks = _lacks(choice.spec.model, environment, has_key=bool(key or url))
+    lacks = _missing_requirement(choice.spec.model, environment, has_key=bool(key or url))
     answer: Trouble | str | None = None
     specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and lacks is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
             spent = spent_limit(store.usage.on(day(now)), settings.budget)
             why = f"not tested because the budget is spent: {spent}"
-            answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
+            answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, store, now)
             if choice.agent and isinstance(answer, Trouble):
-                answer = replace(answer, what=_of_client(spec.model, answer.what))
+                answer = replace(answer, what=_name_client(spec.model, answer.what))
     absent = judge_problems(store, settings.model, environment, now)
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
     return Model(choice.name, choice.why, choice.found, lacks, answer, agents)
 
 
-def _of_client(model: str, what: str) -> str:
-    """Return what is wrong with the agent that judges, and which one that is."""
+def _name_client(model: str, what: str) -> str:
+    """Return what is wrong with a judging agent, preceded by the agent's name."""
     title = chosen(model)[0].title if model.startswith(PREFIX) else ""
     return f"{title}: {what}" if title and title not in what else what
 
 
-def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:
+def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:
     if name.startswith(PREFIX):
         client, _ = chosen(name)
         if find(client.program, environment) is None:
@@ -223,23 +225,25 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
     return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key KEY")
 
 
-def _asked(spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store, now: float) -> Trouble | str:
+def _ask_model(
+    spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store, now: float
+) -> Trouble | str:
     with Worker(environment) as worker:
         result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds)
     store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
-    return Trouble(result.detail, result.remedy or _RETRY)
+    return Trouble(result.detail, result.remedy or _RETRY_REMEDY)
 
 
-_TOLD_SECONDS = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
+_REPORTED_SECONDS = 30 * 86400.0  # how long a missing transcript or an unusable answer is reported
 
 
-def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[BlockedWork]:
-    """Yield what is in the way of batches (newest first), once by cause and place; `now` is a Unix time."""
+def blocked_work(batches: Sequence[StoredBatch], now: float) -> Iterator[BlockedWork]:
+    """Yield what blocks these batches (newest first), once per cause and place; `now` is a Unix time."""
     groups: dict[tuple[Cause, str], list[tuple[StoredBatch, Obstacle]]] = {}
     for batch in batches:
-        if batch.obstacle is not None and _is_told(batch, batch.obstacle, now):
+        if batch.obstacle is not None and _is_reported(batch, batch.obstacle, now):
             groups.setdefault((batch.obstacle.cause, batch.obstacle.place), []).append((batch, batch.obstacle))
     for (cause, place), found in groups.items():
         newest, obstacle = found[0]
@@ -254,106 +258,109 @@ def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[BlockedWork]
         )
 
 
-def _is_told(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
-    if obstacle.cause is Cause.SKILL:  # one of which nothing was kept is nobody's loss
+def _is_reported(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
+    if obstacle.cause is Cause.SKILL:  # if nothing was kept, nothing is lost
         return bool(obstacle.kept)
     if obstacle.cause in {Cause.TRANSCRIPT, Cause.ANSWER}:
-        return now - (seconds(batch.created_at) or now) < _TOLD_SECONDS
+        return now - (seconds(batch.created_at) or now) < _REPORTED_SECONDS
     return obstacle.cause is Cause.REPOSITORY
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class HealthContext:
     """Where to look: skilld's folders, whose machine it is, its service manager (`platform` is `sys.platform`)."""
 
     places: Places
-    around: Host
+    host: Host
     manager: ServiceManager
     platform: str
 
 
-def gather(here: Here, now: float, *, ask: bool) -> Facts:
-    """Return all facts. With `ask` the back-end is asked a real question, which costs what a small one costs."""
-    settings, bad_settings = _settings(here.places)
-    opened, bad_store = database(here.places)
+def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
+    """Return all facts. With `ask` the back-end is asked a short real question, which costs money."""
+    settings, bad_settings = _load_settings(context.places)
+    opened, bad_store = open_database(context.places)
     with closing(opened) as store:
-        found = agents(here.around, settings.roots if settings else {}, store)
+        found = agent_facts(context.host, settings.roots if settings else {}, store)
         said = store.meta.get(DAEMON)
         return Facts(
             machine=Machine(
                 now=now,
                 settings=bad_settings,
-                permissions=_permissions(here.places),
+                permissions=_permission_problem(context.places),
                 store=bad_store,
-                git=_git(),
-                disks=_disks(here.places, _repositories(store)),
+                git=_git_version(),
+                disks=_disks(context.places, _repositories(store)),
                 watch_limit=_watch_limit(),
                 folders=sum(agent.watched for agent in found),
                 remote=tuple(one for agent in found for one in agent.folders if one.is_dir() and is_remote(one)),
-                rebuilt=rebuilt(store, now),
+                rebuilt=describe_rebuild(store, now),
             ),
             agents=tuple(found),
             daemon=Daemon(
-                running=is_held(here.places.lock),
+                running=is_held(context.places.lock),
                 said=said,
                 seen_at=seconds((said or {}).get("seen_at")),
-                paused_until=_paused(store, now),
+                paused_until=_describe_pause(store, now),
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
-                delayed=_delayed(store),
+                delayed=_count_delayed(store),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
-                stale=tuple(_stale(store)),
+                stale=tuple(_stale_proposals(store)),
             ),
-            service=_service(here, settings),
-            model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
+            service=_service_facts(context, settings),
+            model=model_facts(settings, context.host.environment, store, now, ask=ask) if settings else None,
             spent=spent_limit(store.usage.on(day(now)), settings.budget) if settings else None,
-            notices=_notices(settings, store, here),
-            counts=None if bad_store else counts(store, settings),
-            blocked=tuple(blocked(store.batches.with_obstacle(), now)),
-            opposed=tuple(_opposed(store)),
-            damaged=tuple(_damaged(store, here.places)),
-            repeated=_repeated(store),
-            drift=tuple(_drift(store)),
+            notices=_notice_problem(settings, store, context),
+            counts=None if bad_store else count_turns(store, settings),
+            blocked=tuple(blocked_work(store.batches.with_obstacle(), now)),
+            opposed=tuple(_contradicted(store)),
+            damaged=tuple(_damaged_branches(store, context.places)),
+            repeated=_repeated_rules(store),
+            drift=tuple(_format_drift(store)),
         )
 
 
-def _delayed(store: Store) -> int:
+def _count_delayed(store: Store) -> int:
     failed = store.batches.get((store.meta.get(LAST_ERROR) or {}).get("batch", ""))
     if failed is None or failed.obstacle or failed.state not in {"pending", "running"}:
         return 0
     return store.batches.counts()["pending"]
 
 
-def _opposed(store: Store) -> Iterator[str]:
+def _contradicted(store: Store) -> Iterator[str]:
     for proposal in store.proposals.open():
         for one in current_conflicts(proposal)[:1]:
             yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
 
 
-def _repeated(store: Store) -> tuple[tuple[str, int], ...]:
-    """Return which rules were repeated in how many sessions, as `effect` and `report` have it, the most first."""
-    from skilld.effect.outcomes import collect, sessions_with_repeats  # the daemon and setup go without
+def _repeated_rules(store: Store) -> tuple[tuple[str, int], ...]:
+    """Return the repeated rules with their number of sessions, as in `effect` and `report`, the most repeated first."""
+    from skilld.effect.outcomes import (
+        collect,
+        sessions_with_repeats,
+    )  # imported late: the daemon and setup do not need it
 
     found = ((one.rule, one.after.repeats) for one in collect(store, sessions_with_repeats(store)))
     repeated = [(f"{rule.path}:{rule.line}", sessions) for rule, sessions in found if sessions]
     return tuple(sorted(repeated, key=lambda one: -one[1]))
 
 
-def _drift(store: Store) -> Iterator[str]:
+def _format_drift(store: Store) -> Iterator[str]:
     for one in drifts(store.meta.get(DRIFT, {})):
         yield one.message if one.sample is None else f"{one.message}: {json.dumps(one.sample)}"
 
 
-def _stale(store: Store) -> Iterator[str]:
+def _stale_proposals(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.STALE]):
         batch = store.batches.get(REMAKE_PREFIX + proposal.id)
         if batch is not None and batch.state != "done":
             yield f"{proposal.id}: {remake_status(store, proposal)}"
 
 
-def _damaged(store: Store, places: Places) -> Iterator[Trouble]:
-    """Yield which staging branches with open or stale proposals lack an object, each with the way out."""
-    from skilld.git.repo import open_repo  # with what most of doctor's checks go without
+def _damaged_branches(store: Store, places: Places) -> Iterator[Trouble]:
+    """Yield the staging branches with open or stale proposals that lack an object, each with its remedy."""
+    from skilld.git.repo import open_repo  # imported late: most checks do not need it
     from skilld.proposals.branch import find_missing_object
 
     scrub_environment()
@@ -365,56 +372,56 @@ def _damaged(store: Store, places: Places) -> Iterator[Trouble]:
 
 
 def _repositories(store: Store) -> list[Path]:
-    """Return where open proposals are, and where some could not be written."""
+    """Return the repositories of open proposals, and those where some could not be written."""
     open_ones = [Path(proposal.repo) for proposal in store.proposals.open() if proposal.repo]
     met = [one.obstacle for one in store.batches.with_obstacle() if one.obstacle]
     return [*open_ones, *(Path(found.place) for found in met if found.cause is Cause.REPOSITORY and found.place)]
 
 
-def _settings(places: Places) -> tuple[Settings | None, Trouble | None]:
+def _load_settings(places: Places) -> tuple[Settings | None, Trouble | None]:
     try:
         return load(places.settings_file), None
     except SkilldError as error:
         return None, Trouble(str(error), error.remedy)
 
 
-def _paused(store: Store, now: float) -> str:
+def _describe_pause(store: Store, now: float) -> str:
     until = store.meta.get(PAUSED_UNTIL)
     if until is None or not store.meta.paused(now):
         return ""
     return FOREVER if until == FOREVER else f"until {rfc3339(float(until))}"
 
 
-def _service(here: Here, settings: Settings | None) -> Service:
-    told = here.manager.state()
-    misses = _misses(here, settings) if told.running and settings else ()
+def _service_facts(context: HealthContext, settings: Settings | None) -> Service:
+    told = context.manager.state()
+    misses = _missing_variables(context, settings) if told.running and settings else ()
     return Service(told, not told.program or Path(told.program).is_file(), misses)
 
 
-def _misses(here: Here, settings: Settings) -> tuple[str, ...]:
-    wanted = needed(here.around.environment, settings.model, has_key=settings.model_api_key is not None)
+def _missing_variables(context: HealthContext, settings: Settings) -> tuple[str, ...]:
+    wanted = needed_variables(context.host.environment, settings.model, has_key=settings.model_api_key is not None)
     try:
-        given = {**here.manager.variables(wanted), **here.manager.own_variables()}
+        given = {**context.manager.variables(wanted), **context.manager.own_variables()}
     except SkilldError:
         return ()
-    return tuple(only_here(wanted, given))
+    return tuple(missing_variables(wanted, given))
 
 
-def _notices(settings: Settings | None, store: Store, here: Here) -> str | None:
+def _notice_problem(settings: Settings | None, store: Store, context: HealthContext) -> str | None:
     if settings is None or not settings.notify.enabled:
         return None
     if why := str(store.meta.get(NOTICE_ERROR) or ""):
         return why
-    return "" if here.platform == "darwin" or _session_bus(here.around.environment) else "no D-Bus session bus"
+    return "" if context.platform == "darwin" or _has_session_bus(context.host.environment) else "no D-Bus session bus"
 
 
-def _session_bus(environment: Mapping[str, str]) -> bool:
+def _has_session_bus(environment: Mapping[str, str]) -> bool:
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     return bool(environment.get("DBUS_SESSION_BUS_ADDRESS")) or (bool(runtime) and Path(runtime, "bus").exists())
 
 
-def counts(store: Store, settings: Settings | None) -> Counts:
-    """Return what was seen since the newest proposal, and what came of it."""
+def count_turns(store: Store, settings: Settings | None) -> Counts:
+    """Count the turns since the newest proposal by what became of them."""
     since = store.proposals.newest_at()
     turns, said = store.transcripts.turn_outcomes(since), store.proposals.in_states([State.SAID])
     more: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The facts that are gathered, and the checks made from them. No I/O."""
+"""The facts that are gathered, and the checks on them. No I/O."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from skilld.service.values import ServiceState
 
 
 class Verdict(StrEnum):
-    """What a check says."""
+    """The result of a check."""
 
     OK = "ok"
-    WARN = "warn"  # it works, but not as well as it could, or it will stop
+    WARN = "warn"  # it works, but not as well as it could, or not for long
     FAIL = "fail"
-    SKIP = "skip"  # not used here, or not to be told
+    SKIP = "skip"  # not used here, or not known
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One part with its verdict; `remedy` is one thing to do, empty if there is none to do or to know."""
+    """One check with its verdict; `remedy` is one thing to do, empty if there is none or none is known."""
 
     name: str
     verdict: Verdict
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """An expected error, as its class tells it: what, why, what to do."""
+    """An expected error: what is wrong, and what to do about it."""
 
     what: str
     remedy: str = ""
@@ -40,7 +40,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """What is free, in bytes, where `folder` is; `what` says what skilld writes there."""
+    """The free bytes on the disk of `folder`; `what` says what skilld writes there."""
 
     folder: Path
     what: str
@@ -49,10 +49,10 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class BlockedWork:
-    """What keeps batches from being judged, or proposals from being written.
+    """What blocks batches from being judged or proposals from being written.
 
-    `cause` is one of skilld.types.Cause, `place` a path, `waits` whether it is tried again by itself, `kept` how many
-    learnings are kept until it is gone.
+    `cause` is one of skilld.types.Cause, `place` a path, `waits` whether it is retried automatically, `kept` the number
+    of learnings kept until then.
     """
 
     cause: str
@@ -66,10 +66,10 @@ class BlockedWork:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine and our own files on it. Sizes in bytes, times in Unix seconds, None if they cannot be told.
+    """The machine and skilld's own files on it. Sizes in bytes, times in Unix seconds, None if not known.
 
-    `git` is what `git version` printed, `watch_limit` the kernel's limit of watched folders, `folders` how many would
-    be watched, `remote` the transcript folders on a network file system; `rebuilt` says when and why the database was.
+    `git` is the output of `git version`, `watch_limit` the kernel's limit of watched folders, `folders` how many would
+    be watched, `remote` the transcript folders on network file systems, `rebuilt` when and why the database was.
     """
 
     now: float
@@ -86,11 +86,11 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One agent. `chosen` says by which setting or variable its folders are not the usual ones, empty: they are.
+    """One agent. `chosen` names the setting or variable that sets its folders; empty for the default ones.
 
-    `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` are what was read,
-    `watched` is how many folders are to be watched for it, `installed` whether its program is on PATH. `foreign` counts
-    the transcripts that belong to another user, which are never read.
+    `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` count what was read,
+    `watched` the folders to watch for it; `installed` says whether its program is on PATH. `foreign` counts the
+    transcripts that belong to another user, which are never read.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """The daemon: whether its lock is held, what it last said of itself, and whether it is paused until when."""
+    """The daemon: whether its lock is held, its last status, and until when it is paused."""
 
     running: bool
     said: Mapping[str, Any] | None
@@ -119,16 +119,16 @@ class Daemon:
     paused_until: str
     version: str
     last_error: str
-    delayed: int = 0  # batches, where that error is what keeps one of them waiting
+    delayed: int = 0  # batches waiting because of that error
     parked: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()  # the proposals that are to be made anew, with how far that is
+    stale: tuple[str, ...] = ()  # proposals to be remade, each with the progress
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The service as its manager tells it, and whether what it starts exists.
+    """The service as reported by its manager, and whether its program exists.
 
-    `misses` names the variables that matter to the daemon and that this shell has and the service does not.
+    `misses` names the variables that the daemon needs and that this shell has but the service does not.
     """
 
     told: ServiceState
@@ -138,10 +138,10 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The back-end: its model string, why that one, what else was found, and what it lacks to be asked at all.
+    """The back-end: its model string, why it was chosen, what else was found, and what it lacks to be asked at all.
 
-    `answer` is None if it was not asked; else what went wrong, empty if nothing did. `agents` are those that
-    cannot judge their own sessions now, with why and what to do.
+    `answer` is None if it was not asked, a Trouble if that failed, otherwise a remark on the answer. `agents` are those
+    that cannot judge their own sessions now, each with the trouble.
     """
 
     name: str
@@ -154,9 +154,9 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What came of the turns since the newest proposal. Each is judged, `pending`, `waiting` for its batch, or chatter.
+    """What became of the turns since the newest proposal: judged, `pending`, `waiting` for their batch, or chatter.
 
-    `since` is when that proposal was made, empty if there is none: then all turns count.
+    `since` is when that proposal was made; if there is none it is empty, and all turns count.
     """
 
     files: int = 0
@@ -172,16 +172,15 @@ class Counts:
     refusals: Mapping[str, int] = field(default_factory=dict)
     learnings: int = 0
     since: str = ""
-    said: tuple[str, ...] = ()  # one for each time that something was said which stands already, the newest first
-    said_since: int = 0  # how many of these came after the newest proposal
+    said: tuple[str, ...] = ()  # what was said although a file already has it, the newest first
+    said_since: int = 0  # how many of these are newer than the newest proposal
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that was gathered. `model` is None if the settings are not understood.
+    """All facts. `model` is None if the settings are not valid; `spent` is the limit of the budget that was reached.
 
-    `spent` says which limit of the budget was reached. `notices` says why none can be shown, empty: they can be; None:
-    none are wanted.
+    `notices` is why notices cannot be shown, empty if they can be, None if they are off.
     """
 
     machine: Machine
@@ -191,9 +190,9 @@ class Facts:
     model: Model | None
     spent: str | None
     notices: str | None
-    counts: Counts | None  # None where the database cannot be read
+    counts: Counts | None  # None if the database cannot be read
     blocked: tuple[BlockedWork, ...] = ()
-    opposed: tuple[str, ...] = ()  # open proposals, each with what says otherwise
-    damaged: tuple[Trouble, ...] = ()  # staging branches that lack an object
-    repeated: tuple[tuple[str, int], ...] = ()  # rules by file and line, each with the sessions of its repeats
-    drift: tuple[str, ...] = ()  # what clients' new versions write that is other, each with a sample's shape
+    opposed: tuple[str, ...] = ()  # open proposals, each with a line that contradicts it
+    damaged: tuple[Trouble, ...] = ()  # staging branches with a missing object
+    repeated: tuple[tuple[str, int], ...] = ()  # rules by file and line, each with its number of sessions
+    drift: tuple[str, ...] = ()  # changes in clients' formats, each with the shape of a sample

@@ -1,4 +1,4 @@
-"""The door to the MCP SDK: a server on stdin and stdout that serves the tools of a shelf."""
+"""The MCP server on stdin and stdout, with tools that list, read and recommend skills. Only here the SDK is used."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from skilld.skills.draft import input_schema
 from skilld.skills.write import body, filled
 from skilld.text import cut, safe_text
 
-# The tools, and what each call returns. A skill of the kind mcp-tool is a tool itself; `{{name}}` in its body stands
-# for an argument.
+# The tools and their results. A skill of the kind mcp-tool is itself a tool; `{{name}}` in its body stands for an
+# argument.
 
 SKILLS = "skills"
 RECOMMEND = "recommend"
-_MAX_ANSWER = 100_000  # characters of one answer
-_DESCRIPTION = 1024
+_MAX_ANSWER = 100_000  # characters
+_MAX_DESCRIPTION = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Tool:
     schema: Mapping[str, Any]
 
 
-class Shelf:
-    """The skills that are there now; `found`, `text` and `fitting` look each time they are called.
+class SkillTools:
+    """The skills as tools; `found`, `text` and `fitting` read the disk each time they are called.
 
-    `fitting` gives what is recommended for a piece of work, as rows that can be JSON.
+    `fitting` returns the recommendations for a task, as rows that can be JSON.
     """
 
     def __init__(
@@ -58,40 +58,40 @@ class Shelf:
         self._fitting = fitting
 
     def tools(self) -> list[Tool]:
-        """Return the tools that list, read and recommend skills, and one for each skill that is a tool."""
+        """Return the tools that list, read and recommend skills, and those skills that are tools."""
         skills = self._found()
-        return [_SKILLS, _RECOMMEND, *(tool for skill in skills if (tool := _as_tool(skill)))]
+        return [_SKILLS_TOOL, _RECOMMEND_TOOL, *(tool for skill in skills if (tool := _as_tool(skill)))]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Return what a call gives. Raises SkilldError for what is not there or not understood."""
+        """Return the result of a call. Raises SkilldError for unknown tools, unknown skills and invalid arguments."""
         if name == SKILLS:
             return self._skills(arguments)
         if name == RECOMMEND:
             work = arguments.get("work")
             if not isinstance(work, str) or not work.strip():
                 raise SkilldError("Invalid request", "`work` must be a few words about the task")
-            return json.dumps(self._fitting(cut(work, _DESCRIPTION)), ensure_ascii=False)
+            return json.dumps(self._fitting(cut(work, _MAX_DESCRIPTION)), ensure_ascii=False)
         for skill in self._found():
             tool = _as_tool(skill)
             if tool is not None and tool.name == name:
-                return cut(_filled(body(self._text(skill)), arguments, tool.schema), _MAX_ANSWER)
+                return cut(_fill(body(self._text(skill)), arguments, tool.schema), _MAX_ANSWER)
         raise SkilldError("No such tool", safe_text(cut(name, 80)))
 
     def _skills(self, arguments: Mapping[str, Any]) -> str:
         action, wanted = arguments.get("action", "list"), arguments.get("skill_name", "")
         skills = self._found()
         if action == "list":
-            return json.dumps([_row(skill) for skill in skills], ensure_ascii=False)
+            return json.dumps([_skill_row(skill) for skill in skills], ensure_ascii=False)
         if action != "read" or not isinstance(wanted, str):
             raise SkilldError("Invalid request", '`action` must be "list", or "read" with a `skill_name`')
-        # Only a name that was found on disk: what a client sends never becomes part of a path.
+        # Compared with names found on disk: what a client sends never becomes part of a path.
         skill = next((one for one in skills if one.name == wanted), None)
         if skill is None:
             raise SkilldError("No such skill", safe_text(cut(wanted, 80)))
         return cut(self._text(skill), _MAX_ANSWER)
 
 
-_SKILLS = Tool(
+_SKILLS_TOOL = Tool(
     SKILLS,
     (
         "Skills are files that describe how one kind of work is done here. List them, and read the one that fits "
@@ -108,7 +108,7 @@ _SKILLS = Tool(
     },
 )
 
-_RECOMMEND = Tool(
+_RECOMMEND_TOOL = Tool(
     RECOMMEND,
     "Find which skills fit a task, and what the user has said about similar work before. Call this before you start.",
     {
@@ -120,8 +120,8 @@ _RECOMMEND = Tool(
 )
 
 
-def _row(skill: Skill) -> dict[str, str]:
-    description = cut(safe_text(skill.front.description), _DESCRIPTION)
+def _skill_row(skill: Skill) -> dict[str, str]:
+    description = cut(safe_text(skill.front.description), _MAX_DESCRIPTION)
     return {"name": skill.name, "description": description, "source": skill.source.value}
 
 
@@ -130,29 +130,29 @@ def _as_tool(skill: Skill) -> Tool | None:
     if not schema:
         return None
     name = re.sub(r"\W+", "_", skill.name, flags=re.ASCII).lower()
-    return None if name in {SKILLS, RECOMMEND} else Tool(name, _row(skill)["description"], schema)
+    return None if name in {SKILLS, RECOMMEND} else Tool(name, _skill_row(skill)["description"], schema)
 
 
-def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _fill(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
     given = {name: value for name, value in arguments.items() if value is not None}
     return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})
 
 
-# Agents with skills of their own load them, and would see each twice. An agent may hide one of its two signs.
-# Agent -> the name it is called by here, the variables on its children, the beginnings of its name as an MCP client.
-_OWN_SKILLS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+# Agents that load skills themselves would see each one twice. Either of two signs is enough, as an agent may hide one:
+# (agent, variables that it sets for its child processes, prefixes of its name as an MCP client).
+_CLIENTS_WITH_SKILLS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("claude-code", ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"), ("claude-code", "claude code")),
     ("codex", ("CODEX_CI", "CODEX_SANDBOX", "CODEX_THREAD_ID", "CODEX_MANAGED_BY_NPM"), ("codex",)),
 )
-HAVE_SKILLS = frozenset(agent for agent, _, _ in _OWN_SKILLS)
+AGENTS_WITH_SKILLS = frozenset(agent for agent, _, _ in _CLIENTS_WITH_SKILLS)
 
 
-def hidden_from(environment: Mapping[str, str], client: str = "") -> str:
-    """Return the agent because of which no skill is shown, empty if they are; `client` is what it calls itself."""
+def agent_with_skills(environment: Mapping[str, str], client: str = "") -> str:
+    """Return the agent that loads skills itself, if it runs this server; otherwise empty. `client` is its MCP name."""
     name = client.strip().lower()
-    for agent, variables, names in _OWN_SKILLS:
+    for agent, variables, names in _CLIENTS_WITH_SKILLS:
         if any(environment.get(variable) for variable in variables) or name.startswith(names):
             return agent
     return ""
@@ -161,17 +161,17 @@ def hidden_from(environment: Mapping[str, str], client: str = "") -> str:
 Context = ServerRequestContext[Any]
 
 
-def serve(shelf: Shelf, environment: Mapping[str, str]) -> None:
+def serve(shelf: SkillTools, environment: Mapping[str, str]) -> None:
     """Answer one client until it closes stdin."""
-    asyncio.run(_serve(make(shelf, environment)))
+    asyncio.run(_serve(make_server(shelf, environment)))
 
 
-def make(shelf: Shelf, environment: Mapping[str, str]) -> Server[Any]:
-    """Return the server; it shows no tool to an agent that has skills of its own."""
+def make_server(shelf: SkillTools, environment: Mapping[str, str]) -> Server[Any]:
+    """Return the server; it shows no tools to an agent that loads skills itself."""
 
     def hidden(context: Context) -> bool:
         client = context.session.client_params
-        return bool(hidden_from(environment, client.client_info.name if client else ""))
+        return bool(agent_with_skills(environment, client.client_info.name if client else ""))
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         tools = [] if hidden(context) else await asyncio.to_thread(shelf.tools)
@@ -189,25 +189,25 @@ def make(shelf: Shelf, environment: Mapping[str, str]) -> Server[Any]:
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
         if hidden(context):
-            return _answer("This agent has its own skills.", error=True)
+            return _result("This agent has its own skills.", error=True)
         try:
             text = await asyncio.to_thread(shelf.call, asked.name, asked.arguments or {})
         except (SkilldError, OSError) as error:
-            return _answer(str(error), error=True)
-        return _answer(text)
+            return _result(str(error), error=True)
+        return _result(text)
 
     return Server("skilld", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-def _answer(text: str, *, error: bool = False) -> types.CallToolResult:
+def _result(text: str, *, error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=error)
 
 
-_LINGER = 30.0  # seconds to answer in what was asked before stdin was closed
+_LINGER_SECONDS = 30.0  # to answer requests that arrived before stdin was closed
 
 
 async def _serve(server: Server[Any]) -> None:
-    """Serve until stdin is closed and what was asked before is answered: the SDK alone drops it at the close."""
+    """Serve until stdin is closed and earlier requests are answered: the SDK itself drops them at the close."""
     unanswered: set[str | int | None] = set()
     closed, done = anyio.Event(), anyio.Event()
     to_server, asked = anyio.create_memory_object_stream[SessionMessage | Exception]()
@@ -221,7 +221,7 @@ async def _serve(server: Server[Any]) -> None:
                 await to_server.send(one)
             closed.set()
             if unanswered:
-                with anyio.move_on_after(_LINGER):
+                with anyio.move_on_after(_LINGER_SECONDS):
                     await done.wait()
 
     async def answer() -> None:

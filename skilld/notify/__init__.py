@@ -1,1 +1,1 @@
-"""Notify: one quiet desktop notice when there is something to decide. Counts and skill names only."""
+"""Notify: a quiet desktop notice when there is something to decide, with counts and skill names only."""

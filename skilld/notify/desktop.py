@@ -1,10 +1,10 @@
-"""Desktop notices through desktop-notifier, on their own thread: one that fails or hangs delays nothing.
+"""Desktop notices through desktop-notifier, on a thread of their own, so that a failing or hanging one delays nothing.
 
-Measured: without a session bus it raises at once; a notification server that hangs answers after 30 s, so every call
-has its own limit; loading the library, which takes seconds on a busy machine, is no part of it. On macOS the system's
-script runner is asked: by its source the library says there that it showed what it did not where Python is not signed
-(Homebrew's), and its buttons need a CFRunLoop in the main thread, which the daemon has not. Where nothing can be shown
-the terminal's bell rings, if there is one.
+Measured: without a session bus it raises at once; a hanging notification server answers after 30 s, so every call has
+a time limit, which does not include loading the library (seconds on a busy machine). On macOS osascript is used
+instead: according to its source, the library reports success there without showing anything if Python is not signed
+(Homebrew's), and its buttons need a CFRunLoop in the main thread, which the daemon does not have. If nothing can be
+shown, the terminal's bell rings, if there is one.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from desktop_notifier import DesktopNotifier
 
 
-# For `osascript`. The scripts are constants; what is shown is an argument of theirs, never part of their text.
-_NOTICE = (
+# For `osascript`. The scripts are constants; the texts to show are passed as arguments, never as part of a script.
+_NOTICE_SCRIPT = (
     "on run argv",
     "display notification (item 2 of argv) with title (item 1 of argv)",
     "end run",
 )
-_WINDOW = (
+_WINDOW_SCRIPT = (
     "on run argv",
     'tell application "Terminal" to do script (item 1 of argv)',
     'tell application "Terminal" to activate',
@@ -45,16 +45,16 @@ _WINDOW = (
 )
 
 
-def window(command: str) -> list[str]:
-    """Return the program that runs a shell command in a new window of Terminal."""
-    return _script(_WINDOW, command)
+def window_command(command: str) -> list[str]:
+    """Return the command that runs a shell command in a new window of Terminal."""
+    return _osascript(_WINDOW_SCRIPT, command)
 
 
-async def show(title: str, message: str) -> str:
-    """Show a notice; return why it was not shown, or nothing. Cancelled, it leaves no process behind."""
+async def show_with_osascript(title: str, message: str) -> str:
+    """Show a notice; return why it was not shown, or an empty text. If cancelled, it leaves no process behind."""
     try:
         process = await asyncio.create_subprocess_exec(
-            *_script(_NOTICE, title, message),
+            *_osascript(_NOTICE_SCRIPT, title, message),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
@@ -69,66 +69,66 @@ async def show(title: str, message: str) -> str:
     return f"osascript exited with {code}" if code else ""
 
 
-def _script(lines: Sequence[str], *arguments: str) -> list[str]:
+def _osascript(lines: Sequence[str], *arguments: str) -> list[str]:
     return ["osascript", *(part for line in lines for part in ("-e", line)), "--", *arguments]
 
 
 log = get_logger()
 
 TITLE = "skilld"
-_SECONDS = 10.0
+_SHOW_SECONDS = 10.0
 
-Pressed = Callable[[str], None]
+OnPressed = Callable[[str], None]
 
 
-def ignored(action: str) -> None:
-    """Do nothing when a notice without a meaning of its own is clicked."""
+def ignore_press(action: str) -> None:
+    """Do nothing: for notices without an action."""
     del action
 
 
 class Desktop:
-    """The notification centre of the person's desktop. `bell` is rung where it cannot be reached."""
+    """The person's notification centre. `bell` is rung if it cannot be reached."""
 
     def __init__(self, bell: Callable[[], None] | None = None) -> None:
         self._bell = bell
         self._loop: asyncio.AbstractEventLoop | None = None
         self._notifier: DesktopNotifier | None = None
-        self._last = ""  # the notice on the screen: a newer one takes its place
+        self._last = ""  # the notice on the screen, which a newer one replaces
 
-    def show(self, notice: Notice, pressed: Pressed = ignored) -> Future[str]:
-        """Show one notice and return at once; the future has why it was not shown, or nothing.
+    def show(self, notice: Notice, on_press: OnPressed = ignore_press) -> Future[str]:
+        """Show a notice and return at once; the future's result is why it was not shown, or an empty text.
 
-        `pressed` is called on this object's own thread with the action of the button, `review` for a click.
+        `on_press` is called on this object's own thread with the action of the button, `review` for a click.
         """
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="notices", daemon=True).start()
-        return asyncio.run_coroutine_threadsafe(self._deliver(notice, pressed), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._deliver(notice, on_press), self._loop)
 
-    async def _deliver(self, notice: Notice, pressed: Pressed) -> str:
+    async def _deliver(self, notice: Notice, on_press: OnPressed) -> str:
         try:
             if sys.platform == "darwin":
-                sending = show(TITLE, unescape(notice.message))
+                sending = show_with_osascript(TITLE, unescape(notice.message))
             else:
-                notifier = self._notifier = self._notifier or _library()
-                sending = self._send(notifier, notice, pressed)
-            why = await asyncio.wait_for(sending, _SECONDS)
+                notifier = self._notifier = self._notifier or _load_notifier()
+                sending = self._send(notifier, notice, on_press)
+            why = await asyncio.wait_for(sending, _SHOW_SECONDS)
         except TimeoutError:
             why = "the notification service is not responding"
-        except Exception as error:  # noqa: BLE001 - a notice must never harm; back-ends raise what their buses raise
-            reason = getattr(error, "strerror", "")  # of others the name of a class would be all there is to say
+        except Exception as error:  # noqa: BLE001 - a notice must never do harm; back-ends raise whatever a bus raises
+            reason = getattr(error, "strerror", "")  # the class names of other errors would not help
             why = f"no notification service ({reason})" if reason else "no notification service"
         if why:
-            self._hang_up()
+            self._disconnect()
             if self._bell is not None:
                 self._bell()
         log.info("notice", outcome=why or "shown")
         return why
 
-    async def _send(self, notifier: DesktopNotifier, notice: Notice, pressed: Pressed) -> str:
+    async def _send(self, notifier: DesktopNotifier, notice: Notice, on_press: OnPressed) -> str:
         from desktop_notifier import Button, Urgency
 
-        await notifier.get_capabilities()  # raises where there is no bus; sending only logs it
+        await notifier.get_capabilities()  # raises if there is no bus; sending only logs that
         dispatched = asyncio.Event()
         if self._last in await notifier.get_current_notifications():
             await notifier.clear(self._last)
@@ -137,24 +137,24 @@ class Desktop:
             message=notice.message,
             urgency=Urgency.Low,
             buttons=[
-                Button(title=title, identifier=action, on_pressed=partial(pressed, action))
+                Button(title=title, identifier=action, on_pressed=partial(on_press, action))
                 for action, title in notice.buttons
             ],
-            on_clicked=partial(pressed, REVIEW) if notice.buttons else None,
+            on_clicked=partial(on_press, REVIEW) if notice.buttons else None,
             on_dispatched=dispatched.set,
         )
-        # The library logs what the bus refuses, and returns as if it had been shown.
+        # If the bus refuses it, the library only logs that and returns as if it had been shown.
         return "" if dispatched.is_set() else "the notification service did not accept the notification"
 
-    def _hang_up(self) -> None:
-        """Let go of a connection that does not work; the next notice makes another."""
+    def _disconnect(self) -> None:
+        """Close a connection that does not work; the next notice opens another."""
         bus = getattr(getattr(self._notifier, "_backend", None), "bus", None)
         if bus is not None:
             bus.disconnect()
         self._notifier = None
 
 
-def _library() -> DesktopNotifier:
+def _load_notifier() -> DesktopNotifier:
     """Load the library and its back-end."""
     from desktop_notifier import DesktopNotifier, Icon
 
@@ -162,20 +162,20 @@ def _library() -> DesktopNotifier:
     return DesktopNotifier(app_name=TITLE, app_icon=Icon(path=icon))
 
 
-# What the buttons of a notice do: run skilld's own verb as the person would, or open the review in a terminal.
-# They block: call them on a thread of their own.
+# What a notice's buttons do: run a verb of skilld as the person would, or open the review in a terminal.
+# These functions block: call them on a thread of their own.
 
-_BUTTON_SECONDS = 120.0  # a commit may run hooks, and ask for the key's passphrase
-_AT_ONCE_SECONDS = 3.0  # a terminal that cannot start has ended by then
-# How a terminal is told what to run, where it is not by -e.
-_BEFORE_COMMAND = {"gnome-terminal": ["--"], "ptyxis": ["--"], "wezterm": ["start", "--"]}
+_BUTTON_SECONDS = 120.0  # a commit may run hooks, or ask for a key's passphrase
+_START_SECONDS = 3.0  # a terminal that cannot start has exited by then
+# The options before the command to run, for terminals that do not take -e.
+_COMMAND_OPTIONS = {"gnome-terminal": ["--"], "ptyxis": ["--"], "wezterm": ["start", "--"]}
 
 
-def decide(verb: str, proposal: str, environment: Mapping[str, str]) -> str:
-    """Run `skilld accept` or `skilld reject`; return why it did not work, as it says itself, or nothing."""
+def run_decision(verb: str, proposal: str, environment: Mapping[str, str]) -> str:
+    """Run `skilld accept` or `skilld reject`; return its error message, or an empty text."""
     try:
         done = subprocess.run(
-            [*_skilld(), verb, proposal],
+            [*_skilld_command(), verb, proposal],
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -194,10 +194,10 @@ def decide(verb: str, proposal: str, environment: Mapping[str, str]) -> str:
     return " ".join(line.strip().removeprefix("skilld: ") for line in said) or f"exit code {done.returncode}"
 
 
-def review(proposals: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Open the review in a terminal; return what to type instead where there is none, or nothing."""
+def open_review(proposals: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Open the review in a terminal; if there is none, return what to type instead, otherwise an empty text."""
     by_hand = "no terminal was found. Run: skilld review"
-    command = terminal_command([*_skilld(), "review", *proposals], environment, sys.platform)
+    command = terminal_command([*_skilld_command(), "review", *proposals], environment, sys.platform)
     if command is None:
         return by_hand
     try:
@@ -212,23 +212,23 @@ def review(proposals: Sequence[str], environment: Mapping[str, str]) -> str:
     except OSError:
         return by_hand
     try:
-        return by_hand if window.wait(_AT_ONCE_SECONDS) else ""
+        return by_hand if window.wait(_START_SECONDS) else ""
     except subprocess.TimeoutExpired:
-        window.wait()  # until the person closes it: nothing else reaps it
+        window.wait()  # reaps the process when the person closes it
         return ""
 
 
 def terminal_command(command: Sequence[str], environment: Mapping[str, str], platform: str) -> list[str] | None:
-    """Return the program that opens a terminal in which `command` runs, or None if none can be opened."""
+    """Return the command that runs `command` in a new terminal, or None if none can be opened."""
     if platform == "darwin":
-        return window(shlex.join(command))
+        return window_command(shlex.join(command))
     if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
         return None
     for wanted in (shlex.split(environment.get("TERMINAL", "")), ["x-terminal-emulator"]):
         if wanted and (found := shutil.which(wanted[0], path=environment.get("PATH"))):
-            return [found, *wanted[1:], *_BEFORE_COMMAND.get(Path(found).resolve().name, ["-e"]), *command]
+            return [found, *wanted[1:], *_COMMAND_OPTIONS.get(Path(found).resolve().name, ["-e"]), *command]
     return None
 
 
-def _skilld() -> list[str]:
+def _skilld_command() -> list[str]:
     return [sys.executable, "-P", "-m", "skilld"]

@@ -1,4 +1,4 @@
-"""When a notice is due, its text and its buttons: counts and names of skills. Pure."""
+"""When a notice is due, its text and its buttons. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from skilld.text import counted, cut, fold, safe_text
 from skilld.types import Proposal
 
 _DAY_SECONDS = 86400.0
-_EARLY_SECONDS = 120.0  # a reminder comes so many seconds early, so that none is missed where quiet hours begin
+_EARLY_SECONDS = 120.0  # reminders come early by this, so that none is lost when quiet hours begin
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What the person asked for.
+class NoticeRules:
+    """The person's settings for notices.
 
-    `quiet` are two minutes of their day, from 0: no notice from the first up to the second, over midnight where the
-    first is later. `snoozed_until` is a Unix time.
+    `quiet` are two minutes of the day, from 0: no notices from the first up to the second, across midnight if the first
+    is later. `snoozed_until` is a Unix time.
     """
 
     per_day: int = 12
@@ -30,7 +30,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class PastNotice:
-    """A notice that was shown at a Unix time: of which proposals it told, and of which causes of trouble."""
+    """A notice shown at a Unix time, with its proposals and its causes of trouble."""
 
     at: float
     proposals: frozenset[str]
@@ -39,19 +39,19 @@ class PastNotice:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What to tell now: ids of proposals and causes of trouble."""
+    """The content of a notice: IDs of proposals and causes of trouble."""
 
     proposals: tuple[str, ...]
     causes: tuple[str, ...]
 
 
-def due(
-    proposals: Sequence[str], causes: Sequence[str], shown: Sequence[PastNotice], rules: Rules, now: float
+def next_digest(
+    proposals: Sequence[str], causes: Sequence[str], shown: Sequence[PastNotice], rules: NoticeRules, now: float
 ) -> Digest | None:
-    """Return what to tell now (Unix time), or None.
+    """Return the notice that is due now (a Unix time), or None.
 
-    `proposals` are the ids of all that wait to be looked at, `causes` names of troubles of today, `shown` the notices
-    of the last days in any order. What the clock says was shown later than now counts for its day only.
+    `proposals` are the IDs of all that wait for a decision, `causes` names of today's troubles, `shown` the notices of
+    the last days in any order. A notice dated after now, by a clock that was wrong, counts only towards its day.
     """
     if not proposals and not causes:
         return None
@@ -59,7 +59,7 @@ def due(
     today = [notice for notice in shown if day(notice.at) == day(now)]
     past = [notice for notice in shown if notice.at <= now]
     new_causes = tuple(cause for cause in dict.fromkeys(causes) if not any(cause in notice.causes for notice in today))
-    if not (set(proposals) - told or new_causes or _is_forgotten(proposals, past, now)):
+    if not (set(proposals) - told or new_causes or _needs_reminder(proposals, past, now)):
         return None
     last = max((notice.at for notice in past), default=0.0)
     waits = now < rules.snoozed_until or is_quiet(rules.quiet, now) or now - last < rules.minutes_between * 60
@@ -77,24 +77,24 @@ def is_quiet(hours: tuple[int, int] | None, now: float) -> bool:
     return start <= minute < end if start < end else minute >= start or minute < end
 
 
-def _is_forgotten(proposals: Collection[str], past: Sequence[PastNotice], now: float) -> bool:
-    """Whether proposals wait of which the last notice is a day old."""
+def _needs_reminder(proposals: Collection[str], past: Sequence[PastNotice], now: float) -> bool:
+    """Whether the last notice about any of these proposals is a day old."""
     told = [notice.at for notice in past if not notice.proposals.isdisjoint(proposals)]
     return bool(proposals) and now - max(told, default=0.0) >= _DAY_SECONDS - _EARLY_SECONDS
 
 
-# What a notice says: counts and names of skills; the words of a person only where their settings ask for it. Desktops
-# may read it as markup, so what comes from outside is made harmless for terminals and escaped.
+# The text of a notice: counts and names of skills; the person's words only if their settings ask for it. Desktops may
+# interpret it as markup, so text from outside is escaped, and made safe for terminals.
 
-WAITING = "waiting"  # the cause of a notice about what waits for a place
+WAITING = "waiting"  # the cause of a notice about learnings without a file
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
 CANNOT_STORE = "skilld cannot write to its database (disk full?) and will keep trying."
 CANNOT_JUDGE = "skilld could not judge what you said and will try again. For details, run: skilld status"
 SETTINGS_CHANGED = "Your skilld settings changed. If that was not you, run: skilld config"
-_TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
-_NAMES = 6
+_BUTTON_TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
+_MAX_NAMES = 6
 _MAX_LENGTH = 200
-_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+_MARKUP_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,65 +108,67 @@ class Notice:
 def buttons(waiting: Sequence[Proposal]) -> tuple[tuple[str, str], ...]:
     """Return the buttons of a notice about these open proposals.
 
-    What a button decides is one proposal: with several there is none but Review. One with a flag, or a whole new
-    skill, is to be looked at before it is accepted.
+    Accept and Reject decide on a single proposal: with several there is only Review. A proposal with a flag, or of a
+    whole new skill, has no Accept: it should be reviewed first.
     """
     if not waiting:
         return ()
     actions = [REVIEW]
     if len(waiting) == 1:
         actions += [REJECT] if waiting[0].flags or waiting[0].creates else [ACCEPT, REJECT]
-    return tuple((action, _TITLES[action]) for action in actions)
+    return tuple((action, _BUTTON_TITLES[action]) for action in actions)
 
 
-def escaped(text: str) -> str:
-    """Return text from outside as one harmless line of bounded length, fit for markup."""
-    return cut(safe_text(fold(text)), _MAX_LENGTH).translate(_ESCAPED)
+def escape(text: str) -> str:
+    """Return text from outside as one line of bounded length, safe for terminals and escaped for markup."""
+    return cut(safe_text(fold(text)), _MAX_LENGTH).translate(_MARKUP_ESCAPES)
 
 
 def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
-    """Return what a notice says of proposals to these files, all `skills` or not: counts, no words of a transcript."""
-    counts = Counter(_name(name) for name in names)
+    """Return the text about proposals for these files (`skills`: all are skills): counts and names only."""
+    counts = Counter(_escape_name(name) for name in names)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     rest = (
-        f" and {counted(len(parts) - _NAMES, 'other skill' if skills else 'other file')}" if len(parts) > _NAMES else ""
+        f" and {counted(len(parts) - _MAX_NAMES, 'other skill' if skills else 'other file')}"
+        if len(parts) > _MAX_NAMES
+        else ""
     )
     number = sum(counts.values())
     to_look_at = f"{counted(number, 'skill update' if skills else 'update')} to review"
-    return f"{to_look_at}: {', '.join(parts[:_NAMES])}{rest}. Run: skilld review"
+    return f"{to_look_at}: {', '.join(parts[:_MAX_NAMES])}{rest}. Run: skilld review"
 
 
 def about_waiting(number: int) -> str:
-    """Return what a notice says about lasting things that were kept, and not proposed: each for a reason of its own."""
+    """Return the text about learnings that were kept but not proposed."""
     return f"Kept but not proposed: {counted(number, 'learning')}. To see why, run: skilld learnings"
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:
-    """Return what a notice says about proposals that were applied unasked, given as (skill, id)."""
-    names = ", ".join(dict.fromkeys(_name(skill) for skill, _ in applied))
+    """Return the text about proposals that were applied automatically, given as (skill, ID)."""
+    names = ", ".join(dict.fromkeys(_escape_name(skill) for skill, _ in applied))
     return f"Applied to {names}. To undo it: skilld revert {' '.join(proposal for _, proposal in applied)}"
 
 
-def about_words(proposal: Proposal) -> str:
-    """Return the change and the quote of a proposal, for those who want them in a notice."""
-    said = [f" \u2014 you: \u201c{escaped(first.quote)}\u201d" for first in proposal.evidence[:1]]
-    return "".join([escaped(proposal.summary), *said])
+def about_change(proposal: Proposal) -> str:
+    """Return the text with the change and the quote of a proposal, for people who want them in a notice."""
+    said = [f" \u2014 you: \u201c{escape(first.quote)}\u201d" for first in proposal.evidence[:1]]
+    return "".join([escape(proposal.summary), *said])
 
 
 def about_budget(why: str) -> str:
-    """Return what a notice says when today's budget is spent."""
+    """Return the text for when today's budget is spent."""
     return f"Today's budget is spent: {why}. The rest is on hold until tomorrow. For details, run: skilld cost"
 
 
-def about_dead(why: str) -> str:
-    """Return what a notice says when nothing could be judged for a day."""
-    return f"skilld has not been able to judge anything for a day: {escaped(why)}. For details, run: skilld status"
+def about_stall(why: str) -> str:
+    """Return the text for when nothing could be judged for a day."""
+    return f"skilld has not been able to judge anything for a day: {escape(why)}. For details, run: skilld status"
 
 
 def about_failure(action: str, why: str) -> str:
-    """Return what a notice says when a button did not do what it says."""
-    return f"{_TITLES[action]} failed: {escaped(why)}"
+    """Return the text for when a button's action failed."""
+    return f"{_BUTTON_TITLES[action]} failed: {escape(why)}"
 
 
-def _name(skill: str) -> str:
-    return safe_text(fold(skill))[:64].translate(_ESCAPED)
+def _escape_name(skill: str) -> str:
+    return safe_text(fold(skill))[:64].translate(_MARKUP_ESCAPES)

@@ -1,4 +1,4 @@
-"""Gathers the values of a report from the store, files and git. Writes nothing, reads no transcript."""
+"""Gathers the values of a report from the store, files and git. Writes nothing and reads no transcripts."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
 from skilld.jobs.relocation import group_learnings
 from skilld.report.values import (
-    Around,
     Cost,
     DecisionCounts,
+    FileCounts,
     Group,
     Lesson,
     ModelCost,
-    Place,
     Repeats,
     Report,
     RuleRow,
     Share,
-    Taught,
+    TaughtCounts,
     Week,
+    WeeklyShares,
     Weeks,
 )
-from skilld.report.weight import weigh
+from skilld.report.weight import weigh_files
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Proposal, State, TargetKind, Usage
 
 WAITING = "waiting"
-WHERE = (*(kind.value for kind in TargetKind if kind is not TargetKind.EVALS), WAITING, State.SAID.value)
+DESTINATIONS = (*(kind.value for kind in TargetKind if kind is not TargetKind.EVALS), WAITING, State.SAID.value)
 _DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
-_AROUND = 8  # weeks before and after the one in which a rule came in
+_WEEKS_AROUND = 8  # before and after the week in which a rule was added
 _WEEK, _DAY = 7 * 86400.0, 86400.0
 _MAX_LESSONS = 30
-_SMALL = 0.1  # dollars
-# What to look at first: repeated rules, and of the others those that most is known of.
-_ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleState.UNUSED)
+_SMALL_USD = 0.1  # below it, more decimals are shown
+# Repeated rules first, then those about which most is known.
+_STATE_ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleState.UNUSED)
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    """A lasting thing that was said, whether it became a proposal or waits; `at` is a Unix time."""
+class _Instruction:
+    """A lasting instruction, proposed or waiting for a file; `at` is a Unix time."""
 
     at: float
     where: str
@@ -61,39 +61,39 @@ class _Heard:
     what: str
     quotes: tuple[str, ...]
     decided_at: float = 0.0
-    things: int = 1  # said in it: one proposal may hold several
+    things: int = 1  # a proposal may contain several instructions
 
 
 def gather(store: Store, now: float, *, words: bool = False) -> Report:
-    """Return the report at a Unix time; only with `words` what was said, redacted."""
+    """Return the report at a Unix time; with `words`, it includes what was said, redacted."""
     past = store.past.sessions()
     effects = collect(store, sessions_with_repeats(store, past))
     asks = group_learnings(store.learnings.all())
-    # Cases to test a skill with teach nobody anything.
+    # Proposals of test cases teach nothing.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
-    heard = [*map(_proposed, proposed), *map(_waiting, asks)]
+    heard = [*map(_from_proposal, proposed), *map(_from_learnings, asks)]
     spent = [{**row, "at": (seconds(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
     places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
     times = [*(one.at for one in heard), *(row["at"] for row in spent), *(at for _, at in places.values())]
-    weeks = Weeks.over(times, now)
-    recent = sorted((one for one in heard if weeks.place(one.at) is not None), key=lambda one: -one.at)
+    weeks = Weeks.spanning(times, now)
+    recent = sorted((one for one in heard if weeks.index_of(one.at) is not None), key=lambda one: -one.at)
     things = [one for one in recent for _ in range(one.things)]
-    held = {key: cwd for key, (cwd, at) in places.items() if weeks.place(at) is not None}
-    groups = _Groups(held, things, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
-    loaded = Counter(path for one in past if weeks.place(one.at) is not None for path in one.loaded)
+    held = {key: cwd for key, (cwd, at) in places.items() if weeks.index_of(at) is not None}
+    groups = _GroupCounter(held, things, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
+    loaded = Counter(path for one in past if weeks.index_of(one.at) is not None for path in one.loaded)
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
     return Report(
         made_at=rfc3339(now),
-        since=rfc3339(weeks.oldest(times, now)),
+        since=rfc3339(weeks.first_moment(times, now)),
         weeks=weeks.mondays,
         words=words,
         sessions=len(held),
-        taught=_taught(things, weeks),
-        decided=_decided([one for one in recent if one.where not in {WAITING, State.SAID}]),
-        again=_again(effects, weeks, words=words, unread=bool(store.past.next_unread(now))),
-        weight=weigh(loaded, weeks),
-        cost=_cost(spent, weeks, accepted),
+        taught=_count_taught(things, weeks),
+        decided=_count_decisions([one for one in recent if one.where not in {WAITING, State.SAID}]),
+        again=_count_repeats(effects, weeks, words=words, unread=bool(store.past.next_unread(now))),
+        weight=weigh_files(loaded, weeks),
+        cost=_sum_costs(spent, weeks, accepted),
         agents=groups.by(lambda agent, _: agent),
         projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
         lessons=tuple(
@@ -103,8 +103,8 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     )
 
 
-def _proposed(one: Proposal) -> _Heard:
-    return _Heard(
+def _from_proposal(one: Proposal) -> _Instruction:
+    return _Instruction(
         at=seconds(one.created_at) or 0.0,
         where=one.state.value if one.state is State.SAID else one.target.value,
         path=one.path,
@@ -118,32 +118,32 @@ def _proposed(one: Proposal) -> _Heard:
     )
 
 
-def _waiting(ask: Sequence[Learning]) -> _Heard:
+def _from_learnings(ask: Sequence[Learning]) -> _Instruction:
     newest, oldest = ask[0], ask[-1]
     at, quotes = seconds(oldest.created_at) or 0.0, tuple(one.quote for one in ask)
-    return _Heard(at, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes)
+    return _Instruction(at, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes)
 
 
-def _taught(heard: Sequence[_Heard], weeks: Weeks) -> Taught:
-    per_week = {where: weeks.count(one.at for one in heard if one.where == where) for where in WHERE}
+def _count_taught(heard: Sequence[_Instruction], weeks: Weeks) -> TaughtCounts:
+    per_week = {where: weeks.count(one.at for one in heard if one.where == where) for where in DESTINATIONS}
     paths: dict[tuple[str, str], Counter[str]] = {}
     for one in heard:
         if one.where not in {WAITING, State.SAID}:
             paths.setdefault((one.path, one.where), Counter())[one.state] += 1
     files = [
-        Place(path, kind, states.total(), states[State.ACCEPTED], states[State.OPEN])
+        FileCounts(path, kind, states.total(), states[State.ACCEPTED], states[State.OPEN])
         for (path, kind), states in paths.items()
     ]
-    return Taught(
+    return TaughtCounts(
         total=len(heard),
         where={where: sum(counts) for where, counts in per_week.items()},
         per_week=per_week,
-        most_in_a_week=_most(per_week),
+        most_in_a_week=_max_per_week(per_week),
         files=tuple(sorted(files, key=lambda one: (-one.taught, one.path))),
     )
 
 
-def _decided(heard: Sequence[_Heard]) -> DecisionCounts:
+def _count_decisions(heard: Sequence[_Instruction]) -> DecisionCounts:
     states = Counter(one.state for one in heard)
     final = sum(states[state] for state in _DECIDED)
     took = [one.decided_at - one.at for one in heard if one.state in _DECIDED and one.decided_at >= one.at]
@@ -155,46 +155,46 @@ def _decided(heard: Sequence[_Heard]) -> DecisionCounts:
     )
 
 
-def _again(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> Repeats:
+def _count_repeats(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> Repeats:
     said = [(one, rule) for rule in effects for one in rule.occasions if one.was_said]
     per_week = {
         "before": weeks.count(one.session.at for one, of in said if one.session.at < of.rule.since),
         "after": weeks.count(one.session.at for one, of in said if one.session.at >= of.rule.since),
     }
     states = Counter(one.state for one in effects)
-    ordered = sorted(effects, key=lambda one: (_ORDER.index(one.state), -one.after.repeats, -one.after.sessions))
+    ordered = sorted(effects, key=lambda one: (_STATE_ORDER.index(one.state), -one.after.repeats, -one.after.sessions))
     return Repeats(
-        states={state.value: states[state] for state in _ORDER},
+        states={state.value: states[state] for state in _STATE_ORDER},
         before=_share((one.before.sessions, one.before.repeats) for one in effects),
         after=_share((one.after.sessions, one.after.repeats) for one in effects),
         per_week=per_week,
-        most_in_a_week=_most(per_week),
-        around=_around(effects),
-        rules=tuple(_row(one, words=words) for one in ordered),
+        most_in_a_week=_max_per_week(per_week),
+        around=_shares_around(effects),
+        rules=tuple(_rule_row(one, words=words) for one in ordered),
         unread=unread,
     )
 
 
-def _row(effect: Effect, *, words: bool) -> RuleRow:
+def _rule_row(effect: Effect, *, words: bool) -> RuleRow:
     rule, (low, high) = effect.rule, effect.after.interval
     before, after = (_share([(count.sessions, count.repeats)]) for count in (effect.before, effect.after))
     between = round(low * 100), round(high * 100)
     return RuleRow(rule.path, rule.line, effect.state.value, before, after, between, rule.text if words else "")
 
 
-def _around(effects: Iterable[Effect]) -> Around:
-    found: dict[int, list[tuple[int, int]]] = {week: [] for week in range(-_AROUND, _AROUND)}
+def _shares_around(effects: Iterable[Effect]) -> WeeklyShares:
+    found: dict[int, list[tuple[int, int]]] = {week: [] for week in range(-_WEEKS_AROUND, _WEEKS_AROUND)}
     for effect in effects:
         for one in effect.occasions:
             week = int((one.session.at - effect.rule.since) // _WEEK)
             if effect.rule.since and week in found:
                 found[week].append((1, int(one.was_said)))
     shares = tuple(map(_share, found.values()))
-    return Around(tuple(found), shares, max(one.percent or 0 for one in shares))
+    return WeeklyShares(tuple(found), shares, max(one.percent or 0 for one in shares))
 
 
-def _cost(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cost:
-    recent = [(row, place) for row in rows if (place := weeks.place(row["at"])) is not None]
+def _sum_costs(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cost:
+    recent = [(row, place) for row in rows if (place := weeks.index_of(row["at"])) is not None]
     models: dict[str, Usage] = {}
     weekly = {"usd": [0.0] * weeks.number, "tokens": [0.0] * weeks.number}
     for row, place in recent:
@@ -203,16 +203,16 @@ def _cost(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cos
         weekly["tokens"][place] += used.tokens_in + used.tokens_out
         models[row["model"]] = models.get(row["model"], Usage()) + used
     listed = [
-        ModelCost(name, one.calls, one.tokens_in + one.tokens_out, money(one.usd)) for name, one in models.items()
+        ModelCost(name, one.calls, one.tokens_in + one.tokens_out, round_usd(one.usd)) for name, one in models.items()
     ]
     tokens, usd = sum(weekly["tokens"]), sum(weekly["usd"])
     unit = "usd" if usd else "tokens"
-    per_week = tuple(money(one) if usd else int(one) for one in weekly[unit])
-    each = (money(usd / accepted) if usd else round(tokens / accepted)) if accepted and tokens else None
+    per_week = tuple(round_usd(one) if usd else int(one) for one in weekly[unit])
+    each = (round_usd(usd / accepted) if usd else round(tokens / accepted)) if accepted and tokens else None
     return Cost(
         calls=sum(one.calls for one in listed),
         tokens=int(tokens),
-        usd=money(usd),
+        usd=round_usd(usd),
         unit=unit,
         per_week=per_week,
         most_in_a_week=max(per_week),
@@ -223,17 +223,17 @@ def _cost(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cos
 
 
 @dataclass(frozen=True, slots=True)
-class _Groups:
-    """What is counted for each agent and each project; `places` has the folder of every session there ever was."""
+class _GroupCounter:
+    """Counts by agent and by project; `places` has the folder of every known session."""
 
     held: Mapping[tuple[str, str], str]
-    heard: Sequence[_Heard]
+    heard: Sequence[_Instruction]
     effects: Sequence[Effect]
     places: Mapping[tuple[str, str], str]
     weeks: Weeks
 
     def by(self, name: Callable[[str, str], str]) -> tuple[Group, ...]:
-        """Return the groups of a name, made of agent and folder, those with most sessions first."""
+        """Return the groups by `name`, a function of agent and folder; those with most sessions first."""
         sessions = Counter(name(agent, cwd) for (agent, _), cwd in self.held.items())
         taught, accepted, repeats = Counter[str](), Counter[str](), Counter[str]()
         for one in self.heard:
@@ -243,7 +243,7 @@ class _Groups:
         for effect in self.effects:
             for of in effect.occasions:
                 again = of.was_said and of.session.at >= effect.rule.since
-                if again and self.weeks.place(of.session.at) is not None:
+                if again and self.weeks.index_of(of.session.at) is not None:
                     repeats[name(of.session.agent, of.session.cwd)] += 1
         groups = [
             Group(one, sessions[one], taught[one], accepted[one], repeats[one])
@@ -253,7 +253,7 @@ class _Groups:
 
 
 def project_of(cwd: str) -> str:
-    """Return the project that a folder belongs to: the nearest one above with a `.git`, else the folder."""
+    """Return the project that a folder belongs to: the nearest ancestor with a `.git`, or the folder itself."""
     path = Path(cwd)
     return next((str(folder) for folder in (path, *path.parents) if os.path.lexists(folder / ".git")), cwd)
 
@@ -267,11 +267,11 @@ def _percent(part: int, of: int) -> int | None:
     return round(100 * part / of) if of else None
 
 
-def _most(per_week: Mapping[str, Week]) -> int:
+def _max_per_week(per_week: Mapping[str, Week]) -> int:
     weeks: Iterable[Week] = zip(*per_week.values(), strict=True)
     return max(map(sum, weeks))
 
 
-def money(usd: float) -> float:
-    """Return dollars as they are shown: to the cent, a few cents to a hundredth of one."""
-    return round(usd, 2 if usd >= _SMALL else 4)
+def round_usd(usd: float) -> float:
+    """Round dollars for display: to the cent, or to a hundredth of a cent if there are only a few."""
+    return round(usd, 2 if usd >= _SMALL_USD else 4)

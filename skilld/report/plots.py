@@ -1,7 +1,7 @@
 """Plots as inline SVG: bars by week, lines by week, one bar in parts. Pure.
 
-Shapes alone are SVG, and stretch to the width there is; every label is HTML next to them, so that it keeps its size.
-What a week's bar stands for is its title.
+Only shapes are SVG, and stretch to the available width; labels are HTML beside them, so that they keep their size. The
+title of a week's bar says what it stands for.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from datetime import date
 
 from skilld.report.markup import Markup, join, tag
-from skilld.report.say import MONTHS
+from skilld.report.wording import MONTHS
 
-_STEP, _BAR, _HEIGHT = 10, 8, 100  # of a week, its bar, the plot
-_LAST_NAME = 0.96  # of the width: the name of a month must not stand out on the right
+_STEP, _BAR, _HEIGHT = 10, 8, 100  # width of a week, width of its bar, height of the plot
+_MAX_LABEL_POSITION = 0.96  # of the width, so that the name of a month does not overflow on the right
 _GAP = 0.8  # between the parts of one bar
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one colour, which is a class of the style sheet; None is no bar."""
+    """Values of one colour, which is a class in the style sheet; None means no bar."""
 
     colour: str
     values: Sequence[float | None]
 
 
 def bars(series: Sequence[Series], titles: Sequence[str], *, most: float, peak: str, about: str) -> Markup:
-    """Return stacked bars; `most` is as high as the plot, `peak` what that is called, `titles` what each bar is."""
+    """Return stacked bars; `most` is the value at the top of the plot, `peak` its label, `titles` those of the bars."""
     bottoms = [0.0] * len(titles)
     scale = _HEIGHT / most if most else 0.0
     drawn = []
@@ -50,7 +50,7 @@ def bars(series: Sequence[Series], titles: Sequence[str], *, most: float, peak: 
 
 
 def line(values: Sequence[int | None], most: int, about: str) -> Markup:
-    """Return one line in steps over what is below it, from 0 up; `most` is as high as the plot."""
+    """Return a stepped line with a filled area down to 0; `most` is the value at the top of the plot."""
     scale = (_HEIGHT - 8) / most
     known = [(place * _STEP, _HEIGHT - value * scale) for place, value in enumerate(values) if value is not None]
     steps = "".join(f"L{left} {top:.1f}h{_STEP}" for left, top in known)
@@ -62,7 +62,7 @@ def line(values: Sequence[int | None], most: int, about: str) -> Markup:
 
 
 def strip(parts: Iterable[tuple[str, int]], about: str) -> Markup:
-    """Return one lying bar, its parts by colour."""
+    """Return one horizontal bar, its parts by colour."""
     shown = [(colour, number) for colour, number in parts if number]
     left, total, drawn = 0.0, sum(number for _, number in shown), []
     for colour, number in shown:
@@ -73,11 +73,11 @@ def strip(parts: Iterable[tuple[str, int]], about: str) -> Markup:
 
 
 def months(mondays: Sequence[str]) -> Markup:
-    """Return the names of months below the weeks in which they begin."""
+    """Return the names of the months, below the weeks in which they begin."""
     named, known = [], date.fromisoformat(mondays[0]).month
     for place, monday in enumerate(mondays):
         month = date.fromisoformat(monday).month
-        if month != known and place < _LAST_NAME * len(mondays):
+        if month != known and place < _MAX_LABEL_POSITION * len(mondays):
             named.append((place, month))
         known = month
     labels = [

@@ -1,4 +1,4 @@
-"""The report as values: what `--json` prints, and what the page and the lines are made from."""
+"""The report as values: what `--json` prints, and the source of the page and the lines."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from datetime import date, datetime, timedelta
 
 # The weeks of a report, starting on Mondays in the person's own time zone.
 
-_MAX, _MIN_COUNT = 53, 12  # a year with both its ends; and what a plot needs to look like one
+_MAX_WEEKS, _MIN_WEEKS = 53, 12  # a year with both ends; the fewest that make a readable plot
 _WEEK = timedelta(weeks=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Weeks:
-    """`number` weeks, from a Monday on."""
+    """`number` weeks from the Monday `first` on."""
 
     first: date
     number: int
 
     @classmethod
-    def over(cls, moments: Iterable[float], now: float) -> Weeks:
-        """Return the weeks from the oldest of these moments (Unix times) to now, a year at most."""
+    def spanning(cls, moments: Iterable[float], now: float) -> Weeks:
+        """Return the weeks from the first of these moments (Unix times) to now, at most a year."""
         last = _monday(now)
         oldest = min((at for at in moments if 0 < at <= now), default=now)
         number = (last - _monday(oldest)) // _WEEK + 1
-        number = max(_MIN_COUNT, min(number, _MAX))
+        number = max(_MIN_WEEKS, min(number, _MAX_WEEKS))
         return cls(last - (number - 1) * _WEEK, number)
 
-    def place(self, at: float) -> int | None:
-        """Return the week of a moment, from 0; None if it is none of these."""
+    def index_of(self, at: float) -> int | None:
+        """Return the index of a moment's week; None if it is in none of these."""
         if at <= 0:
             return None
         place = (_monday(at) - self.first) // _WEEK
@@ -38,21 +38,21 @@ class Weeks:
 
     def count(self, moments: Iterable[float]) -> tuple[int, ...]:
         """Return how many of these moments are in each week."""
-        found = Counter(map(self.place, moments))
+        found = Counter(map(self.index_of, moments))
         return tuple(found[place] for place in range(self.number))
 
     @property
     def mondays(self) -> tuple[str, ...]:
-        """The first day of each, as text."""
+        """The first day of each week, as text."""
         return tuple((self.first + place * _WEEK).isoformat() for place in range(self.number))
 
-    def oldest(self, moments: Iterable[float], now: float) -> float:
-        """Return the oldest of these moments up to now that is in a week; now if none is."""
-        return min((at for at in moments if at <= now and self.place(at) is not None), default=now)
+    def first_moment(self, moments: Iterable[float], now: float) -> float:
+        """Return the first of these moments that is in one of the weeks; now if none is."""
+        return min((at for at in moments if at <= now and self.index_of(at) is not None), default=now)
 
     @property
     def ends(self) -> tuple[float, ...]:
-        """The Unix time at which each is over."""
+        """The Unix time at which each week ends."""
         days = (self.first + (place + 1) * _WEEK for place in range(self.number))
         return tuple(datetime(day.year, day.month, day.day).astimezone().timestamp() for day in days)
 
@@ -66,8 +66,8 @@ Week = tuple[int, ...]  # one number a week, as long as `Report.weeks`
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A file, and what of what was taught went there; `kind` is a TargetKind."""
+class FileCounts:
+    """A file, and how many instructions went there; `kind` is a TargetKind."""
 
     path: str
     kind: str
@@ -77,14 +77,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
-    """Lasting things said, by where they went, "waiting" for a file, or "said" in one; a proposal may hold several."""
+class TaughtCounts:
+    """Lasting instructions by destination, including "waiting" and "said"; a proposal may contain several."""
 
     total: int
     where: Mapping[str, int]
     per_week: Mapping[str, Week]
     most_in_a_week: int
-    files: tuple[Place, ...]
+    files: tuple[FileCounts, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class DecisionCounts:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """In how many of the sessions in which rules could matter they were said; each rule counts its own."""
+    """In how many of the sessions where rules applied they were stated; each rule counts its own sessions."""
 
     sessions: int
     repeats: int
@@ -107,7 +107,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """What became of a rule; `between` are the percents between which the truth lies. `text` only with words."""
+    """One rule; `between` is the confidence interval in percent; `text` is set only with words."""
 
     path: str
     line: int
@@ -119,8 +119,8 @@ class RuleRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """The same by weeks from the one in which each rule came in; `weeks` from below zero up."""
+class WeeklyShares:
+    """Shares by week, relative to the week in which each rule was added; `weeks` start below zero."""
 
     weeks: tuple[int, ...]
     shares: tuple[Share, ...]
@@ -129,21 +129,21 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """What was said again. `per_week` counts it "before" the rule was added and "after"."""
+    """Repeated rules. `per_week` counts statements "before" the rule was added and "after"."""
 
     states: Mapping[str, int]
     before: Share
     after: Share
     per_week: Mapping[str, Week]
     most_in_a_week: int
-    around: Around
+    around: WeeklyShares
     rules: tuple[RuleRow, ...]
-    unread: bool  # transcripts that were not read for this yet
+    unread: bool  # some transcripts have not been read for this yet
 
 
 @dataclass(frozen=True, slots=True)
 class FileWeight:
-    """The tokens of a file that sessions loaded: now, and at each week's end, None if it was not there."""
+    """The tokens of a file that sessions loaded: now, and at the end of each week; None if it did not exist."""
 
     path: str
     sessions: int
@@ -164,7 +164,7 @@ class ModelCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What was spent, and what for; `usd` is 0 if no price is known. `per_week` is in `unit`."""
+    """What was spent, and on which models; `usd` is 0 if no price is known. `per_week` is in `unit`."""
 
     calls: int
     tokens: int
@@ -179,7 +179,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """An agent or a project: its sessions, and what was taught, accepted and said again in them."""
+    """An agent or a project: its sessions, and how much was taught, accepted and repeated in them."""
 
     name: str
     sessions: int
@@ -190,7 +190,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What was taught, in words: the edit, and the person's own words, redacted."""
+    """One instruction in words: the edit, and the person's quotes, redacted."""
 
     at: str
     what: str
@@ -201,9 +201,9 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole of it. `weeks` are the Mondays; `lessons` are the newest, and only with words.
+    """The whole report. `weeks` are the Mondays; `lessons` are the newest, and only with words.
 
-    `since` is when the first thing happened that is told of; `weeks` may begin before it.
+    `since` is the time of the first event in the report; `weeks` may begin before it.
     """
 
     made_at: str
@@ -211,7 +211,7 @@ class Report:
     weeks: tuple[str, ...]
     words: bool
     sessions: int
-    taught: Taught
+    taught: TaughtCounts
     decided: DecisionCounts
     again: Repeats
     weight: tuple[FileWeight, ...]
@@ -222,10 +222,10 @@ class Report:
 
     @property
     def weeks_since(self) -> int:
-        """How many of the weeks there are since there is anything to tell."""
+        """The number of weeks since the first event."""
         return 1 + sum(monday > self.since for monday in self.weeks)
 
     @property
     def has_news(self) -> bool:
-        """Whether there is anything to tell."""
+        """Whether there is anything to report."""
         return bool(self.sessions or self.taught.total or self.cost.calls or self.again.rules)

@@ -1,4 +1,4 @@
-"""The size in tokens of the files that sessions loaded, week by week, from git."""
+"""The size in tokens of the files that sessions loaded, by week, from git."""
 
 from __future__ import annotations
 
@@ -17,64 +17,64 @@ from skilld.git.run import cached, shared_git
 from skilld.proposals.staging import private_repositories
 from skilld.report.values import FileWeight, Weeks
 
-_MAX_FILES = 24  # the heaviest of those that were loaded
+_MAX_FILES = 24  # the heaviest
 _MAX_BYTES = 1 << 20
-_SECONDS = 5.0  # for the list of one repository's commits
+_GIT_SECONDS = 5.0  # to list one repository's commits
 
 
-def weigh(loaded: Mapping[str, int], weeks: Weeks) -> tuple[FileWeight, ...]:
-    """Return the weight of files by path, each with the number of sessions that loaded it, the heaviest first."""
-    found = {path: tokens for path in loaded if (tokens := _tokens(path)) is not None}
+def weigh_files(loaded: Mapping[str, int], weeks: Weeks) -> tuple[FileWeight, ...]:
+    """Return the weight of files, given by path with the number of sessions that loaded each; the heaviest first."""
+    found = {path: tokens for path in loaded if (tokens := _tokens_of_file(path)) is not None}
     heaviest = sorted(found, key=lambda path: (-found[path], path))[:_MAX_FILES]
     with shared_git():
-        return tuple(_weight(path, loaded[path], found[path], weeks) for path in heaviest)
+        return tuple(_file_weight(path, loaded[path], found[path], weeks) for path in heaviest)
 
 
-def _tokens(path: str) -> int | None:
+def _tokens_of_file(path: str) -> int | None:
     with suppress(OSError, ValueError):
-        return _of(read_plain(Path(path), _MAX_BYTES)[0])
+        return _count_tokens(read_plain(Path(path), _MAX_BYTES)[0])
     return None
 
 
-def _of(data: bytes) -> int:
+def _count_tokens(data: bytes) -> int:
     return tokens_of(data.decode("utf-8", "replace"))
 
 
-def _weight(path: str, sessions: int, now: int, weeks: Weeks) -> FileWeight:
+def _file_weight(path: str, sessions: int, now: int, weeks: Weeks) -> FileWeight:
     past: Sequence[int | None] = ()
     with suppress(SkilldError, OSError):
-        past = _history(Path(path), weeks)
+        past = _weekly_tokens(Path(path), weeks)
     per_week = (*(past[:-1] or (None,) * (weeks.number - 1)), now)
     first = next(tokens for tokens in per_week if tokens is not None)
     return FileWeight(path, sessions, now, now - first, per_week)
 
 
-def _history(path: Path, weeks: Weeks) -> list[int | None]:
-    """Return the tokens of a file at the end of each week, by the first parents of HEAD. Raises SkilldError."""
+def _weekly_tokens(path: Path, weeks: Weeks) -> list[int | None]:
+    """Return the tokens of a file at the end of each week, along HEAD's first parents. Raises SkilldError."""
     tracked = find_any(path, private_repositories())
     repo, oldest = tracked.repo, weeks.ends[0]
-    commits = cached(("weeks", repo.git_dir), partial(_commits, repo, oldest))
-    names = [_newest(commits, end, repo.head) for end in weeks.ends]
+    commits = cached(("weeks", repo.git_dir), partial(_list_commits, repo, oldest))
+    names = [_newest_before(commits, end, repo.head) for end in weeks.ends]
     distinct = list(dict.fromkeys(names))
     objects = read_objects(repo.git, [f"{name}:{tracked.relpath}" for name in distinct])
     tokens = {
-        name: _of(one.data) if one is not None and one.kind == "blob" else None
+        name: _count_tokens(one.data) if one is not None and one.kind == "blob" else None
         for name, one in zip(distinct, objects, strict=True)
     }
     return [tokens[name] for name in names]
 
 
-def _commits(repo: Repo, since: float) -> list[tuple[int, str]]:
-    """Return the commits since a Unix time, the newest first, each with its time."""
+def _list_commits(repo: Repo, since: float) -> list[tuple[int, str]]:
+    """Return the commits since a Unix time, newest first, each with its time."""
     out = repo.git.run(
-        "rev-list", "--first-parent", "--timestamp", f"--max-age={since:.0f}", repo.head, seconds=_SECONDS
+        "rev-list", "--first-parent", "--timestamp", f"--max-age={since:.0f}", repo.head, seconds=_GIT_SECONDS
     )
     rows = (line.split() for line in out.decode().splitlines())
     return [(int(at), name) for at, name in rows]
 
 
-def _newest(commits: Sequence[tuple[int, str]], until: float, head: str) -> str:
-    """Return the commit that was the newest at a Unix time: what came before all of them, where none is as old."""
+def _newest_before(commits: Sequence[tuple[int, str]], until: float, head: str) -> str:
+    """Return the newest commit at a Unix time; if all are younger, the parent of the oldest."""
     if not commits:
         return head
     return next((name for at, name in commits if at <= until), f"{commits[-1][1]}^")

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches_search
 from skilld.mining.proposing import CandidateResult
-from skilld.report.lines import lines
+from skilld.report.lines import report_lines
 from skilld.report.values import Report
 from skilld.review import draw
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text
@@ -312,4 +312,6 @@ class ReportPane(Pane):
     def on_resize(self) -> None:
         if self._report is not None:
             width = max(self.size.width - _MARGIN, _MIN_WIDTH)
-            self.query_one(Static).update(draw.report_content(lines(self._report, str(self._session.home), width)))
+            self.query_one(Static).update(
+                draw.report_content(report_lines(self._report, str(self._session.home), width))
+            )

@@ -10,7 +10,7 @@ from typing import Protocol
 from skilld.clock import ago
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches_search
-from skilld.report.lines import lines
+from skilld.report.lines import report_lines
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text
 from skilld.text import counted, often, safe_text
 
@@ -75,7 +75,7 @@ class PlainTabs:
                 if self.go_through_learnings() is None:
                     self._say("There are no learnings.")
             case "5":
-                self._say(*lines(self._session.report(), str(self._session.home)))
+                self._say(*report_lines(self._session.report(), str(self._session.home)))
             case _:
                 return False
         return True

@@ -1,4 +1,4 @@
-"""Installs and removes the service's files: all or nothing, and only if something changes."""
+"""Installs and removes the service's files, only if something changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skilld.errors import SkilldError
 from skilld.files import write_whole
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
-from skilld.service.values import ManagerError, ServiceFile, ServiceManager, Start
+from skilld.service.values import ManagerError, ServiceFile, ServiceManager, StartCommand
 
 
 def manager(platform: str, environment: Mapping[str, str], home: Path, config: Path) -> ServiceManager:
@@ -19,10 +19,10 @@ def manager(platform: str, environment: Mapping[str, str], home: Path, config: P
     return Launchd(environment, home) if platform == "darwin" else Systemd(environment, home, config)
 
 
-def install(manager: ServiceManager, start: Start) -> list[Path]:
-    """Write the service's files, enable and start it. Returns the files that were written: none if all stood.
+def install(manager: ServiceManager, start: StartCommand) -> list[Path]:
+    """Write the service's files, enable and start it. Returns the files that were written, none if all were up to date.
 
-    Raises SkilldError if a file cannot be written or the manager fails; the files stay then.
+    Raises SkilldError if a file cannot be written or the manager fails; written files stay.
     """
     wanted = manager.files(start)
     written = [path for path, file in wanted.items() if _differs(path, file)]
@@ -36,7 +36,7 @@ def install(manager: ServiceManager, start: Start) -> list[Path]:
 
 
 def uninstall(manager: ServiceManager) -> list[Path]:
-    """Stop the service and remove its files, those of a manager that does not answer too. Returns what was there."""
+    """Stop the service and remove its files, even if its manager does not respond. Returns the removed files."""
     if there := [path for path in manager.own_files() if path.exists() or path.is_symlink()]:
         with suppress(ManagerError):
             manager.disable()
@@ -55,7 +55,7 @@ def _differs(path: Path, file: ServiceFile) -> bool:
 
 
 def _write(path: Path, file: ServiceFile) -> None:
-    """Put a file in its place; what stood there, a link to somewhere included, is replaced and not written through."""
+    """Write a file; an existing one is replaced, and a symlink is not followed."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, file.data, file.mode)

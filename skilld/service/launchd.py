@@ -11,60 +11,60 @@ from pathlib import Path
 from xml.parsers.expat import ExpatError
 
 from skilld.service.values import (
-    Answer,
+    CommandResult,
     ManagerError,
     ServiceFile,
     ServiceState,
-    Start,
-    ask,
-    plain,
+    StartCommand,
+    check_plain,
+    run_command,
     service_path,
-    template,
+    shipped_file,
 )
 
-# The launchd agent: the file of launchd/ filled in, and read back. Source: launchd.plist(5).
+# The launchd agent: the template in launchd/ filled in, and read back. Source: launchd.plist(5).
 
-_NONE = (plistlib.InvalidFileException, ExpatError, ValueError, LookupError, TypeError, AttributeError)
+_UNREADABLE = (plistlib.InvalidFileException, ExpatError, ValueError, LookupError, TypeError, AttributeError)
 LABEL = "dev.skilld.daemon"
 
 
-def render(template: bytes, start: Start) -> bytes:
-    """Return the agent's property list. Raises RefusedError for text that none can hold.
+def render(template: bytes, start: StartCommand) -> bytes:
+    """Return the agent's property list. Raises RefusedError for text that no property list can hold.
 
-    launchd hands out no variables from a file, so what the start has is in the list itself.
+    launchd cannot read variables from a file, so they are in the list itself.
     """
     agent = plistlib.loads(template)
     _, *arguments = agent["ProgramArguments"]
-    agent["ProgramArguments"] = [*(plain(part, "the program's path") for part in start.program), *arguments]
+    agent["ProgramArguments"] = [*(check_plain(part, "the program's path") for part in start.program), *arguments]
     usual = agent["EnvironmentVariables"]["PATH"].split(":")
     agent["EnvironmentVariables"] = {
-        **{name: plain(value, name) for name, value in start.variables.items()},
-        "PATH": plain(service_path(start.path, usual), "PATH"),
+        **{name: check_plain(value, name) for name, value in start.variables.items()},
+        "PATH": check_plain(service_path(start.path, usual), "PATH"),
     }
     return plistlib.dumps(agent, sort_keys=False)
 
 
 def program_of(data: bytes) -> str:
-    """Return the program that an agent's property list starts, empty if it is none of ours."""
+    """Return the program that an agent's property list starts; empty if skilld did not write it."""
     try:
         return str(plistlib.loads(data)["ProgramArguments"][0])
-    except _NONE:
+    except _UNREADABLE:
         return ""
 
 
 def variables_of(data: bytes) -> dict[str, str]:
-    """Return the variables that an agent's property list gives, none if it is none of ours."""
+    """Return the variables that an agent's property list sets; none if skilld did not write it."""
     try:
         return {str(name): str(value) for name, value in plistlib.loads(data)["EnvironmentVariables"].items()}
-    except _NONE:
+    except _UNREADABLE:
         return {}
 
 
-# It is killed after the ExitTimeOut of its list, 20 seconds.
-_SECONDS_TO_END = 30.0
-_STEP_SECONDS = 0.1
-_UNDER_WAY = 36  # EINPROGRESS: it was asked to end, and takes its time
-_FACT = re.compile(r"^\t(state|pid|runs) = (.+)$", re.MULTILINE)
+# launchd kills it after the ExitTimeOut of its list, 20 seconds.
+_STOP_SECONDS = 30.0
+_POLL_SECONDS = 0.1
+_IN_PROGRESS = 36  # EINPROGRESS: it is still stopping
+_FACT_PATTERN = re.compile(r"^\t(state|pid|runs) = (.+)$", re.MULTILINE)
 
 
 class Launchd:
@@ -79,9 +79,9 @@ class Launchd:
         self._domain = f"gui/{os.geteuid()}"
         self._target = f"{self._domain}/{LABEL}"
 
-    def files(self, start: Start) -> Mapping[Path, ServiceFile]:
-        """Return the agent's property list; private where it holds variables."""
-        data = render(template(f"launchd/{LABEL}.plist"), start)
+    def files(self, start: StartCommand) -> Mapping[Path, ServiceFile]:
+        """Return the agent's property list; only the person can read it if it has variables."""
+        data = render(shipped_file(f"launchd/{LABEL}.plist"), start)
         return {self._file: ServiceFile(data, 0o600 if start.variables else 0o644)}
 
     def own_files(self) -> list[Path]:
@@ -89,29 +89,29 @@ class Launchd:
         return [self._file]
 
     def variables(self, names: Collection[str]) -> Mapping[str, str]:
-        """Return what launchd gives to every agent; HOME is always the person's own."""
+        """Return the variables that launchd sets for every agent; HOME is always the person's own."""
         given = {name: self._ask("getenv", name).out for name in names if name != "HOME"}
         return {"HOME": str(self._home), **{name: value for name, value in given.items() if value}}
 
     def own_variables(self) -> Mapping[str, str]:
-        """Return what is in the property list."""
+        """Return the variables in the property list."""
         return variables_of(self._file.read_bytes()) if self._file.is_file() else {}
 
     def enable(self, *, changed: bool) -> None:
-        """Load it, which starts it; one whose file changed is unloaded before."""
+        """Load the agent, which starts it; unload it before if its file has changed."""
         if changed and self._loaded():
             self.stop()
         self.start()
 
     def disable(self) -> None:
-        """Unload it."""
+        """Unload the agent."""
         self.stop()
 
     def forget(self) -> None:
-        """Nothing is left to be told: launchd reads the folder at the next login."""
+        """Do nothing: launchd reads the folder at the next login."""
 
     def start(self) -> None:
-        """Load it, or start it where it is loaded."""
+        """Load the agent, or start it if it is loaded."""
         self._call("enable", self._target)  # it may have been disabled by hand
         if not self._loaded():
             self._call("bootstrap", self._domain, str(self._file))
@@ -119,21 +119,21 @@ class Launchd:
             self._call("kickstart", self._target)
 
     def stop(self) -> None:
-        """Unload it: merely killed it would count as failed and be started again.
+        """Unload the agent: if it were only killed, launchd would restart it.
 
-        launchctl need not wait for its end, and loads nothing while it lasts.
+        launchctl may return before it has stopped, but cannot load it again until then.
         """
         if not self._loaded():
             return
-        self._call("bootout", self._target, also=_UNDER_WAY)
-        deadline = time.monotonic() + _SECONDS_TO_END
+        self._call("bootout", self._target, also=_IN_PROGRESS)
+        deadline = time.monotonic() + _STOP_SECONDS
         while self._loaded():
             if time.monotonic() > deadline:
                 raise ManagerError("launchd failed", f"{LABEL} has not stopped", "Try again in a minute.")
-            time.sleep(_STEP_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     def state(self) -> ServiceState:
-        """Return how it is, by launchctl print and the list's own text."""
+        """Return the state, from `launchctl print` and the property list."""
         installed = self._file.is_file()
         program = program_of(self._file.read_bytes()) if installed else ""
         try:
@@ -142,7 +142,7 @@ class Launchd:
             return ServiceState(self.name, self._file, installed, state="unknown", says=str(error), program=program)
         if answer.status:
             return ServiceState(self.name, self._file, installed, state="not loaded", program=program)
-        facts = dict(_FACT.findall(answer.out))
+        facts = dict(_FACT_PATTERN.findall(answer.out))
         return ServiceState(
             self.name,
             self._file,
@@ -167,5 +167,5 @@ class Launchd:
                 "The service works only in a graphical login session. Otherwise, run skilld in a terminal: skilld run",
             )
 
-    def _ask(self, *arguments: str) -> Answer:
-        return ask(self._environment, "launchctl", *arguments)
+    def _ask(self, *arguments: str) -> CommandResult:
+        return run_command(self._environment, "launchctl", *arguments)

@@ -17,12 +17,12 @@ from skilld.errors import RefusedError, SkilldError, UsageError
 
 
 class ManagerError(SkilldError):
-    """The service manager is not there, does not answer, or did not do what it was asked."""
+    """The service manager is missing, does not respond, or failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """How the daemon is started: program and first arguments, PATH, and the variables that it needs besides."""
+class StartCommand:
+    """How the daemon is started: program and first arguments, PATH, and the other variables that it needs."""
 
     program: tuple[str, ...]
     path: str
@@ -39,11 +39,11 @@ class ServiceFile:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """What the manager and the installed file say.
+    """The state of the service, from the manager and the installed file.
 
-    `state` is the manager's own word, `says` what the daemon told it. `program` is what the installed file starts,
-    empty if there is none. `restarts` counts those since the last start by hand. `linger` says whether it also
-    runs while the person is logged out; None if that cannot be told.
+    `state` is the manager's own word, `says` the daemon's status text. `program` is what the installed file starts,
+    empty if there is none. `restarts` counts those since the last manual start. `linger` says whether the service also
+    runs while the person is logged out; None if that is not known.
     """
 
     manager: str
@@ -66,42 +66,42 @@ class ServiceManager(Protocol):
     def name(self) -> str:
         """The manager's own name."""
 
-    def files(self, start: Start) -> Mapping[Path, ServiceFile]:
-        """Return the files that make the service. Raises RefusedError for text that none can hold."""
+    def files(self, start: StartCommand) -> Mapping[Path, ServiceFile]:
+        """Return the files that define the service. Raises RefusedError for text that they cannot hold."""
 
     def own_files(self) -> list[Path]:
         """Return every file that an installation may have written."""
 
     def variables(self, names: Collection[str]) -> Mapping[str, str]:
-        """Return those of the named variables that the manager gives to every service. Raises ManagerError."""
+        """Return those of the named variables that the manager sets for every service. Raises ManagerError."""
 
     def own_variables(self) -> Mapping[str, str]:
-        """Return the variables that the installed files give to the service besides."""
+        """Return the additional variables that the installed files set for the service."""
 
     def enable(self, *, changed: bool) -> None:
-        """Have the installed file start now, and whenever the person's session does. Raises ManagerError."""
+        """Start the service now and with every login session. Raises ManagerError."""
 
     def disable(self) -> None:
-        """Stop the service and have it not start again; called before its files are removed. Raises ManagerError."""
+        """Stop the service for good; called before its files are removed. Raises ManagerError."""
 
     def forget(self) -> None:
-        """Take note that the files are gone, and leave nothing that led to them. Raises ManagerError."""
+        """Clean up after the files were removed. Raises ManagerError."""
 
     def start(self) -> None:
-        """Start it, and return when it runs. Raises ManagerError."""
+        """Start the service, and return once it runs. Raises ManagerError."""
 
     def stop(self) -> None:
-        """Stop it, and return when it ended. Raises ManagerError."""
+        """Stop the service, and return once it has stopped. Raises ManagerError."""
 
     def state(self) -> ServiceState:
-        """Return how the service is. Never raises: a manager that does not answer is a state too."""
+        """Return the state of the service. Never raises: a manager that does not respond is a state, too."""
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def template(name: str) -> bytes:
-    """Return a shipped file by its place, such as `systemd/skilld.service`."""
+def shipped_file(name: str) -> bytes:
+    """Return a file shipped with skilld, such as `systemd/skilld.service`."""
     for folder in (_PACKAGE / "_units", _PACKAGE.parent):
         try:
             return (folder / name).read_bytes()
@@ -110,58 +110,74 @@ def template(name: str) -> bytes:
     raise SkilldError("Cannot install the service", f"{name} is missing from this installation", "Reinstall skilld.")
 
 
-# A person who exported a key, a proxy or a folder in a terminal has it there and nowhere else: a service gets the
-# manager's environment. So what it would miss is found and named before anything is installed.
+# A key, a proxy or a folder that a person exported in a terminal exists only there: a service gets the manager's
+# environment. So the variables that it would lack are found and reported before anything is installed.
 
-_PLACES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
-_NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy")
-_TRUST = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-_OURS = "SKILLD_*"
-_NEVER = frozenset({"SKILLD_CHILD"})
-# Providers whose variables do not begin with their name. Source: docs.litellm.ai, providers.
-_OTHERWISE = {
+_FOLDER_VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+_PROXY_VARIABLES = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+)
+_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+_OWN_VARIABLES = "SKILLD_*"
+_IGNORED_VARIABLES = frozenset({"SKILLD_CHILD"})
+# Providers whose variables do not start with their name. Source: docs.litellm.ai, providers.
+_PROVIDER_VARIABLES = {
     "bedrock": ("AWS_*",),
     "sagemaker": ("AWS_*",),
     "vertex_ai": ("VERTEX*", "GOOGLE_*"),
     "gemini": ("GEMINI_*", "GOOGLE_API_KEY"),
     "ollama_chat": ("OLLAMA_*",),
 }
-_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
+_DEFAULT_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
-def needed(environment: Mapping[str, str], model: str, *, has_key: bool) -> dict[str, str]:
-    """Return the variables of a shell that change what the daemon does with this `model`.
+def needed_variables(environment: Mapping[str, str], model: str, *, has_key: bool) -> dict[str, str]:
+    """Return the variables of a shell that affect what the daemon does with this `model`; empty ones count as unset.
 
-    `has_key` says that the settings hold the model's key. Empty ones count as unset.
+    `has_key` says that the settings contain the model's key.
     """
     of_agents = [name for adapter in ADAPTERS.values() for name in adapter.INFO.variables]
-    patterns = [*_PLACES, *_NETWORK, *_TRUST, _OURS, *of_agents, *_of_model(model, has_key=has_key)]
+    patterns = [
+        *_FOLDER_VARIABLES,
+        *_PROXY_VARIABLES,
+        *_CERTIFICATE_VARIABLES,
+        _OWN_VARIABLES,
+        *of_agents,
+        *_model_variables(model, has_key=has_key),
+    ]
     return {
         name: value
         for name, value in sorted(environment.items())
-        if value and name not in _NEVER and any(fnmatchcase(name, pattern) for pattern in patterns)
+        if value and name not in _IGNORED_VARIABLES and any(fnmatchcase(name, pattern) for pattern in patterns)
     }
 
 
-def only_here(wanted: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Return what the shell has and the manager does not give, or gives otherwise."""
+def missing_variables(wanted: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Return the wanted variables that the manager does not set, or sets to another value."""
     return {name: value for name, value in wanted.items() if given.get(name) != value}
 
 
-def service_path(path: str, more: Iterable[str] = _FOLDERS) -> str:
-    """Return the PATH for the service: the absolute folders of the shell's, each once, then `more`."""
+def service_path(path: str, more: Iterable[str] = _DEFAULT_PATH) -> str:
+    """Return the PATH for the service: the absolute folders of the shell's PATH, each once, then `more`."""
     folders = [folder for folder in path.split(":") if folder.startswith("/")]
     return ":".join(dict.fromkeys([*folders, *more]))
 
 
-def plain(text: str, what: str) -> str:
-    """Return `text`, or raise RefusedError if it holds a control character: no service file can hold that."""
+def check_plain(text: str, what: str) -> str:
+    """Return `text`. Raises RefusedError if it contains a control character, which no service file can hold."""
     if any(ord(char) < ord(" ") or char == "\x7f" for char in text):
         raise RefusedError("The service was not installed", f"{what} contains a control character")
     return text
 
 
-def _of_model(model: str, *, has_key: bool) -> tuple[str, ...]:
+def _model_variables(model: str, *, has_key: bool) -> tuple[str, ...]:
     if model == AGENT:
         return tuple(dict.fromkeys(name for client in CLIENTS.values() for name in client.variables))
     if model in {"auto", "offline"}:
@@ -169,37 +185,37 @@ def _of_model(model: str, *, has_key: bool) -> tuple[str, ...]:
     if model.startswith(PREFIX):
         try:
             return chosen(model)[0].variables
-        except UsageError:  # told where the model is used
+        except UsageError:  # reported where the model is used
             return ()
     if has_key:
         return ()
     provider, slash, _ = model.partition("/")
     if not slash:
         return tuple(PROVIDERS)
-    return _OTHERWISE.get(provider, (f"{provider.upper().replace('-', '_')}_*",))
+    return _PROVIDER_VARIABLES.get(provider, (f"{provider.upper().replace('-', '_')}_*",))
 
 
-# Runs a service manager's program and waits for its answer. The only place here that starts programs.
+# Running a service manager's program. Nothing else here starts programs.
 
-# systemctl start waits until the daemon says that it is ready, which it puts off while it reads what was written.
-_SECONDS = 600.0
-WITHOUT = "Run skilld in a terminal instead: skilld run"
+# systemctl start waits until the daemon is ready, which takes a while if there is much to read.
+_MAX_SECONDS = 600.0
+TERMINAL_REMEDY = "Run skilld in a terminal instead: skilld run"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Exit status, and what was printed."""
+class CommandResult:
+    """A command's exit status and output."""
 
     status: int
     out: str
     err: str
 
 
-def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer:
-    """Run `program` of PATH with a time limit. Raises ManagerError if it is missing or does not end."""
+def run_command(environment: Mapping[str, str], program: str, *arguments: str) -> CommandResult:
+    """Run `program` from PATH with a time limit. Raises ManagerError if it is missing or does not finish."""
     found = shutil.which(program, path=environment.get("PATH"))
     if found is None:
-        raise ManagerError("No service manager found", f"{program} is not on PATH", WITHOUT)
+        raise ManagerError("No service manager found", f"{program} is not on PATH", TERMINAL_REMEDY)
     try:
         done = subprocess.run(
             [found, *arguments],
@@ -207,16 +223,18 @@ def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=_SECONDS,
+            timeout=_MAX_SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise ManagerError(
-            "The service manager is not responding", f"{program} took longer than {_SECONDS:.0f} seconds", WITHOUT
+            "The service manager is not responding",
+            f"{program} took longer than {_MAX_SECONDS:.0f} seconds",
+            TERMINAL_REMEDY,
         ) from None
     except OSError as error:
-        raise ManagerError("Cannot reach the service manager", f"{found}: {error.strerror}", WITHOUT) from error
-    return Answer(done.returncode, _text(done.stdout), _text(done.stderr))
+        raise ManagerError("Cannot reach the service manager", f"{found}: {error.strerror}", TERMINAL_REMEDY) from error
+    return CommandResult(done.returncode, _decode(done.stdout), _decode(done.stderr))
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace").strip()

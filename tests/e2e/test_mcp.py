@@ -141,9 +141,9 @@ def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder:
     ],
 )
 def test_an_agent_with_skills_of_its_own_is_known(variable: str, client: str, agent: str) -> None:
-    from skilld.mcp.server import hidden_from
+    from skilld.mcp.server import agent_with_skills
 
-    assert hidden_from({variable: "1"}, client) == agent
+    assert agent_with_skills({variable: "1"}, client) == agent
 
 
 @pytest.mark.parametrize(

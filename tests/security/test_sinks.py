@@ -231,7 +231,7 @@ def test_t25_a_notice_is_plain_text_of_bounded_length(names: list[str]) -> None:
 
 def test_t25_what_a_notice_says_is_an_argument_and_never_part_of_a_script() -> None:
     evil = f'"; do shell script "touch /tmp/owned" {HOSTILE}'
-    ours, theirs = desktop.window(evil), desktop.window("x")
+    ours, theirs = desktop.window_command(evil), desktop.window_command("x")
     assert ours[-1] == evil
     assert ours[:-1] == theirs[:-1]
     assert ours[-2] == "--"

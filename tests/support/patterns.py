@@ -66,7 +66,7 @@ LITERAL = frozenset(
         "skilld.mining.procedure.are_asked",
         "skilld.mining.procedure.put",
         "skilld.redact.findings.outside_placeholders",
-        "skilld.service.systemd._escaped",
+        "skilld.service.systemd._escape",
         "skilld.service.systemd.render",
     }
 )

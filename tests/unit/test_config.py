@@ -341,7 +341,7 @@ def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(
         return Model(settings.model, "", answer=answers.pop())
 
     answers: list[Trouble | str] = [Trouble("the provider rejected the key", "Check the key."), " (12 tokens)"]
-    monkeypatch.setattr(gather, "model", model)
+    monkeypatch.setattr(gather, "model_facts", model)
     assert _set("model", "openai/gpt-5-mini") == 0
     assert "The model answered a test question (12 tokens)." in capsys.readouterr().out
     assert _set("model", "gpt-5") == 0

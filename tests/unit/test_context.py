@@ -14,7 +14,7 @@ from skilld.agents.claude_code import INFO as CLAUDE_CODE
 from skilld.context import Context, Disk, Kind, LoadTime, Scope, context_of, find_duplicates
 from skilld.context.installed import installed_version
 from skilld.context.patterns import matches
-from skilld.health.checks import loaded
+from skilld.health.checks import surprises
 from support.in_process import InProcess
 
 NEW, OLD = "2.1.330", "2.1.197"
@@ -360,10 +360,10 @@ def test_the_verb_and_the_doctor_tell_the_same_surprise(home: Path, repo: Path) 
     shown = program.run("context", "--project", str(repo), "--agent", "claude-code").stdout
     assert "! AGENTS.md: it is used only if there is no CLAUDE.md (CLAUDE.local.md)" in shown
     assert program.run("context", "--agent", "nobody").returncode == 2
-    (check,) = loaded([context("claude-code", repo)])
+    (check,) = surprises([context("claude-code", repo)])
     assert (check.verdict.value, check.name) == ("warn", "context claude-code")
     assert f"{repo / 'AGENTS.md'}: it is used only if there is no CLAUDE.md" in check.detail
-    assert [check.verdict.value for check in loaded([context("codex", repo)])] == ["ok"]
+    assert [check.verdict.value for check in surprises([context("codex", repo)])] == ["ok"]
 
 
 def test_a_version_that_nothing_tells_is_assumed_and_says_so(

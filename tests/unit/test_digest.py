@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.clock import day
-from skilld.notify.notice import Digest, PastNotice, Rules, due, is_quiet
+from skilld.notify.notice import Digest, NoticeRules, PastNotice, is_quiet, next_digest
 from skilld.settings import Notify
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
-RULES = Rules()
+RULES = NoticeRules()
 
 
 @pytest.fixture(autouse=True)
@@ -34,47 +34,47 @@ def _told(at: float, *ids: str) -> PastNotice:
 
 
 def test_nothing_open_is_nothing_to_say() -> None:
-    assert due([], [], [], RULES, NOON) is None
+    assert next_digest([], [], [], RULES, NOON) is None
 
 
 def test_the_first_comes_at_once_and_what_follows_is_gathered() -> None:
-    assert due(["a"], [], [], RULES, NOON) == Digest(("a",), ())
+    assert next_digest(["a"], [], [], RULES, NOON) == Digest(("a",), ())
     shown = [_told(NOON, "a")]
-    assert due(["a", "b"], [], shown, RULES, NOON + 14 * MINUTE) is None
-    assert due(["a", "b", "c"], [], shown, RULES, NOON + 15 * MINUTE) == Digest(("a", "b", "c"), ())
+    assert next_digest(["a", "b"], [], shown, RULES, NOON + 14 * MINUTE) is None
+    assert next_digest(["a", "b", "c"], [], shown, RULES, NOON + 15 * MINUTE) == Digest(("a", "b", "c"), ())
 
 
 def test_what_stays_open_comes_back_a_day_later_and_no_sooner() -> None:
     shown = [_told(NOON, "a")]
-    assert due(["a"], [], shown, RULES, NOON + 23 * HOUR) is None
-    assert due(["a"], [], shown, RULES, NOON + DAY) == Digest(("a",), ())
-    assert due([], [], shown, RULES, NOON + DAY) is None
+    assert next_digest(["a"], [], shown, RULES, NOON + 23 * HOUR) is None
+    assert next_digest(["a"], [], shown, RULES, NOON + DAY) == Digest(("a",), ())
+    assert next_digest([], [], shown, RULES, NOON + DAY) is None
 
 
 def test_quiet_hours_over_midnight_hold_back_until_morning() -> None:
     rules = replace(RULES, quiet=(22 * 60, 8 * 60))
-    assert due(["a"], [], [], rules, NOON + 10 * HOUR) is None
-    assert due(["a"], [], [], rules, NOON + 19.9 * HOUR) is None
-    assert due(["a"], [], [], rules, NOON + 20 * HOUR) == Digest(("a",), ())
+    assert next_digest(["a"], [], [], rules, NOON + 10 * HOUR) is None
+    assert next_digest(["a"], [], [], rules, NOON + 19.9 * HOUR) is None
+    assert next_digest(["a"], [], [], rules, NOON + 20 * HOUR) == Digest(("a",), ())
 
 
 def test_a_snooze_holds_everything_back_until_its_end() -> None:
     rules = replace(RULES, snoozed_until=NOON + HOUR)
-    assert due(["a"], ["budget"], [], rules, NOON) is None
-    assert due(["a"], ["budget"], [], rules, NOON + HOUR) == Digest(("a",), ("budget",))
+    assert next_digest(["a"], ["budget"], [], rules, NOON) is None
+    assert next_digest(["a"], ["budget"], [], rules, NOON + HOUR) == Digest(("a",), ("budget",))
 
 
 def test_a_cause_is_told_once_a_day_and_never_in_place_of_a_proposal() -> None:
     shown = [PastNotice(NOON, frozenset("a"), frozenset({"budget"}))]
-    assert due(["a"], ["budget"], shown, RULES, NOON + HOUR) is None
-    found = due(["a"], ["budget", "failed"], shown, RULES, NOON + HOUR)
+    assert next_digest(["a"], ["budget"], shown, RULES, NOON + HOUR) is None
+    found = next_digest(["a"], ["budget", "failed"], shown, RULES, NOON + HOUR)
     assert found == Digest(("a",), ("failed",))
-    assert due([], ["budget"], shown, RULES, NOON + 13 * HOUR) == Digest((), ("budget",))
+    assert next_digest([], ["budget"], shown, RULES, NOON + 13 * HOUR) == Digest((), ("budget",))
 
 
 def test_a_clock_that_was_set_back_silences_nobody() -> None:
     told_of_a = [_told(NOON + 30 * DAY, "a")]
-    assert due(["a", "b"], [], told_of_a, RULES, NOON) == Digest(("a", "b"), ())
+    assert next_digest(["a", "b"], [], told_of_a, RULES, NOON) == Digest(("a", "b"), ())
 
 
 @pytest.mark.parametrize(("text", "minutes"), [("22:00-08:00", (1320, 480)), ("0:30 - 6:05", (30, 365)), ("", None)])
@@ -108,7 +108,7 @@ def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than
 ) -> None:
     """Four days in steps: proposals come and go, troubles come; every look may show a notice."""
     hours = (quiet[0] * 10, quiet[1] * 10) if quiet else None
-    rules = Rules(per_day=per_day, minutes_between=between, quiet=hours)
+    rules = NoticeRules(per_day=per_day, minutes_between=between, quiet=hours)
     steps = int(4 * DAY / _STEP)
     events = data.draw(st.dictionaries(st.integers(0, steps), st.sampled_from(["open", "decide", "trouble"])))
     waiting: list[str] = []
@@ -128,7 +128,7 @@ def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than
             silent_since = None
         elif silent_since is None:
             silent_since = now
-        if digest := due(waiting, causes, shown, rules, now):
+        if digest := next_digest(waiting, causes, shown, rules, now):
             assert not is_quiet(hours, now)
             shown.append(PastNotice(now, frozenset(digest.proposals), frozenset(digest.causes)))
             assert sum(day(notice.at) == day(now) for notice in shown) <= per_day

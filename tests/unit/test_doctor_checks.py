@@ -10,7 +10,7 @@ import pytest
 from skilld.context import Context, LoadedFile, LoadTime, Scope, Segment
 from skilld.health import checks as following
 from skilld.health import checks as judging
-from skilld.health.checks import apart, loaded, machine, repeats, why_nothing
+from skilld.health.checks import machine, no_common_file, reasons_for_nothing, repeats, surprises
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.service.values import ServiceState
 
@@ -159,15 +159,17 @@ def test_a_back_end_that_works_without_a_key_is_well_and_says_what_else_there_is
 
 def test_why_nothing_is_about_what_came_after_the_newest_proposal() -> None:
     at = "2026-11-28T03:00:00Z"
-    assert why_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
-    assert why_nothing(Counts(turns=2, judged=2, since=at, said=("a", "b"), said_since=1), "", running=True) == [
+    assert reasons_for_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
+    assert reasons_for_nothing(
+        Counts(turns=2, judged=2, since=at, said=("a", "b"), said_since=1), "", running=True
+    ) == [
         f"2 messages read since the newest proposal ({at}): 2 judged",
         "said, but already in a file: a (once)",
     ]
 
 
 def test_looking_back_is_advised_as_it_works_while_skilld_runs() -> None:
-    assert [why_nothing(Counts(), "", running=running)[0].partition("; ")[2] for running in (False, True)] == [
+    assert [reasons_for_nothing(Counts(), "", running=running)[0].partition("; ")[2] for running in (False, True)] == [
         "to read the last 7 days: skilld run --once --backfill 7",
         "to read the last 7 days, stop skilld, then: skilld run --once --backfill 7",
     ]
@@ -184,7 +186,7 @@ SKIPPED = "3 skipped (no lasting instructions)"
 
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
     counts = Counts(turns=47, judged=38, pending=5, waiting=1, chatter=3, parked=2, refusals={"a": 1, "b": 3})
-    assert why_nothing(counts, "until you resume", running=True) == [
+    assert reasons_for_nothing(counts, "until you resume", running=True) == [
         f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
         "messages are judged once their session has 5 messages, ends, or is idle for 10 minutes",
         "2 batches failed after several attempts (list: skilld status)",
@@ -195,11 +197,11 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
 
 
 def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
-    assert why_nothing(Counts(turns=6, judged=5, chatter=1), "", running=True) == [
+    assert reasons_for_nothing(Counts(turns=6, judged=5, chatter=1), "", running=True) == [
         "6 messages read: 5 judged, 1 skipped (no lasting instructions)",
         "nothing judged so far sounded like a lasting instruction",
     ]
-    kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "", running=True)
+    kept = reasons_for_nothing(Counts(turns=5, judged=5, learnings=2), "", running=True)
     assert kept[1:] == ["2 lasting instructions kept, but not in any file yet (list: skilld learnings)"]
 
 
@@ -216,7 +218,7 @@ def test_agents_of_one_project_that_load_no_file_in_common(codex: list[str], cla
         files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
         return Context(agent, "", "measured", "/p", files)
 
-    found = apart([loads("codex", codex), loads("claude-code", claude)])
+    found = no_common_file([loads("codex", codex), loads("claude-code", claude)])
     assert [check.verdict for check in found] == [verdict] * bool(verdict)
     assert all("codex loads AGENTS.md; claude-code loads CLAUDE.md" in check.detail for check in found)
 
@@ -229,5 +231,5 @@ def test_what_loaded_files_say_against_each_other_is_told() -> None:
             ("/p/CLAUDE.md", Scope.PROJECT, "- Be brief.\n- Use pnpm for everything."),
         )
     )
-    (check,) = loaded([Context("claude-code", "", "measured", "/p", files)])
+    (check,) = surprises([Context("claude-code", "", "measured", "/p", files)])
     assert check.detail == "/p/CLAUDE.md:4 says the opposite of /h/.claude/CLAUDE.md:3"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.notify.notice import about_words
+from skilld.notify.notice import about_change
 from skilld.proposals.amend import accept_edited, accept_parts, reopen
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
@@ -85,7 +85,7 @@ def test_one_batch_may_make_two(person: Person, made: Proposal) -> None:
 def test_one_without_a_quote_has_none_in_its_message(person: Person) -> None:
     made = staged(new_proposal(person, evidence=(), reason="Put together of two skills."))
     assert person.git("log", "-1", "--format=%b", STAGING).split("\n\n")[0] == "Put together of two skills."
-    assert about_words(made) == "new skill: say n1"
+    assert about_change(made) == "new skill: say n1"
 
 
 @pytest.mark.parametrize(

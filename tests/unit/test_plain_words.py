@@ -14,8 +14,8 @@ from skilld.cli.effect import summary
 from skilld.effect.figures import Count, RuleState
 from skilld.effect.rules import Effect, Origin, Rule
 from skilld.proposals.model import MAX_SUBJECT, compose
-from skilld.report.say import sessions
 from skilld.report.values import Share
+from skilld.report.wording import sessions
 from support.program import Program
 
 RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")

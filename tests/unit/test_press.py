@@ -14,7 +14,7 @@ import pytest
 from skilld.notify import desktop
 from skilld.notify import desktop as macos
 from skilld.notify.desktop import Desktop
-from skilld.notify.notice import Notice, buttons, escaped
+from skilld.notify.notice import Notice, buttons, escape
 from skilld.types import Op, Operation
 from support.proposals import a_proposal
 from support.waiting import LIMIT, pause
@@ -73,7 +73,7 @@ def test_on_macos_the_command_is_one_quoted_argument() -> None:
 def test_a_terminal_that_cannot_start_is_told_by_its_command(tmp_path: Path) -> None:
     broken = _program(tmp_path, "broken", "exit 1")
     environment = {"PATH": os.environ["PATH"], "DISPLAY": ":99", "TERMINAL": str(broken)}
-    assert desktop.review([], environment) == "no terminal was found. Run: skilld review"
+    assert desktop.open_review([], environment) == "no terminal was found. Run: skilld review"
 
 
 def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
     settings = home / ".config/skilld/config.toml"  # this is no daemon, whose decision is the person's
     settings.parent.mkdir(parents=True)
     settings.write_text("accept.by_agents = true\n", encoding="utf-8")
-    why = desktop.decide("accept", "0123abcd", environment)
+    why = desktop.run_decision("accept", "0123abcd", environment)
     assert why == "No such proposal: 0123abcd List them: skilld proposals --state all"
 
 
@@ -95,7 +95,7 @@ def osascript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_notice_on_macos_hands_its_text_to_a_constant_script(osascript: Path) -> None:
     evil = '" with title "x\n$(touch owned)'
-    assert asyncio.run(macos.show("skilld", evil)) == ""
+    assert asyncio.run(macos.show_with_osascript("skilld", evil)) == ""
     assert osascript.read_text().split("\0")[:-1] == [
         *("-e", "on run argv"),
         *("-e", "display notification (item 2 of argv) with title (item 1 of argv)"),
@@ -109,7 +109,7 @@ def test_a_notice_on_macos_that_hangs_is_ended(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     async def show() -> None:
-        await asyncio.wait_for(macos.show("skilld", "x"), 0.2)
+        await asyncio.wait_for(macos.show_with_osascript("skilld", "x"), 0.2)
 
     with pytest.raises(TimeoutError):
         asyncio.run(show())
@@ -123,8 +123,8 @@ def test_the_time_that_loading_the_library_takes_is_not_the_services(monkeypatch
         pause(0.5)
         return SimpleNamespace(get_capabilities=get_capabilities)
 
-    monkeypatch.setattr(desktop, "_SECONDS", 0.1)
-    monkeypatch.setattr(desktop, "_library", load)
+    monkeypatch.setattr(desktop, "_SHOW_SECONDS", 0.1)
+    monkeypatch.setattr(desktop, "_load_notifier", load)
     assert Desktop().show(Notice("x")).result(LIMIT) == "no notification service"
 
 
@@ -140,5 +140,5 @@ def test_on_macos_the_system_shows_the_notice_as_it_was_written(
     osascript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert Desktop().show(Notice(escaped("don't <b>"))).result(LIMIT) == ""
+    assert Desktop().show(Notice(escape("don't <b>"))).result(LIMIT) == ""
     assert osascript.read_text().split("\0")[-2] == "don't <b>"

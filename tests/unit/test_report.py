@@ -24,25 +24,25 @@ from skilld.clock import day
 from skilld.effect.figures import RuleState
 from skilld.git import run as git_run
 from skilld.paths import places
-from skilld.report import plots, say
+from skilld.report import plots, wording
 from skilld.report.gather import gather
-from skilld.report.lines import lines
+from skilld.report.lines import report_lines
 from skilld.report.markup import tag
 from skilld.report.page import page
 from skilld.report.values import (
-    Around,
     Cost,
     DecisionCounts,
+    FileCounts,
     FileWeight,
     Group,
     Lesson,
     ModelCost,
-    Place,
     Repeats,
     Report,
     RuleRow,
     Share,
-    Taught,
+    TaughtCounts,
+    WeeklyShares,
     Weeks,
 )
 from skilld.store import Store
@@ -62,17 +62,21 @@ REPORT = Report(
     weeks=("2026-03-02", "2026-03-09", "2026-03-16"),
     words=True,
     sessions=12,
-    taught=Taught(
-        18, dict.fromkeys(say.WHERE, 3), dict.fromkeys(say.WHERE, WEEK), 12, (Place("/p", "skill", 3, 2, 1),)
+    taught=TaughtCounts(
+        18,
+        dict.fromkeys(wording.DESTINATIONS, 3),
+        dict.fromkeys(wording.DESTINATIONS, WEEK),
+        12,
+        (FileCounts("/p", "skill", 3, 2, 1),),
     ),
-    decided=DecisionCounts(dict.fromkeys(say.STATES, 4), 50, 1.5),
+    decided=DecisionCounts(dict.fromkeys(wording.STATES, 4), 50, 1.5),
     again=Repeats(
         states=dict.fromkeys(RuleState, 1),
         before=SHARE,
         after=SHARE,
         per_week={"before": WEEK, "after": WEEK},
         most_in_a_week=4,
-        around=Around((-2, -1, 0, 1), (SHARE,) * 4, 33),
+        around=WeeklyShares((-2, -1, 0, 1), (SHARE,) * 4, 33),
         rules=tuple(RuleRow("/p", 3, state, SHARE, SHARE, (6, 79), "Use pnpm.") for state in RuleState),
         unread=True,
     ),
@@ -177,7 +181,7 @@ def test_every_number_on_the_page_stands_in_the_json() -> None:
 
 def test_every_number_in_the_lines_stands_in_the_json() -> None:
     report = numbered()
-    shown = numbers(" ".join(lines(report, HOME)))
+    shown = numbers(" ".join(report_lines(report, HOME)))
     assert len(set(shown)) > 30
     assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
 
@@ -190,7 +194,7 @@ def test_what_is_nothing_is_left_out() -> None:
         again=replace(REPORT.again, before=none),
         weight=(FileWeight(f"{HOME}/a/CLAUDE.md", 5, 35, 0, (35,)),),
     )
-    shown = "\n".join(lines(young, HOME, 200))
+    shown = "\n".join(report_lines(young, HOME, 200))
     assert "half of the decisions were made within ten minutes." in shown
     assert "~/a/CLAUDE.md: 35 tokens\n" in shown
     assert "After a rule was added, you repeated it in 1 of 3 cases (33%) where it applied. A case is" in shown
@@ -198,12 +202,12 @@ def test_what_is_nothing_is_left_out() -> None:
 
 
 def test_a_report_begins_with_the_first_thing_there_is_to_tell() -> None:
-    told = lines(
+    told = report_lines(
         replace(REPORT, weeks=("2026-02-23", *REPORT.weeks), cost=replace(REPORT.cost, per_week=(0, *WEEK))), HOME
     )
     assert told[0] == "4 Mar 2026 to 18 Mar 2026 (3 weeks): 12 sessions"
     assert [one.strip() for one in told if "█" in one][-1] == "by week: ▅█"
-    told = lines(replace(REPORT, since="2026-03-18T08:45:00Z"), HOME)
+    told = report_lines(replace(REPORT, since="2026-03-18T08:45:00Z"), HOME)
     assert told[0] == "18 Mar 2026: 12 sessions"
     assert not any("█" in one for one in told)
 
@@ -266,12 +270,12 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("berlin")
 def test_a_week_is_a_week_of_the_persons_own_calendar() -> None:
     first, last = (datetime.fromisoformat(f"{day}T00:00+0{hours}:00").timestamp() for day, hours in _MONDAYS)
-    weeks = Weeks.over([first], last)
+    weeks = Weeks.spanning([first], last)
     assert (weeks.number, weeks.mondays[0], weeks.mondays[-1]) == (17, "2026-03-02", "2026-06-22")
-    assert [weeks.place(at) for at in (0.0, first - 1, first)] == [None, None, 0]
-    assert [weeks.place(at) for at in (last - 1, last, weeks.ends[-1] - 1, weeks.ends[-1])] == [15, 16, 16, None]
+    assert [weeks.index_of(at) for at in (0.0, first - 1, first)] == [None, None, 0]
+    assert [weeks.index_of(at) for at in (last - 1, last, weeks.ends[-1] - 1, weeks.ends[-1])] == [15, 16, 16, None]
     assert weeks.count([first, first + 1, 5.0])[:2] == (2, 0)
-    assert (Weeks.over([1.0], first).number, Weeks.over([], first).number) == (53, 12)
+    assert (Weeks.spanning([1.0], first).number, Weeks.spanning([], first).number) == (53, 12)
 
 
 _MONDAYS = (("2026-03-02", 1), ("2026-06-22", 2))
@@ -281,7 +285,7 @@ def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
     report = gather(Store.open(tmp_path / "skilld.db"), NOW, words=True)
     why = "Nothing to show, because skilld has not read any sessions yet. Start with: skilld run --backfill 7"
     assert why in Read(page(report, HOME)).shown
-    assert why in " ".join(" ".join(lines(report, HOME)).split())
+    assert why in " ".join(" ".join(report_lines(report, HOME)).split())
     assert set(leaves(json.loads(json.dumps(asdict(report)))["taught"]["where"])) == {0}
 
 
@@ -336,9 +340,9 @@ def test_a_year_is_told_with_its_files_from_git_and_changes_nothing(
     (home / "infra/CLAUDE.md").write_text("x" * 41)
     (file,) = [one for one in gather(store, NOW).weight if one.path == path]
     assert (file.now, file.per_week[-1]) == (11, 11)
-    told = lines(report, str(home))
+    told = report_lines(report, str(home))
     assert (len(told) <= 30, max(map(len, told)) <= 80) == (True, True)
-    assert max(map(len, lines(report, str(home), 58))) <= 58
+    assert max(map(len, report_lines(report, str(home), 58))) <= 58
 
 
 def _state(home: Path) -> dict[str, tuple[float, int]]:
@@ -357,8 +361,8 @@ def test_every_thing_said_counts_and_calls_that_cost_nothing_price_nothing(tmp_p
     report = gather(store, NOW)
     assert (report.taught.total, report.taught.files[0].accepted, report.decided.states["accepted"]) == (2, 2, 1)
     assert report.cost.accepted == 1
-    assert say.cost(report) == "0 tokens in 4 model calls."
-    assert say.decided(report).endswith("half of the decisions were made within an hour.")
+    assert wording.cost(report) == "0 tokens in 4 model calls."
+    assert wording.decided(report).endswith("half of the decisions were made within an hour.")
 
 
 def test_words_are_told_only_where_they_are_asked_for(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from skilld.daemon.lock import Lock
 from skilld.paths import places, private_dir
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
-from skilld.service.values import needed, only_here, service_path
+from skilld.service.values import missing_variables, needed_variables, service_path
 from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, Fake
 
 
@@ -260,11 +260,11 @@ ALWAYS = {"HOME", "HTTPS_PROXY", "CODEX_HOME", "SKILLD_BATCH__TURNS"}
     ],
 )
 def test_only_what_the_daemon_and_its_model_read_is_looked_at(model: str, has_key: bool, more: set[str]) -> None:  # noqa: FBT001 - a row of the table
-    assert needed(SHELL, model, has_key=has_key).keys() == ALWAYS | more
+    assert needed_variables(SHELL, model, has_key=has_key).keys() == ALWAYS | more
 
 
 def test_what_the_manager_gives_otherwise_is_missing_too() -> None:
-    assert only_here({"A": "1", "B": "2", "C": "3"}, {"A": "1", "B": "3"}) == {"B": "2", "C": "3"}
+    assert missing_variables({"A": "1", "B": "2", "C": "3"}, {"A": "1", "B": "3"}) == {"B": "2", "C": "3"}
 
 
 def test_the_path_keeps_the_shells_order_and_no_relative_folder() -> None:

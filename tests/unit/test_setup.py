@@ -127,7 +127,7 @@ def test_a_judge_that_cannot_answer_is_told_and_the_person_chooses_again(
         asked.append((given.model, ask))
         return Model(given.model, "", answer=Trouble("no login", "Log in."))
 
-    monkeypatch.setattr(gather, "model", model)
+    monkeypatch.setattr(gather, "model_facts", model)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("PATH", "/nowhere")
     assert _setup(monkeypatch, "a", "", "n", "n") == Exit.OK

@@ -19,15 +19,15 @@ import pytest
 
 from skilld.errors import RefusedError
 from skilld.service import launchd, systemd
-from skilld.service.values import Start, template
+from skilld.service.values import StartCommand, shipped_file
 
 GOLDEN = Path(__file__).parents[1] / "fixtures/service"
-UNIT = template("systemd/skilld.service").decode()
-AGENT = template("launchd/dev.skilld.daemon.plist")
+UNIT = shipped_file("systemd/skilld.service").decode()
+AGENT = shipped_file("launchd/dev.skilld.daemon.plist")
 VARIABLES = Path("/srv/ada's 100%/.config/skilld/service.env")
-PLAIN = Start(("/opt/skilld/bin/python", "-P", "-m", "skilld"), "/opt/agents/bin:/usr/bin")
+PLAIN = StartCommand(("/opt/skilld/bin/python", "-P", "-m", "skilld"), "/opt/agents/bin:/usr/bin")
 # All of it means something to systemd or to XML, and @PATH@ to the template.
-ODD = Start(
+ODD = StartCommand(
     ("/opt/a b/100%h/$HOME/${x}/@PATH@/<é>&/python", "-m", 'it\'s "quoted" \\ here'),
     '/opt/a b/%h:/opt/"q" \\x:/usr/bin',
     {"HTTPS_PROXY": 'http://ada:p$a"s`s\\%h@proxy.example/ #<&', "SKILLD_MODEL": "offline"},
@@ -76,7 +76,7 @@ def parsed(text: str) -> configparser.RawConfigParser:
 
 
 @pytest.mark.parametrize(("start", "name"), [(PLAIN, "plain"), (ODD, "odd")])
-def test_the_unit_and_the_agent_are_the_golden_ones(start: Start, name: str) -> None:
+def test_the_unit_and_the_agent_are_the_golden_ones(start: StartCommand, name: str) -> None:
     made = systemd.render(UNIT, start, VARIABLES)
     assert "\n".join(line for line in made.splitlines() if not line.startswith("#")) + "\n" == _golden(
         f"{name}.service"
@@ -93,7 +93,7 @@ def test_the_file_of_variables_is_the_golden_one() -> None:
 
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
-def test_the_unit_has_only_known_keys(start: Start) -> None:
+def test_the_unit_has_only_known_keys(start: StartCommand) -> None:
     made = parsed(systemd.render(UNIT, start, VARIABLES))
     assert made.sections() == list(KNOWN)
     for section, known in KNOWN.items():
@@ -123,7 +123,7 @@ def test_systemd_itself_has_nothing_to_say(tmp_path: Path, folder: str) -> None:
     program = tmp_path / folder / "python"
     program.parent.mkdir()
     program.symlink_to(sys.executable)
-    start = Start((str(program), *ODD.program[1:]), ODD.path, ODD.variables)
+    start = StartCommand((str(program), *ODD.program[1:]), ODD.path, ODD.variables)
     assert _complaints(tmp_path, systemd.render(UNIT, start, VARIABLES)) == ""
 
 
@@ -138,7 +138,7 @@ def _complaints(folder: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
-def test_the_agent_has_only_known_keys_of_the_right_type(start: Start) -> None:
+def test_the_agent_has_only_known_keys_of_the_right_type(start: StartCommand) -> None:
     agent: dict[str, Any] = plistlib.loads(launchd.render(AGENT, start))
     assert set(agent) <= PLIST_KEYS.keys()
     assert {key: type(value) for key, value in agent.items()} == {key: PLIST_KEYS[key] for key in agent}
@@ -157,7 +157,7 @@ def test_the_agent_starts_the_daemon_and_restarts_it_after_failures() -> None:
 
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
-def test_the_program_is_read_back(start: Start) -> None:
+def test_the_program_is_read_back(start: StartCommand) -> None:
     assert systemd.program_of(systemd.render(UNIT, start, VARIABLES)) == start.program[0]
     assert launchd.program_of(launchd.render(AGENT, start)) == start.program[0]
 
@@ -177,12 +177,12 @@ def test_no_program_is_read_out_of_what_is_none_of_ours() -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        Start(("/opt/a\nExecStartPre=rm/python",), "/usr/bin"),
-        Start(("/opt/python",), "/usr/bin:/a\nb"),
-        Start(("/opt/python",), "/usr/bin", {"SKILLD_MODEL": "a\x1b[31m"}),
+        StartCommand(("/opt/a\nExecStartPre=rm/python",), "/usr/bin"),
+        StartCommand(("/opt/python",), "/usr/bin:/a\nb"),
+        StartCommand(("/opt/python",), "/usr/bin", {"SKILLD_MODEL": "a\x1b[31m"}),
     ],
 )
-def test_a_control_character_is_refused(start: Start) -> None:
+def test_a_control_character_is_refused(start: StartCommand) -> None:
     with pytest.raises(RefusedError, match="control character"):
         launchd.render(AGENT, start)
     with pytest.raises(RefusedError, match="control character"):
@@ -192,4 +192,4 @@ def test_a_control_character_is_refused(start: Start) -> None:
 @pytest.mark.parametrize("program", ["/opt/o'brien/python", '/opt/"a"/python', "/opt/a\\b/python"])
 def test_a_program_that_systemd_would_not_start_is_refused(program: str) -> None:
     with pytest.raises(RefusedError, match="quote or a backslash"):
-        systemd.render(UNIT, Start((program,), "/usr/bin"), VARIABLES)
+        systemd.render(UNIT, StartCommand((program,), "/usr/bin"), VARIABLES)

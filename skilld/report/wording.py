@@ -8,7 +8,7 @@ from skilld.report.values import Report, Share
 from skilld.text import counted, cut
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-WHERE = {
+DESTINATIONS = {
     "skill": "to skills",
     "instructions": "to project instructions",
     "rules": "to rule files",
@@ -20,7 +20,7 @@ STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "
 RULES = {"repeated": "repeated", "holds": "followed", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
 _MAX_LENGTH = 60  # characters of a path
-_HOUR, _MINUTES = 0.042, 0.007  # days
+_HOUR_DAYS, _TEN_MINUTES_DAYS = 0.042, 0.007  # days
 
 
 def number(given: float) -> str:
@@ -41,62 +41,62 @@ def amount(given: float, unit: str) -> str:
 
 
 def change(given: int) -> str:
-    """Return by how much something grew or shrank."""
+    """Format a change in size, with its sign."""
     return f"{given:+,}".replace("-", "−") if given else "0"
 
 
 def day(iso: str) -> str:
-    """Return a date as people write it."""
+    """Format a date, such as 3 May."""
     at = date.fromisoformat(iso[:10])
     return f"{at.day} {MONTHS[at.month - 1]}"
 
 
 def period(report: Report) -> str:
-    """Return what time the report is about."""
+    """Describe the period of the report."""
     first, last = report.since, report.made_at
     if first[:10] == last[:10]:
         return f"{day(first)} {first[:4]}"
     return f"{day(first)} {first[:4]} to {day(last)} {last[:4]}"
 
 
-def short(path: str, home: str) -> str:
-    """Return a path as the person writes it."""
+def short_path(path: str, home: str) -> str:
+    """Return a path with the home folder as ~, truncated."""
     return cut(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path, _MAX_LENGTH, tail_share=0.7)
 
 
-def nothing(report: Report, why: str) -> str:
-    """Return why a part has nothing to tell."""
+def nothing_to_show(report: Report, why: str) -> str:
+    """Describe why a part of the report is empty."""
     return f"Nothing to show, because {why if report.has_news else NO_SESSION}"
 
 
 def taught(report: Report) -> str:
-    """Return how much was taught."""
+    """Describe how much was taught."""
     sessions = counted(report.sessions, "session")
     if not report.taught.total:
-        return nothing(report, f"skilld found no lasting instructions in {sessions}.")
+        return nothing_to_show(report, f"skilld found no lasting instructions in {sessions}.")
     return f"skilld found {counted(report.taught.total, 'lasting instruction')} in {sessions}."
 
 
 def decided(report: Report) -> str:
-    """Return what became of proposals."""
+    """Describe the decisions on proposals."""
     if not sum(report.decided.states.values()):
-        return nothing(report, "no edits have been proposed.")
+        return nothing_to_show(report, "no edits have been proposed.")
     if report.decided.percent is None:
         return "You have not decided on any proposals yet. To review them: skilld review"
     days = report.decided.days
     when = ""
     if days is not None:
-        brief = "a day" if days > _HOUR else "an hour" if days > _MINUTES else "ten minutes"
+        brief = "a day" if days > _HOUR_DAYS else "an hour" if days > _TEN_MINUTES_DAYS else "ten minutes"
         took = f"{number(days)} days" if days > 1 else brief
         when = f"; half of the decisions were made within {took}"
     return f"Of the proposals you decided on, {percent(report.decided.percent)} were accepted and not reverted{when}."
 
 
-def again(report: Report) -> str:
-    """Return how often rules had to be said, before they were there and since."""
+def repeats(report: Report) -> str:
+    """Describe how often rules had to be stated, before they were added and since."""
     before, after = report.again.before, report.again.after
     if not report.again.rules:
-        return nothing(
+        return nothing_to_show(
             report,
             _unread(report)
             or "none of the edits you accepted are still in their files, and you did not repeat any rules.",
@@ -113,7 +113,7 @@ def again(report: Report) -> str:
 
 
 def sessions(share: Share, noun: str = "session") -> str:
-    """Return in which of the sessions, or of what else there is one of for each, something was said."""
+    """Describe in how many of the sessions, or whatever `noun` says, a rule was stated."""
     told = f"{number(share.repeats)} of {number(share.sessions)} {noun}{'' if share.sessions == 1 else 's'}"
     return told if share.repeats in {0, share.sessions} else f"{told} ({percent(share.percent)})"
 
@@ -123,19 +123,19 @@ def _unread(report: Report) -> str:
 
 
 def weight(report: Report) -> str:
-    """Return what the table of files shows."""
+    """Describe the table of files."""
     if not report.weight:
-        return nothing(
+        return nothing_to_show(
             report, _unread(report) or "none of the instruction files or skills loaded in a session still exist."
         )
     return "Tokens that your agents load, largest files first, at about four characters per token."
 
 
 def cost(report: Report) -> str:
-    """Return what was spent, and what it bought."""
+    """Describe what was spent, in total and for each accepted edit."""
     spent = report.cost
     if not spent.calls:
-        return nothing(report, "no model was used; judging offline costs nothing.")
+        return nothing_to_show(report, "no model was used; judging offline costs nothing.")
     total = f"{amount(spent.usd, 'usd')}, " if spent.unit == "usd" else ""
     said = f"{total}{number(spent.tokens)} tokens in {counted(spent.calls, 'model call')}"
     if not spent.accepted:
