@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from skilld.redact.findings import Detector, Finding, Span, is_opaque, is_stand_in
-from skilld.redact.passwords import is_plain_password, shape_of
+from skilld.redact.passwords import is_plain_password, judge_word
 
 _MAX_LENGTH = 16384  # a 16,384 bit RSA key takes 12,700 characters
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_MARK = "PRIVATE KEY"
+_KEY_MARK = "PRIVATE KEY"
 _BASE64_LINE = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,}")
-# What may stand between the lines of a key that was pasted: line ends, also escaped, quotes, commas, `>` and `|`.
+# What may be between the lines of a pasted key: line ends, also escaped, quotes, commas, `>` and `|`.
 _JOIN = r"[\s\\\"'`,>|+#*]"
 _LINES = rf"(?:{_JOIN}*+[A-Za-z0-9+/=]{{4,}}+)*+"
 _FIELD = r"[A-Z][A-Za-z-]{1,40}+: [^\n]{1,80}+\n"  # Proc-Type and the like
@@ -26,14 +26,14 @@ _PUTTY = re.compile(r"Private-Lines: \d{1,4}\s*+(?P<secret>(?:[A-Za-z0-9+/=]{4,}
 
 
 def find_keys(text: str) -> Iterator[Finding]:
-    """Yield every private key block in `text`, from its first line to its last, or as far as its base64 goes."""
+    """Yield every private key block in `text`, from its first line to its last, or to the end of its base64."""
     covered = 0
-    for found in _lines(text, _BEGIN):
+    for found in _key_lines(text, _BEGIN):
         if found.start() >= covered:
             covered = _end_of_block(text, found)
             if covered:
                 yield Finding(found.start(), covered, "private-key")
-    for found in _lines(text, _END):
+    for found in _key_lines(text, _END):
         start = _start_of_tail(text, found.start())
         if start < found.start():
             yield Finding(start, found.end(), "private-key")
@@ -41,12 +41,12 @@ def find_keys(text: str) -> Iterator[Finding]:
         yield Finding(*found.span("secret"), "private-key")
 
 
-def _lines(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    return pattern.finditer(text) if _MARK in text else iter(())
+def _key_lines(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    return pattern.finditer(text) if _KEY_MARK in text else iter(())
 
 
 def _end_of_block(text: str, begin: re.Match[str]) -> int:
-    """Return where the block ends that `begin` opens, 0 if no key follows."""
+    """Return the end of the block that `begin` opens, 0 if no key follows."""
     end = _END.search(text, begin.end(), begin.end() + _MAX_LENGTH)
     again = _BEGIN.search(text, begin.end(), end.start() if end else begin.end() + _MAX_LENGTH)
     if end and not again:
@@ -56,18 +56,18 @@ def _end_of_block(text: str, begin: re.Match[str]) -> int:
 
 
 def _start_of_tail(text: str, at: int) -> int:
-    """Return where the base64 begins that runs up to `at` (the rest of a block whose first lines were cut off)."""
+    """Return the start of the base64 that ends at `at` (the rest of a block whose first lines were cut off)."""
     reversed_text = text[max(0, at - _MAX_LENGTH) : at][::-1]
     tail = _TAIL_REVERSED.match(reversed_text)
     start = at - (tail.end() if tail else 0)
     return start if _BASE64_LINE.search(text, start, at) else at
 
 
-# Find the values of Kubernetes Secret manifests, whose names promise nothing. Source: the Kubernetes API reference
-# (kind Secret: `data` holds base64, `stringData` plain text), YAML and JSON alike.
+# Values of Kubernetes Secret manifests, whose names promise nothing. Source: the Kubernetes API reference (kind Secret:
+# `data` holds base64, `stringData` plain text), in YAML and JSON.
 
-_KIND = re.compile(r"""kind["']?:[ \t]{0,8}["']?[Ss]ecret\b""")
-_DATA = re.compile(r"""(?m)(?:^|[{,])[ \t]{0,16}["']?(?:data|stringData)["']?:\s{0,8}(?:\{|\n)""")
+_SECRET_KIND = re.compile(r"""kind["']?:[ \t]{0,8}["']?[Ss]ecret\b""")
+_DATA_FIELD = re.compile(r"""(?m)(?:^|[{,])[ \t]{0,16}["']?(?:data|stringData)["']?:\s{0,8}(?:\{|\n)""")
 _ENTRY = re.compile(
     r"""(?x)
     \s{0,40} ["']? (?P<name>[\w.-]{1,128}+) ["']? : [ \t]{0,8}
@@ -75,39 +75,39 @@ _ENTRY = re.compile(
     ["']? (?P<secret>[^\s"',{}]{4,8192}+) ["']? ,? [ \t]{0,8} (?:\#[^\n]{0,200})? (?=\n|\}|$)"""
 )
 _OTHER_FIELDS = frozenset({"kind", "metadata", "apiVersion", "type"})
-_REACH = 4096  # a manifest of a few values
+_MAX_MANIFEST = 4096  # a manifest of a few values
 
 
 def find_kubernetes(text: str) -> Iterator[Finding]:
     """Yield every value below `data` or `stringData` of a manifest of kind Secret in `text`."""
     done = 0
-    for kind in _KIND.finditer(text):
-        begin = max(kind.start() - _REACH, done, 0)
+    for kind in _SECRET_KIND.finditer(text):
+        begin = max(kind.start() - _MAX_MANIFEST, done, 0)
         begin = max(begin, text.rfind("\n---", begin, kind.start()))
-        stop = min(len(text), kind.end() + _REACH)
+        stop = min(len(text), kind.end() + _MAX_MANIFEST)
         end = text.find("\n---", kind.end(), stop)
         done = stop = end if end >= 0 else stop
-        for data in _DATA.finditer(text, begin, stop):
-            yield from _entries(text, data.end(), stop)
+        for data in _DATA_FIELD.finditer(text, begin, stop):
+            yield from _manifest_values(text, data.end(), stop)
 
 
-def _entries(text: str, at: int, stop: int) -> Iterator[Finding]:
+def _manifest_values(text: str, at: int, stop: int) -> Iterator[Finding]:
     while at < stop and (entry := _ENTRY.match(text, at)) and entry["name"] not in _OTHER_FIELDS:
         if not is_stand_in(entry["secret"]):
             yield Finding(*entry.span("secret"), "kubernetes-secret")
         at = entry.end()
 
 
-# Find secrets in lists of values: a line of `.pgpass`, a column below its name, backup codes.
+# Secrets in lists of values: a line of `.pgpass`, a column below its name, backup codes.
 
 _PGPASS = re.compile(
     r"(?<![\w:.*/-])(?:[\w.-]{1,255}+|\*):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,62}|\*):(?:[A-Za-z_][\w.-]{0,62}|\*)"
     r":(?P<secret>(?:\\[:\\]|[^\s:\\]){4,128}+)(?![:\\])"
 )
-_PASSWORDS = re.compile(r"(?i)(?:\w{1,20}[_ -])?(?:passwor[dt]|passwd|pwd|pass|passphrase)")
-_COLUMN = re.compile(rf"{_PASSWORDS.pattern}|(?i:(?:\w{{1,20}}[_ -])?(?:token|secret|api[_ -]?key))")
-_NAMED = re.compile(r"(?i)(?:passwor[dt]|passwd|pwd|pass|phrase|token|secret|key)[\"'` ]{0,3}[,;\t|\r\n]")
-_MARGIN = " \t\r\n\"'`"
+_PASSWORD_NAME = re.compile(r"(?i)(?:\w{1,20}[_ -])?(?:passwor[dt]|passwd|pwd|pass|passphrase)")
+_SECRET_COLUMN = re.compile(rf"{_PASSWORD_NAME.pattern}|(?i:(?:\w{{1,20}}[_ -])?(?:token|secret|api[_ -]?key))")
+_COLUMN_NAME = re.compile(r"(?i)(?:passwor[dt]|passwd|pwd|pass|phrase|token|secret|key)[\"'` ]{0,3}[,;\t|\r\n]")
+_CELL_MARGIN = " \t\r\n\"'`"
 _HEADER = re.compile(r"[\w .\"'/-]{0,40}")
 _MAX_COLUMNS, _MAX_ROWS = 40, 1000
 
@@ -121,17 +121,17 @@ def find_listed(text: str, lowered: str) -> Iterator[Finding]:
             if not is_stand_in(found["secret"])
         )
     if "\n" in text and any(name in lowered for name in ("pass", "pwd", "token", "secret", "key")):
-        yield from _below_names(text)
+        yield from _find_columns(text)
     if "code" in lowered:
-        yield from _codes(text)
+        yield from _find_codes(text)
 
 
-def _below_names(text: str) -> Iterator[Finding]:
+def _find_columns(text: str) -> Iterator[Finding]:
     done = 0
-    for named in _NAMED.finditer(text):
+    for named in _COLUMN_NAME.finditer(text):
         start = text.rfind("\n", 0, named.start()) + 1
         at = text.find("\n", start) + 1
-        header = _header(text[start : at - 1]) if start >= done and at else None
+        header = _parse_header(text[start : at - 1]) if start >= done and at else None
         done = max(done, at)
         if header is None:
             continue
@@ -142,26 +142,30 @@ def _below_names(text: str) -> Iterator[Finding]:
             cells = text[at:end].split(separator)
             if len(cells) != len(names):
                 break
-            yield from _cells(names, cells, at, tight=tight)
+            yield from _row_secrets(names, cells, at, tight=tight)
             at = done = end
 
 
-def _cells(names: Sequence[str], cells: Sequence[str], at: int, *, tight: bool) -> Iterator[Finding]:
-    """Yield the secrets of a row that begins at `at`; in a `tight` one a password may be a plain word."""
+def _row_secrets(names: Sequence[str], cells: Sequence[str], at: int, *, tight: bool) -> Iterator[Finding]:
+    """Yield the secrets of a row at `at`; in a `tight` table (no blank after separators) a password may be a word."""
     for name, cell in zip(names, cells, strict=True):
-        value = cell.strip(_MARGIN)
-        is_plain = tight and _PASSWORDS.fullmatch(name) and is_plain_password(value)
-        if _COLUMN.fullmatch(name) and (is_plain or shape_of(value) or is_opaque(value)):
+        value = cell.strip(_CELL_MARGIN)
+        is_plain = tight and _PASSWORD_NAME.fullmatch(name) and is_plain_password(value)
+        if _SECRET_COLUMN.fullmatch(name) and (is_plain or judge_word(value) or is_opaque(value)):
             begin = at + cell.index(value)
             yield Finding(begin, begin + len(value), "password")
         at += len(cell) + 1
 
 
-def _header(line: str) -> tuple[str, list[str]] | None:
-    """Return the separator and the names of a line that names columns, one of them for a secret; None if it is none."""
+def _parse_header(line: str) -> tuple[str, list[str]] | None:
+    """Return the separator and names of a header line with a column for a secret; None for other lines."""
     for separator in ",;\t|" if len(line) <= _MAX_LENGTH else "":
-        names = [cell.strip(_MARGIN).lower() for cell in line.split(separator)]
-        if 1 < len(names) <= _MAX_COLUMNS and all(map(_HEADER.fullmatch, names)) and any(map(_COLUMN.fullmatch, names)):
+        names = [cell.strip(_CELL_MARGIN).lower() for cell in line.split(separator)]
+        if (
+            1 < len(names) <= _MAX_COLUMNS
+            and all(map(_HEADER.fullmatch, names))
+            and any(map(_SECRET_COLUMN.fullmatch, names))
+        ):
             return separator, names
     return None
 
@@ -176,7 +180,7 @@ _CODE = re.compile(
 )
 
 
-def _codes(text: str) -> Iterator[Finding]:
+def _find_codes(text: str) -> Iterator[Finding]:
     """Yield the codes of a list of several, one of which has a digit: `backup codes: 1234-5678 abcd-efgh`."""
     for heading in _LIST_OF_CODES.finditer(text):
         found, at = list[re.Match[str]](), heading.end()
@@ -187,8 +191,8 @@ def _codes(text: str) -> Iterator[Finding]:
             yield from (Finding(*code.span("secret"), "code") for code in found)
 
 
-# Find secrets one base64 deep: what decodes to text is searched like text. All decoded runs are joined and searched in
-# one go, so that many short runs cost no more than one long one.
+# Secrets encoded in base64 once: decoded text is searched like other text. All decoded runs are joined and searched
+# together, so that many short runs cost no more than one long one.
 
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
 _URL_SAFE = str.maketrans("-_", "+/")
@@ -202,7 +206,7 @@ def find_encoded(text: str, runs: list[Span], detect: Detector) -> Iterator[Find
     parts: list[str] = []
     size = 0
     for run in chain.from_iterable(_RUN.finditer(text, *span) for span in runs):
-        text_of = decoded(run[0])
+        text_of = decode_base64(run[0])
         if text_of:
             spans.append(run.span())
             starts.append(size)
@@ -218,8 +222,8 @@ def find_encoded(text: str, runs: list[Span], detect: Detector) -> Iterator[Find
         yield Finding(*spans[index], "base64")
 
 
-def decoded(run: str) -> str:
-    """Return the text that `run` encodes, empty if it is no base64 or encodes something else than text."""
+def decode_base64(run: str) -> str:
+    """Return the text that `run` encodes; empty if it is not base64 or does not encode text."""
     core = run.rstrip("=").translate(_URL_SAFE)
     core = core[: len(core) - (len(core) % 4 == 1)]
     try:

@@ -7,9 +7,18 @@ from collections.abc import Generator, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from skilld.redact.findings import Finding, is_code, is_mixed, is_nominal, is_opaque, is_stand_in, is_template, is_words
+from skilld.redact.findings import (
+    Finding,
+    is_code,
+    is_mixed,
+    is_opaque,
+    is_password_word,
+    is_stand_in,
+    is_template,
+    is_words,
+)
 
-# Find credentials in HTTP headers: Authorization, Cookie, and schemes named without their header. Sources: RFC 9110
+# Credentials in HTTP headers: Authorization, Cookie, and schemes named without their header. Sources: RFC 9110
 # (Authorization), RFC 6265 (Cookie). Only the credential is a finding: the name of the header and the scheme stay
 # readable.
 
@@ -25,27 +34,27 @@ _COOKIE = re.compile(
         (?P<secret> [\w.!#$%&*+^|~-]{1,80}+ = [^\s"'\\;]{6,16384}+
             (?: ; \s? [\w.!#$%&*+^|~-]{1,80}+ = [^\s"'\\;]{0,16384}+ ){0,40} )"""
 )
-_HEADERS = ("authorization", "bearer", "basic", "cookie")
-_LONG = 12  # a bearer token may be all digits; a shorter number is none
+_HEADER_WORDS = ("authorization", "bearer", "basic", "cookie")
+_MIN_TOKEN = 12  # a bearer token may be all digits; a shorter number is none
 
 
 def find_in_headers(text: str, lowered: str) -> Iterator[Finding]:
-    """Yield every credential in a header, or behind the name of a scheme, in `text`."""
-    if not any(map(lowered.__contains__, _HEADERS)):
+    """Yield every credential in a header, or after the name of a scheme, in `text`."""
+    if not any(map(lowered.__contains__, _HEADER_WORDS)):
         return
-    for found in _anchored(text, lowered, "authorization", _AUTHORIZATION):
+    for found in _find_anchored(text, lowered, "authorization", _AUTHORIZATION):
         if _is_credential(found["secret"], with_scheme=bool(found["scheme"])):
             yield Finding(*found.span("secret"), "authorization")
     for scheme in ("bearer", "basic"):
-        for found in _anchored(text, lowered, scheme, _SCHEME):
+        for found in _find_anchored(text, lowered, scheme, _SCHEME):
             if is_opaque(found["secret"]) and not is_stand_in(found["secret"]):
                 yield Finding(*found.span("secret"), "authorization")
-    for found in _anchored(text, lowered, "cookie", _COOKIE):
+    for found in _find_anchored(text, lowered, "cookie", _COOKIE):
         if not is_stand_in(found["secret"].partition("=")[2]):
             yield Finding(*found.span("secret"), "cookie")
 
 
-def _anchored(text: str, lowered: str, word: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+def _find_anchored(text: str, lowered: str, word: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
     at = lowered.find(word)
     while at >= 0:
         found = pattern.match(text, at)
@@ -59,18 +68,17 @@ def _is_credential(value: str, *, with_scheme: bool) -> bool:
         return False
     if is_opaque(value):
         return True
-    return with_scheme and not is_words(value) and (len(value) > _LONG or not is_code(value))
+    return with_scheme and not is_words(value) and (len(value) > _MIN_TOKEN or not is_code(value))
 
 
-# Find passwords where a program's settings or options carry them: curl's user, Bundler, npm. Sources: curl(1),
-# Bundler's and npm's documentation of credentials for hosts. Only the password is a finding, or the user where a token
-# stands in its place.
+# Passwords in programs' settings or options: curl's user, Bundler, npm. Sources: curl(1), Bundler's and npm's
+# documentation of credentials for hosts. Only the password is a finding, or the user if that is a token.
 
 _CURL_USER = re.compile(
     r"""-(?:u|U|-user|-proxy-user)[= ]{0,3}\\?["']?"""
     r"""(?P<user>[^\s:"'\\]{0,128}+)["']?:["']?(?P<password>[^\s"'\\]{0,256}+)"""
 )
-_VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$\([^()]*\)|%\w+%)+")  # filled in by the shell
+_SHELL_VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$\([^()]*\)|%\w+%)+")  # filled in by the shell
 _CURL_REACH = 600  # a command with several header lines
 _BUNDLER = re.compile(
     r"""(?P<name>BUNDLE_\w{1,128}+)["']?\s{0,4}[:=]\s{0,4}["']?(?P<secret>[^\s:"';]{1,256}+:[^\s"';]{1,256}+)"""
@@ -81,7 +89,7 @@ _NPMRC = re.compile(
 
 
 def find_logins(text: str) -> Iterator[Finding]:
-    """Yield every password that a curl command or a package manager's settings carry in `text`."""
+    """Yield every password in curl commands and package managers' settings in `text`."""
     for found in _BUNDLER.finditer(text):
         if "__" in found["name"] and not is_template(found["secret"]):
             yield Finding(*found.span("secret"), "bundler-password")
@@ -93,7 +101,7 @@ def find_logins(text: str) -> Iterator[Finding]:
 
 
 def _curl_users(text: str) -> Iterator[Finding]:
-    """Yield the passwords of curl commands; other programs mean other things by `-u`."""
+    """Yield the passwords of curl commands; in other programs `-u` has other meanings."""
     for found in _CURL_USER.finditer(text):
         at = found.start()
         if text.rfind("curl", max(0, at - _CURL_REACH), at) < 0 or not text[at - 1].isspace():
@@ -106,25 +114,25 @@ def _curl_users(text: str) -> Iterator[Finding]:
 
 
 def _is_password(password: str) -> bool:
-    if _VARIABLE.fullmatch(password):
+    if _SHELL_VARIABLE.fullmatch(password):
         return False
-    return is_opaque(password) or not (is_nominal(password) or is_template(password))
+    return is_opaque(password) or not (is_password_word(password) or is_template(password))
 
 
-# Find the secret parts of URLs: userinfo, the paths of web hooks, signatures. Sources: RFC 3986 (userinfo); the
+# The secret parts of URLs: userinfo, the paths of web hooks, signatures. Sources: RFC 3986 (userinfo); the
 # documentation of Slack, Discord and Teams web hooks, of Azure's shared access signatures, of AWS and Google signed
 # URLs. Every pattern begins with plain characters and stops at the next slash, blank or quote: the time is linear.
 
-_PASSWORD = re.compile(
+_URL_PASSWORD = re.compile(
     r"""://[^\s:/?#@"'`<>()]{0,128}+:(?P<secret>[^\s/?#"'`<>;]{1,256})@(?P<host>[\w\[$%{][\w.-]{0,253}+)"""
 )
 # And RFC 2606.
 _STAND_IN_HOST = re.compile(r"(?i)(?:[\w-]+\.)*(?:host|hostname|localhost|server|domain|example)(?:\.\w+)?")
-_USER = re.compile(r"""://(?P<secret>[^\s:/?#@"'`<>()]{8,512}+)@(?=[\w\[])""")
-_ADDRESS = re.compile(r"\.(?:com|net|office|cn)/|/hooks/|/api/webhooks/|sig=|-Signature=")  # also without a scheme
-_HOOK = r"(?P<secret>[\w%.~-]{8,256}+)"
-# Whoever has one of these addresses may write: kind, a plain part of it, and what follows it.
-_PARTS = tuple(
+_URL_USER = re.compile(r"""://(?P<secret>[^\s:/?#@"'`<>()]{8,512}+)@(?=[\w\[])""")
+_KNOWN_URL = re.compile(r"\.(?:com|net|office|cn)/|/hooks/|/api/webhooks/|sig=|-Signature=")  # also without a scheme
+_HOOK_PATH = r"(?P<secret>[\w%.~-]{8,256}+)"
+# Anybody with one of these addresses may write: kind, a plain part of the address, and what follows it.
+_SECRET_URLS = tuple(
     (kind, anchor, re.escape(anchor) + pattern)
     for kind, anchor, pattern in (
         ("slack-webhook", "hooks.slack.com/", r"\w{1,32}/(?P<secret>T\w{1,32}(?:/[\w-]{1,64}+){1,4})"),
@@ -140,13 +148,13 @@ _PARTS = tuple(
             "/hooks/",
             r"(?P<secret>[a-z0-9]{26}+|[A-Za-z0-9]{17,24}+/[A-Za-z0-9]{32,64}+)(?![\w/-])",
         ),
-        ("lark-webhook", "/open-apis/bot/v2/hook/", _HOOK),
-        ("dingtalk-webhook", "oapi.dingtalk.com/robot/send?access_token=", _HOOK),
-        ("wecom-webhook", "qyapi.weixin.qq.com/cgi-bin/webhook/send?key=", _HOOK),
-        ("webex-webhook", "webexapis.com/v1/webhooks/incoming/", _HOOK),
+        ("lark-webhook", "/open-apis/bot/v2/hook/", _HOOK_PATH),
+        ("dingtalk-webhook", "oapi.dingtalk.com/robot/send?access_token=", _HOOK_PATH),
+        ("wecom-webhook", "qyapi.weixin.qq.com/cgi-bin/webhook/send?key=", _HOOK_PATH),
+        ("webex-webhook", "webexapis.com/v1/webhooks/incoming/", _HOOK_PATH),
         ("zapier-webhook", "hooks.zapier.com/hooks/catch/", r"(?P<secret>\d{1,16}/\w{4,32}+)"),
         ("make-webhook", ".make.com/", r"(?P<secret>[a-z0-9]{24,48}+)(?![\w/-])"),
-        ("ifttt-webhook", "maker.ifttt.com/trigger/", r"[\w-]{1,128}+/(?:json/)?with/key/" + _HOOK),
+        ("ifttt-webhook", "maker.ifttt.com/trigger/", r"[\w-]{1,128}+/(?:json/)?with/key/" + _HOOK_PATH),
         ("pipedream-webhook", ".m.pipedream.net", r"(?P<secret>/[\w/-]{8,128}+)"),
         ("ping-address", "hc-ping.com/", r"(?P<secret>[0-9a-f-]{36})"),
         ("telegram", "api.telegram.org/bot", r"(?P<secret>\d{5,16}:[\w-]{30,64}+)"),
@@ -159,31 +167,31 @@ _PARTS = tuple(
 
 def find_in_urls(text: str) -> Iterator[Finding]:
     """Yield every password, web hook path and signature in the URLs of `text`."""
-    for found in _PASSWORD.finditer(text):
-        stand_in = is_nominal(found["secret"]) and _STAND_IN_HOST.fullmatch(found["host"])
+    for found in _URL_PASSWORD.finditer(text):
+        stand_in = is_password_word(found["secret"]) and _STAND_IN_HOST.fullmatch(found["host"])
         if not (stand_in or is_template(found["secret"])):
             yield Finding(*found.span("secret"), "url-password")
-    for found in _USER.finditer(text):
+    for found in _URL_USER.finditer(text):
         if is_opaque(found["secret"]):
             yield Finding(*found.span("secret"), "url-password")
-    for kind, anchor, pattern in _PARTS if "://" in text or _ADDRESS.search(text) else ():
+    for kind, anchor, pattern in _SECRET_URLS if "://" in text or _KNOWN_URL.search(text) else ():
         for found in re.finditer(pattern, text) if anchor in text else ():
             if not is_stand_in(found["secret"]):
                 yield Finding(*found.span("secret"), kind)
 
 
-# Find passwords in the options of commands, which are called `-p` and promise nothing. Sources: the manual of each
-# program. One table; a command is read to the end of its line, and only its password goes.
+# Passwords in the options of commands, whose names (`-p`) promise nothing. Sources: the manual of each program. A
+# command is read to the end of its line, and only its password is a finding.
 
-_REACH = 400  # characters of a command
-# A value as a shell has it: quoted, or up to a blank.
+_MAX_COMMAND = 400  # characters of a command
+# A value in a shell: quoted, or up to a blank.
 _VALUE = r"""(?:'(?P<single>[^'\n]{1,256}+)'|"(?P<double>[^"\n]{1,256}+)"|(?P<bare>[^\s'"`|;<>]{1,256}+))"""
 _ATTACHED = r"(?<=\s)-p" + _VALUE
-_P = r"(?<=\s)(?:-p|--pass(?:word)?|--pw)(?:\s{1,4}|=)" + _VALUE
+_P_OPTION = r"(?<=\s)(?:-p|--pass(?:word)?|--pw)(?:\s{1,4}|=)" + _VALUE
 
 
 class _Command(NamedTuple):
-    """Programs, and the regex of the option that carries their password: compiled where one is met."""
+    """Programs, and the regex of the option with their password, compiled when one is found."""
 
     programs: str
     option: str
@@ -200,7 +208,7 @@ _COMMANDS = (
         "docker podman nerdctl buildah skopeo helm oras crane regctl oc cf argocd rancher az npm vault psql"
         " mongo mongosh mongodump mongoexport mongorestore mongoimport cqlsh rabbitmqadmin influx mc cypher-shell"
         " clickhouse-client arangosh couchbase-cli mosquitto_pub ssh-keygen",
-        _P,
+        _P_OPTION,
     ),
     _Command(
         "mosquitto_sub mosquitto_pub ipmitool sqlcmd bcp zip unzip couchbase-cli ssh-keygen",
@@ -246,8 +254,8 @@ def _programs() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(names)})(?=\s)")
 
 
-# What tells that a command may carry a password; each begins with plain characters, which are searched fast.
-_MARKS = (
+# Signs that a command may contain a password; each begins with plain characters, which are searched fast.
+_OPTION_MARKS = (
     (" -", re.compile(r" -[pPaUuvwkNbsdn-]")),
     *(
         (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program stands before it
@@ -260,7 +268,7 @@ _SQL = re.compile(
 )
 _NET_USE = ("net use", "NET USE", "Net use")
 _NET = re.compile(r"(?i)net user? |net use ")
-_END = re.compile(r"(?<!\\)\n|[;|]|&&")
+_COMMAND_END = re.compile(r"(?<!\\)\n|[;|]|&&")
 _PIPED = re.compile(
     r"""echo\s{1,4}(?:-n\s{1,4})?["']?(?:[\w.-]{1,64}+:)?(?P<bare>[^\s"'|:]{4,128}+)["']?\s{0,4}\|\s{0,4}(?:sudo\s+-S|sudo\s+chpasswd|chpasswd|passwd)"""
 )
@@ -268,52 +276,52 @@ _NET_USER = re.compile(
     r"(?i)net\s{1,4}user?\s{1,4}(?:[a-z*]:?\s{1,4})?\S{1,256}+\s{1,4}(?:/user:\S{1,64}+\s{1,4})?(?P<bare>[^\s/*|;]{4,128}+)(?=\s|$)"
 )
 _NO_PASSWORD = re.compile(r"[\d,.-]{1,12}|\d{1,5}(?::\d{1,5}){1,2}(?:/\w+)?|-.*|\$.*|%\w+%|<.*")
-_WORDS = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
+_ORDINARY_WORD = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
 
 
 def find_in_commands(text: str) -> Iterator[Finding]:
-    """Yield the passwords that commands in `text` are given."""
-    for mark in (mark for anchor, mark in _MARKS if anchor in text):
-        done = 0  # no program that is not dealt with begins before
+    """Yield the passwords in commands in `text`."""
+    for mark in (mark for anchor, mark in _OPTION_MARKS if anchor in text):
+        done = 0  # all programs before this were handled
         for option in mark.finditer(text):
             if option.start() < done:
                 continue
-            program = _program(text, done, option.start())
-            done = (yield from _of(text, program)) if program else option.start()
+            program = _find_program(text, done, option.start())
+            done = (yield from _command_passwords(text, program)) if program else option.start()
     if "dentified" in text or "IDENTIFIED" in text:
-        yield from filter(None, map(_password, _SQL.finditer(text)))
+        yield from filter(None, map(_password_finding, _SQL.finditer(text)))
     if "|" in text and "echo" in text:
-        yield from filter(None, map(_password, _PIPED.finditer(text)))
+        yield from filter(None, map(_password_finding, _PIPED.finditer(text)))
     for net in _NET.finditer(text) if any(map(text.__contains__, _NET_USE)) else ():
         if found := _NET_USER.match(text, net.start()):
-            yield from filter(None, [_password(found)])
+            yield from filter(None, [_password_finding(found)])
 
 
-def _program(text: str, start: int, at: int) -> re.Match[str] | None:
+def _find_program(text: str, start: int, at: int) -> re.Match[str] | None:
     """Return the program whose option is at `at`: the last one named before it on the line, from `start` on."""
-    start = max(start, at - _REACH)
+    start = max(start, at - _MAX_COMMAND)
     start = max(start, text.rfind("\n", start, at) + 1)
     return max(_programs().finditer(text, start, at + 1), key=re.Match.start, default=None)
 
 
-def _of(text: str, program: re.Match[str]) -> Generator[Finding, None, int]:
+def _command_passwords(text: str, program: re.Match[str]) -> Generator[Finding, None, int]:
     """Yield the passwords of a command; return where it ends."""
-    end = min(len(text), program.end() + _REACH)
-    stop = _END.search(text, program.end(), end)
+    end = min(len(text), program.end() + _MAX_COMMAND)
+    stop = _COMMAND_END.search(text, program.end(), end)
     end = stop.start() if stop else end
     for option in _options()[program[0]]:
         given = re.compile(option).search(text, program.end(), end)
-        if given and (finding := _password(given)):
+        if given and (finding := _password_finding(given)):
             yield finding
     return end
 
 
-def _password(given: re.Match[str]) -> Finding | None:
+def _password_finding(given: re.Match[str]) -> Finding | None:
     groups = given.groupdict()
     name = next(name for name in ("single", "double", "bare") if groups.get(name))
     value = groups[name]
-    if name == "bare" and (_NO_PASSWORD.fullmatch(value) or _WORDS.fullmatch(value)):
+    if name == "bare" and (_NO_PASSWORD.fullmatch(value) or _ORDINARY_WORD.fullmatch(value)):
         return None
-    if is_template(value) or is_nominal(value) or (name == "double" and value.startswith("$")):
+    if is_template(value) or is_password_word(value) or (name == "double" and value.startswith("$")):
         return None
     return Finding(*given.span(name), "command-password")

@@ -1,7 +1,7 @@
-"""What detectors return: findings, and how overlapping ones are merged. Pure; imports nothing of skilld.
+"""The findings of detectors, how overlapping ones are merged, and how one value is judged. Pure; imports no module.
 
-A placeholder is `[REDACTED:<kind>:<hmac8>]`. Detectors never see one: it is blanked out first, which is what keeps a
-second pass from finding anything inside the output of the first.
+A placeholder is `[REDACTED:<kind>:<hmac8>]`. Detectors never see one: it is blanked out first, so that a second pass
+finds nothing inside the output of the first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}:[0-9a-f]{8}\]")
-_BEGINS = "[REDACTED:"
+_PLACEHOLDER_START = "[REDACTED:"
 BLANK = "\0"  # stands for a character of a placeholder; no format, key or word contains it
 
 
@@ -32,11 +32,11 @@ class Finding:
 
 Detector = Callable[[str], Iterable[Finding]]
 Span = tuple[int, int]
-_MIN_TOKEN_LENGTH = 11  # characters; most that people type has no word so long
+_MIN_TOKEN_LENGTH = 11  # characters; most typed text has no word this long
 
 
 def long_runs(text: str, words: list[str]) -> list[Span]:
-    """Return where those of the `words` of a text stand that are long enough to hold a token."""
+    """Return the spans of those `words` of a text that are long enough to contain a token."""
     spans, at = [], 0
     for run in [word for word in words if len(word) >= _MIN_TOKEN_LENGTH]:
         at = text.index(run, at)
@@ -44,18 +44,18 @@ def long_runs(text: str, words: list[str]) -> list[Span]:
     return spans
 
 
-def lower(text: str) -> str:
-    """Return `text` in lower case and as long as before: one letter has a longer lower case."""
+def lower_same_length(text: str) -> str:
+    """Return `text` in lower case with the same length: one letter has a longer lower case."""
     return text.replace("\u0130", "i").lower()
 
 
-def trie(words: set[str]) -> str:
-    """Return a regex of the longest of `words` at a place, in which they share their beginnings."""
+def trie_pattern(words: set[str]) -> str:
+    """Return a regex that matches the longest of `words` at a place; common beginnings are shared."""
     tails: dict[str, set[str]] = {}
     for word in words:
         if word:
             tails.setdefault(word[0], set()).add(word[1:])
-    branches = [re.escape(head) + trie(rest) for head, rest in sorted(tails.items())]
+    branches = [re.escape(head) + trie_pattern(rest) for head, rest in sorted(tails.items())]
     if not branches:
         return ""
     joined = branches[0] if len(branches) == 1 and "" not in words else f"(?:{'|'.join(branches)})"
@@ -63,14 +63,14 @@ def trie(words: set[str]) -> str:
 
 
 def blank_placeholders(text: str) -> str:
-    """Return `text`, as long as before, with every placeholder overwritten by blanks."""
-    if _BEGINS not in text:
+    """Return `text` with every placeholder overwritten by blanks, with the same length."""
+    if _PLACEHOLDER_START not in text:
         return text
     return PLACEHOLDER.sub(lambda found: BLANK * len(found[0]), text)
 
 
 def outside_placeholders(findings: Iterable[Finding], blanked: str) -> Iterator[Finding]:
-    """Cut the parts of `findings` that lie over blanks away; what has no letter or digit left is dropped."""
+    """Remove the parts of `findings` that cover blanks; findings without a letter or digit left are dropped."""
     for finding in findings:
         for part in re.finditer(rf"[^{BLANK}]+", blanked[finding.start : finding.end]):
             if any(char.isalnum() for char in part[0]):
@@ -78,9 +78,9 @@ def outside_placeholders(findings: Iterable[Finding], blanked: str) -> Iterator[
 
 
 def merge(findings: Iterable[Finding], gap: int = 0) -> list[Finding]:
-    """Return `findings` in order, those that overlap (or lie less than `gap` characters apart) made one.
+    """Return `findings` in order; those that overlap or are less than `gap` characters apart are merged.
 
-    The one takes the kind of the first given: detectors come in order of how precisely they know what they found.
+    A merged finding gets the kind of the first one given: the most precise detectors come first.
     """
     ranked = sorted(enumerate(findings), key=lambda item: (item[1].start, item[1].end))
     merged: list[tuple[int, Finding]] = []
@@ -94,61 +94,63 @@ def merge(findings: Iterable[Finding], gap: int = 0) -> list[Finding]:
     return [finding for _, finding in merged]
 
 
-# Judge one value by its text alone: does it stand in for a secret, or is it code, a path, plain words? The detectors
-# know where a value stands and what it is called. Strings made by a machine are told from those made by people without
-# a word list or a model.
+# Judging one value by its text alone: is it a stand-in for a secret, code, a path, plain words? The detectors know its
+# context. Machine-made strings are recognized without a word list or a model.
 
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _DIGIT, _LETTER, _UPPER = re.compile(r"\d"), re.compile(r"[A-Za-z]"), re.compile(r"[A-Z]")
-# Where the sort of character changes: letter and digit, lower to upper case, into a symbol that no name has.
-_SWITCH = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
-_TURN = re.compile(rf"{_SWITCH.pattern}|(?<=[a-z])(?=[A-Z])|(?<=\w)(?=[^\w\s./:,-])")
+# Where the kind of character changes: letter and digit, lower to upper case, into a symbol that names do not have.
+_KIND_CHANGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_CHANGE = re.compile(rf"{_KIND_CHANGE.pattern}|(?<=[a-z])(?=[A-Z])|(?<=\w)(?=[^\w\s./:,-])")
 _CLUSTER = re.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{6}")  # nobody can pronounce it
 _SYMBOL = re.compile(r"[^\w\s./:,'’-]")
 
-_NO_WORD, _SWITCHES = 24, 3  # the longest common English word has 20 letters; a name may end in digits
+_NO_WORD, _MIN_KIND_CHANGES = 24, 3  # the longest common English word has 20 letters; a name may end in digits
 _MIXED_RUN, _LETTER_RUN, _CLUSTER_RUN = 12, 16, 12  # characters from which a run can be judged
-_TURNS, _UPPER_SHARE = 4, (0.25, 0.8)  # of a run of letters: camel case has fewer capitals, a constant more
-_SHORT, _LONG = 8, 14  # characters from which a whole value can be judged, and from which its share is steady
+_MIN_CHANGES, _UPPER_SHARE = 4, (0.25, 0.8)  # of a run of letters: camel case has fewer capitals, a constant more
+_MIN_JUDGED, _LONG_VALUE = (
+    8,
+    14,
+)  # characters from which a whole value can be judged, and from which its share is steady
 _SHARE_SHORT, _SHARE_LONG = 0.3, 0.25
 
 
 def is_opaque(value: str) -> bool:
-    """Whether `value` looks made by a machine: a UUID, a long digest, or letters and digits that change all the time.
+    """Whether `value` looks machine-made: a UUID, a long digest, or frequent changes between letters and digits.
 
-    Measured: 3 % of 108,000 identifiers of Python's library and its packages look so; of random strings of hex digits
-    or of letters and digits 88 to 98 % at 16 characters, more than 99 % from 24 on.
+    Measured: 3 % of 108,000 identifiers of Python's library and its packages look like that; of random strings of hex
+    digits or of letters and digits 88 to 98 % with 16 characters, more than 99 % with 24 or more.
     """
     if _UUID.fullmatch(value):
         return True
-    return any(map(_is_opaque_run, _RUN.findall(value))) or _turns_all_the_time(value)
+    return any(map(_is_opaque_run, _RUN.findall(value))) or _changes_often(value)
 
 
 def is_mixed(value: str) -> bool:
-    """Whether `value` has letters and also digits or unusual symbols, as a password made up by a person has."""
+    """Whether `value` has letters and also digits or unusual symbols, like a password made up by a person."""
     core = value.rstrip(".,;:!?)'\"")
     return any(map(str.isalpha, core)) and bool(_DIGIT.search(core) or _SYMBOL.search(core))
 
 
 def _is_opaque_run(run: str) -> bool:
-    digits, upper, turns = (len(pattern.findall(run)) for pattern in (_DIGIT, _UPPER, _TURN))
+    digits, upper, turns = (len(pattern.findall(run)) for pattern in (_DIGIT, _UPPER, _CHANGE))
     letters = len(run) - digits
     if digits == 0:
         capitals = _UPPER_SHARE[0] <= upper / len(run) <= _UPPER_SHARE[1]
         return (len(run) >= _CLUSTER_RUN and _CLUSTER.search(run) is not None) or (
-            len(run) >= _LETTER_RUN and turns >= _TURNS and capitals
+            len(run) >= _LETTER_RUN and turns >= _MIN_CHANGES and capitals
         )
-    if len(run) >= _NO_WORD and len(_SWITCH.findall(run)) >= _SWITCHES:
+    if len(run) >= _NO_WORD and len(_KIND_CHANGE.findall(run)) >= _MIN_KIND_CHANGES:
         return True
     return len(run) >= _MIXED_RUN and 0 < upper < letters and turns >= len(run) / 5
 
 
-def _turns_all_the_time(value: str) -> bool:
-    if len(value) < _SHORT or not (_DIGIT.search(value) and _LETTER.search(value)):
+def _changes_often(value: str) -> bool:
+    if len(value) < _MIN_JUDGED or not (_DIGIT.search(value) and _LETTER.search(value)):
         return False
-    share = len(_TURN.findall(value)) / (len(value) - 1)
-    return share >= (_SHARE_LONG if len(value) >= _LONG else _SHARE_SHORT)
+    share = len(_CHANGE.findall(value)) / (len(value) - 1)
+    return share >= (_SHARE_LONG if len(value) >= _LONG_VALUE else _SHARE_SHORT)
 
 
 _QUOTES = "\"'`\\ "
@@ -162,7 +164,7 @@ _TEMPLATE = re.compile(
     """,
 )
 _ELLIPSIS = re.compile(r"\.{3}|…|\*{3}|•{3}|_{4}|-{6}|(?i:x{4})|(?i:\bredacted\b)")
-# A pattern for secrets is none: [A-Za-z0-9]{36}, \\w+
+# A pattern for secrets is not a secret: [A-Za-z0-9]{36}, \\w+
 _PATTERN = re.compile(r"\[\^?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wdsS])[^\]\n]{0,32}\](?:[+*?]|\{\d)|\\[wdS](?:[+*]|\{\d)")
 _DOCUMENTED = re.compile(r"[A-Z0-9]EXAMPLE$|RANDOMSTRING")  # as issuers mark the keys in their manuals
 _REPEATS = re.compile(r"(?:(.)\1{4,}+){2,}+")  # aaaaaaaaaa1111111111
@@ -170,18 +172,22 @@ _REPEATS = re.compile(r"(?:(.)\1{4,}+){2,}+")  # aaaaaaaaaa1111111111
 _PUBLIC_KEY = re.compile(r"MCowBQYDK2V|MIIBIjAN|MIICIjAN|MIGfMA0|MFkwEwYH|MHYwEAYH")
 _SEPARATOR = re.compile(r"[-_.:/\s]+")
 _ALPHABET = re.compile(r"(?i)abcdefghijkl|(?:1234567890){2}")
-_FEW, _MAX, _VALUES_LONG = 2, 0.7, 16  # so few different characters (one more if long), or so large a share of one
+_FEW_CHARACTERS, _MAX_CHARACTER_SHARE, _LONG_STAND_IN = (
+    2,
+    0.7,
+    16,
+)  # so few different characters (one more if long), or so large a share of one
 
-_PRETENCE = (
+_FAKE_WORDS = (
     r"fake|dummy|example|sample|placeholder|change_?me|insert|replace|redact|undefined"
     r"|(?<![a-z])(?:your|enter|none|null|unset)(?![a-z])"
 )
-_PRETENDED = re.compile(rf"(?i){_PRETENCE}")
+_FAKE_PATTERN = re.compile(rf"(?i){_FAKE_WORDS}")
 _STAND_IN_WORD = re.compile(
-    rf"(?i){_PRETENCE}|secret|passw|passphrase|token|api_?key|credential"
+    rf"(?i){_FAKE_WORDS}|secret|passw|passphrase|token|api_?key|credential"
     r"|(?<![a-z])(?:my|todo|test|demo|here|empty|string|value|foo|bar|abc|xyz)(?![a-z])"
 )
-_NOMINAL = re.compile(
+_PASSWORD_WORD = re.compile(
     r"(?i)(?:test|pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|key|api_?key|true|false|none|null)s?"
 )
 
@@ -206,47 +212,50 @@ _ACCESS = re.compile(r"[.(\[<]|::|->")
 
 
 def is_template(value: str) -> bool:
-    """Whether `value` is filled in later (`${VAR}`, `<token>`), cut short (`...`) or redacted already."""
+    """Whether `value` is filled in later (`${VAR}`, `<token>`), truncated (`...`) or already redacted."""
     core = value.strip(_QUOTES)
     return _TEMPLATE.match(core) is not None or _ELLIPSIS.search(core) is not None or BLANK in core
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether `value` only stands for a secret: a template, `xxxx`, `your_token_here`, the alphabet, all digits."""
+    """Whether `value` is a stand-in for a secret: a template, `xxxx`, `your_token_here`, the alphabet, all digits."""
     core = value.strip(_QUOTES)
     if (
         is_template(core)
         or _PATTERN.search(core)
         or _ALPHABET.search(core)
-        or is_documented(core)
+        or is_example_key(core)
         or not any(char.isalnum() for char in core)
     ):
         return True
     counts = Counter(_SEPARATOR.sub("", core.casefold()))
-    few = len(counts) <= _FEW + (len(core) >= _VALUES_LONG) or max(counts.values()) > _MAX * counts.total()
-    if few and len(core) > _FEW:
+    few = (
+        len(counts) <= _FEW_CHARACTERS + (len(core) >= _LONG_STAND_IN)
+        or max(counts.values()) > _MAX_CHARACTER_SHARE * counts.total()
+    )
+    if few and len(core) > _FEW_CHARACTERS:
         return True
     return is_words(core) and _STAND_IN_WORD.search(core) is not None
 
 
-def is_documented(core: str) -> bool:
-    """Whether `core` says itself that it is an example, or is public by what it is."""
+def is_example_key(core: str) -> bool:
+    """Whether `core` is a documented example, or a public key."""
     return bool(_DOCUMENTED.search(core) or _REPEATS.fullmatch(core) or _PUBLIC_KEY.match(core))
 
 
-def is_nominal(value: str) -> bool:
-    """Whether `value`, said to be a password, is only the word for one, a pretence, or one character over and over.
+def is_password_word(value: str) -> bool:
+    """Whether `value`, in place of a password, is only a word for one, a fake, or one repeated character.
 
     Fewer words count here than in `is_stand_in`: people do choose passwords such as `newpassword`.
     """
     core = value.strip(_QUOTES + "<>")
-    if len(set(_SEPARATOR.sub("", core))) <= _FEW or _NOMINAL.fullmatch(core):
+    if len(set(_SEPARATOR.sub("", core))) <= _FEW_CHARACTERS or _PASSWORD_WORD.fullmatch(core):
         return True
-    return _PRETENDED.search(core) is not None and is_words(core)
+    return _FAKE_PATTERN.search(core) is not None and is_words(core)
 
 
 def is_words(value: str) -> bool:
-    """Whether `value` is nothing but words (in any script), as in prose, an enum or a name."""
+    """Whether `value` consists of words (in any script), as in prose, an enum or a name."""
     return _WORDS.fullmatch(value) is not None and not is_opaque(value)
 
 
@@ -256,7 +265,7 @@ def is_path(value: str) -> bool:
 
 
 def is_call(value: str) -> bool:
-    """Whether `value` is an expression with a call or a subscript in it."""
+    """Whether `value` is an expression with a call or a subscript."""
     return _CALL.fullmatch(value) is not None
 
 

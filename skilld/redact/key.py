@@ -1,4 +1,4 @@
-"""The key for this machine's redaction placeholders: made once, mode 0600, never sent or copied."""
+"""The key for this machine's redaction placeholders: created once, mode 0600, never sent or copied."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skilld.redact import KEY_BYTES
 
 
 def load_key(path: Path) -> bytes:
-    """Return the key at `path`, making it where it is missing. Raises SkilldError if it cannot be used."""
+    """Return the key at `path`, creating it if missing. Raises SkilldError if it cannot be used."""
     try:
         if not path.exists():
-            _make(path)
+            _create_key(path)
         key = path.read_bytes()
     except OSError as error:
         raise SkilldError("Cannot use the redaction key", error.strerror or str(error)) from error
@@ -24,7 +24,7 @@ def load_key(path: Path) -> bytes:
     return key
 
 
-def _make(path: Path) -> None:
+def _create_key(path: Path) -> None:
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")  # mode 0600
     new = Path(name)
     try:
@@ -34,6 +34,6 @@ def _make(path: Path) -> None:
             os.fsync(fd)
         os.link(new, path)
     except FileExistsError:
-        return  # another worker was first, and its key is as good
+        return  # another worker was faster: use its key
     finally:
         new.unlink()

@@ -1,4 +1,4 @@
-"""Where a text names a secret, in any language: finds names, knows nothing about values. Pure."""
+"""Finds the words for secrets in a text, in many languages; knows nothing about values. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from enum import Enum, auto
 from functools import cache
 from typing import NamedTuple
 
-from skilld.redact.findings import trie
+from skilld.redact.findings import trie_pattern
 
-# What people call a secret when they talk: one table, a line for each language. Words are separated by `|` and lower
-# case; `*` stands for any ending. `made_up` names what people make up, `code` what arrives as digits (PIN, one-time
-# code), `key` what a machine made, `user` the one it belongs to, `link` what may stand between a name and its value
-# ("is", "to"), `login` how to say "log in". A word of `short` is a name only with a sign (`mk: ...`) or a link behind
-# it. To add a language: a line here, and sentences in the test's table.
+# The words for secrets: one table, a line for each language. Words are lower case and separated by `|`; `*` stands for
+# any ending. `made_up` are words for secrets that people make up, `codes` for those that arrive as digits (PIN,
+# one-time code), `key` for machine-made ones, `user` for their owner, `link` for what may be between a name and its
+# value ("is", "to"), `login` for "log in". A word of `short` is a name only with a sign (`mk: ...`) or a link after it.
+# To add a language: a line here, and sentences in the test's table.
 
 
 class Language(NamedTuple):
@@ -202,11 +202,13 @@ LANGUAGES = (
 )
 # fmt: on
 
-_AND = "and|und|et|y|e|ed|en|och|og|ja|i|a|és|si|și|και|ve|и|і|та|و|ו|और|এবং|và|dan|na|และ|和|と|&|the|mit|with"
-AND = frozenset(_AND.split("|"))
-"""What joins a user and a password."""
+_CONJUNCTIONS = (
+    "and|und|et|y|e|ed|en|och|og|ja|i|a|és|si|și|και|ve|и|і|та|و|ו|और|এবং|và|dan|na|และ|和|と|&|the|mit|with"
+)
+CONJUNCTIONS = frozenset(_CONJUNCTIONS.split("|"))
+"""Words that join a user and a password."""
 
-_STATES = (
+_STATE_WORDS = (
     "reset|expired|wrong|incorrect|invalid|missing|empty|required|optional|forgotten|hashing|policy|field|change"
     "|changed|rotation|prompt|both|what|none|null|same|page|form|manager|dialog|auth|login|button|error|errors"
     "|works|failed|fails|unknown|hashes|hash|strength|recovery|input|box|protected|protection|rules|length|only"
@@ -218,12 +220,12 @@ _STATES = (
     "|uitată|gresita|yanlış|hatalı|boş|unutuldu|неверный|забыт|забыл|пустой|истек|сброшен|неправильный|забыли"
     "|невірний|порожній|грешна|salah|lupa|sai|quên|galat"
 )
-STATES = frozenset(_STATES.split("|"))
-"""What is said of passwords, and so is none."""
+STATE_WORDS = frozenset(_STATE_WORDS.split("|"))
+"""Words said about passwords, which are no passwords."""
 
 
 class Role(Enum):
-    """What a name promises."""
+    """The kind of secret that a name promises."""
 
     PASSWORD = auto()
     CODE = auto()  # digits
@@ -231,7 +233,7 @@ class Role(Enum):
 
 
 class Name(NamedTuple):
-    """A name at [start, end). `is_short`: it may mean something else."""
+    """A name at [start, end). `is_short` says that it may mean something else."""
 
     start: int
     end: int
@@ -239,15 +241,15 @@ class Name(NamedTuple):
     is_short: bool
 
 
-_FIELDS = {"made_up": Role.PASSWORD, "short": Role.PASSWORD, "codes": Role.CODE, "login": Role.LOGIN}
+_ROLE_FIELDS = {"made_up": Role.PASSWORD, "short": Role.PASSWORD, "codes": Role.CODE, "login": Role.LOGIN}
 _ENDING = re.compile(r"[^\W\d_]{0,24}+")
 _UNSPACED = re.compile(r"[\u0590-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _IDENTIFIER_BEFORE = re.compile(r"[\w$./\\@#%-]$")
 _IDENTIFIER_AFTER = re.compile(r"[_\d(\[\\$/@]|\.\w|-\w|::|=\s?[\"'(\[{]")
-_OTHER = re.compile(r"[^\x00-\x7f][^\n]*+")
+_NON_ASCII = re.compile(r"[^\x00-\x7f][^\n]*+")
 _MAX_LENGTH = 24  # letters of a name before the first one that is not ASCII
 _CAMEL = re.compile(r"[a-z][A-Z]")
-_COMPOUND = 6  # letters from which a name may end a compound: Adminpasswort
+_MIN_COMPOUND_END = 6  # letters from which a name may end a compound: Adminpasswort
 
 
 class _Word(NamedTuple):
@@ -256,45 +258,46 @@ class _Word(NamedTuple):
     open: bool  # any ending may follow
 
 
-def names(text: str, lowered: str) -> Iterator[Name]:
-    """Yield every name of a secret that is in the prose of `text`."""
-    yield from _found(text, _pattern(ascii_only=True).finditer(lowered))
+def find_names(text: str, lowered: str) -> Iterator[Name]:
+    """Yield every name of a secret in the prose of `text`."""
+    yield from _valid_names(text, _names_pattern(ascii_only=True).finditer(lowered))
     if not text.isascii():
-        # Only around other letters is it worth looking for names with such in them.
+        # Names with other letters are only searched around such letters.
         done = 0
-        for other in _OTHER.finditer(lowered):
-            yield from _found(
-                text, _pattern(ascii_only=False).finditer(lowered, max(done, other.start() - _MAX_LENGTH), other.end())
+        for other in _NON_ASCII.finditer(lowered):
+            yield from _valid_names(
+                text,
+                _names_pattern(ascii_only=False).finditer(lowered, max(done, other.start() - _MAX_LENGTH), other.end()),
             )
             done = other.end()
 
 
-def _found(text: str, matches: Iterator[re.Match[str]]) -> Iterator[Name]:
+def _valid_names(text: str, matches: Iterator[re.Match[str]]) -> Iterator[Name]:
     for found in matches:
-        word = _words()[found[0]]
-        end = _end(found.string, found.end(), word)
+        word = _word_table()[found[0]]
+        end = _name_end(found.string, found.end(), word)
         if end is None or not _is_word(text, found.start(), found[0]) or _IDENTIFIER_AFTER.match(text, end):
             continue
         yield Name(found.start(), end, word.role, word.is_short)
 
 
 def names_a_key(text: str) -> bool:
-    """Whether a short `text` names what a machine makes: a key, a token, a secret; `keyId` and `key_id` do not."""
-    return any(not _CAMEL.search(text, *found.span()) for found in _named("key").finditer(text.lower()))
+    """Whether a short `text` names a machine-made secret: a key, a token; `keyId` and `key_id` do not."""
+    return any(not _CAMEL.search(text, *found.span()) for found in _field_pattern("key").finditer(text.lower()))
 
 
 def names_a_user(text: str) -> bool:
     """Whether a text names a user."""
-    return _named("user").search(text.lower()) is not None
+    return _field_pattern("user").search(text.lower()) is not None
 
 
-def user_before(text: str) -> str | None:
-    """Return what is behind the last user named in a short `text`, None if none is."""
-    last = max(_named("user").finditer(text.lower()), key=re.Match.end, default=None)
+def text_after_user(text: str) -> str | None:
+    """Return what follows the last user named in a short `text`, None if none is."""
+    last = max(_field_pattern("user").finditer(text.lower()), key=re.Match.end, default=None)
     return None if last is None else text[last.end() :]
 
 
-def _end(lowered: str, at: int, word: _Word) -> int | None:
+def _name_end(lowered: str, at: int, word: _Word) -> int | None:
     ending = _ENDING.match(lowered, at)
     end = ending.end() if ending else at
     if end > at and not word.open and not _UNSPACED.match(lowered, at - 1) and not _UNSPACED.match(lowered, at):
@@ -303,26 +306,26 @@ def _end(lowered: str, at: int, word: _Word) -> int | None:
 
 
 def _is_word(text: str, at: int, word: str) -> bool:
-    """Whether a name begins at `at`, or is the end of a compound, and is no part of an identifier."""
+    """Whether a name begins at `at`, or ends a compound, and is not part of an identifier."""
     if at == 0 or _UNSPACED.match(word):
         return True
     before = text[at - 1]
     if before.isalpha():
-        return len(word) >= _COMPOUND and text[at].islower() and not _UNSPACED.match(word)
+        return len(word) >= _MIN_COMPOUND_END and text[at].islower() and not _UNSPACED.match(word)
     if before == "/":
         return names_a_user(text[max(0, at - _MAX_LENGTH) : at - 1])  # user/pass: ...
     return not _IDENTIFIER_BEFORE.match(before) or (before == "-" and text[max(0, at - 2) : at - 1].isalpha())
 
 
 @cache
-def _words() -> dict[str, _Word]:
+def _word_table() -> dict[str, _Word]:
     found: dict[str, _Word] = {}
     for language in LANGUAGES:
-        for field, role in _FIELDS.items():
+        for field, role in _ROLE_FIELDS.items():
             for entry in filter(None, getattr(language, field).split("|")):
                 word = entry.rstrip("*")
                 found.setdefault(word, _Word(role, field == "short", entry.endswith("*")))
-    for word, meaning in found.items():  # a name that goes on with the letters of another keeps its endings
+    for word, meaning in found.items():  # a name that starts with another one keeps that one's endings
         if not meaning.open and any(
             found[word[:n]].open and found[word[:n]].role is meaning.role
             for n in range(3, len(word))
@@ -333,7 +336,7 @@ def _words() -> dict[str, _Word]:
 
 
 @cache
-def _named(field: str) -> re.Pattern[str]:
+def _field_pattern(field: str) -> re.Pattern[str]:
     """Return a regex of the words of a field in all languages, each at the beginning of a word."""
     entries = {word for language in LANGUAGES for word in getattr(language, field).split("|") if word}
     spaced = {word for word in entries if not _UNSPACED.match(word)}
@@ -344,8 +347,8 @@ def _named(field: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.])(?:{'|'.join(words)})(?!\w)|{'|'.join(others)}")
 
 
-LINKS = frozenset(word.rstrip("*") for language in LANGUAGES for word in language.link.split("|") if word)
-"""Words that may stand between a name and its value."""
+LINK_WORDS = frozenset(word.rstrip("*") for language in LANGUAGES for word in language.link.split("|") if word)
+"""Words that may be between a name and its value."""
 
 _COPULAS = (
     "is|was|are|be|it's|ist|lautet|war|heißt|est|c'est|vaut|es|era|sea|è|sarà|é|eh|luidt|wordt|är|heter|blir|er|hedder"
@@ -354,9 +357,9 @@ _COPULAS = (
     "|就是|は|です|은|는|és|yra|ir"
 )
 COPULAS = frozenset(_COPULAS.split("|"))
-"""Those that say "is" and nothing else."""
+"""Those that mean just "is"."""
 
 
 @cache
-def _pattern(*, ascii_only: bool) -> re.Pattern[str]:
-    return re.compile(trie({word for word in _words() if word.isascii() == ascii_only}))
+def _names_pattern(*, ascii_only: bool) -> re.Pattern[str]:
+    return re.compile(trie_pattern({word for word in _word_table() if word.isascii() == ascii_only}))

@@ -1,7 +1,7 @@
 """Replaces secrets in text with stable placeholders. Text in, text out; knows no file, clock or setting.
 
-Fails closed: whatever goes wrong inside becomes a RedactionError that carries none of the text, and the caller refuses
-the batch. Redacting twice is redacting once, because a text is searched until nothing more is found in it.
+Fails closed: any error inside becomes a RedactionError without any of the text, and the caller refuses the batch.
+Redacting twice equals redacting once, because a text is searched until nothing more is found.
 """
 
 from __future__ import annotations
@@ -12,15 +12,23 @@ import re
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
-from skilld.redact import assignments, bare, blocks, credentials, spoken, tokens
-from skilld.redact.findings import Finding, Span, blank_placeholders, long_runs, lower, merge, outside_placeholders
+from skilld.redact import assignments, blocks, credentials, sentences, tokens, unlabelled
+from skilld.redact.findings import (
+    Finding,
+    Span,
+    blank_placeholders,
+    long_runs,
+    lower_same_length,
+    merge,
+    outside_placeholders,
+)
 
 KEY_BYTES = 32
 _DIGIT = re.compile(r"\d")
-_LONGER = 16  # characters of the shortest token with a prefix, and of the shortest text that is encoded
-_ROUNDS = 8  # a text with secrets needs two: one that finds them, one that finds nothing more
-_GAPS = (0, 32, 256)  # findings nearer than this are made one; the wider ones only if the result is too long
-_SLACK = 256  # characters that a short text may grow by beyond twice its length
+_MIN_LONG_RUN = 16  # characters of the shortest token with a prefix, and of the shortest encoded text
+_MAX_ROUNDS = 8  # a text with secrets needs two: one that finds them, one that finds no more
+_GAPS = (0, 32, 256)  # findings closer than this are merged; the wider gaps only if the result is too long
+_MAX_GROWTH = 256  # characters that a short text may grow by beyond twice its length
 
 
 class RedactionError(SkilldError):
@@ -28,7 +36,7 @@ class RedactionError(SkilldError):
 
 
 class Redactor:
-    """Redacts with the key of one installation: `key` is 32 random bytes, kept in the state directory."""
+    """Redacts with the key of one installation: `key` is 32 random bytes from the state directory."""
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
@@ -40,32 +48,32 @@ class Redactor:
         try:
             return _search(text)
         except Exception:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
-            raise _refusal() from None
+            raise _redaction_error() from None
 
     def redact(self, text: str) -> str:
         """Return `text` with every secret replaced by `[REDACTED:<kind>:<hmac8>]`.
 
-        The same secret gets the same eight hex digits of HMAC-SHA256 wherever it stands. The result is at most twice
-        as long as `text` plus 256 characters: where secrets stand denser than that, what lies between them goes too,
-        in the worst case the whole text. Raises RedactionError if anything goes wrong.
+        The same secret always gets the same eight hex digits of HMAC-SHA256. The result is at most twice as long as
+        `text` plus 256 characters: if secrets are too dense for that, the text between them is replaced as well, in the
+        worst case the whole text. Raises RedactionError if anything goes wrong.
         """
         try:
             return self._redact(text)
         except RedactionError:
             raise
         except Exception:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
-            raise _refusal() from None
+            raise _redaction_error() from None
 
     def _redact(self, text: str) -> str:
         for gap in _GAPS:
             redacted = self._until_clean(text, gap)
-            if redacted is not None and len(redacted) <= 2 * len(text) + _SLACK:
+            if redacted is not None and len(redacted) <= 2 * len(text) + _MAX_GROWTH:
                 return redacted
         return self._placeholder(text, Finding(0, len(text), "dense"))
 
     def _until_clean(self, text: str, gap: int) -> str | None:
-        """Return `text` redacted until nothing more is found in it, or None if that does not come to an end."""
-        for _ in range(_ROUNDS):
+        """Return `text` redacted until nothing more is found, or None if that takes too many rounds."""
+        for _ in range(_MAX_ROUNDS):
             found = _search(text)
             if not found:
                 return text
@@ -88,19 +96,19 @@ class Redactor:
 def _search(text: str) -> list[Finding]:
     blanked = blank_placeholders(text)
     found = merge(_detect(blanked))
-    extended = (tokens.extended(blanked, finding) for finding in found)
+    extended = (tokens.extend_over_lines(blanked, finding) for finding in found)
     return merge(outside_placeholders(extended, blanked)) if found else []
 
 
 def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
-    """Yield what the detectors find, the most precise first; those that cannot find anything are not asked.
+    """Yield the findings of the detectors, the most precise first; those that cannot find anything are skipped.
 
-    `deep`: also what is broken across lines, or encoded.
+    With `deep`, also secrets that are broken across lines or encoded.
     """
     words = text.split()
     runs = long_runs(text, words)
-    longer = [run for run in runs if run[1] - run[0] >= _LONGER]
-    lowered = lower(text)
+    longer = [run for run in runs if run[1] - run[0] >= _MIN_LONG_RUN]
+    lowered = lower_same_length(text)
     has_digit = _DIGIT.search(text) is not None
     if "PRIVATE KEY" in text or "Private-Lines" in text:
         yield from blocks.find_keys(text)
@@ -110,15 +118,15 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
         yield from credentials.find_logins(text)
     yield from credentials.find_in_commands(text)
     if has_digit:
-        yield from bare.find_cards(text)
-    yield from bare.find_seeds(text, words)
+        yield from unlabelled.find_cards(text)
+    yield from unlabelled.find_seeds(text, words)
     if "kind" in text:
         yield from blocks.find_kubernetes(text)
     yield from blocks.find_listed(text, lowered)
-    yield from assignments.find(text, lowered)
-    yield from spoken.find(text, lowered, has_digit=has_digit)
+    yield from assignments.find_assigned(text, lowered)
+    yield from sentences.find_stated(text, lowered, has_digit=has_digit)
     if has_digit and runs:
-        yield from bare.find(text, runs)
+        yield from unlabelled.find_unlabelled(text, runs)
     if deep and "\n" in text:
         yield from tokens.find_broken(text, _detect_joined)
     if deep and longer:
@@ -139,5 +147,5 @@ def _detect_tokens(text: str, runs: list[Span], longer: list[Span]) -> Iterator[
         yield from credentials.find_in_urls(text)
 
 
-def _refusal() -> RedactionError:
+def _redaction_error() -> RedactionError:
     return RedactionError("Could not redact a text", "an internal error in the redactor")

@@ -10,23 +10,34 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from skilld.redact.findings import Detector, Finding, Span, is_documented, is_opaque, is_stand_in, is_template, trie
+from skilld.redact.findings import (
+    Detector,
+    Finding,
+    Span,
+    is_example_key,
+    is_opaque,
+    is_stand_in,
+    is_template,
+    trie_pattern,
+)
 
 _MAX_LENGTH = 2048  # a 1Password service account token has about 900 characters
-_JUDGED = 512  # characters that tell what the rest is
-_TRIES = 8  # prefixes tried inside one unbroken run of token characters; a run with more is no name or word
-_HEAD = 2  # no prefix is shorter
-_SHORT = re.compile(r".{1,3}|[a-z]{3}[-.]")  # prefixes that may also be the middle of a name or of base64url text
+_MAX_JUDGED = 512  # characters: they show what the rest is
+_MAX_TRIES = 8  # prefixes tried inside one unbroken run of token characters; a run with more is no name or word
+_HEAD_LENGTH = 2  # no prefix is shorter
+_SHORT_PREFIX = re.compile(
+    r".{1,3}|[a-z]{3}[-.]"
+)  # prefixes that may also be the middle of a name or of base64url text
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{32}")
-_CASES = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]")))
-# A letter or digit before a token makes it part of a word, unless it ends an escape of JSON or of a URL.
-_BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4}))"
+_CHARACTER_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]")))
+# After a letter or digit a token is part of a word, unless that ends an escape of JSON or of a URL.
+_WORD_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4}))"
 _ESCAPE = re.compile(r"\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}")
-_BEGIN_HERE = re.compile(_BEGIN)
+_WORD_START_PATTERN = re.compile(_WORD_START)
 
 
 # The sets of characters that formats.txt names.
-_SETS = {
+_CHARACTER_SETS = {
     "upper": "A-Z0-9",
     "hex": "0-9a-fA-F",
     "hex-dash": r"0-9a-fA-F\-",
@@ -39,7 +50,7 @@ _SETS = {
 
 
 class Format(NamedTuple):
-    """Tokens of one issuer, as formats.txt explains them; `alphabet` is the body of a regex class."""
+    """Tokens of one issuer, as explained in formats.txt; `alphabet` is the body of a regex class."""
 
     kind: str
     prefixes: tuple[str, ...]
@@ -50,17 +61,17 @@ class Format(NamedTuple):
 
 
 @cache
-def formats() -> tuple[Format, ...]:
-    """Return the formats of formats.txt."""
+def load_formats() -> tuple[Format, ...]:
+    """Return the formats in formats.txt."""
     text = Path(__file__).with_name("formats.txt").read_text(encoding="utf-8")
-    return tuple(_format(line) for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(_parse_format(line) for line in text.splitlines() if line and not line.startswith("#"))
 
 
-def _format(line: str) -> Format:
+def _parse_format(line: str) -> Format:
     about, prefixes = line.split(":", 1)
     kind, characters, least, *marks = about.split()
     named, _, more = characters.partition("+")
-    alphabet = _SETS.get(named, named) + more
+    alphabet = _CHARACTER_SETS.get(named, named) + more
     return Format(kind, tuple(prefixes.split()), alphabet, int(least), "opaque" in marks, "repeats" in marks)
 
 
@@ -68,82 +79,86 @@ def find_tokens(text: str, runs: Iterable[Span]) -> Iterator[Finding]:
     """Yield every token of a known format in the `runs` of `text`."""
     run_end = tries = 0
     for begin, stop in runs:
-        start = _starts().search(text, begin, stop)
+        start = _prefix_pattern().search(text, begin, stop)
         while start:
             at = start.start()
-            kind, end, is_token = _read(text, at)
+            kind, end, is_token = _read_token(text, at)
             tries = tries + 1 if at < run_end else 0
             run_end = max(run_end, end)
-            if is_token or tries > _TRIES:
+            if is_token or tries > _MAX_TRIES:
                 yield Finding(at, end, kind)
                 at = end - 1
-            start = _starts().search(text, at + 1, stop)
+            start = _prefix_pattern().search(text, at + 1, stop)
         for escape in _ESCAPE.finditer(text, begin, stop):
-            kind, end, is_token = _read(text, escape.end())
+            kind, end, is_token = _read_token(text, escape.end())
             if is_token:
                 yield Finding(escape.end(), end, kind)
 
 
 def begins_token(text: str, at: int, joiners: str = "") -> bool:
-    """Whether a token may begin at `at`: not inside a word, nor behind one of `joiners`, nor inside base64."""
+    """Whether a token may begin at `at`: not inside a word, nor after one of `joiners`, nor inside base64."""
     if at and text[at - 1] in joiners:
         return False
-    return _BEGIN_HERE.match(text, at) is not None and not _in_base64(text, at)
+    return _WORD_START_PATTERN.match(text, at) is not None and not _in_base64(text, at)
 
 
-def _read(text: str, at: int) -> tuple[str, int, bool]:
-    """Return kind and end of what may be a token at `at`, and whether it is one."""
+def _read_token(text: str, at: int) -> tuple[str, int, bool]:
+    """Return kind and end of a possible token at `at`, and whether it is one."""
     kind, end = "", at + 1
-    for prefix, token_format in _formats().get(text[at : at + _HEAD], ()):
-        if not text.startswith(prefix, at) or not begins_token(text, at, "_-+/." if _SHORT.fullmatch(prefix) else ""):
+    for prefix, token_format in _formats_by_head().get(text[at : at + _HEAD_LENGTH], ()):
+        if not text.startswith(prefix, at) or not begins_token(
+            text, at, "_-+/." if _SHORT_PREFIX.fullmatch(prefix) else ""
+        ):
             continue
-        found = _body(token_format.alphabet, token_format.least).match(text, at + len(prefix))
+        found = _body_pattern(token_format.alphabet, token_format.least).match(text, at + len(prefix))
         if not found:
             continue
         kind, end = token_format.kind, found.end()
-        if not text[end : end + 1].isalnum() and _is_body(found[0][:_JUDGED], token_format):
+        if not text[end : end + 1].isalnum() and _is_body(found[0][:_MAX_JUDGED], token_format):
             return kind, end, True
     return kind, end, False
 
 
 def _is_body(body: str, token_format: Format) -> bool:
-    if is_template(body) or is_documented(body) or (token_format.opaque and not is_opaque(body)):
+    if is_template(body) or is_example_key(body) or (token_format.opaque and not is_opaque(body)):
         return False
     return token_format.repeats or not is_stand_in(body)
 
 
 def _in_base64(text: str, at: int) -> bool:
-    """Whether a long piece of base64 runs up to `at`, so that a prefix there is chance."""
+    """Whether a long piece of base64 ends at `at`, so that a prefix there is a coincidence."""
     before = _BASE64.fullmatch(text, max(0, at - 32), at)
-    return before is not None and all(case.search(before[0]) for case in _CASES)
+    return before is not None and all(case.search(before[0]) for case in _CHARACTER_KINDS)
 
 
 @cache
-def _body(alphabet: str, least: int) -> re.Pattern[str]:
+def _body_pattern(alphabet: str, least: int) -> re.Pattern[str]:
     return re.compile(rf"[{alphabet}]{{{least},{_MAX_LENGTH}}}+")
 
 
 @cache
-def _formats() -> dict[str, list[tuple[str, Format]]]:
+def _formats_by_head() -> dict[str, list[tuple[str, Format]]]:
     """Return prefixes and their formats by the first characters, longer prefixes first."""
     by_head: dict[str, list[tuple[str, Format]]] = {}
-    for token_format in formats():
+    for token_format in load_formats():
         for prefix in token_format.prefixes:
-            by_head.setdefault(prefix[:_HEAD], []).append((prefix, token_format))
+            by_head.setdefault(prefix[:_HEAD_LENGTH], []).append((prefix, token_format))
     for entries in by_head.values():
         entries.sort(key=lambda entry: -len(entry[0]))
     return by_head
 
 
 @cache
-def _starts() -> re.Pattern[str]:
-    """Return what finds prefixes behind no letter or digit; to look behind escapes as well takes twice as long."""
-    return re.compile(r"(?<![A-Za-z0-9])" + trie({prefix for entries in _formats().values() for prefix, _ in entries}))
+def _prefix_pattern() -> re.Pattern[str]:
+    """Return a regex for prefixes that are not after a letter or digit; to include escapes takes twice as long."""
+    return re.compile(
+        r"(?<![A-Za-z0-9])" + trie_pattern({prefix for entries in _formats_by_head().values() for prefix, _ in entries})
+    )
 
 
-# Find tokens that no prefix gives away, by their shape: bots, JWTs, keys with a mark in the middle. A shape has an
-# anchor, a plain substring that every such token holds, and only what lies around it is matched; or it begins with a
-# rare character. Sources: the issuers' documentation; RFC 7519 for JWTs.
+# Tokens without a prefix are found by their shape: bots, JWTs, keys with a mark in the middle. A shape has an anchor, a
+# plain substring of every such token, and only the text around it is matched; or it begins with a rare character.
+# Sources: the issuers' documentation; RFC 7519 for JWTs.
 
 _JOSE_HEADER = re.compile(rb'\{"[\w.-]+"\s*:')  # how a JOSE header begins, whatever follows
 _URL_SAFE = str.maketrans("-_", "+/")
@@ -151,10 +166,10 @@ _VOWEL = re.compile(r"(?i)[aeiouy]")
 
 
 class Shape(NamedTuple):
-    """Tokens that match `pattern`, from at most `before` characters before an occurrence of `anchor` to `after` behind.
+    """Tokens that match `pattern`, from at most `before` characters before an occurrence of `anchor` to `after` after.
 
-    With `before` 0 they begin with the anchor; with an empty anchor, with a rare character. `is_real` judges the whole
-    token. `inside` says that so unusual a shape counts inside a longer word too.
+    If `before` is 0, they begin with the anchor; if the anchor is empty, with a rare character. `is_real` judges the
+    whole token. `inside` says that the shape is unusual enough to count inside a longer word, too.
     """
 
     kind: str
@@ -172,7 +187,7 @@ def _is_jwt(token: str) -> bool:
 
 
 def _is_artifactory(token: str) -> bool:
-    """Whether the rest is no name that happens to begin with the two letters, as `APDocument` does."""
+    """Whether it is not just a name that begins with the two letters, such as `APDocument`."""
     return token[2].isdigit() or is_opaque(token) or not _VOWEL.search(token[3:])
 
 
@@ -207,22 +222,22 @@ SHAPES = (
 )
 
 
-_UNANCHORED = 50  # characters of the shortest token whose shape has no anchor
+_MIN_UNANCHORED = 50  # characters of the shortest token whose shape has no anchor
 
 
 def find_shapes(text: str, runs: list[Span]) -> Iterator[Finding]:
     """Yield every token of a known shape in `text`, whose long runs are `runs`."""
-    runs = [run for run in runs if run[1] - run[0] >= _UNANCHORED]
+    runs = [run for run in runs if run[1] - run[0] >= _MIN_UNANCHORED]
     for shape in SHAPES:
         if not (shape.anchor in text if shape.anchor else runs):
             continue
-        for found in _matches(text, shape, runs):
+        for found in _find_shape(text, shape, runs):
             ends = not text[found.end() : found.end() + 1].isalnum()
             if ends and (shape.inside or begins_token(text, found.start())) and shape.is_real(found[0]):
                 yield Finding(*found.span(), shape.kind)
 
 
-def _matches(text: str, shape: Shape, runs: list[Span]) -> Iterator[re.Match[str]]:
+def _find_shape(text: str, shape: Shape, runs: list[Span]) -> Iterator[re.Match[str]]:
     if not shape.anchor:
         yield from chain.from_iterable(shape.pattern.finditer(text, *run) for run in runs)
         return
@@ -237,40 +252,40 @@ def _matches(text: str, shape: Shape, runs: list[Span]) -> Iterator[re.Match[str
         at = text.find(shape.anchor, max(at + 1, found.end() if found else 0))
 
 
-# Find tokens that a terminal or a mail broke across a line end. The pieces are put together again and searched as one.
-# A piece counts only where it fills a line's end or beginning and looks made by a machine, so that the first word of
-# the next line does not go along.
+# Tokens that a terminal or a mail broke across line ends: the pieces are joined and searched together. A piece counts
+# only if it fills the end or beginning of a line and looks machine-made, so that the first word of the next line is not
+# included.
 
-_MAX = 8  # lines of one token
-_BREAK = re.compile(r"\n[ \t>|]{0,8}(?P<piece>[A-Za-z0-9_.+/~-]{3,512}+={0,2})(?=[\s\"'`,;)]|$)")
+_MAX_LINES = 8  # lines of one token
+_LINE_BREAK = re.compile(r"\n[ \t>|]{0,8}(?P<piece>[A-Za-z0-9_.+/~-]{3,512}+={0,2})(?=[\s\"'`,;)]|$)")
 _CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.=+/:~-"
-_REACH, _MIN_LENGTH = 512, 4  # characters of the piece at a line's end
-_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
-_MIXED = 2  # kinds of characters that a piece has at least, digits among them or capitals inside
+_MAX_PIECE, _MIN_LENGTH = 512, 4  # characters of the piece at a line's end
+_PIECE_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
+_MIN_KINDS = 2  # kinds of characters in a piece, including digits or inner capitals
 
 
 def find_broken(text: str, detect: Detector) -> Iterator[Finding]:
-    """Yield every finding of `detect` that reaches over a line end, once that is taken out."""
+    """Yield every finding of `detect` that crosses a line end, after joining the lines."""
     done = 0
-    for found in _BREAK.finditer(text):
+    for found in _LINE_BREAK.finditer(text):
         if found.start() < done or not _is_piece(found["piece"]):
             continue
-        head = _head(text, found.start())
+        head = _piece_before(text, found.start())
         if head is None:
             continue
-        pieces = [head, *_following(text, found)]
+        pieces = [head, *_following_pieces(text, found)]
         done = pieces[-1][0]
         joined = "".join(text[start:end] for start, end in pieces)
         for finding in detect(joined):
             if finding.start < head[1] - head[0] < finding.end:
-                yield Finding(head[0] + finding.start, _end(pieces, finding.end), finding.kind)
+                yield Finding(head[0] + finding.start, _end_in_text(pieces, finding.end), finding.kind)
 
 
-def extended(text: str, finding: Finding) -> Finding:
-    """Return a finding with the pieces on the next lines that it goes on with, where it ends with its line."""
+def extend_over_lines(text: str, finding: Finding) -> Finding:
+    """Return a finding that ends with its line, extended by its continuation on the next lines."""
     end = finding.end
-    for _ in range(_MAX):
-        piece = _BREAK.match(text, end)
+    for _ in range(_MAX_LINES):
+        piece = _LINE_BREAK.match(text, end)
         if piece is None or not is_opaque(piece["piece"]):
             break
         end = piece.end()
@@ -278,34 +293,34 @@ def extended(text: str, finding: Finding) -> Finding:
 
 
 def _is_piece(piece: str) -> bool:
-    kinds = sum(kind.search(piece) is not None for kind in _KINDS)
-    return kinds >= _MIXED and (
-        is_opaque(piece) or _KINDS[2].search(piece) is not None or piece[1:] != piece[1:].lower()
+    kinds = sum(kind.search(piece) is not None for kind in _PIECE_KINDS)
+    return kinds >= _MIN_KINDS and (
+        is_opaque(piece) or _PIECE_KINDS[2].search(piece) is not None or piece[1:] != piece[1:].lower()
     )
 
 
-def _head(text: str, at: int) -> tuple[int, int] | None:
-    """Return the run of token characters that the line before `at` ends with."""
+def _piece_before(text: str, at: int) -> tuple[int, int] | None:
+    """Return the run of token characters at the end of the line before `at`."""
     end = at
     while end and text[end - 1] in " \t\r\\":
         end -= 1
-    before = text[max(0, end - _REACH) : end]
+    before = text[max(0, end - _MAX_PIECE) : end]
     length = len(before) - len(before.rstrip(_CHARACTERS))
     return (end - length, end) if length >= _MIN_LENGTH else None
 
 
-def _following(text: str, first: re.Match[str]) -> Iterator[tuple[int, int]]:
+def _following_pieces(text: str, first: re.Match[str]) -> Iterator[tuple[int, int]]:
     """Yield the pieces from the first one on, as long as each fills its line."""
     found: re.Match[str] | None = first
-    for _ in range(_MAX):
+    for _ in range(_MAX_LINES):
         if found is None or not _is_piece(found["piece"]):
             return
         yield found.span("piece")
-        found = _BREAK.match(text, found.end())
+        found = _LINE_BREAK.match(text, found.end())
 
 
-def _end(pieces: list[tuple[int, int]], length: int) -> int:
-    """Return where the first `length` characters of the pieces end in the text."""
+def _end_in_text(pieces: list[tuple[int, int]], length: int) -> int:
+    """Return the position in the text after the first `length` characters of the pieces."""
     for start, end in pieces:
         if length <= end - start:
             return start + length

@@ -26,8 +26,8 @@ _DEEPEST = 12
 # Patterns that are kept as text until they are needed, by the function that compiles them.
 COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
     "skilld.classify.backends.agent_cli.backend._status_in": lambda: [pattern for _, pattern in backend._BY_WORDS],
-    "skilld.redact.credentials._of": lambda: [one.option for one in credentials._COMMANDS],
-    "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._PARTS],
+    "skilld.redact.credentials._command_passwords": lambda: [one.option for one in credentials._COMMANDS],
+    "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._SECRET_URLS],
 }
 # Functions whose patterns a module holds once it is imported, or a cached function returns.
 HELD = frozenset(
@@ -36,13 +36,13 @@ HELD = frozenset(
         "skilld.agents.claude_code.wrappers._openings",
         "skilld.classify.offline.grammar.__init__.compiled",
         "skilld.edit.change.phrase",
-        "skilld.redact.bare._issuer",
+        "skilld.redact.unlabelled._issuer",
         "skilld.redact.credentials._programs",
-        "skilld.redact.naming._named",
-        "skilld.redact.naming._pattern",
-        "skilld.redact.tokens._body",
+        "skilld.redact.naming._field_pattern",
+        "skilld.redact.naming._names_pattern",
+        "skilld.redact.tokens._body_pattern",
         "skilld.redact.tokens._shape",
-        "skilld.redact.tokens._starts",
+        "skilld.redact.tokens._prefix_pattern",
     }
 )
 # Literal words, escaped or our own, or one letter of a class, with nothing in them that repeats without an end.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
 from skilld.redact import Finding, RedactionError, Redactor
-from skilld.redact.tokens import SHAPES, formats
+from skilld.redact.tokens import SHAPES, load_formats
 
 ROOT = Path(__file__).parents[2]
 REDACTOR = Redactor(bytes(32))
@@ -25,7 +25,7 @@ HEX = "4f1c09b7e52da8360bd94e7f813ca65027f8e1b94d60c3a57b2e98f01d46ac35"
 
 # What the detectors look for, in pieces: texts made of these reach deep into them.
 PIECES = [
-    *sorted({prefix for each in formats() for prefix in each.prefixes}),
+    *sorted({prefix for each in load_formats() for prefix in each.prefixes}),
     *sorted({each.anchor for each in SHAPES if each.anchor}),
     *("password", "Password: ", "api_key=", "key='", 'token="', "secret(", "<token>", "-u ada:", "curl ", "--token "),
     *("Authorization: ", "Bearer ", "Cookie: a=", "://a:", "://", "@host", "BUNDLE_A__B: ", ":_authToken=", "sig="),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.redact import Redactor
-from skilld.redact.tokens import formats
+from skilld.redact.tokens import load_formats
 
 REDACTOR = Redactor(bytes(32))
 
@@ -202,7 +202,7 @@ def test_a_token_is_found_whole_by_its_kind_and_behind_quotes_signs_and_escapes(
 
 
 def test_every_format_has_an_example_here() -> None:
-    assert {each.kind for each in formats()} <= {kind for kind, _ in TOKENS}
+    assert {each.kind for each in load_formats()} <= {kind for kind, _ in TOKENS}
 
 
 @pytest.mark.parametrize("text", STAND_INS)

@@ -24,7 +24,7 @@ from skilld.redact import passwords
     ],
 )
 def test_a_pair_gives_its_password_away(text: str, secrets: list[str]) -> None:
-    found = passwords.find(text, has_digit=any(letter.isdigit() for letter in text))
+    found = passwords.find_pairs(text, has_digit=any(letter.isdigit() for letter in text))
     assert [text[one.start : one.end] for one in found] == secrets
 
 
@@ -43,4 +43,4 @@ def test_a_plain_word_is_a_password_beside_a_user_at_the_end_of_its_clause(
 ) -> None:
     at = text.index(word)
     beside = passwords.has_user_before(text, text.index("password"))
-    assert (beside and passwords.is_beside(text, at, at + len(word))) == is_one
+    assert (beside and passwords.is_password_beside_user(text, at, at + len(word))) == is_one

@@ -1,7 +1,7 @@
 """Finds unlabelled, machine-made secrets: keys in sentences, bare key material, the body of a PEM. Pure.
 
-The value is looked for first, since it is rare; then what stands around it says whether it is a key or only a hash, an
-id, a public key. Sources: RFC 8017 and RFC 5208 (how the DER of a private key begins), OpenSSH's PROTOCOL.key.
+Values are searched first, since they are rare; the text around one then shows whether it is a key or only a hash, an
+ID or a public key. Sources: RFC 8017 and RFC 5208 (how the DER of a private key begins), OpenSSH's PROTOCOL.key.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from skilld.redact.blocks import decoded
+from skilld.redact.blocks import decode_base64
 from skilld.redact.findings import Finding, Span, is_opaque, is_stand_in
 from skilld.redact.naming import COPULAS, names_a_key
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]{12,512}+")
-_SHORT = 16  # a key with fewer characters needs "is" or a sign before it
-_BEFORE, _AFTER = 90, 24  # characters around a value that may name it
-_NEAR = 48
-# A run is part of a path, an address, an identifier.
-_BEGUN = re.compile(r"[\w/.@#%&?$-]", re.ASCII)
-_GOES_ON = re.compile(r"[\w/@(%$\[*]|\.[\w.]|\u2026", re.ASCII)
-_HASHES = frozenset({40})  # hex digits of a git object
-_PUBLIC_KEYS = ("AAAA", "sha")  # as OpenSSH writes a public key; a hash with its name
+_MAX_SHORT_KEY = 16  # a key with fewer characters needs "is" or a sign before it
+_CHARS_BEFORE, _CHARS_AFTER = 90, 24  # characters around a value that may name it
+_CHARS_NEAR = 48
+# Next to these, a run is part of a path, an address or an identifier.
+_CONTINUES_BEFORE = re.compile(r"[\w/.@#%&?$-]", re.ASCII)
+_CONTINUES_AFTER = re.compile(r"[\w/@(%$\[*]|\.[\w.]|\u2026", re.ASCII)
+_GIT_HASH_DIGITS = frozenset({40})  # hex digits of a git object
+_PUBLIC_KEY_PREFIXES = ("AAAA", "sha")  # as OpenSSH writes a public key; a hash with its name
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{64}(?:[0-9a-fA-F]{64})?")
 _HASH = re.compile(r"[0-9a-fA-F]{7,512}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==|(?=[A-Za-z0-9]*+[+/])(?:[A-Za-z0-9+/]{4}){10,32}={0,2}")
-_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]", "[+/=]")))
-_SWITCH = re.compile(r"(?<=[a-z])(?=[A-Z0-9+/])|(?<=[A-Z])(?=[a-z0-9+/])|(?<=[0-9])(?=[A-Za-z+/])")
-_SHARE = 0.4  # of the places where the sort of character changes; of random base64 0.65
-# Words that tell what is public: hashes, ids, names of commits and images.
-_PUBLIC = re.compile(
+_CHARACTER_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]", "[+/=]")))
+_KIND_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9+/])|(?<=[A-Z])(?=[a-z0-9+/])|(?<=[0-9])(?=[A-Za-z+/])")
+_MIN_CHANGE_SHARE = 0.4  # of the places where the kind of character changes; 0.65 in random base64
+# Words that label public values: hashes, IDs, names of commits and images.
+_PUBLIC_WORD = re.compile(
     r"(?i)commit|\bsha-?\d?|hash|digest|checksum|integrity|docker|image|revert|cherry|merge|bisect|uuid|guid|trace|etag|\bids?\b"
     r"|public|revision|fingerprint|\bpub\b|\btx|transaction|block|\btree\b|\bblob\b|layer|sum\b|\bmd5|cert"
     r"|коммит|커밋|コミット|提交|کامیت|কমিট|कमिट|哈希|校验|해시|ハッシュ|хеш|хэш"
@@ -49,46 +49,52 @@ _ISSUER = (
     r"|typeform|vonage|yandex|zendesk)\w{0,24}[\"']?\s{0,3}(?:[:=,]|=>|:=|->)\s{0,3}[\"'`]?$"
 )
 # An RSA or PKCS#8 key in DER begins with a sequence and the version 0; an OpenSSH one with its magic.
-_PEM_LINE = 23  # characters
+_MIN_PEM_LINE = 23  # characters
 _PEM = re.compile(
     r"(?:MII[A-Za-z0-9+/]{3}IBA[A-D]|b3BlbnNzaC1rZXktdjE|MC4CAQAwBQYDK2V|M(?:IGH|EE|HE)AgEA|MHcCAQEEI)"
     r"[A-Za-z0-9+/]{16,256}+={0,2}(?:\s{1,4}[A-Za-z0-9+/]{20,256}+={0,2}){0,256}+"
 )
 
 
-def find(text: str, runs: list[Span]) -> Iterator[Finding]:
-    """Yield every key in the `runs` of `text` that its own look and the words around it give away."""
-    for found in _PEM.finditer(text) if any(end - start >= _PEM_LINE for start, end in runs) else ():
+def find_unlabelled(text: str, runs: list[Span]) -> Iterator[Finding]:
+    """Yield every key in the `runs` of `text`, recognized by its form and the words around it."""
+    for found in _PEM.finditer(text) if any(end - start >= _MIN_PEM_LINE for start, end in runs) else ():
         yield Finding(*found.span(), "private-key")
-    for found in chain.from_iterable(_RUN.finditer(text, *run) for run in runs if _KINDS[2].search(text, *run)):
+    for found in chain.from_iterable(
+        _RUN.finditer(text, *run) for run in runs if _CHARACTER_KINDS[2].search(text, *run)
+    ):
         start, end = found.span()
         value = found[0]
-        if not _KINDS[2].search(value) or _BEGUN.match(text, max(0, start - 1)) or _GOES_ON.match(text, end):
+        if (
+            not _CHARACTER_KINDS[2].search(value)
+            or _CONTINUES_BEFORE.match(text, max(0, start - 1))
+            or _CONTINUES_AFTER.match(text, end)
+        ):
             continue
         if is_opaque(value) and _is_key(text, start, end, value):
             yield Finding(start, end, "secret-value")
 
 
 def _is_key(text: str, start: int, end: int, value: str) -> bool:
-    if is_stand_in(value) or value.startswith(_PUBLIC_KEYS) or decoded(value):
+    if is_stand_in(value) or value.startswith(_PUBLIC_KEY_PREFIXES) or decode_base64(value):
         return False
-    if len(value) < _SHORT and not _is_led_to(text[max(0, start - _AFTER) : start]):
+    if len(value) < _MAX_SHORT_KEY and not _follows_link(text[max(0, start - _CHARS_AFTER) : start]):
         return False
-    before, after = text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
-    if _issuer().search(before[-_NEAR:]):
+    before, after = text[max(0, start - _CHARS_BEFORE) : start], text[end : end + _CHARS_AFTER]
+    if _issuer().search(before[-_CHARS_NEAR:]):
         return True
-    if _PUBLIC.search(f"{before[-_NEAR:]} {after}"):
+    if _PUBLIC_WORD.search(f"{before[-_CHARS_NEAR:]} {after}"):
         return False
-    if _is_bare(text, start, value):
+    if _is_key_material(text, start, value):
         return True
     if not (names_a_key(before) or names_a_key(after)):
         return False
     if _HASH.fullmatch(value) or _UUID.fullmatch(value):
-        return len(value) not in _HASHES or value != value.lower()
+        return len(value) not in _GIT_HASH_DIGITS or value != value.lower()
     return "/" not in value or _is_dense(value)
 
 
-def _is_led_to(before: str) -> bool:
+def _follows_link(before: str) -> bool:
     words = before.rstrip(" \t\"'`").split()
     return bool(words) and (words[-1][-1] in ":=：" or words[-1].lower() in COPULAS)
 
@@ -98,21 +104,23 @@ def _issuer() -> re.Pattern[str]:
     return re.compile(_ISSUER)
 
 
-def _is_bare(text: str, start: int, value: str) -> bool:
+def _is_key_material(text: str, start: int, value: str) -> bool:
     return (_HEX.fullmatch(value) is not None) or (
         text[start - 1 : start] != ":" and _BASE64.fullmatch(value) is not None and _is_dense(value)
     )
 
 
 def _is_dense(value: str) -> bool:
-    """Whether a value has every kind of character of base64, and changes between them as chance has it."""
-    return all(kind.search(value) for kind in _KINDS[:3]) and len(_SWITCH.findall(value)) >= _SHARE * len(value)
+    """Whether a value has every kind of character of base64, and changes between them as often as random data."""
+    return all(kind.search(value) for kind in _CHARACTER_KINDS[:3]) and len(
+        _KIND_CHANGE.findall(value)
+    ) >= _MIN_CHANGE_SHARE * len(value)
 
 
-# Find numbers of payment cards and seed phrases of wallets: what is known by a checksum or by a list of words. Sources:
-# ISO/IEC 7812 (Luhn's checksum, ranges of issuers); BIP-39, whose English list is `seed_words.txt`.
+# Numbers of payment cards are recognized by a checksum, seed phrases of wallets by a list of words. Sources: ISO/IEC
+# 7812 (Luhn's checksum, ranges of issuers); BIP-39, whose English list is `seed_words.txt`.
 
-# The first digit stands before everything else, so that the search has something to look for.
+# The pattern begins with the first digit, so that the search has something to look for.
 _CARD = re.compile(
     r"[2-689](?<![\w.,:/#=+-].)(?:\d{3}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{3}([ -])\d{6}\2\d{4,5}|\d{12,18}+)"
     r"(?![^\W_]|[.,:/-]\d)"
@@ -122,18 +130,18 @@ _ISSUERS = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|4[4-9]\d|5\d\d)\d{12}"
     r"|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|(?:50|5[6-9]|6[0-9])\d{14}|220[0-4]\d{12}|(?:8[12]|508)\d{13,14}|9792\d{12}"
 )
-_FEW = 5  # kinds of digits from which a number is no example such as 4242 4242 4242 4242
-_AS_WORDS = 12  # words of the shortest phrase
-_HITS = bytes([1] * 5)  # of every other word of a phrase, less its first and last
+_MIN_DIGIT_KINDS = 5  # different digits; fewer are an example such as 4242 4242 4242 4242
+_MIN_PHRASE_WORDS = 12  # words of the shortest phrase
+_PHRASE_HITS = bytes([1] * 5)  # of every other word of a phrase, less its first and last
 _WORD = re.compile(r"[^\W\d_]+")
-_APART = re.compile(r"[ \t\r\n,;]{1,6}(?:\d{1,2}[.):]?[ \t]{1,2})?")  # what stands between two words of a phrase
+_WORD_GAP = re.compile(r"[ \t\r\n,;]{1,6}(?:\d{1,2}[.):]?[ \t]{1,2})?")  # between two words of a phrase
 
 
 def find_cards(text: str) -> Iterator[Finding]:
     """Yield every card number in `text`."""
     for found in _CARD.finditer(text):
         digits = re.sub(r"\D", "", found[0])
-        if _ISSUERS.fullmatch(digits) and len(set(digits)) >= _FEW and _luhn(digits):
+        if _ISSUERS.fullmatch(digits) and len(set(digits)) >= _MIN_DIGIT_KINDS and _luhn(digits):
             yield Finding(*found.span(), "card")
 
 
@@ -143,22 +151,22 @@ def _luhn(digits: str) -> bool:
 
 
 def find_seeds(text: str, words: list[str]) -> Iterator[Finding]:
-    """Yield each run of words of the list that is long enough to be a phrase; `words` are those of `text`."""
-    if text.count(",") + text.count(";") >= _AS_WORDS - 1:
+    """Yield each run of listed words that is long enough for a phrase; `words` are the words of `text`."""
+    if text.count(",") + text.count(";") >= _MIN_PHRASE_WORDS - 1:
         words = text.replace(",", " ").replace(";", " ").split()
-    # Most texts end here, by one word in nine, or by every other word. A number may stand before each word of a phrase.
-    if len(words) < _AS_WORDS or _seed_words().isdisjoint(words[:: _AS_WORDS - 3]):
+    # Most texts end here, by one word in nine, or by every other word. A number may precede each word of a phrase.
+    if len(words) < _MIN_PHRASE_WORDS or _seed_words().isdisjoint(words[:: _MIN_PHRASE_WORDS - 3]):
         return
     hits = bytes(map(_seed_words().__contains__, words))
-    if _HITS not in hits[::2] and _HITS not in hits[1::2]:
+    if _PHRASE_HITS not in hits[::2] and _PHRASE_HITS not in hits[1::2]:
         return
     run: list[re.Match[str]] = []
     for word in chain(_WORD.finditer(text), [None]):
         listed = [word] if word is not None and word[0] in _seed_words() else []
-        if listed and run and _APART.fullmatch(text, run[-1].end(), listed[0].start()):
+        if listed and run and _WORD_GAP.fullmatch(text, run[-1].end(), listed[0].start()):
             run += listed
             continue
-        if len(run) >= _AS_WORDS:
+        if len(run) >= _MIN_PHRASE_WORDS:
             yield Finding(run[0].start(), run[-1].end(), "seed-phrase")
         run = listed
 
