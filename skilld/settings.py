@@ -250,11 +250,11 @@ class Settings(BaseSettings):
     @classmethod
     def _known_back_end(cls, model: str) -> str:
         """Refuse what can be no back-end. Whether a provider has the model, only the provider can tell."""
-        from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, chosen
+        from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
 
         if model.startswith(PREFIX):
             try:
-                chosen(model)
+                parse_model(model)
             except UsageError as error:
                 raise ValueError(error.cause) from None
         elif not _MODEL.fullmatch(model) or model.endswith("/"):

@@ -89,7 +89,7 @@ def _read_lines() -> Iterator[str]:
 
 def _print_answer(model: Model, messages: list[dict[str, str]]) -> str:
     pieces = []
-    for piece in model.talk(messages):
+    for piece in model.stream_chat(messages):
         pieces.append(piece)
         console.piece(piece)
     console.line()

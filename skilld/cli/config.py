@@ -87,10 +87,10 @@ def get(arguments: argparse.Namespace) -> int:
 
 def _model_address_note() -> str:
     """Return the model's address as a clause, if it comes from the environment; empty for the provider's own."""
-    from skilld.classify.backends.choose import address
+    from skilld.classify.backends.choose import model_address
 
     settings = common.settings()
-    at = "" if settings.model_base_url else address(settings.model, None, os.environ)
+    at = "" if settings.model_base_url else model_address(settings.model, None, os.environ)
     return f"; in use: {console.plain(at)}" if at else ""
 
 
@@ -242,12 +242,12 @@ def _check_key(key: str) -> None:
 def _check_model_name(model: str, values: Mapping[str, Any]) -> None:
     """Refuse a model name that no provider takes, and warn of one that is merely unknown."""
     from skilld.classify.backends.agent_cli.clients import PREFIX
-    from skilld.classify.backends.names import doubt
+    from skilld.classify.backends.names import find_problem
     from skilld.settings import OWN_MODELS
 
     if model in OWN_MODELS or model.startswith(PREFIX) or values.get("model_base_url") or _has_own_server():
         return
-    if (found := doubt(model)) and found.certain:
+    if (found := find_problem(model)) and found.certain:
         raise UsageError("Invalid value for model", found.what, found.remedy)
     if found:
         sys.stderr.write(f"skilld: {found.what}; if the model is new, ignore this warning\n")

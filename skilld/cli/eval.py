@@ -250,10 +250,10 @@ def _refuse_backend(kind: str, backend: str) -> None:
 
 def _backend_factory(name: str) -> Callable[[], Backend]:
     """Return a factory of the named back-end, called once per case; endpoint and key come from the settings."""
-    from skilld.classify.backends import Spec, make
+    from skilld.classify.backends import Spec, make_backend
 
     if name == "offline":
-        return lambda: make(Spec("offline"))
+        return lambda: make_backend(Spec("offline"))
     if name.startswith("stored:"):
         from skilld.evaluate.stored import StoredAnswers, StoredModel
 
@@ -268,7 +268,7 @@ def _backend_factory(name: str) -> Callable[[], Backend]:
         )
     model = settings.model if name == "litellm" else name
     spec = choice_of(settings.model_copy(update={"model": model}), os.environ).spec
-    return lambda: make(spec)
+    return lambda: make_backend(spec)
 
 
 def _pipeline(jobs: int = 1) -> Pipeline:

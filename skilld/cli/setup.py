@@ -175,11 +175,11 @@ def ask_once(settings: Settings, file: Path) -> bool:
 def find_offers(environment: Mapping[str, str]) -> list[Offer]:
     """Return the possible judges: the agents themselves, a local Ollama, providers whose keys are set, the rules."""
     from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.agent_cli.clients import CLIENTS, find
-    from skilld.classify.backends.choose import AGENT, PROVIDERS, address, local_ollama
+    from skilld.classify.backends.agent_cli.clients import CLIENTS, find_program
+    from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama, model_address
 
     found = []
-    if here := [client for client in CLIENTS.values() if find(client.program, environment)]:
+    if here := [client for client in CLIENTS.values() if find_program(client.program, environment)]:
         title = f"each agent judges its own sessions (installed: {', '.join(client.title for client in here)})"
         sends = f"{_SENT_TO_MODEL}, to that agent only, through its own login"
         sends += "".join(f"; {one.title} at {where}" for one in here if (where := one.address(environment)))
@@ -190,7 +190,7 @@ def find_offers(environment: Mapping[str, str]) -> list[Offer]:
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
-            sends = f"{_SENT_TO_MODEL}, to {address(model, None, environment) or provider}"
+            sends = f"{_SENT_TO_MODEL}, to {model_address(model, None, environment) or provider}"
             costs = f"a few cents a day: {DAILY_USE}"
             found.append(Offer(model, f"a small {provider} model, with your {variable}", sends, costs))
     title = f"no model; {_OFFLINE_LIMIT}"

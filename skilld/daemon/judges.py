@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.choose import AGENT, Choice, choose, own
+from skilld.classify.backends.choose import AGENT, Choice, choose, choose_for_agent
 from skilld.clock import rfc3339, seconds
 from skilld.store import Store
 from skilld.store.meta import ANNOUNCED_JUDGES, STALL_REPORTED, UNAVAILABLE_JUDGES
@@ -121,7 +121,7 @@ def judge_problems(
     for name, facts in store.transcripts.summary().items():
         if name not in ADAPTERS or not facts["turns"]:
             continue
-        found = own(name, 0, environment)
+        found = choose_for_agent(name, 0, environment)
         title = ADAPTERS[name].INFO.title
         if found.spec.model == OFFLINE:
             yield JudgeProblem(title, _OFFLINE_PREFIX + found.why, found.remedy)

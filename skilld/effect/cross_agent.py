@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
-from skilld.classify.backends import OFFLINE, Spec, make
+from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
@@ -133,7 +133,7 @@ def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
     if known_reason(update, ref.path, origin.session_id, standing, around.decided):
         return None
     typed = "\n".join(one.quote for one in origin.evidence)
-    composed = compose(make(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, around.redact)
+    composed = compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, around.redact)
     to, by = ADAPTERS[offer.agent].INFO.title, ADAPTERS[origin.agent].INFO.title if origin.agent in ADAPTERS else ""
     return Proposal(
         id=hashlib.sha256(batch.encode()).hexdigest()[:8],

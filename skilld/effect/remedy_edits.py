@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skilld.classify.backends import OFFLINE, Spec, make
+from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
@@ -230,7 +230,7 @@ class _RemedyDrafter:
         typed, text = self._typed_text(), self._rule.text
         heading = target_section(text, target.doc.text).heading if target.doc.text.strip() else ""
         update = replace(self._update(text, Kind.CORRECTION), section=heading)
-        composed = compose(make(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, self._context.redact)
+        composed = compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, self._context.redact)
         gone = self._deletion(source, self._rule)
         if gone is None or self._known_reason(update, ref.path):
             return None

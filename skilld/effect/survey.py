@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.tools import SEARCH_TOOLS, command_of, files_named, patched_by, record_reader, tools_of
-from skilld.classify.backends import OFFLINE, make
+from skilld.classify.backends import OFFLINE, make_backend
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.rule_repeats import corrections, repeats_rule
 from skilld.clock import seconds
@@ -155,7 +155,7 @@ def survey(job: SurveyRequest, redact: Callable[[str], str]) -> SurveyResult:
     }
     if job.backend.model == OFFLINE:
         return SurveyResult(outcome=Outcome.NOTHING, sessions=tuple(sessions.values()))
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     asked = tuple(
         model_questions.ask_model(one, _session_excerpt(found[name]), backend, redact) for name, one in sessions.items()
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
-from skilld.classify.backends.choose import UNANSWERED
+from skilld.classify.backends.choose import EXPLICIT_ONLY
 from skilld.clock import ago, seconds
 from skilld.context import Context, Scope, contradictions, find_duplicates
 from skilld.files import in_shell
@@ -180,7 +180,7 @@ def back_end(model: Model | None) -> Check:
     if model.agents:
         detail = "; ".join(f"{agent}: {trouble.what}" for agent, trouble in model.agents)
         return Check(name, Verdict.WARN, f"{shown}. {detail}", model.agents[0][1].remedy)
-    if model.why == UNANSWERED:
+    if model.why == EXPLICIT_ONLY:
         return Check(name, Verdict.WARN, shown.partition(";")[0], "skilld setup")
     if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")

@@ -14,9 +14,9 @@ from skilld import __version__
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import names_of
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.clients import PREFIX, chosen, find
+from skilld.classify.backends.agent_cli.clients import PREFIX, find_program, parse_model
 from skilld.classify.backends.choose import PROVIDERS
-from skilld.classify.backends.names import doubt
+from skilld.classify.backends.names import find_problem
 from skilld.clock import day, rfc3339, seconds
 from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held
@@ -204,19 +204,19 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
 
 def _name_client(model: str, what: str) -> str:
     """Return what is wrong with a judging agent, preceded by the agent's name."""
-    title = chosen(model)[0].title if model.startswith(PREFIX) else ""
+    title = parse_model(model)[0].title if model.startswith(PREFIX) else ""
     return f"{title}: {what}" if title and title not in what else what
 
 
 def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:
     if name.startswith(PREFIX):
-        client, _ = chosen(name)
-        if find(client.program, environment) is None:
+        client, _ = parse_model(name)
+        if find_program(client.program, environment) is None:
             return Trouble(
                 f"{client.program} is not on PATH", f"Install {client.title}, or choose another judge: skilld setup"
             )
         return None
-    if name != OFFLINE and not has_key and (found := doubt(name)) and found.certain:
+    if name != OFFLINE and not has_key and (found := find_problem(name)) and found.certain:
         return Trouble(found.what, found.remedy or "Choose another judge: skilld setup")
     provider = name.partition("/")[0]
     variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]

@@ -13,7 +13,7 @@ from typing import Any
 from skilld.agents.base import Parser, skimming
 from skilld.agents.chunk import Chunk
 from skilld.batching.gate import needs_classification
-from skilld.classify.backends.agent_cli.own import is_own
+from skilld.classify.backends.agent_cli.own_questions import is_own_question
 from skilld.clock import seconds
 from skilld.crash import report
 from skilld.errors import SkilldError
@@ -126,7 +126,7 @@ class TurnWriter:
                 seen = None, None
                 continue
             cwd = None if isinstance(event, Reply) else possible_folder(event.cwd)
-            if is_own(event.text if isinstance(event, Turn) else "", cwd):
+            if is_own_question(event.text if isinstance(event, Turn) else "", cwd):
                 continue
             if event.session_id != seen[0] or cwd not in {None, seen[1]}:
                 seen = event.session_id, cwd

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.classify.backends import OFFLINE, AwayError, Backend, Spec, make
+from skilld.classify.backends import OFFLINE, Backend, Spec, UnavailableError, make_backend
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, VerifiedUpdate
@@ -55,7 +55,7 @@ UNUSABLE_REASON = "the model's answer could not be used"
 
 
 def analyse(job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> BatchResult:
-    """Analyse the batch and return the result. Expected failures except AwayError are results; only bugs raise.
+    """Analyse the batch and return the result. Expected failures except UnavailableError are results; only bugs raise.
 
     `keep` gets the proposals that are about to be staged and must have stored them when it returns: a job with such a
     plan is not judged again.
@@ -67,7 +67,7 @@ def analyse(job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> BatchResult:
         analysis.keep_learnings(GONE_REASON, job.batch.turns, unless=Cause.TRANSCRIPT)
         analysis.report_obstacle(Cause.TRANSCRIPT, error.place)
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error))
-    except AwayError:
+    except UnavailableError:
         raise
     except RetryError as error:
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error), retry_after=error.after)
@@ -96,7 +96,7 @@ class Analysis:
         self._skills, self._unreadable = load_documents(job.batch.skills if TargetKind.SKILL in job.targets else ())
         self._places: JobPlaces | None = None
         # Without a file to edit no model is asked; what the rules detect is kept for later.
-        self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
+        self._backend: Backend = make_backend(job.backend if self._skills else Spec(OFFLINE))
         self._standing = list(job.open)
         self._messages: list[Message] = []
         self._staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
@@ -236,7 +236,7 @@ class Analysis:
         messages = self._messages
         if not any(message.turn_key in turns for message in messages):
             messages = conversation.stored_messages(self._batch.turns, self._job.words, self._redact)
-        verdict = Judge(make(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
+        verdict = Judge(make_backend(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
         heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
         for update in (update for update in heard if self._turn_key(update.turn) in turns):
             self._keep(update, why, self._target_of(update), for_now=True)
@@ -379,7 +379,7 @@ class Analysis:
         if not found.files:
             return
         self._skills = [*found.files, *found.overlaid.values()]
-        self._backend = make(self._job.backend)
+        self._backend = make_backend(self._job.backend)
         if self._backend.name == OFFLINE:
             overlaid = [one.doc for one in found.overlaid.values()]
             refs = {one.doc.number: one.ref for one in found.files}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skilld.classify.backends import make
+from skilld.classify.backends import make_backend
 from skilld.classify.backends.model import Model
 from skilld.classify.partial_results import SkillTitle, TitleResult
 from skilld.errors import RetryError, SkilldError
@@ -17,7 +17,7 @@ _QUESTION = (Message("thanks", turn=1, turn_key="doctor"),)
 
 def test_backend(job: TestBackend) -> Result:
     """Return `nothing` if the answer could be read, or else what went wrong and its remedy."""
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     outcome, detail, remedy = Outcome.NOTHING, "", ""
     try:
         backend.detect(_QUESTION, ())
@@ -32,11 +32,11 @@ def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[
 
     The caller stores and charges the answer when it is reported, so that nothing paid for is lost, and checks it.
     """
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     if not isinstance(backend, Model):
         return Result(outcome=Outcome.NOTHING, model=backend.name)
     try:
-        titles = backend.entitle([redact(text) for text in job.texts])
+        titles = backend.name_skills([redact(text) for text in job.texts])
     except SkilldError as error:
         return Result(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
     told = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
@@ -46,7 +46,7 @@ def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[
 
 def find_redundancy(job: FindRedundancy, redact: Callable[[str], str]) -> RedundancyResult:
     """Ask which parts of the job's file are redundant, and for shorter texts of others; offline finds none."""
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     if not isinstance(backend, Model):
         return RedundancyResult(outcome=Outcome.NOTHING, model=backend.name)
     try:
@@ -60,7 +60,7 @@ def find_redundancy(job: FindRedundancy, redact: Callable[[str], str]) -> Redund
 
 def match_skills(job: MatchSkills, redact: Callable[[str], str]) -> MatchResult:
     """Ask which of the job's skills fit its task; offline finds none."""
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     if not isinstance(backend, Model):
         return MatchResult(outcome=Outcome.NOTHING, model=backend.name)
     try:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from skilld.classify.backends import Backend, make
-from skilld.classify.backends.completion import prices
+from skilld.classify.backends import Backend, make_backend
+from skilld.classify.backends.completion import token_rates
 from skilld.classify.partial_results import WindowResult, WindowUpdate
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
@@ -32,7 +32,7 @@ from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
 
 def extract_updates(job: ExtractUpdates, redact: Redact, keep: Callable[[WindowResult], None]) -> Result:
     """Ask about each window of the job; a temporary failure ends it, and the rest may be asked later."""
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     result = Result(outcome=Outcome.NOTHING, model=backend.name)
     for window in job.windows:
         before = backend.usage
@@ -56,7 +56,7 @@ def extract_updates(job: ExtractUpdates, redact: Redact, keep: Callable[[WindowR
 
 def look_up_prices(job: LookUpPrices) -> PriceResult:
     """Return the token prices of the job's models, None for each unknown one."""
-    return PriceResult(outcome=Outcome.NOTHING, rates={model: prices(model) for model in job.models})
+    return PriceResult(outcome=Outcome.NOTHING, rates={model: token_rates(model) for model in job.models})
 
 
 def _ask_window(
@@ -89,7 +89,7 @@ def _window_update(update: Update, messages: Sequence[Message]) -> WindowUpdate:
 
 def extend_skill(job: ExtendSkill, redact: Redact) -> ExtensionResult:
     """Return the edit that adds the job's updates to its skill, or why there is none."""
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     result = ExtensionResult(outcome=Outcome.NOTHING, model=backend.name)
     messages = list(job.messages)
     try:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from skilld.classify.backends import OFFLINE, AwayError, Spec
+from skilld.classify.backends import OFFLINE, Spec, UnavailableError
 from skilld.protocol import AnalyseBatch, BatchResult, Outage, RemakeProposal
 from skilld.types import Outcome
 
@@ -17,7 +17,7 @@ def with_offline_fallback(job: BatchWork, do: Callable[[BatchWork], BatchResult]
     """Return the result of `do`, which reports an outage if the agent could not be asked."""
     try:
         return do(job)
-    except AwayError as error:
+    except UnavailableError as error:
         away = Outage(error.cause, error.remedy, error.limit, error.after)
         model, usage, said = job.backend.model, error.usage, str(error)
     if away.limit:

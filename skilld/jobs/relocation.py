@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from skilld.classify.backends import OFFLINE, Spec, make
+from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import SkilldError
@@ -216,7 +216,7 @@ def _stage_edit(
     messages = [Message(quote, number, turn) for number, (turn, quote) in enumerate(quotes.items(), 1)]
     at = {message.text: message.turn for message in messages}
     updates = [replace(one, skill=1, section="", turn=at.get(one.quote) or 1) for one in said.updates]
-    judge = Judge(make(Spec(OFFLINE)), messages, files, "", redact)
+    judge = Judge(make_backend(Spec(OFFLINE)), messages, files, "", redact)
     composed = judge.edit(files[0], [VerifiedUpdate(update) for update in updates])
     after, typed = composed.after.decode("utf-8-sig"), "\n".join(quotes.values())
     around = replace(around, files=files)

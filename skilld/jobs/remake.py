@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.classify.backends import OFFLINE, AwayError, make
+from skilld.classify.backends import OFFLINE, UnavailableError, make_backend
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import session_opt_out
@@ -35,13 +35,13 @@ def remake_stale(job: RemakeProposal, keep: Callable[[BatchResult], None]) -> Ba
             return _error_result(error, stale.path)
         except SkilldError:
             pass  # the skill has been edited again
-    backend = make(job.backend)
+    backend = make_backend(job.backend)
     try:
         of_file = opt_out(Path(stale.path), stale.skill, stale.target)
         if unwanted := session_opt_out(job.batch.cwd) or of_file:
             return BatchResult(outcome=Outcome.NOTHING, detail=unwanted)
         made = remake_proposal(stale, *original_and_current(stale), backend)
-    except AwayError:
+    except UnavailableError:
         raise
     except SkilldError as error:
         return replace(_error_result(error), model=backend.name, usage=backend.usage)

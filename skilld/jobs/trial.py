@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from skilld.classify.backends import make
+from skilld.classify.backends import make_backend
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.trial import MAX_ANSWER, Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
@@ -26,8 +26,8 @@ KeepResult = Callable[[TrialAnswer | TrialVerdict], None]
 
 def run_trial(job: Trial, redact: Redact, keep: KeepResult) -> Result:
     """Run the job's pairs that lack an answer, and have each judged; a temporary failure ends the job."""
-    backend = make(job.backend)
-    judge = backend if job.judge == job.backend else make(job.judge)
+    backend = make_backend(job.backend)
+    judge = backend if job.judge == job.backend else make_backend(job.judge)
     result = Result(outcome=Outcome.NOTHING, model=backend.name)
     if not isinstance(backend, Model) or not isinstance(judge, Model):
         return replace(result, outcome=Outcome.FAILED, detail="the offline rules cannot write or judge answers")
@@ -87,7 +87,7 @@ class _TrialRunner:
             statements = [self.redact(one) for one in case.statements]
             request = ask_judge(self.redact(case.request), statements, [given[ours] for ours in asked])
             try:
-                said = self.judge.held(request, statements=len(case.statements), answers=len(asked))
+                said = self.judge.judge_answers(request, statements=len(case.statements), answers=len(asked))
                 holds |= dict(zip(asked, said, strict=True))
             except BadReplyError as error:
                 unusable = error.cause

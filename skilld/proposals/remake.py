@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.backends import OFFLINE, Backend, Spec, make
+from skilld.classify.backends import OFFLINE, Backend, Spec, make_backend
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.operations import apply
@@ -42,7 +42,7 @@ def remake_proposal(
         raise SkilldError(_TITLE, f"{proposal.relpath} is gone")
     if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY_PREFIX):
         raise SkilldError(_TITLE, "the messages it was based on were not kept")
-    judge_by = backend or make(Spec(OFFLINE))
+    judge_by = backend or make_backend(Spec(OFFLINE))
     try:
         is_one = len(updates) == len(proposal.evidence) == 1
         placed = (

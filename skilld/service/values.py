@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from skilld.agents import ADAPTERS
-from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, chosen
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
 from skilld.classify.backends.choose import AGENT, PROVIDERS
 from skilld.errors import RefusedError, SkilldError, UsageError
 
@@ -184,7 +184,7 @@ def _model_variables(model: str, *, has_key: bool) -> tuple[str, ...]:
         return ("OLLAMA_HOST",) if model == "auto" else ()
     if model.startswith(PREFIX):
         try:
-            return chosen(model)[0].variables
+            return parse_model(model)[0].variables
         except UsageError:  # reported where the model is used
             return ()
     if has_key:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import IO, ClassVar, Self, cast
 
 from skilld import codec
-from skilld.classify.backends.agent_cli.clients import needed
+from skilld.classify.backends.agent_cli.clients import is_client_variable
 from skilld.protocol import GIT_WORK, FromWorker, Job, JobEnd, KeepRequest, Obstacle, PartialResult, Result
 from skilld.types import Cause, Outcome
 from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams
@@ -252,7 +252,10 @@ def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environment.items()
-        if name in _KEPT_VARIABLES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_SUFFIX) or needed(name)
+        if name in _KEPT_VARIABLES
+        or name.startswith(_KEPT_PREFIXES)
+        or name.endswith(_KEPT_SUFFIX)
+        or is_client_variable(name)
     }
     # Requests to a model on this machine must not go through a proxy, but httpx would use one.
     direct = ",".join([*filter(None, [environment.get("no_proxy") or environment.get("NO_PROXY")]), *_LOOPBACK_HOSTS])

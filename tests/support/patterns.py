@@ -25,7 +25,9 @@ _DEEPEST = 12
 
 # Patterns that are kept as text until they are needed, by the function that compiles them.
 COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
-    "skilld.classify.backends.agent_cli.backend._status_in": lambda: [pattern for _, pattern in backend._BY_WORDS],
+    "skilld.classify.backends.agent_cli.backend._find_status": lambda: [
+        pattern for _, pattern in backend._STATUS_PATTERNS
+    ],
     "skilld.redact.credentials._command_passwords": lambda: [one.option for one in credentials._COMMANDS],
     "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._SECRET_URLS],
 }

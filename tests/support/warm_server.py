@@ -460,7 +460,7 @@ def load_litellm() -> None:
 
     gc.disable()
     before = dict(os.environ)
-    completion.library()
+    completion.load_litellm()
     for name in _FIRST_CALL:
         importlib.import_module(name)
     sys.meta_path.insert(0, _Imported("litellm"))

@@ -16,7 +16,7 @@ NOT_QUICK = frozenset(
     [
         "cross_agent",
         "agent_cli",
-        "agent_cli_child",
+        "agent_cli_process",
         "archive",
         "benchmarks",
         "config",

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends import Spec, make
-from skilld.classify.backends.agent_cli import child
+from skilld.classify.backends import Spec, make_backend
+from skilld.classify.backends.agent_cli import process
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.trial_prompt import ask_case
@@ -140,7 +140,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 def detect(model: str, seconds: float = LIMIT) -> tuple[list[Update], list[str]]:
-    return make(Spec(model, seconds=seconds)).detect(MESSAGES, [SKILL])
+    return make_backend(Spec(model, seconds=seconds)).detect(MESSAGES, [SKILL])
 
 
 def refusal(model: str, seconds: float = LIMIT) -> SkilldError:
@@ -163,7 +163,7 @@ def test_each_client_is_asked_on_stdin_in_a_folder_of_its_own_and_its_reply_read
     mode = f"open({str(fake.bin / 'mode')!r}, 'w').write(oct(os.stat('..').st_mode)); open('notes.txt', 'w').write('x')"
     with (fake.bin / program).open("a") as script:
         script.write(f"\n{mode}\n")
-    backend = make(Spec(f"cli:{program}:vendor/name-1:high", seconds=20))
+    backend = make_backend(Spec(f"cli:{program}:vendor/name-1:high", seconds=20))
     assert backend.detect(MESSAGES, [SKILL]) == ([UPDATE], [])
     usd = 0.0 if program in {"codex", "gemini"} else 0.002
     assert backend.usage == Usage(1, 330, 7, usd)
@@ -189,7 +189,9 @@ def test_each_client_is_asked_on_stdin_in_a_folder_of_its_own_and_its_reply_read
 def test_an_edit_is_asked_the_same_way(fake: Fake) -> None:
     answer = '<operations>[{"op": "delete", "anchor": "- No marketing words."}]</operations>'
     fake.install("claude", f"print(json.dumps({{'type': 'result', 'is_error': False, 'result': {answer!r}}}))")
-    assert make(Spec("cli:claude", seconds=20)).edit([UPDATE], SKILL) == [Operation(Op.DELETE, "- No marketing words.")]
+    assert make_backend(Spec("cli:claude", seconds=20)).edit([UPDATE], SKILL) == [
+        Operation(Op.DELETE, "- No marketing words.")
+    ]
     assert "<current_skill_file>" in fake.asked["stdin"]
 
 
@@ -231,7 +233,7 @@ def test_an_address_that_is_not_reached_is_named(fake: Fake, monkeypatch: pytest
 
 def test_a_client_that_hangs_is_ended(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.install("codex", "time.sleep(1000)")
-    monkeypatch.setattr(child, "time", LateClock(fake.noted.exists))
+    monkeypatch.setattr(process, "time", LateClock(fake.noted.exists))
     error = refusal("cli:codex", seconds=1)
     assert isinstance(error, RetryError)
     assert "did not answer within 1 seconds" in str(error)
@@ -243,7 +245,7 @@ def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
     fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = tmp_path / "said"
-    monkeypatch.setattr(child, "time", LateClock(said.exists))
+    monkeypatch.setattr(process, "time", LateClock(said.exists))
     line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
     fake.install("codex", f"print({line!r}, flush=True); open({str(said)!r}, 'w').close(); time.sleep(1000)")
     assert "it has reached its usage limit" in str(refusal("cli:codex"))
@@ -338,4 +340,4 @@ def test_a_program_that_is_not_there_or_cannot_run_is_named(fake: Fake, monkeypa
 @pytest.mark.parametrize("model", ["cli:", "cli:emacs", "cli:claude:--dangerous", "cli:claude:a b", "cli:../claude"])
 def test_another_model_string_is_an_error_of_usage(model: str) -> None:
     with pytest.raises(UsageError):
-        make(Spec(model))
+        make_backend(Spec(model))

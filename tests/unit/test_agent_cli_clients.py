@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.backends.agent_cli.backend import failed
-from skilld.classify.backends.agent_cli.base import Answer, Question, commented_json, room
-from skilld.classify.backends.agent_cli.clients import CLIENTS, find, needed
-from skilld.classify.backends.agent_cli.own import is_own, new_mark
+from skilld.classify.backends.agent_cli.backend import failure_error
+from skilld.classify.backends.agent_cli.base import ClientAnswer, Question, commented_json, make_workspace
+from skilld.classify.backends.agent_cli.clients import CLIENTS, find_program, is_client_variable
+from skilld.classify.backends.agent_cli.own_questions import is_own_question, new_mark
 from skilld.classify.backends.choose import choose
 from skilld.errors import RetryError
 from skilld.types import Usage
@@ -24,7 +24,7 @@ RULES = "The rules."
 
 @pytest.fixture
 def question(home: Path) -> Iterator[Question]:
-    with room(home, {}) as made:
+    with make_workspace(home, {}) as made:
         yield Question(RULES, "The question.", "", made, home, {})
 
 
@@ -64,7 +64,7 @@ def test_codex_reads_the_rules_from_a_file_and_has_no_tools(question: Question) 
     arguments = CLIENTS["codex"].command(question).arguments
     settings = settings_of(arguments)
     assert arguments[arguments.index("--sandbox") + 1] == "read-only"
-    assert arguments[arguments.index("--cd") + 1] == str(question.room.work)
+    assert arguments[arguments.index("--cd") + 1] == str(question.workspace.work)
     assert {"features.shell_tool=false", "features.unified_exec=false", "features.hooks=false", "notify=[]"} <= {
         *settings
     }
@@ -101,8 +101,8 @@ def test_gemini_gets_a_home_with_the_login_and_without_everything_else(question:
     )
     command = CLIENTS["gemini"].command(replace(question, model="flash"))
     own = Path(command.variables["GEMINI_CLI_HOME"]) / ".gemini"
-    assert own.is_relative_to(question.room.folder)
-    assert not own.is_relative_to(question.room.work)
+    assert own.is_relative_to(question.workspace.folder)
+    assert not own.is_relative_to(question.workspace.work)
     assert sorted(path.name for path in own.iterdir()) == ["google_accounts.json", "oauth_creds.json", "settings.json"]
     assert (own / "oauth_creds.json").readlink() == theirs / "oauth_creds.json"
     settings = json.loads((own / "settings.json").read_text())
@@ -148,19 +148,27 @@ def test_settings_with_comments_and_last_commas_are_read(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("program", "printed", "answer"),
     [
-        ("claude", '[{"type":"system"},{"type":"result","is_error":false,"result":"yes"}]', Answer("yes")),
-        ("claude", '{"is_error":true,"result":"no","api_error_status":500}', Answer(trouble="no", status=500)),
-        ("claude", '{"is_error":true,"subtype":"error_during_execution"}', Answer(trouble="error_during_execution")),
-        ("codex", '{"type":"turn.failed","error":{"message":"status 429"}}', Answer(trouble="status 429", status=429)),
-        ("gemini", '{"error":{"message":"no","code":429}}', Answer(trouble="no", status=429)),
+        ("claude", '[{"type":"system"},{"type":"result","is_error":false,"result":"yes"}]', ClientAnswer("yes")),
+        ("claude", '{"is_error":true,"result":"no","api_error_status":500}', ClientAnswer(trouble="no", status=500)),
+        (
+            "claude",
+            '{"is_error":true,"subtype":"error_during_execution"}',
+            ClientAnswer(trouble="error_during_execution"),
+        ),
+        (
+            "codex",
+            '{"type":"turn.failed","error":{"message":"status 429"}}',
+            ClientAnswer(trouble="status 429", status=429),
+        ),
+        ("gemini", '{"error":{"message":"no","code":429}}', ClientAnswer(trouble="no", status=429)),
         ("opencode", '{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":401}}}',
-         Answer(trouble="no", status=401)),
-        ("opencode", '{"type":"error","error":{"name":"UnknownError"}}', Answer(trouble="UnknownError")),
+         ClientAnswer(trouble="no", status=401)),
+        ("opencode", '{"type":"error","error":{"name":"UnknownError"}}', ClientAnswer(trouble="UnknownError")),
         ("pi", '{"type":"message_end","message":{"role":"assistant","content":[],"errorMessage":"429 no"}}',
-         Answer(trouble="429 no")),
+         ClientAnswer(trouble="429 no")),
     ],
 )  # fmt: skip
-def test_trouble_is_told_from_an_answer(program: str, printed: str, answer: Answer) -> None:
+def test_trouble_is_told_from_an_answer(program: str, printed: str, answer: ClientAnswer) -> None:
     assert CLIENTS[program].read(printed.encode()) == answer
 
 
@@ -181,7 +189,7 @@ def test_trouble_is_told_from_an_answer(program: str, printed: str, answer: Answ
     ],
 )
 def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None:
-    assert CLIENTS[program].read(printed) == Answer("", Usage())
+    assert CLIENTS[program].read(printed) == ClientAnswer("", Usage())
 
 
 # --- what trouble means
@@ -189,14 +197,14 @@ def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None
 
 def test_trouble_that_stays_is_not_tried_again() -> None:
     for said, status, told in rows("agent_cli_clients", "trouble that stays"):
-        error = failed(CLIENTS["claude"], said, int(status) if status else None, 1)
+        error = failure_error(CLIENTS["claude"], said, int(status) if status else None, 1)
         assert not isinstance(error, RetryError)
         assert told in error.cause
 
 
 def test_trouble_that_may_pass() -> None:
     for said, status, told in rows("agent_cli_clients", "trouble that may pass"):
-        error = failed(CLIENTS["claude"], said, int(status) if status else None, 1)
+        error = failure_error(CLIENTS["claude"], said, int(status) if status else None, 1)
         assert isinstance(error, RetryError)
         assert told in error.cause
 
@@ -207,11 +215,11 @@ def test_trouble_that_may_pass() -> None:
 def test_own_questions_are_known_again() -> None:
     mark = new_mark()
     assert new_mark() != mark
-    assert is_own(f"a question\n\n{mark}\n", None)
-    assert is_own("", "/run/user/1000/skilld-ask-ab12_x9z/work")
-    assert is_own("", "/home/a/.cache/skilld-ask-ab12_x9z")
+    assert is_own_question(f"a question\n\n{mark}\n", None)
+    assert is_own_question("", "/run/user/1000/skilld-ask-ab12_x9z/work")
+    assert is_own_question("", "/home/a/.cache/skilld-ask-ab12_x9z")
     for text in ("", "what does skilld-ask: mean?", mark[:-1], "skilld-ask:" + "z" * 32):
-        assert not is_own(text, "/home/a/skilld-ask-notes/x")
+        assert not is_own_question(text, "/home/a/skilld-ask-notes/x")
 
 
 def test_what_is_installed_is_named_with_how_to_use_it(tmp_path: Path) -> None:
@@ -222,12 +230,17 @@ def test_what_is_installed_is_named_with_how_to_use_it(tmp_path: Path) -> None:
     found = choose("auto", None, None, 60, environment).found
     told = "found Codex, Pi; to have each agent judge its own sessions, through its own login: skilld setup agent"
     assert found == (told,), "in the words of the setup that offers it"
-    assert find("pi", environment) == str(tmp_path / "pi")
-    assert find("pi", {"PATH": "."}) is None
+    assert find_program("pi", environment) == str(tmp_path / "pi")
+    assert find_program("pi", {"PATH": "."}) is None
     assert choose("cli:pi", "http://x", "key", 60, environment).spec.model == "cli:pi"
 
 
 def test_variables_by_which_clients_find_their_login() -> None:
-    assert all(map(needed, ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "STUB_API_KEY", "PI_CODING_AGENT_DIR", "AWS_PROFILE"]))
-    assert all(map(needed, ["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"]))
-    assert not any(map(needed, ["OPENAI_BASE_URL", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "PATH"]))
+    assert all(
+        map(
+            is_client_variable,
+            ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "STUB_API_KEY", "PI_CODING_AGENT_DIR", "AWS_PROFILE"],
+        )
+    )
+    assert all(map(is_client_variable, ["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"]))
+    assert not any(map(is_client_variable, ["OPENAI_BASE_URL", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "PATH"]))

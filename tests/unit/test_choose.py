@@ -45,7 +45,7 @@ def ollama() -> Iterator[Ollama]:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have an answer waited for however busy this machine is."""
-    monkeypatch.setattr(backends_choose, "_ANSWER", LIMIT)
+    monkeypatch.setattr(backends_choose, "_ANSWER_SECONDS", LIMIT)
 
 
 def _closed_port() -> str:

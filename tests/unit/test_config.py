@@ -11,7 +11,7 @@ import pytest
 
 from skilld.__main__ import main
 from skilld.agents import ADAPTERS
-from skilld.classify.backends.names import doubt
+from skilld.classify.backends.names import find_problem
 from skilld.health import gather
 from skilld.health.values import Model, Trouble
 from skilld.settings import Settings, keys
@@ -328,7 +328,7 @@ def test_u3_a_model_that_is_not_known_yet_is_a_warning(file: Path, capsys: pytes
     ],
 )
 def test_u3_a_name_that_is_known_or_the_persons_own_is_taken(name: str) -> None:
-    assert doubt(name) is None
+    assert find_problem(name) is None
 
 
 def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(

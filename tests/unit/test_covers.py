@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skilld.classify.backends import Spec, make
+from skilld.classify.backends import Spec, make_backend
 from skilld.library.recommend import Coverage, CoverageAnswer, CoverageExam, message_batches
 from skilld.types import Message
 
@@ -32,7 +32,7 @@ def test_a_session_is_cut_into_batches_without_those_of_mere_chatter() -> None:
 def test_of_words_in_another_language_rules_cannot_tell() -> None:
     said = _said("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
     text = TEXT + "- Always put the ticket number at the start of each entry.\n"
-    examination = CoverageExam(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
+    examination = CoverageExam(make_backend(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
     assert [one.word for one in examination.answers(said)] == [Coverage.CANNOT_TELL]
 
 
@@ -44,7 +44,7 @@ def test_each_lasting_thing_is_answered_in_the_order_it_was_said() -> None:
         "Always water the plants in the office kitchen on Fridays.",
     )
     text = TEXT + "- Never put marketing words into the release notes.\n"
-    examination = CoverageExam(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
+    examination = CoverageExam(make_backend(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
     found = examination.answers(messages)
     assert [(one.word, one.turn) for one in found] == [
         (Coverage.NOT_COVERED, "t1"),

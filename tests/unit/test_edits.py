@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.backends import Unfit
+from skilld.classify.backends import CheckAnswer
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument, load_documents
@@ -47,7 +47,9 @@ class Scripted(Editor):
         self._answer = answer
         self.shown = ""
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+    def edit(
+        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
+    ) -> list[Operation] | str:
         assert [update.change for update in updates] == [UPDATE.change]
         assert unfit is None, "what only adds is placed by code"
         self.shown = skill.text

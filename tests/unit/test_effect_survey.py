@@ -143,7 +143,7 @@ def test_a_clock_that_is_behind_is_told_by_the_file(
 def model(monkeypatch: pytest.MonkeyPatch) -> Stored:
     """The model of the settings, with stored replies."""
     model = Stored(Spec("stored"))
-    monkeypatch.setattr(module, "make", lambda _: model)
+    monkeypatch.setattr(module, "make_backend", lambda _: model)
     return model
 
 

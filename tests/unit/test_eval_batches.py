@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends import Backend, Spec, Unfit, make
+from skilld.classify.backends import Backend, CheckAnswer, Spec, make_backend
 from skilld.errors import RetryError, SkilldError
 from skilld.evaluate import batches, loader
 from skilld.evaluate.batches import Pipeline, in_memory, likeness, match
@@ -110,7 +110,9 @@ class Says(Editor):
         del said
         return [update.change for update in updates]
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+    def edit(
+        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
+    ) -> list[Operation] | str:
         del unfit
         last = skill.text.rstrip("\n").rpartition("\n")[2]
         return [Operation(Op.INSERT_AFTER, last, "\n".join(f"- {update.change}" for update in updates))]
@@ -317,7 +319,7 @@ def labelled(text: str, before: str = "") -> LabelledTurn:
 
 def test_a_turn_counts_as_heard_when_it_would_be_kept() -> None:
     turns = [labelled("From now on, always run the linter before you commit."), labelled("what does this do?")]
-    judged = batches.judge_turns(turns, lambda: make(Spec("offline")), pipeline())
+    judged = batches.judge_turns(turns, lambda: make_backend(Spec("offline")), pipeline())
     assert [turn.found for turn, _ in judged] == [True, False]
 
 

@@ -187,7 +187,7 @@ def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
 
 
 def test_an_agent_is_asked_without_a_models_library() -> None:
-    assert loaded_by("from skilld.classify.backends import *; make(Spec('cli:pi'))") & HEAVY == set()
+    assert loaded_by("from skilld.classify.backends import *; make_backend(Spec('cli:pi'))") & HEAVY == set()
 
 
 def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run() -> None:

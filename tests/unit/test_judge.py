@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends import Unfit
+from skilld.classify.backends import CheckAnswer
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument
@@ -41,7 +41,9 @@ class Scripted(Editor):
         del messages, skills, instructions
         return self._found.pop(0), []
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+    def edit(
+        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
+    ) -> list[Operation] | str:
         del updates, skill, unfit
         return [self._edit]
 

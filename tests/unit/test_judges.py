@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import ADAPTERS
-from skilld.classify.backends import AwayError, Spec
-from skilld.classify.backends.agent_cli.backend import failed
+from skilld.classify.backends import Spec, UnavailableError
+from skilld.classify.backends.agent_cli.backend import failure_error
 from skilld.classify.backends.agent_cli.clients import CLIENTS
-from skilld.classify.backends.agent_cli.limits import resets_in
+from skilld.classify.backends.agent_cli.limits import seconds_until_reset
 from skilld.classify.backends.choose import choose
 from skilld.cli.setup import find_offers
 from skilld.daemon import judges
@@ -38,7 +38,7 @@ def here(tmp_path: Path) -> dict[str, str]:
 
 def test_when_a_limit_resets_is_read_off_what_the_client_says() -> None:
     for said, hours in rows("judges", "limits and hours"):
-        assert resets_in(said, NOW) == (pytest.approx(float(hours) * HOUR) if hours else None), said
+        assert seconds_until_reset(said, NOW) == (pytest.approx(float(hours) * HOUR) if hours else None), said
 
 
 def test_each_session_goes_to_its_own_agent_and_to_no_other(here: dict[str, str]) -> None:
@@ -53,8 +53,8 @@ def test_each_session_goes_to_its_own_agent_and_to_no_other(here: dict[str, str]
 
 
 def test_a_limit_is_told_apart_with_when_it_resets() -> None:
-    error = failed(CLIENTS["codex"], "You've hit your usage limit. Try again in 2 hours.", None, 1)
-    assert isinstance(error, AwayError)
+    error = failure_error(CLIENTS["codex"], "You've hit your usage limit. Try again in 2 hours.", None, 1)
+    assert isinstance(error, UnavailableError)
     assert (error.limit, error.after) == (True, 2 * HOUR)
 
 
@@ -65,7 +65,7 @@ def test_a_batch_without_its_agent_is_done_offline_and_costs_what_was_asked() ->
         asked.append(job.backend.model)
         if job.backend.model == "offline":
             return BatchResult(outcome=Outcome.NOTHING, model="offline")
-        error = AwayError("Could not ask Pi", "it is not logged in", "Run pi")
+        error = UnavailableError("Could not ask Pi", "it is not logged in", "Run pi")
         error.usage = Usage(calls=1)
         raise error
 

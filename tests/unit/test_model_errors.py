@@ -100,9 +100,9 @@ def test_a_provider_that_is_not_there_is_tried_again() -> None:
 
 def test_an_address_of_the_environment_is_named_without_its_password() -> None:
     address = "https://me:hidden@gateway.test:8443/v1"
-    assert choose.address("openai/x", None, {"OPENAI_BASE_URL": address}) == "gateway.test:8443 (OPENAI_BASE_URL)"
-    assert not choose.address("mistral/x", None, {"OPENAI_BASE_URL": address, "MISTRAL_BASE_URL": address})
-    assert choose.address("cli:claude", None, {"ANTHROPIC_BASE_URL": address}) == (
+    assert choose.model_address("openai/x", None, {"OPENAI_BASE_URL": address}) == "gateway.test:8443 (OPENAI_BASE_URL)"
+    assert not choose.model_address("mistral/x", None, {"OPENAI_BASE_URL": address, "MISTRAL_BASE_URL": address})
+    assert choose.model_address("cli:claude", None, {"ANTHROPIC_BASE_URL": address}) == (
         "gateway.test:8443 (ANTHROPIC_BASE_URL)"
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skilld.classify.backends import Spec
-from skilld.classify.backends.completion import room_for
+from skilld.classify.backends.completion import context_options
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
@@ -177,6 +177,6 @@ def test_an_endpoint_that_refuses_everything_is_given_up_with_a_remedy(stub: Stu
 
 
 def test_a_local_model_is_given_room_for_the_whole_request() -> None:
-    assert room_for("ollama_chat/qwen3", 6_000, 8000) == {"num_ctx": 16384}
-    assert room_for("ollama/qwen3", 200_000, 8000) == {"num_ctx": 32768}
-    assert room_for("openai/stub", 200_000, 8000) == {}
+    assert context_options("ollama_chat/qwen3", 6_000, 8000) == {"num_ctx": 16384}
+    assert context_options("ollama/qwen3", 200_000, 8000) == {"num_ctx": 32768}
+    assert context_options("openai/stub", 200_000, 8000) == {}

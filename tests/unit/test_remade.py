@@ -64,7 +64,7 @@ class World:
     def __init__(self, person: Person, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         self.person, self.store = person, store
         self.model = Stub(MADE)
-        monkeypatch.setattr(job_of, "make", self._make)
+        monkeypatch.setattr(job_of, "make_backend", self._make)
         places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
         store.meta.set(ACTIVE_SETTINGS, {"model": "stub/model"})
         for name, anchor, text in (

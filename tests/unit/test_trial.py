@@ -108,7 +108,7 @@ class Scripted(Model):
 def run(
     monkeypatch: pytest.MonkeyPatch, model: Scripted, *pairs: TrialPair, statements: tuple[str, ...] = ("It is short",)
 ) -> tuple[list[TrialAnswer | TrialVerdict], Outcome]:
-    monkeypatch.setattr(jobs, "make", lambda _: model)
+    monkeypatch.setattr(jobs, "make_backend", lambda _: model)
     told: list[TrialAnswer | TrialVerdict] = []
     job = Trial(Spec("openai/x"), Spec("openai/x"), "WITH", "WITHOUT", (TrialCase("Write it", statements),), pairs)
     given = codec.decode(Job, codec.encode(Job(job, 0o077))).work

@@ -1,6 +1,6 @@
 """The back-ends that answer the classifier's question: one file and one line in BACKENDS each.
 
-A back-end is handed redacted messages and skills and suggests updates and operations; it decides nothing.
+A back-end gets redacted messages and skills and suggests updates and operations; it decides nothing.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Protocol
 from skilld.errors import RetryError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
-Unfit = Callable[[list[Operation] | str], str]
-OFFLINE = "offline"  # the model string of the back-end that is rules alone: it costs nothing, and nothing is sent
+CheckAnswer = Callable[[list[Operation] | str], str]
+OFFLINE = "offline"  # the model string of the back-end without a model: it costs nothing, and nothing is sent
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """Which back-end a job uses: `model` is OFFLINE, `cli:` with an agent's program, or a litellm model string.
+    """The back-end of a job: `model` is OFFLINE, `cli:` with an agent's program, or a litellm model string.
 
-    With `or_offline` an agent that has no working login here raises AwayError.
+    With `or_offline` an agent without a working login raises UnavailableError.
     """
 
     model: str
@@ -30,10 +30,10 @@ class Spec:
     or_offline: bool = False
 
 
-class AwayError(RetryError):
-    """An agent cannot be asked, whatever the question: its `limit` is reached for now, or it has no working login.
+class UnavailableError(RetryError):
+    """An agent cannot be asked anything: its `limit` is reached for now, or it has no working login.
 
-    `usage` is what the job had cost by then.
+    `usage` is the job's usage so far.
     """
 
     def __init__(
@@ -49,49 +49,48 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """The model string that proposals and costs are booked under."""
+        """The model string under which proposals and costs are recorded."""
 
     @property
     def together(self) -> bool:
-        """Whether `edit` takes all updates of a skill in one call; else it is called with one at a time."""
+        """Whether `edit` takes all updates of a skill in one call, rather than one at a time."""
 
     @property
     def sure(self) -> float:
-        """How confident an update must be to be proposed; one that is less so is kept as a learning."""
+        """The minimum confidence of a proposed update; others are kept as learnings."""
 
     @property
     def usage(self) -> Usage:
-        """What its calls have cost so far."""
+        """The usage of its calls so far."""
 
     def detect(
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
     ) -> tuple[list[Update], list[str]]:
-        """Return the updates, and for each suggestion that was left out, why.
+        """Return the updates, and the reason for each suggestion that was left out.
 
-        Raises RetryError for passing trouble, SkilldError if the answer or the set-up cannot be used.
+        Raises RetryError for temporary failures, SkilldError if the answer or the set-up cannot be used.
         """
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        """Return each update's change again, in the words that the person said in its turn; none if it cannot.
-
-        Raises as `detect`.
-        """
+        """Return each update's change in the person's own words; none if it cannot. Raises as `detect`."""
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        """Return of each update whether it says what was meant (True) or the opposite, None if that is not known.
+        """Return for each update whether it says what was meant (True) or the opposite (False); None if unknown.
 
-        `said` is what each rests on. Empty where nobody can tell. Raises as `detect`.
+        `said` has the ground of each. Empty if the back-end cannot tell. Raises as `detect`.
         """
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+    def edit(
+        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
+    ) -> list[Operation] | str:
         """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`.
 
-        `unfit` says why an answer cannot be used, in words that hold nothing of it; empty if it can.
+        `unfit` returns why an answer cannot be used, without quoting it; empty if it can.
         """
 
 
-class _ByCode:
-    """The offline back-end behind the protocol: it costs nothing and edits one update at a time."""
+class _OfflineAdapter:
+    """Adapts the offline back-end to the protocol: it costs nothing and edits one update at a time."""
 
     together = False
     sure = 0.5
@@ -110,20 +109,22 @@ class _ByCode:
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         del updates, said
-        return []  # it never uses other words than the person's
+        return []  # it only uses the person's words
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
         del updates, said
-        return []  # it has rules alone, and they were not sure
+        return []  # it only has rules, which could not tell
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
-        del unfit  # it would answer the same again
+    def edit(
+        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
+    ) -> list[Operation] | str:
+        del unfit  # its answer is always the same
         return [operation for update in updates for operation in self._offline.edit(update, skill)]
 
 
 def _offline(spec: Spec) -> Backend:
     del spec
-    return _ByCode()
+    return _OfflineAdapter()
 
 
 def _litellm(spec: Spec) -> Backend:
@@ -141,7 +142,7 @@ def _agent_cli(spec: Spec) -> Backend:
 BACKENDS: dict[str, Callable[[Spec], Backend]] = {OFFLINE: _offline, "cli": _agent_cli, "litellm": _litellm}
 
 
-def make(spec: Spec) -> Backend:
-    """Return the back-end for `spec`; only now is its library imported. Raises SkilldError if there is none."""
+def make_backend(spec: Spec) -> Backend:
+    """Return the back-end for `spec`, importing its library only now. Raises SkilldError if there is none."""
     kind = spec.model.partition(":")[0]
     return BACKENDS[kind if kind in {OFFLINE, "cli"} else "litellm"](spec)

@@ -1,9 +1,7 @@
-"""Chooses the back-end and says why: the configured one, else a local Ollama that answers, else offline.
+"""Chooses the back-end and says why: the configured one, or a local Ollama that answers, or offline.
 
-With `agent` each session is judged by the agent that it was held with, and by no other.
-
-Nothing leaves the machine until the person said so once: a provider's key or an agent's command line that is found is
-named, never used unasked.
+With `agent` each session is judged only by its own agent. Nothing leaves the machine until the person has said so once:
+a provider's key or an agent's command line that is found is only mentioned.
 """
 
 from __future__ import annotations
@@ -17,11 +15,11 @@ from urllib.parse import urlsplit
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.base import host_of
-from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, chosen, find, of_agent
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, client_of, find_program, parse_model
 
-AGENT = "agent"  # the model string for: each session by its own agent
+AGENT = "agent"  # the model string for judging each session by its own agent
 
-# Variables of providers, and a small model of each that fits this work.
+# Variables of providers, and a suitable small model of each.
 PROVIDERS = {
     "ANTHROPIC_API_KEY": "anthropic/claude-haiku-4-5",
     "OPENAI_API_KEY": "openai/gpt-5-mini",
@@ -29,36 +27,36 @@ PROVIDERS = {
     "OPENROUTER_API_KEY": "openrouter/google/gemini-2.5-flash",
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
 }
-# Where litellm reads a provider's address, the first that is set: of all others `PROVIDER_API_BASE` alone (1.106).
+# The variables in which litellm looks for a provider's address, in order; for others only `PROVIDER_API_BASE` (1.106).
 _ADDRESSES = {
     "ANTHROPIC": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
     "OPENAI": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
 }
-UNANSWERED = "recognizes only explicit wording; to choose a judge: skilld setup"
-_EACH = "each agent judges its own sessions; everything else is judged offline"
+EXPLICIT_ONLY = "recognizes only explicit wording; to choose a judge: skilld setup"
+_OWN_AGENTS = "each agent judges its own sessions; everything else is judged offline"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OLLAMA_PORT = 11434
 _MODEL_NAME = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
-_CONNECT = 0.3  # seconds: on this machine somebody listens or nobody does
-_ANSWER = 3.0  # seconds: what listens may be busy
+_CONNECT_SECONDS = 0.3  # enough on the same machine
+_ANSWER_SECONDS = 3.0  # the server may be busy
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The back-end that works, why, and what else was found on this machine.
+    """The chosen back-end, the reason, and alternatives found on this machine.
 
-    `remedy` is what to do where an agent that should judge cannot; `name` is what people know the choice by.
+    `remedy` says what to do if an agent that should judge cannot; `name` is the choice's name for people.
     """
 
     spec: Spec
     why: str
     found: tuple[str, ...] = ()
     remedy: str = ""
-    agent: bool = False  # each session has one of its own
+    agent: bool = False  # each session is judged by its own agent
 
     @property
     def name(self) -> str:
-        """What people know the choice by."""
+        """The choice's name for people."""
         return AGENT if self.agent else self.spec.model
 
 
@@ -73,39 +71,41 @@ def choose(
 ) -> Choice:
     """Return the back-end for the configured `model` (auto, agent, offline, cli:PROGRAM, or a litellm model string).
 
-    `agent` is whose session it is about; with `model` "agent" and without one, nobody is asked.
+    `agent` is the agent of the session; with `model` "agent" and without one, nobody is asked.
     """
     if model == AGENT:
-        return own(agent, seconds, environment) if agent else Choice(Spec(OFFLINE), _EACH, agent=True)
+        return (
+            choose_for_agent(agent, seconds, environment) if agent else Choice(Spec(OFFLINE), _OWN_AGENTS, agent=True)
+        )
     if model == OFFLINE:
         return Choice(Spec(OFFLINE), "you chose it")
     if model != "auto":
         return Choice(Spec(model, base_url, api_key, seconds), "you chose it")
-    found = _found(environment)
+    found = _list_alternatives(environment)
     if local := local_ollama(seconds, environment):
         return Choice(local, "found Ollama running on this machine", found)
-    return Choice(Spec(OFFLINE), UNANSWERED, found)
+    return Choice(Spec(OFFLINE), EXPLICIT_ONLY, found)
 
 
-def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
-    """Return the back-end for a session of `agent`: its own command line, or offline where there is none here."""
-    client = of_agent(agent)
+def choose_for_agent(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
+    """Return the back-end for a session of `agent`: its own command line, or offline if there is none."""
+    client = client_of(agent)
     if client is None:
         remedy = "To choose a model for all agents: skilld setup"
         return Choice(Spec(OFFLINE), "it has no command-line interface that skilld can call", remedy=remedy)
-    if find(client.program, environment) is None:
+    if find_program(client.program, environment) is None:
         remedy = f"Start skilld with {client.program} on its PATH, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
     return Choice(Spec(PREFIX + client.program, seconds=seconds, or_offline=True), "uses its own login")
 
 
-def address(model: str, base_url: str | None, environment: Mapping[str, str]) -> str:
-    """Return the host that a model is asked at, and the variable that says so; empty: the provider's own.
+def model_address(model: str, base_url: str | None, environment: Mapping[str, str]) -> str:
+    """Return the host to which requests are sent, and the variable that sets it; empty for the provider's own.
 
     A password in an address is not shown.
     """
     if model.startswith(PREFIX):
-        return chosen(model)[0].address(environment)
+        return parse_model(model)[0].address(environment)
     provider = model.partition("/")[0].upper()
     names = _ADDRESSES.get(provider, (f"{provider}_API_BASE",))
     if base_url:
@@ -125,37 +125,37 @@ def local_ollama(seconds: float, environment: Mapping[str, str]) -> Spec | None:
 
 
 def ollama_models(name: str, port: int) -> list[str]:
-    """Return the models that can talk of the Ollama at a loopback address; none if it does not answer."""
+    """Return the chat models of the Ollama at a loopback address; none if it does not answer."""
     import socket
 
     try:
-        socket.create_connection((name, port), _CONNECT).close()
+        socket.create_connection((name, port), _CONNECT_SECONDS).close()
     except OSError:
         return []
     import http.client  # costs 20 ms, and only few people need it
 
-    connection = http.client.HTTPConnection(name, port, timeout=_ANSWER)
+    connection = http.client.HTTPConnection(name, port, timeout=_ANSWER_SECONDS)
     try:
         connection.request("GET", "/api/tags")
         response = connection.getresponse()
         body = json.loads(response.read(1 << 20)) if response.status == http.HTTPStatus.OK else {}
-        return [entry["name"] for entry in body["models"] if _can_talk(entry)]
+        return [entry["name"] for entry in body["models"] if _is_chat_model(entry)]
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
     finally:
         connection.close()
 
 
-def _can_talk(entry: Mapping[str, Any]) -> bool:
-    """Whether a model of Ollama's list answers in words; those that only embed are listed next to the others."""
+def _is_chat_model(entry: Mapping[str, Any]) -> bool:
+    """Whether a model in Ollama's list can chat; it also lists models that only embed."""
     family = str((entry.get("details") or {}).get("family", ""))
     return bool(_MODEL_NAME.fullmatch(entry["name"])) and "embed" not in entry["name"] and "bert" not in family
 
 
 def _ollama_address(host: str) -> tuple[str, int] | None:
-    """Return name and port of OLLAMA_HOST as Ollama reads it, None if they are not of this machine.
+    """Return name and port of OLLAMA_HOST as Ollama reads it, None if they are not on this machine.
 
-    It is also what the server listens on: an empty or wildcard address means this machine.
+    The server listens on the same address: an empty or wildcard one means this machine.
     """
     try:
         parts = urlsplit(host if "//" in host else f"//{host}")
@@ -166,12 +166,12 @@ def _ollama_address(host: str) -> tuple[str, int] | None:
     return (name, port) if name in _LOOPBACK and parts.scheme in {"", "http"} else None
 
 
-def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
+def _list_alternatives(environment: Mapping[str, str]) -> tuple[str, ...]:
     keys = [
         f"{variable} is set; to use it: skilld config set model {model}"
         for variable, model in PROVIDERS.items()
         if environment.get(variable)
     ]
-    here = [client.title for program, client in CLIENTS.items() if find(program, environment)]
+    here = [client.title for program, client in CLIENTS.items() if find_program(program, environment)]
     how = f"to have each agent judge its own sessions, through its own login: skilld setup {AGENT}"
     return (*keys, *([f"found {', '.join(here)}; {how}"] if here else []))

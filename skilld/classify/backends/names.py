@@ -1,6 +1,6 @@
-"""Whether litellm can know a model's name, from the lists in its package: read as files, nothing imported.
+"""Checks a model's name against the lists in litellm's package, which are read as files, without importing it.
 
-The lists are as old as the package. A model that a known provider brought out since is not there, and may well answer.
+The lists are as old as the package: newer models of a known provider are missing, but may well answer.
 """
 
 from __future__ import annotations
@@ -13,53 +13,57 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _MODELS, _PROVIDERS = "model_prices_and_context_window_backup.json", "provider_endpoints_support_backup.json"
-_ANSWERS = frozenset({"chat", "completion", "responses"})
-_SERVES_WHAT_PEOPLE_PUT_THERE = frozenset({"azure", "azure_ai", "ollama", "ollama_chat", "sagemaker"})
+_CHAT_MODES = frozenset({"chat", "completion", "responses"})
+_CUSTOM_MODEL_PROVIDERS = frozenset({"azure", "azure_ai", "ollama", "ollama_chat", "sagemaker"})
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """What is wrong with a name; where it is `certain`, no provider can be asked by it."""
+class NameProblem:
+    """What is wrong with a name; if `certain`, no provider can be asked by it."""
 
     what: str
     remedy: str
     certain: bool = True
 
 
-def doubt(model: str) -> Doubt | None:
-    """Return what is wrong with the name of a model at its provider's own endpoint; None if nothing is."""
-    found = _lists()
+def find_problem(model: str) -> NameProblem | None:
+    """Return the problem with a model's name at its provider's own endpoint, or None."""
+    found = _load_lists()
     if found is None:
         return None
     modes, providers = found
     provider, slash, name = model.partition("/")
     if slash and provider not in providers:
-        near = _near(provider, providers)
-        return Doubt(f"unknown provider {provider!r}{near}", "To use a server of your own, set model_base_url first.")
+        near = _suggestion(provider, providers)
+        return NameProblem(
+            f"unknown provider {provider!r}{near}", "To use a server of your own, set model_base_url first."
+        )
     if model in modes:
-        if modes[model] in _ANSWERS:
+        if modes[model] in _CHAT_MODES:
             return None
-        return Doubt(f"{model} is a model for {modes[model].replace('_', ' ')}; it cannot answer questions", "")
+        return NameProblem(f"{model} is a model for {modes[model].replace('_', ' ')}; it cannot answer questions", "")
     if not slash:
         remedy = (
             "Prefix it with the provider, as in openai/NAME. To use a server of your own, set model_base_url first."
         )
-        return Doubt(f"unknown model {model!r}{_near(model, modes)}", remedy)
+        return NameProblem(f"unknown model {model!r}{_suggestion(model, modes)}", remedy)
     of_provider = [one.removeprefix(f"{provider}/") for one in modes if one.startswith(f"{provider}/")]
-    if name in modes or not of_provider or provider in _SERVES_WHAT_PEOPLE_PUT_THERE:
+    if name in modes or not of_provider or provider in _CUSTOM_MODEL_PROVIDERS:
         return None
-    return Doubt(
-        f"litellm's list of {provider} models does not include {name!r}{_near(name, of_provider)}", "", certain=False
+    return NameProblem(
+        f"litellm's list of {provider} models does not include {name!r}{_suggestion(name, of_provider)}",
+        "",
+        certain=False,
     )
 
 
-def _near(word: str, known: Iterable[str]) -> str:
+def _suggestion(word: str, known: Iterable[str]) -> str:
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return f" (did you mean {found[0]}?)" if found else ""
 
 
-def _lists() -> tuple[dict[str, str], set[str]] | None:
-    """Return what each model is for, by name with and without its provider, and the providers; None if unreadable."""
+def _load_lists() -> tuple[dict[str, str], set[str]] | None:
+    """Return the mode of each model, by name with and without its provider, and the providers; None if unreadable."""
     spec = find_spec("litellm")
     try:
         folder = Path(spec.origin if spec and spec.origin else "").parent

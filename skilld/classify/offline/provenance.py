@@ -191,14 +191,9 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         opened = next((goes_on for begins, goes_on in _BLOCKS if begins.match(line)), None)
         block = opened or (block if block and block.match(line) else None)
         logged = _is_quote_or_log(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
-        mark = line.lstrip()[:1]
-        opens = (
-            not quoted
-            and mark in _CLOSING_MARKS
-            and _CLOSING_MARKS[mark] not in line.lstrip()[1:]
-            and ends[_CLOSING_MARKS[mark]] > number
-        )
-        quoted = _CLOSING_MARKS[mark] if opens else quoted
+        closing = _CLOSING_MARKS.get(line.lstrip()[:1], "")
+        opens = bool(closing) and not quoted and closing not in line.lstrip()[1:] and ends[closing] > number
+        quoted = closing if opens else quoted
         foreign = pasted or fenced or fence is not None or logged or bool(quoted or block)
         if quoted and not opens and quoted in line:
             quoted = ""

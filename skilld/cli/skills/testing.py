@@ -38,7 +38,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.classify.backends import OFFLINE, make
+    from skilld.classify.backends import OFFLINE, make_backend
     from skilld.library.recommend import Coverage, CoverageExam
     from skilld.pipeline.documents import session_opt_out
     from skilld.settings import choice_of
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     row = _skill_used_in(session, store, arguments.name) or inventory.find_skill(store, arguments.name, session.id)
     if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
         raise RefusedError("The skill was not tested", why)
-    backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
+    backend = make_backend(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = CoverageExam(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _collect_answers(examination, session, backend, store, settings)
     # What was said while the skill was in use may be about it without naming it.

@@ -1,7 +1,7 @@
 """The person's own agent as a back-end: runs its command line without a terminal, with its existing login.
 
-The requests and the reading of replies are those of any other model; this module turns a request into one run of a
-client, and what it printed into the reply. Imports no model library.
+Requests and replies are those of any other model; this module turns a request into one run of a client, and its output
+into the reply. Imports no model library.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify import prompt
-from skilld.classify.backends import AwayError, Spec
-from skilld.classify.backends.agent_cli.base import Answer, Client, Question, Room, room
-from skilld.classify.backends.agent_cli.child import ExitResult, Run, run
-from skilld.classify.backends.agent_cli.clients import chosen, find
-from skilld.classify.backends.agent_cli.limits import resets_in
-from skilld.classify.backends.agent_cli.own import is_own, new_mark
+from skilld.classify.backends import Spec, UnavailableError
+from skilld.classify.backends.agent_cli.base import Client, ClientAnswer, Question, Workspace, make_workspace
+from skilld.classify.backends.agent_cli.clients import find_program, parse_model
+from skilld.classify.backends.agent_cli.limits import seconds_until_reset
+from skilld.classify.backends.agent_cli.own_questions import is_own_question, new_mark
+from skilld.classify.backends.agent_cli.process import ExitResult, RunResult, run
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
 from skilld.errors import RetryError, SkilldError, cause_of
@@ -29,14 +29,12 @@ from skilld.redact import KEY_BYTES, RedactionError, Redactor
 from skilld.text import cut, safe_text
 from skilld.types import Usage
 
-# What a client says when it cannot answer, to errors with a cause and a remedy of ours.
-#
-# Its own words may hold the question, a key or escape sequences: of those that are not understood one line is shown,
-# made harmless by `last_line`.
+# Converts a client's messages to errors with a cause and a remedy. They may contain the question, a key or escape
+# sequences; of an unknown message only one line is shown, cleaned by `last_line`.
 
-# A number in a page of JavaScript's stack is no status: it is called one, or begins the text.
+# A number in a JavaScript stack trace is no status: a status has a label, or begins the text.
 _STATUS = re.compile(r"(?:\A|\b(?:status|code|error|http)\b\W{0,4})([45]\d\d)\b", re.IGNORECASE)
-_BY_WORDS = (
+_STATUS_PATTERNS = (
     (429, r"rate.?limit|usage limit|(?:hit|reached|exceeded) your|quota|too many requests|overloaded|high demand"),
     (402, r"credit balance|billing|payment|insufficient.funds"),
     (401, r"log(?:ged)? ?in\b|/login|auth(?:enticat\w+|orized| method)|api.key|token (?:is |has )?expired"),
@@ -44,22 +42,22 @@ _BY_WORDS = (
     (404, r"\bmodel\b.{0,80}(?:not (?:found|exist|supported|available)|does not exist|unknown|invalid)|unknown model"),
     (400, r"(?:unknown|unexpected|unrecognized|invalid) (?:option|argument|flag)"),
 )
-_PERMANENT = range(400, 429)
-_NOT_REACHED = re.compile(
+_PERMANENT_STATUSES = range(400, 429)
+_CONNECTION_ERROR = re.compile(
     r"unable to connect|FailedToOpenSocket|ECONN|ENOTFOUND|EAI_AGAIN|fetch failed|connection (?:error|refused)"
     r"|failed to connect|error sending request|getaddrinfo|self.signed certificate|certificate verif",
     re.IGNORECASE,
 )
-_TELLS_NOTHING = re.compile(r"\W*\Z|at\s|[\[{]")
+_UNINFORMATIVE = re.compile(r"\W*\Z|at\s|[\[{]")
 _ESCAPES = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
-_MAX_SHOWN, _SHORT = 160, 8  # characters
+_MAX_SHOWN, _MIN_ECHO = 160, 8  # characters
 
 
 class SetUpError(SkilldError):
-    """A client that cannot answer any question until somebody changes something: no login, no program, no credit."""
+    """A client cannot answer any question until somebody changes something: no login, no program, no credit."""
 
 
-def missing(client: Client) -> SkilldError:
+def missing_program_error(client: Client) -> SkilldError:
     """Return the error for a program that no absolute folder of PATH holds."""
     return _error(
         client,
@@ -68,25 +66,25 @@ def missing(client: Client) -> SkilldError:
     )
 
 
-def unstartable(client: Client, error: OSError) -> SkilldError:
-    """Return the error for a program, or a room for it, that the system refuses."""
+def start_error(client: Client, error: OSError) -> SkilldError:
+    """Return the error for a program that cannot be started, or a workspace that cannot be made."""
     return _error(client, cause_of(error), f"Check that it runs: {client.program} --version")
 
 
-def over_time(client: Client, answer: Answer, seconds: float) -> SkilldError:
-    """Return the error for a client that was ended because it did not answer; `answer` is what it had said by then."""
-    what = answer.status or _status_in(answer.trouble)
+def timeout_error(client: Client, answer: ClientAnswer, seconds: float) -> SkilldError:
+    """Return the error for a client that was stopped because it did not answer; `answer` is its output so far."""
+    what = answer.status or _find_status(answer.trouble)
     if what is not None:
-        return failed(client, answer.trouble, what, 0)
+        return failure_error(client, answer.trouble, what, 0)
     return RetryError(_title(client), f"it did not answer within {seconds:.0f} seconds and was stopped")
 
 
-def failed(client: Client, said: str, status: int | None, code: int, asked: str = "") -> SkilldError:
-    """Return the error for a client that ended with exit code `code` and said `said`, behind it an HTTP `status`.
+def failure_error(client: Client, said: str, status: int | None, code: int, asked: str = "") -> SkilldError:
+    """Return the error for a client that exited with `code`, the message `said` and maybe an HTTP `status`.
 
-    What may pass, and what is not understood, is a RetryError. `asked` is all that the client was given.
+    A temporary or unknown failure is a RetryError. `asked` is the client's whole input.
     """
-    what = status or _status_in(said)
+    what = status or _find_status(said)
     if what in {401, 403}:
         return _error(client, "it is not logged in, or its key was rejected", f"{client.login}, then: skilld retry")
     if what == 402:  # noqa: PLR2004 - HTTP: payment required
@@ -98,21 +96,21 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
         return _error(client, "the model does not exist, or you do not have access to it", remedy)
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
         return SkilldError(_title(client), "the prompt or the answer was too long for the model")
-    if what in _PERMANENT:
+    if what in _PERMANENT_STATUSES:
         remedy = f"Update {client.program}, or choose another model: skilld setup"
         return _error(client, "this version does not support skilld's request", remedy)
     if what is None:
-        return _without_status(client, code, said, asked)
+        return _unknown_failure(client, code, said, asked)
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
-        return AwayError(
-            _title(client), "it has reached its usage limit", after=resets_in(said, time.time()), limit=True
+        return UnavailableError(
+            _title(client), "it has reached its usage limit", after=seconds_until_reset(said, time.time()), limit=True
         )
     return RetryError(_title(client), "its provider is having problems")
 
 
-def _without_status(client: Client, code: int, said: str, asked: str) -> RetryError:
+def _unknown_failure(client: Client, code: int, said: str, asked: str) -> RetryError:
     shown = f" and printed “{line}”" if (line := last_line(said, asked)) else ""
-    if not _NOT_REACHED.search(said):
+    if not _CONNECTION_ERROR.search(said):
         return RetryError(
             _title(client), f"it exited without an answer (exit code {code}){shown}; this may be temporary"
         )
@@ -125,20 +123,20 @@ def _without_status(client: Client, code: int, said: str, asked: str) -> RetryEr
 
 
 def last_line(said: str, asked: str) -> str:
-    """Return the last line that tells something: none of the question, no JSON, no stack; without its secrets."""
+    """Return the last informative line, redacted: not from the question, no JSON, no stack trace."""
     given = {one.strip() for one in asked.splitlines()}
     for line in map(str.strip, reversed(_ESCAPES.sub("", said).splitlines())):
-        echoes = any(line in one or (len(one) > _SHORT and one in line) for one in given)
-        if not (_TELLS_NOTHING.match(line) or echoes or is_own(line, None)):
+        echoes = any(line in one or (len(one) > _MIN_ECHO and one in line) for one in given)
+        if not (_UNINFORMATIVE.match(line) or echoes or is_own_question(line, None)):
             with suppress(RedactionError):
                 return cut(safe_text(Redactor(os.urandom(KEY_BYTES)).redact(line)), _MAX_SHOWN)
     return ""
 
 
-def _status_in(said: str) -> int | None:
+def _find_status(said: str) -> int | None:
     if called := _STATUS.search(said):
         return int(called[1])
-    return next((status for status, pattern in _BY_WORDS if re.search(pattern, said, re.IGNORECASE)), None)
+    return next((status for status, pattern in _STATUS_PATTERNS if re.search(pattern, said, re.IGNORECASE)), None)
 
 
 def _error(client: Client, cause: str, remedy: str = "") -> SkilldError:
@@ -149,33 +147,33 @@ def _title(client: Client) -> str:
     return f"Could not ask {client.title}"
 
 
-_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "XDG_*")
-_KEPT_FOR_NETWORK = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "*_PROXY", "*_proxy")
-_OURS: Mapping[str, str] = {"TERM": "dumb", "NO_COLOR": "1", "SKILLD_CHILD": "1"}
+_KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "XDG_*")
+_NETWORK_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "*_PROXY", "*_proxy")
+_OWN_VARIABLES: Mapping[str, str] = {"TERM": "dumb", "NO_COLOR": "1", "SKILLD_CHILD": "1"}
 
 
 class AgentCli(Model):
-    """A client's command line in place of a litellm model: the same requests, the same reading of replies."""
+    """A client's command line instead of a litellm model, with the same requests and replies."""
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec)
-        self._client, self._wanted = chosen(spec.model)
+        self._client, self._wanted = parse_model(spec.model)
 
     def _ask(self, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:
-        del form  # their flags for it differ by client and version; the prompt says it
+        del form  # the flags for it differ by client and version; the prompt describes the form
         try:
-            return self._asked(request)
-        except AwayError as error:
+            return self._ask_client(request)
+        except UnavailableError as error:
             error.usage = self.usage
             raise
         except SetUpError as error:
             if not self._spec.or_offline:
                 raise
-            away = AwayError(error.title, error.cause, error.remedy)
+            away = UnavailableError(error.title, error.cause, error.remedy)
             away.usage = self.usage
             raise away from error
 
-    def _asked(self, request: prompt.Prompt) -> str:
+    def _ask_client(self, request: prompt.Prompt) -> str:
         client = self._client
         done = self._run(request)
         if done.ended is ExitResult.OVER_SIZE:
@@ -183,26 +181,26 @@ class AgentCli(Model):
         answer = client.read(done.output)
         self.usage += answer.usage
         if done.ended is ExitResult.OVER_TIME:
-            raise over_time(client, answer, self._spec.seconds)
+            raise timeout_error(client, answer, self._spec.seconds)
         if answer.trouble or done.status:
             said = answer.trouble or done.complaint.strip() or done.output.decode("utf-8", "replace")
-            raise failed(client, said, answer.status, done.status, f"{request.system}\n{request.user}")
+            raise failure_error(client, said, answer.status, done.status, f"{request.system}\n{request.user}")
         if not answer.text.strip():
             raise BadReplyError(
                 "it is empty" if answer.usage.tokens_out else f"it is not valid output from {client.title}"
             )
         return answer.text
 
-    def _run(self, request: prompt.Prompt) -> Run:
+    def _run(self, request: prompt.Prompt) -> RunResult:
         client = self._client
-        program = find(client.program, os.environ)
+        program = find_program(client.program, os.environ)
         if program is None:
-            raise missing(client)
+            raise missing_program_error(client)
         home = Path(os.environ.get("HOME") or Path.home())
-        # The mark stands last, so that a provider's prompt cache still serves.
+        # The mark comes last, so that a provider can cache the prompt.
         text = f"{request.user}\n\n{new_mark()}\n"
         try:
-            with room(home, os.environ) as made:
+            with make_workspace(home, os.environ) as made:
                 question = Question(request.system, text, self._wanted, made, home, dict(os.environ))
                 command = client.command(question)
                 self.usage += Usage(calls=1)
@@ -216,10 +214,10 @@ class AgentCli(Model):
                     noise=client.noise,
                 )
         except OSError as error:
-            raise unstartable(client, error) from error
+            raise start_error(client, error) from error
 
 
-def _environment(client: Client, made: Room) -> dict[str, str]:
-    patterns = _KEPT + _KEPT_FOR_NETWORK + client.variables
+def _environment(client: Client, made: Workspace) -> dict[str, str]:
+    patterns = _KEPT_VARIABLES + _NETWORK_VARIABLES + client.variables
     kept = {name: value for name, value in os.environ.items() if any(fnmatchcase(name, part) for part in patterns)}
-    return {**kept, **_OURS, "TMPDIR": str(made.temporary)}
+    return {**kept, **_OWN_VARIABLES, "TMPDIR": str(made.temporary)}

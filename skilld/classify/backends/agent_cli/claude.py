@@ -1,4 +1,4 @@
-"""Claude Code without a terminal (2.1.197): no tools, no customisation, nothing kept."""
+"""Claude Code without a terminal (2.1.197): no tools, no customization, nothing stored."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import json
 
 from skilld.classify.backends.agent_cli.base import (
     MAX_TOKENS,
-    Answer,
     Client,
+    ClientAnswer,
     Command,
     Question,
-    at,
     http_status,
-    number,
-    total,
-    value,
-    words,
+    nested,
+    number_at,
+    parse_json,
+    sum_at,
+    text_at,
 )
 from skilld.types import Usage
 
-# Over the person's own settings, whose `env` would win over variables. Hooks: versions before the safe mode.
+# Override the person's own settings, whose `env` would override variables. Hooks: for versions before the safe mode.
 _SETTINGS = {"outputStyle": "default", "disableAllHooks": True, "env": {"MAX_THINKING_TOKENS": "0"}}
 
 
@@ -37,34 +37,34 @@ def _command(question: Question) -> Command:
             *("--system-prompt", question.rules),
         ),
         {
-            "CLAUDE_CODE_SAFE_MODE": "1",  # no CLAUDE.md, hooks, plugins, MCP servers; older versions pass over it
+            "CLAUDE_CODE_SAFE_MODE": "1",  # no CLAUDE.md, hooks, plugins, MCP servers; older versions ignore it
             "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(MAX_TOKENS),
-            "CLAUDE_CODE_MAX_RETRIES": "0",  # else ten, in more than three minutes; the daemon tries again
+            "CLAUDE_CODE_MAX_RETRIES": "0",  # default: ten, in more than three minutes; the daemon retries itself
             "DISABLE_AUTOUPDATER": "1",
         },
     )
 
 
-def _read(output: bytes) -> Answer:
-    printed = value(output)
-    # A list of all messages where the person's settings say "verbose".
-    results = [item for item in printed if at(item, "type") == "result"] if isinstance(printed, list) else [printed]
+def _read(output: bytes) -> ClientAnswer:
+    printed = parse_json(output)
+    # A list of all messages if the person's settings say "verbose".
+    results = [item for item in printed if nested(item, "type") == "result"] if isinstance(printed, list) else [printed]
     if not results or not isinstance(results[-1], dict):
-        return Answer()
+        return ClientAnswer()
     result = results[-1]
-    used = at(result, "usage")
+    used = nested(result, "usage")
     usage = Usage(
-        tokens_in=total(used, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
-        tokens_out=total(used, "output_tokens"),
-        usd=number(result, "total_cost_usd"),
+        tokens_in=sum_at(used, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+        tokens_out=sum_at(used, "output_tokens"),
+        usd=number_at(result, "total_cost_usd"),
     )
-    text = words(result, "result")
-    if at(result, "is_error") is True:
-        said = text or words(result, "subtype")
-        return Answer(usage=usage, trouble=said, status=http_status(result, "api_error_status"))
-    return Answer(text, usage)
+    text = text_at(result, "result")
+    if nested(result, "is_error") is True:
+        said = text or text_at(result, "subtype")
+        return ClientAnswer(usage=usage, trouble=said, status=http_status(result, "api_error_status"))
+    return ClientAnswer(text, usage)
 
 
 CLAUDE = Client(
@@ -75,8 +75,8 @@ CLAUDE = Client(
     model="haiku",
     variables=(
         "CLAUDE_CONFIG_DIR",
-        # Keys, gateways and their headers, names of models there, Foundry: whatever sends the person's own questions
-        # where they belong. A gateway's token without its address would go to another provider.
+        # Keys, gateways with their headers and models, Foundry: everything that decides where questions are sent. A
+        # gateway's token without its address would go to another provider.
         "ANTHROPIC_*",
         "CLAUDE_CODE_OAUTH_TOKEN",
         "CLAUDE_CODE_USE_*",

@@ -1,7 +1,7 @@
 """The agents whose command lines can be asked: one module and one line here each.
 
-Model strings are `cli:PROGRAM` and `cli:PROGRAM:MODEL`. Asks nothing itself, so that the daemon can import it without
-the prompts and the checks of replies, which are the workers'.
+Model strings are `cli:PROGRAM` and `cli:PROGRAM:MODEL`. Runs nothing, so that the daemon can import it without the
+prompts and parsers, which only workers need.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from skilld.errors import UsageError
 PREFIX = "cli:"
 CLIENTS: Mapping[str, Client] = {client.program: client for client in (CLAUDE, CODEX, GEMINI, OPENCODE, PI)}
 
-_MODEL = re.compile(r"[\w.\[][\w.:/@+\[\]-]*", re.ASCII)  # never an option
+_MODEL_NAME = re.compile(r"[\w.\[][\w.:/@+\[\]-]*", re.ASCII)  # never an option
 
 
-def chosen(model: str) -> tuple[Client, str]:
-    """Return the client that a model string names and the model to ask it for, empty for the client's own choice.
+def parse_model(model: str) -> tuple[Client, str]:
+    """Return the client and the model in a model string; an empty model is the client's own choice.
 
-    Raises UsageError if there is no such client, or the rest is no model's name.
+    Raises UsageError if there is no such client, or the rest is not a model name.
     """
     program, _, wanted = model.removeprefix(PREFIX).partition(":")
     client = CLIENTS.get(program)
@@ -37,23 +37,23 @@ def chosen(model: str) -> tuple[Client, str]:
         known = ", ".join(PREFIX + name for name in CLIENTS)
         remedy = "To let skilld choose: skilld config set model auto"
         raise UsageError(f"Unknown model {model}", f"skilld supports {known}", remedy)
-    if wanted and not _MODEL.fullmatch(wanted):
+    if wanted and not _MODEL_NAME.fullmatch(wanted):
         raise UsageError(f"Unknown model {model}", "the part after the second colon is not a model name")
     return client, wanted or client.model
 
 
-def of_agent(agent: str) -> Client | None:
-    """Return the command line of an agent, None if there is none that can be asked."""
+def client_of(agent: str) -> Client | None:
+    """Return the command line of an agent, or None."""
     return next((client for client in CLIENTS.values() if client.agent == agent), None)
 
 
-def find(program: str, environment: Mapping[str, str]) -> str | None:
-    """Return the absolute path of a program, None if no absolute folder of PATH holds it."""
+def find_program(program: str, environment: Mapping[str, str]) -> str | None:
+    """Return the absolute path of a program, None if no absolute folder of PATH contains it."""
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
     absolute = [folder for folder in folders if folder.startswith("/")]
     return shutil.which(program, path=os.pathsep.join(absolute)) if absolute else None
 
 
-def needed(variable: str) -> bool:
+def is_client_variable(variable: str) -> bool:
     """Whether some client finds its settings or its login by an environment variable of this name."""
     return any(fnmatchcase(variable, pattern) for client in CLIENTS.values() for pattern in client.variables)

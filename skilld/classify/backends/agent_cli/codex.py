@@ -1,7 +1,7 @@
-"""Codex without a terminal (0.169.0): a read-only sandbox, no tools, nothing kept.
+"""Codex without a terminal (0.169.0): a read-only sandbox, no tools, nothing stored.
 
-The person's config.toml stays, for it may name the provider; what in it starts programs is switched off by name.
-Unknown settings and features are ignored by Codex, so those of one version do no harm to another.
+The person's config.toml is used, since it may name the provider; settings that start programs are switched off by name.
+Codex ignores unknown settings and features, so those of other versions do no harm.
 """
 
 from __future__ import annotations
@@ -10,7 +10,16 @@ import json
 import re
 from pathlib import Path
 
-from skilld.classify.backends.agent_cli.base import Answer, Client, Command, Question, at, records, total, words
+from skilld.classify.backends.agent_cli.base import (
+    Client,
+    ClientAnswer,
+    Command,
+    Question,
+    json_lines,
+    nested,
+    sum_at,
+    text_at,
+)
 from skilld.types import Usage
 
 _FEATURES_OFF = (
@@ -52,7 +61,7 @@ _STATUS = re.compile(r"status:? (\d{3})\b")
 
 
 def _command(question: Question) -> Command:
-    rules = question.room.write("rules.md", question.rules)
+    rules = question.workspace.write("rules.md", question.rules)
     own = Path(question.environment.get("CODEX_HOME") or question.home / ".codex")
     settings = (
         *_SETTINGS,
@@ -68,7 +77,7 @@ def _command(question: Question) -> Command:
             "--ignore-rules",
             *("--sandbox", "read-only"),
             *("--color", "never"),
-            *("--cd", str(question.room.work)),
+            *("--cd", str(question.workspace.work)),
             *(part for setting in settings for part in ("--config", setting)),
             *(("--model", question.model) if question.model else ()),
             "-",
@@ -77,7 +86,7 @@ def _command(question: Question) -> Command:
 
 
 def _servers(config: Path) -> list[str]:
-    """Return the MCP servers of the person's settings; an empty table would be merged with theirs, not replace it."""
+    """Return the MCP servers in the person's settings; an empty table would be merged with them, not replace them."""
     import tomllib  # costs 4 ms, and the daemon needs only the client's name
 
     try:
@@ -87,20 +96,20 @@ def _servers(config: Path) -> list[str]:
     return [name for name in servers if _SERVER.fullmatch(name)] if isinstance(servers, dict) else []
 
 
-def _read(output: bytes) -> Answer:
+def _read(output: bytes) -> ClientAnswer:
     text, trouble, usage = "", "", Usage()
-    for record in records(output):
-        kind = words(record, "type")
-        if kind == "item.completed" and at(record, "item", "type") == "agent_message":
-            text = words(record, "item", "text")
+    for record in json_lines(output):
+        kind = text_at(record, "type")
+        if kind == "item.completed" and nested(record, "item", "type") == "agent_message":
+            text = text_at(record, "item", "text")
         elif kind == "turn.completed":
-            used = at(record, "usage")
-            usage += Usage(tokens_in=total(used, "input_tokens"), tokens_out=total(used, "output_tokens"))
+            used = nested(record, "usage")
+            usage += Usage(tokens_in=sum_at(used, "input_tokens"), tokens_out=sum_at(used, "output_tokens"))
             trouble = ""
         elif kind in {"error", "turn.failed"}:
-            trouble = words(record, "message") or words(record, "error", "message")
+            trouble = text_at(record, "message") or text_at(record, "error", "message")
     status = _STATUS.search(trouble)
-    return Answer(text, usage, trouble, int(status[1]) if status else None)
+    return ClientAnswer(text, usage, trouble, int(status[1]) if status else None)
 
 
 CODEX = Client(
@@ -109,7 +118,7 @@ CODEX = Client(
     title="Codex",
     login="Run codex login",
     model="",
-    variables=("CODEX_HOME", "*_API_KEY", "AWS_*"),  # a provider of the person's own names its variable as it likes
+    variables=("CODEX_HOME", "*_API_KEY", "AWS_*"),  # a custom provider may use any variable
     command=_command,
     read=_read,
 )

@@ -1,6 +1,6 @@
 """Gemini CLI without a terminal (0.61.0). It always stores sessions, so each question gets its own home folder.
 
-That home holds links to the person's login and settings of ours: no tools, hooks, MCP servers, extensions, GEMINI.md.
+That home has links to the person's login, and settings without tools, hooks, MCP servers, extensions and GEMINI.md.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import json
 from pathlib import Path
 
 from skilld.classify.backends.agent_cli.base import (
-    Answer,
     Client,
+    ClientAnswer,
     Command,
     Question,
-    at,
     commented_json,
     http_status,
-    total,
-    value,
-    words,
+    nested,
+    parse_json,
+    sum_at,
+    text_at,
 )
 from skilld.types import Usage
 
-# What `gemini` needs to be who it is; a refreshed login is written through the link.
+# The files of a login; a refreshed login is written through the link.
 _LOGIN = (".env", "gemini-credentials.json", "google_accounts.json", "installation_id", "oauth_creds.json")
 _SETTINGS = {
     "tools": {"core": []},
@@ -38,7 +38,7 @@ _SETTINGS = {
 def _command(question: Question) -> Command:
     theirs = Path(question.environment.get("GEMINI_CLI_HOME") or question.home) / ".gemini"
     security = {"auth": _login_method(theirs), "folderTrust": {"enabled": False}}
-    settings = question.room.write("home/.gemini/settings.json", json.dumps(_SETTINGS | {"security": security}))
+    settings = question.workspace.write("home/.gemini/settings.json", json.dumps(_SETTINGS | {"security": security}))
     for name in _LOGIN:
         if (theirs / name).is_file():
             (settings.parent / name).symlink_to((theirs / name).absolute())
@@ -47,7 +47,7 @@ def _command(question: Question) -> Command:
         {
             "GEMINI_CLI_HOME": str(settings.parents[1]),
             "GEMINI_CLI_NO_RELAUNCH": "true",
-            "GEMINI_SYSTEM_MD": str(question.room.write("rules.md", question.rules)),
+            "GEMINI_SYSTEM_MD": str(question.workspace.write("rules.md", question.rules)),
             "NO_BROWSER": "1",
         },
     )
@@ -55,21 +55,21 @@ def _command(question: Question) -> Command:
 
 def _login_method(folder: Path) -> object:
     settings = commented_json(folder / "settings.json")
-    older = at(settings, "selectedAuthType")
-    return at(settings, "security", "auth") or ({"selectedType": older} if older else {})
+    older = nested(settings, "selectedAuthType")
+    return nested(settings, "security", "auth") or ({"selectedType": older} if older else {})
 
 
-def _read(output: bytes) -> Answer:
-    printed = value(output)
+def _read(output: bytes) -> ClientAnswer:
+    printed = parse_json(output)
     if not isinstance(printed, dict):
-        return Answer()
+        return ClientAnswer()
     usage = Usage()
-    models = at(printed, "stats", "models")
+    models = nested(printed, "stats", "models")
     for used in models.values() if isinstance(models, dict) else ():
-        tokens = at(used, "tokens")
-        usage += Usage(tokens_in=total(tokens, "prompt"), tokens_out=total(tokens, "candidates", "thoughts"))
-    trouble = words(printed, "error", "message")
-    return Answer(words(printed, "response"), usage, trouble, http_status(printed, "error", "code"))
+        tokens = nested(used, "tokens")
+        usage += Usage(tokens_in=sum_at(tokens, "prompt"), tokens_out=sum_at(tokens, "candidates", "thoughts"))
+    trouble = text_at(printed, "error", "message")
+    return ClientAnswer(text_at(printed, "response"), usage, trouble, http_status(printed, "error", "code"))
 
 
 GEMINI = Client(

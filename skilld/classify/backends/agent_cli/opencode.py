@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from skilld.classify.backends.agent_cli.base import (
-    Answer,
     Client,
+    ClientAnswer,
     Command,
     Question,
-    at,
     commented_json,
     http_status,
-    number,
-    records,
-    total,
-    words,
+    json_lines,
+    nested,
+    number_at,
+    sum_at,
+    text_at,
 )
 from skilld.types import Usage
 
@@ -39,7 +39,7 @@ def _command(question: Question) -> Command:
             "run",
             *("--format", "json"),
             *("--agent", _AGENT),
-            *("--title", _AGENT),  # else a model is asked for one
+            *("--title", _AGENT),  # without it, a model is asked for one
             *(("--model", question.model) if question.model else ()),
         ),
         {
@@ -48,7 +48,7 @@ def _command(question: Question) -> Command:
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_CLAUDE_CODE": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-            "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # nor AGENTS.md files of the folders above
+            "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # also disables AGENTS.md files in the folders above
             "OPENCODE_PURE": "1",  # no plugins
         },
     )
@@ -63,27 +63,27 @@ def _settings_files(question: Question) -> Iterator[Path]:
 
 
 def _servers(path: Path) -> list[str]:
-    servers = at(commented_json(path), "mcp")
+    servers = nested(commented_json(path), "mcp")
     return list(servers) if isinstance(servers, dict) else []
 
 
-def _read(output: bytes) -> Answer:
+def _read(output: bytes) -> ClientAnswer:
     text, trouble, status, usage = "", "", None, Usage()
-    for record in records(output):
-        kind, part = words(record, "type"), at(record, "part")
+    for record in json_lines(output):
+        kind, part = text_at(record, "type"), nested(record, "part")
         if kind == "text":
-            text += words(part, "text")
+            text += text_at(part, "text")
         elif kind == "step_finish":
-            tokens = at(part, "tokens")
+            tokens = nested(part, "tokens")
             usage += Usage(
-                tokens_in=total(tokens, "input") + total(at(tokens, "cache"), "read", "write"),
-                tokens_out=total(tokens, "output", "reasoning"),
-                usd=number(part, "cost"),
+                tokens_in=sum_at(tokens, "input") + sum_at(nested(tokens, "cache"), "read", "write"),
+                tokens_out=sum_at(tokens, "output", "reasoning"),
+                usd=number_at(part, "cost"),
             )
         elif kind == "error":
-            trouble = words(record, "error", "data", "message") or words(record, "error", "name")
+            trouble = text_at(record, "error", "data", "message") or text_at(record, "error", "name")
             status = http_status(record, "error", "data", "statusCode")
-    return Answer(text, usage, trouble, status)
+    return ClientAnswer(text, usage, trouble, status)
 
 
 OPENCODE = Client(

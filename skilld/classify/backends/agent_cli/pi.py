@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from skilld.classify.backends.agent_cli.base import Answer, Client, Command, Question, at, number, records, total, words
+from skilld.classify.backends.agent_cli.base import (
+    Client,
+    ClientAnswer,
+    Command,
+    Question,
+    json_lines,
+    nested,
+    number_at,
+    sum_at,
+    text_at,
+)
 from skilld.types import Usage
 
 
@@ -22,26 +32,26 @@ def _command(question: Question) -> Command:
             *(("--model", question.model) if question.model else ()),
             *("--system-prompt", question.rules),
         ),
-        {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"},  # what it does at its start, not the question
+        {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"},  # only affects its start, not the question
     )
 
 
-def _read(output: bytes) -> Answer:
+def _read(output: bytes) -> ClientAnswer:
     text, trouble, usage = "", "", Usage()
-    for record in records(output):
-        message = at(record, "message")
-        if record.get("type") != "message_end" or at(message, "role") != "assistant":
+    for record in json_lines(output):
+        message = nested(record, "message")
+        if record.get("type") != "message_end" or nested(message, "role") != "assistant":
             continue
-        used = at(message, "usage")
+        used = nested(message, "usage")
         usage += Usage(
-            tokens_in=total(used, "input", "cacheRead", "cacheWrite"),
-            tokens_out=total(used, "output"),
-            usd=number(used, "cost", "total"),
+            tokens_in=sum_at(used, "input", "cacheRead", "cacheWrite"),
+            tokens_out=sum_at(used, "output"),
+            usd=number_at(used, "cost", "total"),
         )
-        parts = at(message, "content")
-        text = "".join(words(part, "text") for part in parts) if isinstance(parts, list) else ""
-        trouble = words(message, "errorMessage")
-    return Answer(text, usage, trouble)
+        parts = nested(message, "content")
+        text = "".join(text_at(part, "text") for part in parts) if isinstance(parts, list) else ""
+        trouble = text_at(message, "errorMessage")
+    return ClientAnswer(text, usage, trouble)
 
 
 PI = Client(
@@ -53,6 +63,6 @@ PI = Client(
     variables=("PI_CODING_AGENT_DIR", "*_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "AWS_*", "GOOGLE_CLOUD_*"),
     command=_command,
     read=_read,
-    # Each piece of the answer comes with the whole answer so far, twice.
+    # Each piece of the answer contains the whole answer so far, twice.
     noise=b'{"type":"message_update"',
 )

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.backends.agent_cli import child
-from skilld.classify.backends.agent_cli.child import MAX_OUTPUT, ExitResult, Run, run
+from skilld.classify.backends.agent_cli import process
+from skilld.classify.backends.agent_cli.process import MAX_OUTPUT, ExitResult, RunResult, run
 from support.late_clock import LateClock
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
@@ -22,7 +22,7 @@ IMPORTS = "import os, signal, subprocess, sys, time; "
 READY = "print('ready', flush=True); open('ready', 'w').close()"  # its time is up when it has got so far
 
 
-def start(home: Path, code: str, *, text: str = "", seconds: float = LIMIT, noise: bytes = b"") -> Run:
+def start(home: Path, code: str, *, text: str = "", seconds: float = LIMIT, noise: bytes = b"") -> RunResult:
     """Run a line of Python as the program."""
     (home / "room").mkdir()
     return run(
@@ -39,7 +39,7 @@ def start(home: Path, code: str, *, text: str = "", seconds: float = LIMIT, nois
 @pytest.fixture
 def until_ready(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the time of the program be up once it is ready."""
-    monkeypatch.setattr(child, "time", LateClock((home / "ready").exists))
+    monkeypatch.setattr(process, "time", LateClock((home / "ready").exists))
 
 
 def test_what_it_printed_its_status_and_its_last_complaint(home: Path) -> None:
@@ -79,7 +79,7 @@ def test_too_much_complaint_does_not(home: Path) -> None:
 
 @pytest.mark.usefixtures("until_ready")
 def test_it_is_asked_to_end_before_it_is_ended(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_GRACE", LIMIT)
+    monkeypatch.setattr(process, "_GRACE_SECONDS", LIMIT)
     code = (
         "signal.signal(signal.SIGTERM, lambda *_: (open('asked', 'w').close(), os._exit(0))); "
         f"{READY}; time.sleep(1000)"
@@ -111,7 +111,7 @@ def test_nothing_is_left_when_we_are_killed(home: Path, *, group: bool) -> None:
     arguments = {"folder": str(home / "room"), "cwd": str(home), "environment": {"HOME": str(home)}, "seconds": 1000}
     child = ["sh", "-c", "touch started; sleep 1000 & wait"]
     code = (
-        "import json, sys; from pathlib import Path; from skilld.classify.backends.agent_cli.child import run; "
+        "import json, sys; from pathlib import Path; from skilld.classify.backends.agent_cli.process import run; "
         "given = json.loads(sys.argv[1]); run(json.loads(sys.argv[2]), '', **given | {'folder': Path(given['folder'])})"
     )
     (home / "room" / "work").mkdir(parents=True)

@@ -1,7 +1,7 @@
-"""Runs a client once with limits on time and size: bytes to stdin, its output back, no process left behind.
+"""Runs a client once with limits on time and size, and leaves no process behind. Knows nothing of particular clients.
 
-The client gets a process group of its own, led by a guard that holds a pipe to us: when we end, however we end, the
-pipe closes and the guard ends the group and removes the room. Knows no client.
+The client gets a process group of its own, led by a guard with a pipe from this process: when this process ends, in
+whatever way, the pipe closes, and the guard ends the group and removes the workspace.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from enum import Enum
 from pathlib import Path
 
 MAX_OUTPUT = 4 << 20  # bytes of stdout
-_MAX_COMPLAINT = 64 << 10  # bytes of stderr; the last ones say what went wrong, behind a prompt that is repeated
-_LOOK = 0.1  # seconds between looks at whether it has ended: what it started may hold its output open
-_GRACE = 2.0  # seconds between asking it to end and ending it
+_MAX_STDERR = 64 << 10  # bytes; the last ones contain the error, after a repeated prompt
+_POLL_SECONDS = 0.1  # for its exit, since its own children may keep its output open
+_GRACE_SECONDS = 2.0  # between SIGTERM and SIGKILL
 
 # POSIX sh. `kill 0` reaches the whole group; the guard itself ends with the last one.
-_GUARD = "trap '' TERM INT HUP; read -r _; kill -TERM 0; rm -rf -- \"$1\"; kill -KILL 0"
+_GUARD_SCRIPT = "trap '' TERM INT HUP; read -r _; kill -TERM 0; rm -rf -- \"$1\"; kill -KILL 0"
 
 
 class ExitResult(Enum):
-    """How a client's run came to its end."""
+    """How a client's run ended."""
 
     BY_ITSELF = "by itself"
     OVER_TIME = "over time"
@@ -36,8 +36,8 @@ class ExitResult(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What came of a run. `status` is the exit status, negative for a signal; `complaint` the end of stderr."""
+class RunResult:
+    """The result of a run. `status` is the exit status, negative for a signal; `complaint` is the end of stderr."""
 
     ended: ExitResult
     status: int
@@ -45,8 +45,8 @@ class Run:
     complaint: str
 
 
-class Output:
-    """Complete lines of output but those that begin with `noise`, up to a size."""
+class OutputBuffer:
+    """Collects output without the lines that begin with `noise`, up to a size."""
 
     def __init__(self, noise: bytes) -> None:
         self._noise = noise
@@ -54,7 +54,7 @@ class Output:
         self._line = b""
 
     def add(self, data: bytes) -> bool:
-        """Take more of the output; False once it is too much."""
+        """Add output; return False once there is too much."""
         *lines, self._line = (self._line + data).split(b"\n")
         for line in lines:
             if not (self._noise and line.startswith(self._noise)):
@@ -62,7 +62,7 @@ class Output:
         return len(self._kept) + len(self._line) <= MAX_OUTPUT
 
     def text(self) -> bytes:
-        """Return what was kept, with an unfinished last line."""
+        """Return the collected output, including an unfinished last line."""
         return bytes(self._kept) + self._line
 
 
@@ -75,14 +75,14 @@ def run(
     environment: Mapping[str, str],
     seconds: float,
     noise: bytes = b"",
-) -> Run:
-    """Run a program with `text` on stdin for at most `seconds`. `folder` is removed should this process be killed.
+) -> RunResult:
+    """Run a program with `text` on stdin for at most `seconds`. `folder` is removed if this process is killed.
 
     Raises OSError if the program cannot be started.
     """
-    guard = _guard(folder)
+    guard = _start_guard(folder)
     try:
-        with tempfile.TemporaryFile(dir=folder) as given:  # a file, for no deadlock with what it prints meanwhile
+        with tempfile.TemporaryFile(dir=folder) as given:  # a file, so that its output cannot cause a deadlock
             given.write(text.encode("utf-8", "replace"))
             given.seek(0)
             child = subprocess.Popen(
@@ -104,10 +104,10 @@ def run(
         guard.communicate()
 
 
-def _guard(folder: Path) -> subprocess.Popen[bytes]:
-    """Start the leader of the process group, which ends that and removes `folder` when we are gone."""
+def _start_guard(folder: Path) -> subprocess.Popen[bytes]:
+    """Start the leader of the process group, which ends the group and removes `folder` when this process ends."""
     return subprocess.Popen(
-        ["/bin/sh", "-c", _GUARD, "skilld-guard", str(folder)],
+        ["/bin/sh", "-c", _GUARD_SCRIPT, "skilld-guard", str(folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -117,9 +117,9 @@ def _guard(folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _follow(child: subprocess.Popen[bytes], seconds: float, noise: bytes) -> Run:
+def _follow(child: subprocess.Popen[bytes], seconds: float, noise: bytes) -> RunResult:
     deadline = time.monotonic() + seconds
-    output, complaint = Output(noise), b""
+    output, complaint = OutputBuffer(noise), b""
     how = None
     with selectors.DefaultSelector() as selector:
         for stream in (child.stdout, child.stderr):
@@ -127,40 +127,40 @@ def _follow(child: subprocess.Popen[bytes], seconds: float, noise: bytes) -> Run
                 selector.register(stream, selectors.EVENT_READ)
         while how is None:
             gone = child.poll() is not None
-            ready = selector.select(0 if gone else _LOOK) if selector.get_map() else []
+            ready = selector.select(0 if gone else _POLL_SECONDS) if selector.get_map() else []
             for key, _ in ready:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fileobj)
                 elif key.fileobj is child.stderr:
-                    complaint = (complaint + data)[-_MAX_COMPLAINT:]
+                    complaint = (complaint + data)[-_MAX_STDERR:]
                 elif not output.add(data):
                     how = ExitResult.OVER_SIZE
             if how is None:
-                how = _how(child, deadline, gone=gone and not ready, deaf=not selector.get_map())
-    return Run(how, child.returncode or 0, output.text(), complaint.decode("utf-8", "replace"))
+                how = _exit_result(child, deadline, gone=gone and not ready, deaf=not selector.get_map())
+    return RunResult(how, child.returncode or 0, output.text(), complaint.decode("utf-8", "replace"))
 
 
-def _how(child: subprocess.Popen[bytes], deadline: float, *, gone: bool, deaf: bool) -> ExitResult | None:
+def _exit_result(child: subprocess.Popen[bytes], deadline: float, *, gone: bool, deaf: bool) -> ExitResult | None:
     if gone:
         return ExitResult.BY_ITSELF
-    if time.monotonic() >= deadline and child.poll() is None:  # what has ended is still read out
+    if time.monotonic() >= deadline and child.poll() is None:  # the output of an ended process is still read
         return ExitResult.OVER_TIME
-    if deaf:  # it has closed its output; nothing is left to wait for but its end
+    if deaf:  # it has closed its output and only has to exit
         with suppress(subprocess.TimeoutExpired):
-            child.wait(_LOOK)
+            child.wait(_POLL_SECONDS)
     return None
 
 
 def _end(child: subprocess.Popen[bytes], group: int) -> None:
-    """End what still runs: politely first, because clients keep settings and logs of the person's open."""
+    """End the processes that still run, first with SIGTERM, because clients may be writing settings and logs."""
     if child.poll() is None:
         _signal(group, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
-            child.wait(_GRACE)
+            child.wait(_GRACE_SECONDS)
     _signal(group, signal.SIGKILL)
 
 
 def _signal(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+    with suppress(ProcessLookupError, PermissionError):  # macOS raises the latter for a group of zombies
         os.killpg(group, number)
