@@ -22,7 +22,7 @@ from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contra
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
 from skilld.classify.offline.sections import body_lines, sections
 from skilld.meanings import Term, Words, terms
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
 
@@ -175,7 +175,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
     asked = _REASON.sub("", change) if len(change) <= MAX_CHANGE else ""
     if _ADDITION_WORD.search(asked):
         return None
-    wanted, own, title = content_of(asked), _stems(asked), front(text).name.replace("-", " ")
+    wanted, own, title = content_of(asked), _stems(asked), read_front(text).name.replace("-", " ")
     for heading, line in _rule_texts(text):
         if (
             not own.isdisjoint(_stems(line))

@@ -14,7 +14,7 @@ from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, find_array
 from skilld.classify.polarity import seems_reversed
 from skilld.classify.support import MIN_OWN_SHARE, adds_nothing, exact_tokens, holds_token
-from skilld.skills.spec import MAX_NAME, NAME
+from skilld.skills.spec import MAX_NAME, NAME_PATTERN
 from skilld.text import fold, safe_text
 from skilld.words import comparable, content_stems, denies, holds_name, names, share_held
 
@@ -67,7 +67,7 @@ def acceptable_title(
 
 def _is_name(name: str, ground: str) -> bool:
     words = content_stems(name.replace("-", " "))
-    fit = len(name) <= MAX_NAME and NAME.fullmatch(name) is not None
+    fit = len(name) <= MAX_NAME and NAME_PATTERN.fullmatch(name) is not None
     return fit and bool(words) and share_held(words, content_stems(ground)) == 1.0
 
 

@@ -20,7 +20,7 @@ from skilld.git.environment import scrub_environment
 from skilld.text import counted, cut
 
 if TYPE_CHECKING:
-    from skilld.exchange.outgoing import Check
+    from skilld.exchange.outgoing import LeakCheck
     from skilld.machines.gather import GatherResult
     from skilld.machines.merging import RuleGroup
     from skilld.machines.places import Places
@@ -75,11 +75,11 @@ def _places(store: Store) -> Places:
     return Places(store, common.home())
 
 
-def _outgoing_check(store: Store) -> Check:
-    from skilld.exchange.outgoing import Check
+def _outgoing_check(store: Store) -> LeakCheck:
+    from skilld.exchange.outgoing import LeakCheck
     from skilld.team.sharing import known_sessions
 
-    return Check(common.secret_finder(), known_sessions(store))
+    return LeakCheck(common.secret_finder(), known_sessions(store))
 
 
 def join(arguments: argparse.Namespace) -> int:

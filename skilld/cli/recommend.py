@@ -105,12 +105,12 @@ def _ask_model(store: Store, text: str, skills: list[Skill], found: list[Recomme
 
 def _bodies(skills: list[Skill]) -> dict[Path, str]:
     """Return the text of each readable skill below its front matter."""
-    from skilld.skills.write import body
+    from skilld.skills.write import body_of
 
     found = {}
     for skill in skills:
         with suppress(SkilldError):
-            found[skill.path] = body(inventory.skill_text(skill))
+            found[skill.path] = body_of(inventory.skill_text(skill))
     return found
 
 

@@ -14,7 +14,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.cli.sync import FileChange
 from skilld.errors import SkilldError
-from skilld.exchange import foreign
+from skilld.exchange import foreign_settings
 from skilld.files import read_plain
 
 NONE = "none"
@@ -55,22 +55,22 @@ HOSTS = {
     "claude-code": _Host(
         "Claude Code",
         lambda: _path_from_variable("CLAUDE_CONFIG_DIR", common.home() / ".claude") / "settings.json",
-        lambda text: foreign.put_member(text, *_CLAUDE_MEMBER),
-        lambda text: foreign.without_member(text, *_CLAUDE_MEMBER),
+        lambda text: foreign_settings.put_member(text, *_CLAUDE_MEMBER),
+        lambda text: foreign_settings.remove_member(text, *_CLAUDE_MEMBER),
         f"in Claude Code's statusLine setting, have the command also run {_COMMAND}",
     ),
     "starship": _Host(
         "starship",
         lambda: _path_from_variable("STARSHIP_CONFIG", _config_folder() / "starship.toml"),
-        lambda text: foreign.put_block(text, _STARSHIP_SECTION),
-        foreign.without_block,
+        lambda text: foreign_settings.put_block(text, _STARSHIP_SECTION),
+        foreign_settings.remove_block,
         f"add a [custom.skilld] section with the command {_COMMAND}",
     ),
     "tmux": _Host(
         "tmux",
         _tmux_file,
-        lambda text: foreign.put_block(text, _TMUX_LINE),
-        foreign.without_block,
+        lambda text: foreign_settings.put_block(text, _TMUX_LINE),
+        foreign_settings.remove_block,
         f'add " #({_COMMAND})" to status-right',
     ),
 }
@@ -126,7 +126,7 @@ def _find_removals() -> Iterator[FileChange]:
             continue  # skilld never wrote to it
         if before is None or after == before:
             continue
-        if one["created"] and (not after or (place.title == "Claude Code" and foreign.is_empty(after))):
+        if one["created"] and (not after or (place.title == "Claude Code" and foreign_settings.is_empty(after))):
             after = None
         yield FileChange(Path(path), _encode(before), _encode(after))
 

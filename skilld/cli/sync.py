@@ -15,7 +15,7 @@ from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import managed_block
-from skilld.exchange.managed_block import TARGETS
+from skilld.exchange.managed_block import INSTRUCTION_FILES
 from skilld.files import read_plain, write_whole
 from skilld.text import counted, cut
 
@@ -71,10 +71,10 @@ def add(verbs: common.Verbs) -> None:
         chosen.add_argument(
             "--agent",
             action="append",
-            choices=sorted(TARGETS),
+            choices=sorted(INSTRUCTION_FILES),
             metavar="AGENT",
             default=[],
-            help=f"{', '.join(sorted(TARGETS))}; repeatable",
+            help=f"{', '.join(sorted(INSTRUCTION_FILES))}; repeatable",
         )
         chosen.add_argument("--all", action="store_true", help="every agent")
         common.add_project_option(parser)
@@ -85,18 +85,18 @@ def add(verbs: common.Verbs) -> None:
 
 def sync(arguments: argparse.Namespace) -> int:
     """Add or update the block; without an agent, in the files that already have one."""
-    from skilld.exchange.skill_list import conflicts, listed, skill_list
+    from skilld.exchange.skill_list import build_skill_list, find_conflicts, list_skill
 
     project = common.resolve_folder(arguments.project)
     chosen = _choose_skills(arguments.names, project)
-    skills = [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in chosen]
-    fronts = {_resolve_file(project, target.path): target.front for target in TARGETS.values()}
+    skills = [list_skill(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in chosen]
+    fronts = {_resolve_file(project, target.path): target.front for target in INSTRUCTION_FILES.values()}
     paths = _chosen_files(arguments, project) or _files_with_block(fronts)
     there = {path: path.read_text("utf-8", "replace") if path.is_file() else "" for path in paths}
-    against = {path: conflicts(text, skills) for path, text in there.items()}
+    against = {path: find_conflicts(text, skills) for path, text in there.items()}
     disputed = {Path(one.skill) for found in against.values() for one in found}
     # A rule that contradicts the file is not written into it: the person decides which of them holds.
-    whole = skill_list([replace(one, rules=()) if one.skill.path in disputed else one for one in skills], project)
+    whole = build_skill_list([replace(one, rules=()) if one.skill.path in disputed else one for one in skills], project)
     plan = [_plan_change(path, partial(_replace_list, whole.body, fronts[path])) for path in paths]
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember_project(project)
@@ -123,7 +123,7 @@ def _choose_skills(names: list[str], project: Path) -> list[Skill]:
 
 def _files_with_block(fronts: dict[Path, str]) -> list[Path]:
     """Return the files that already have a block. Raises UsageError if there are none."""
-    paths = [path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None]
+    paths = [path for path in fronts if path.is_file() and managed_block.read_block(path.read_bytes()) is not None]
     if not paths:
         remedy = "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all"
         raise UsageError("No agent given", "no file in this project has a skilld block yet", remedy)
@@ -133,8 +133,8 @@ def _files_with_block(fronts: dict[Path, str]) -> list[Path]:
 def _replace_list(body: str, front: str, data: bytes | None) -> bytes | None:
     """Return the file's bytes with this list of skills; a new file begins with `front`. Without a list, remove it."""
     if not body:
-        return data if data is None else managed_block.take_out(data)
-    return managed_block.put(data if data is not None or not front else front.encode(), body)
+        return data if data is None else managed_block.remove_block(data)
+    return managed_block.put_block(data if data is not None or not front else front.encode(), body)
 
 
 def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_out: list[str]) -> None:
@@ -181,18 +181,18 @@ def plan_removal(project: Path) -> list[FileChange]:
 
 def _plan_removals(project: Path, paths: list[Path]) -> list[FileChange]:
     """Plan to remove the block from these files, or from all that could have one."""
-    fronts = {_resolve_file(project, target.path): target.front.encode() for target in TARGETS.values()}
+    fronts = {_resolve_file(project, target.path): target.front.encode() for target in INSTRUCTION_FILES.values()}
 
     def without(front: bytes, data: bytes | None) -> bytes | None:
-        rest = None if data is None else managed_block.take_out(data)
+        rest = None if data is None else managed_block.remove_block(data)
         return None if rest is not None and rest == front != b"" else rest
 
     return [_plan_change(path, partial(without, fronts[path])) for path in paths or fronts]
 
 
 def _chosen_files(arguments: argparse.Namespace, project: Path) -> list[Path]:
-    names = TARGETS if arguments.all else arguments.agent
-    return list(dict.fromkeys(_resolve_file(project, TARGETS[name].path) for name in names))
+    names = INSTRUCTION_FILES if arguments.all else arguments.agent
+    return list(dict.fromkeys(_resolve_file(project, INSTRUCTION_FILES[name].path) for name in names))
 
 
 def _resolve_file(project: Path, relative: str) -> Path:

@@ -107,14 +107,14 @@ def _open_team(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
 
 def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
     """Return what the person shares, and what is kept back."""
-    from skilld.exchange.outgoing import Check
+    from skilld.exchange.outgoing import LeakCheck
     from skilld.git.objects import person_identity
     from skilld.team.sharing import Guard, gather_records, known_sessions
 
     who = person_identity(repo.git)
     names = (who["NAME"], who["EMAIL"].partition("@")[0], os.environ.get("USER", ""))
     folders = (str(common.home()), str(repo.toplevel))
-    guard = Guard(Check(common.secret_finder(), known_sessions(store)), names, folders)
+    guard = Guard(LeakCheck(common.secret_finder(), known_sessions(store)), names, folders)
     return gather_records(store, str(repo.address), guard, quotes=membership.quotes, with_open=membership.open)
 
 

@@ -10,7 +10,7 @@ from skilld.context import markup
 from skilld.context.disk import FileText
 from skilld.context.resolution import Resolution, files_below
 from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, plain_segments
-from skilld.skills.spec import front, scalar
+from skilld.skills.spec import read_front, scalar
 
 SKILL_FILE = "SKILL.md"
 
@@ -130,7 +130,7 @@ def _listed_description(text: str, rules: Listing) -> tuple[str | None, str]:
     keys = markup.front_entries(markup.split_front_matter(text)[0] or ())
     if rules.hides and "disable-model-invocation" in keys and scalar(*keys["disable-model-invocation"][1:]) == "true":
         return None, ""  # as it asks
-    told = front(text).description
+    told = read_front(text).description
     raw = keys["description"][1] if "description" in keys else ""
     if rules.quoted and ": " in raw and raw[0] not in "\"'|>":
         return None, "its description contains an unquoted colon, so the skill is not loaded"

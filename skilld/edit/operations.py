@@ -16,7 +16,7 @@ from itertools import islice
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, SkillFile, is_blank, join_lines, parse, split_lines
 from skilld.markdown.structure import Role, roles
-from skilld.skills.spec import faults, front
+from skilld.skills.spec import find_faults, read_front
 from skilld.skills.write import quoted
 from skilld.text import safe_text
 from skilld.types import Op, Operation
@@ -41,7 +41,7 @@ def create_file(data: bytes, text: str, *, skill: bool = True) -> bytes:
         return data
     if data:
         raise SkilldError(f"The {what} was not created", f"a {what} with that name now exists")
-    wrong = faults(text, front(text).name) if skill else ()
+    wrong = find_faults(text, read_front(text).name) if skill else ()
     if wrong:
         raise RefusedError("The skill was not created", "; ".join(wrong))
     return new
@@ -85,15 +85,15 @@ def mark_front_matter(matter: str, operation: Operation, ending: str) -> str:
     if not value and at < stop and (at, stop) == (start + 1, end):
         del lines[start]  # the key was the only one
     new = "".join(line.text + line.ending for line in lines)
-    wanted = front(matter).metadata | {key: safe_text(value, newlines=True)}
-    if front(new).metadata != {name: text for name, text in wanted.items() if name != key or value}:
+    wanted = read_front(matter).metadata | {key: safe_text(value, newlines=True)}
+    if read_front(new).metadata != {name: text for name, text in wanted.items() if name != key or value}:
         raise _unsupported_metadata()
     return new
 
 
 def marks_between(before: str, after: str) -> list[Operation]:
     """Return the operations that change the marks of one text of a skill to those of the other."""
-    old, new = front(before).metadata, front(after).metadata
+    old, new = read_front(before).metadata, read_front(after).metadata
     keys = [key for key in dict.fromkeys((*old, *new)) if _KEY_PATTERN.fullmatch(key) and old.get(key) != new.get(key)]
     return [Operation(Op.MARK, key, new.get(key, "")) for key in keys]
 

@@ -46,7 +46,7 @@ from skilld.proposals.contradictions import split_edits
 from skilld.proposals.past_decisions import known_reason
 from skilld.protocol import PastDecision
 from skilld.skills.find import FILE
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.targets.find import INSTRUCTION_NAMES, WorkingSession, file_refusal, find_targets, project_refusal
 from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
@@ -176,7 +176,7 @@ class _RemedyDrafter:
         ids = {one.session for one in self._effect.evidence}
         loaded = [set(self._context.sessions[name].loaded) for name in ids if name in self._context.sessions]
         for path in sorted(set.intersection(*loaded)) if len(loaded) > 1 else ():
-            facts = front(text_of(path)) if Path(path).name == FILE else None
+            facts = read_front(text_of(path)) if Path(path).name == FILE else None
             if facts and is_about(self._rule.text, content_stems(f"{facts.name} {facts.description}")):
                 return SkillRef(Path(path).parent.name, path)
         return None

@@ -19,7 +19,7 @@ from skilld.evaluate.stored import NoAnswerError
 from skilld.library.clusters import Mention, Piece
 from skilld.library.recommend import model_recommendations, recommend, skill_summary, skills_to_ask
 from skilld.skills import Skill, Source
-from skilld.skills.spec import Front
+from skilld.skills.spec import FrontMatter
 
 MAX_RANK = 3  # a fitting skill must be among so many
 _NOW, _CONFIDENCE = 1e9, 0.8  # of every thing said
@@ -79,7 +79,7 @@ def _load_file(path: Path) -> TaskFile:
 
 def _skill(name: str, description: str) -> Skill:
     path = Path("/skills") / name / "SKILL.md"
-    return Skill(name, path, Source.USER, None, (), Front(name, description))
+    return Skill(name, path, Source.USER, None, (), FrontMatter(name, description))
 
 
 def _mention(number: int, text: str, skill: str) -> Mention:

@@ -1,5 +1,5 @@
 """Skills in and out: importing from files and repositories, sharing with others, and the block that lists skills.
 
-What comes in is nobody's word: it is read within limits, never run, judged by the linter with nothing of it taken for
-the person's, and staged as a proposal. What goes out is redacted, shown, and sent on a command of the person's only.
+Imported text is untrusted: it is read within limits, never run, checked by the linter as if the person had said
+nothing, and staged as a proposal. Exported text is redacted, shown, and sent only on the person's command.
 """

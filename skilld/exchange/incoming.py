@@ -1,6 +1,6 @@
-"""Turns what a source holds into a proposal for a new skill: parsed, judged, marked as imported. Pure.
+"""Turns a skill at a source into a proposal for a new skill: parsed, checked, and marked as imported.
 
-Bytes and names enter; a proposal for a path leaves, or a refusal with its reason. Staging it is the program's.
+Bytes and names in; a proposal for a path out, or a refusal with its reason. The caller stages it.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from skilld.git.tree import FILE_MODES
 from skilld.library.consolidate import best_match, describe_skill
 from skilld.redact import Finding as Secret
 from skilld.skills import Places, Skill
-from skilld.skills.draft import Draft, SkillKind, faults, of_kind, read, write
+from skilld.skills.draft import Draft, SkillKind, as_kind, draft_faults, read_draft, write_draft
 from skilld.skills.find import FILE, MAX_BYTES
-from skilld.skills.spec import MAX_NAME, NAME, entries, front_lines
-from skilld.skills.write import landing
+from skilld.skills.spec import MAX_NAME, NAME_PATTERN, entries, front_lines
+from skilld.skills.write import new_skill_path
 from skilld.text import cut, safe_text
 from skilld.types import Kind, Op, Operation, Proposal
 
-# Of a source links are not followed, nothing is run or checked out, and only plain files of moderate size with the two
-# known names are read at all; those of a repository are read from git's objects.
+# Reading a source: links are not followed, nothing is run or checked out, and only regular files of moderate size with
+# the known names are read; those of a repository are read from git's objects.
 
 _TITLE = "Nothing was imported"
-_NO_NAMES = frozenset({"", "."})  # a tree made by hand can hold them; no work tree does
+_UNSAFE_NAMES = frozenset({"", "."})  # possible in a handmade tree, but not in a work tree
 
 
 @dataclass(frozen=True)
-class Tree:
-    """All paths of a commit, with mode, object and size (0 for what is no file)."""
+class RepositoryTree:
+    """All paths of a commit, with mode, object and size (0 if not a file)."""
 
     git: Git
     entries: dict[str, tuple[str, str, int]] = field(default_factory=dict)
@@ -56,26 +56,26 @@ class Tree:
         return list(self.entries)
 
     def refusal(self, path: str) -> str | None:
-        """Return why a path is not read, as a clause; None if it is a plain file."""
+        """Return why a path is not read, None if it is a regular file."""
         mode = self.entries[path][0]
         return None if mode in FILE_MODES else self.KINDS.get(mode, "it is not a regular file")
 
     def size(self, path: str) -> int:
-        """Return the bytes of a file."""
+        """Return the size of a file in bytes."""
         return self.entries[path][2]
 
     def read(self, path: str) -> bytes:
-        """Return a file as git stores it. Raises SkilldError if it is missing."""
+        """Return the bytes of a file. Raises SkilldError if it is missing."""
         found = objects.read_objects(self.git, [self.entries[path][1]])[0]
         if found is None or found.kind != "blob":
             raise SkilldError(_TITLE, f"{path} is not in the repository")
         return found.data
 
 
-def tree_of(git: Git, most: int) -> Tree:
-    """Return the newest commit's tree, without paths that are two ways to one file.
+def read_tree(git: Git, most: int) -> RepositoryTree:
+    """Return the newest commit's tree, without ambiguous paths.
 
-    Raises SkilldError if there is no commit, RefusedError for over `most` paths.
+    Raises SkilldError if there is no commit, RefusedError for more than `most` paths.
     """
     listed = git.call("ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD")
     if listed.status != 0:
@@ -88,28 +88,27 @@ def tree_of(git: Git, most: int) -> Tree:
         head, _, path = row.partition(b"\t")
         mode, _, oid, size = head.decode().split()
         name = path.decode("utf-8", "replace")
-        if _NO_NAMES.isdisjoint(name.split("/")):
+        if _UNSAFE_NAMES.isdisjoint(name.split("/")):
             entries[name] = (mode, oid, int(size) if size != "-" else 0)
-    return Tree(git, entries)
+    return RepositoryTree(git, entries)
 
 
 MAX_SKILLS = 50
 _MAX_FILES = 20_000
-_DEPTH = 8
-_YAML = (".yaml", ".yml")
-_AS_SKILL = (
+_MAX_DEPTH = 8
+_YAML_SUFFIXES = (".yaml", ".yml")
+_AS_SKILL_REMEDY = (
     "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at the top."
 )
-_DECLARE = "Declare each {{name}} in the file, or write it without braces."
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
+_DECLARE_REMEDY = "Declare each {{name}} in the file, or write it without braces."
+_ADDRESS_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSkill:
-    """One skill at a source: `where` is its path there, `folder` the name of its folder, empty if it has none.
+    """One skill at a source: `where` is its path there, `folder` the name of its folder, "" if it has none.
 
-    `beside` are the files that belong to it there and are left out; `why` says why it cannot be read, empty where
-    `data` has its bytes.
+    `beside` are the other files in its folder, which are left out; `why` says why it cannot be read, "" if it can.
     """
 
     where: str
@@ -120,46 +119,46 @@ class SourceSkill:
 
     @property
     def is_yaml(self) -> bool:
-        """Whether its bytes are a YAML document, and not a SKILL.md."""
-        return self.where.lower().endswith(_YAML)
+        """Whether it is a YAML document instead of a SKILL.md."""
+        return self.where.lower().endswith(_YAML_SUFFIXES)
 
 
 def is_address(source: str) -> bool:
-    """Whether a source is the address of a repository, and no path. Raises UsageError for `helper::...`."""
+    """Whether a source is the address of a repository and not a path. Raises UsageError for `helper::...`."""
     if re.match(r"[\w.+-]+::", source):
         raise UsageError(_TITLE, "this kind of URL runs a program instead of naming a repository")
-    return bool(_ADDRESS.match(source)) and not os.path.lexists(source)
+    return bool(_ADDRESS_PATTERN.match(source)) and not os.path.lexists(source)
 
 
-def find(source: str, removed: Mapping[str, str], branch: str = "") -> list[SourceSkill]:
+def find_skills(source: str, removed: Mapping[str, str], branch: str = "") -> list[SourceSkill]:
     """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
 
-    `removed` is the part of the environment that the person's git gets back; a `branch` is one of a repository, for
-    which its address or folder is given. Raises SkilldError if there is none.
+    `removed` is the part of the environment that the person's git gets back; `branch` is for repositories only.
+    Raises SkilldError if there are no skills.
     """
     if is_address(source):
-        return _checked(source, _cloned(source, removed, branch))
+        return _check_count(source, _find_in_clone(source, removed, branch))
     try:
-        return _checked(source, _at(Path(source).expanduser().resolve(), source, removed, branch))
-    except (OSError, RuntimeError) as error:  # too long a name, a folder that may not be read; a home of nobody's
+        return _check_count(source, _find_at_path(Path(source).expanduser().resolve(), source, removed, branch))
+    except (OSError, RuntimeError) as error:  # a name that is too long, an unreadable folder; an unknown home
         raise SkilldError(_TITLE, f"{source}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
+def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
     if path.is_dir():
         is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
-        return _cloned(str(path), removed, branch) if is_bare or branch else _below(path)
-    if path.is_file() and (path.suffix.lower() in _YAML or path.name == FILE):
-        return [_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
+        return _find_in_clone(str(path), removed, branch) if is_bare or branch else _find_below(path)
+    if path.is_file() and (path.suffix.lower() in _YAML_SUFFIXES or path.name == FILE):
+        return [_read_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
     if os.path.lexists(path):
-        remedy = _AS_SKILL.format(valid_name(path.stem) or "NAME")
+        remedy = _AS_SKILL_REMEDY.format(valid_name(path.stem) or "NAME")
         raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
     raise SkilldError(_TITLE, f"{source} does not exist")
 
 
-def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
+def _check_count(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
     if not found:
-        remedy = "To import another file: " + _AS_SKILL[:1].lower() + _AS_SKILL[1:].format("NAME")
+        remedy = "To import another file: " + _AS_SKILL_REMEDY[:1].lower() + _AS_SKILL_REMEDY[1:].format("NAME")
         raise SkilldError(_TITLE, f"there is no SKILL.md in {source}", remedy)
     if len(found) > MAX_SKILLS:
         raise RefusedError(
@@ -168,8 +167,8 @@ def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
     return found
 
 
-def _one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSkill:
-    """Read one file, which is no link by now."""
+def _read_one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSkill:
+    """Read one file whose path has been resolved."""
     try:
         return SourceSkill(where, folder, read_plain(path, MAX_BYTES, links=False)[0], tuple(beside))
     except ValueError as error:
@@ -179,22 +178,22 @@ def _one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSk
         return SourceSkill(where, folder, why="it is a symlink" if link else (error.strerror or "it cannot be read"))
 
 
-def _below(top: Path) -> list[SourceSkill]:
+def _find_below(top: Path) -> list[SourceSkill]:
     files: list[str] = []
     for here, folders, names in os.walk(top):
         depth = len(Path(here).relative_to(top).parts)
-        folders[:] = sorted(name for name in folders if name != ".git" and depth < _DEPTH)
+        folders[:] = sorted(name for name in folders if name != ".git" and depth < _MAX_DEPTH)
         files += [(Path(here) / name).relative_to(top).as_posix() for name in names]
         if len(files) > _MAX_FILES:
             raise RefusedError(_TITLE, f"{top} has more than {_MAX_FILES} files", "Import one of its folders.")
-    return [_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skills(files)]
+    return [_read_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skill_files(files)]
 
 
-def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
+def _find_in_clone(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
-        tree = tree_of(clone(source, Path(name) / "clone", removed, branch=branch), _MAX_FILES)
+        tree = read_tree(clone(source, Path(name) / "clone", removed, branch=branch), _MAX_FILES)
         found = []
-        for where, folder, beside in _skills(tree.files):
+        for where, folder, beside in _skill_files(tree.files):
             size = tree.size(where)
             why = f"it is {size} bytes; the limit is {MAX_BYTES}" if size > MAX_BYTES else ""
             why = tree.refusal(where) or why
@@ -205,8 +204,8 @@ def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[Source
         return found
 
 
-def _skills(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield path, folder name and the files next to it for every SKILL.md among the paths of files."""
+def _skill_files(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield the path, the folder's name and the other files of its folder for every SKILL.md among `files`."""
     paths = sorted(PurePosixPath(file) for file in files)
     homes = {path.parent for path in paths if path.name == FILE}
     for home in sorted(homes):
@@ -214,43 +213,45 @@ def _skills(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield str(home / FILE), home.name, tuple(str(path) for path in own if path != home / FILE)
 
 
-# Nothing of an imported skill was said by the person, so the linter gets no words to go by. That a command, path or
-# address was not typed would refuse nearly every honest skill (60 of 62 real ones; 7 by all other rules), so this alone
-# is shown as a flag; such a proposal is never applied by itself.
+# The person said nothing of an imported skill, so the linter gets no typed words. Its rules about untyped commands,
+# paths and addresses would refuse nearly every honest skill (60 of 62 real ones; all other rules refuse 7), so these
+# only give flags; such a proposal is never applied automatically.
 
-_REFUSED = "The skill was not imported"
-_UNTYPED = "foreign-"
+_REFUSED_TITLE = "The skill was not imported"
+_UNTYPED_PREFIX = "foreign-"
 
 
 @dataclass(frozen=True, slots=True)
 class StageableSkill:
-    """A skill that may be staged, with what a person must see before accepting it."""
+    """A skill that may be staged, with the flags that a person must see before accepting it."""
 
     text: str
     flags: tuple[str, ...]
 
 
-def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> StageableSkill:
+def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> StageableSkill:
     """Return the SKILL.md of a draft and its flags.
 
-    Raises RefusedError for what the linter refuses, for a secret, and where the draft is not what its kind says;
-    SkilldError if the specification accepts no such skill.
+    Raises RefusedError if the linter refuses it, if it contains a secret, or if it is invalid for its kind;
+    SkilldError if it does not meet the specification.
     """
-    wrong = list(faults(draft))
-    remedy = _DECLARE if any(one.endswith(" without declaring it") for one in wrong) else ""
-    if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME:
+    wrong = list(draft_faults(draft))
+    remedy = _DECLARE_REMEDY if any(one.endswith(" without declaring it") for one in wrong) else ""
+    if not NAME_PATTERN.fullmatch(draft.name) or len(draft.name) > MAX_NAME:
         # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
         wrong = wrong or [_name_fault(draft.name)]
         remedy = f"Import it under a valid name: --name {valid_name(draft.name) or 'NAME'}"
     if wrong:
-        raise RefusedError(_REFUSED, "; ".join(wrong), remedy)
-    text = write(draft)
+        raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), remedy)
+    text = write_draft(draft)
     if found := secrets(text):
-        raise RefusedError(_REFUSED, f"it contains what looks like a secret ({found[0].kind})")
-    findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
-    if refused := [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]:
-        raise RefusedError(_REFUSED, "; ".join(one.sentence for one in refused))
-    return StageableSkill(text, tuple(_flags(findings)))
+        raise RefusedError(_REFUSED_TITLE, f"it contains what looks like a secret ({found[0].kind})")
+    findings = lint(b"", _all_texts(draft).encode("utf-8", "replace"), "")
+    if refused := [
+        one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED_PREFIX)
+    ]:
+        raise RefusedError(_REFUSED_TITLE, "; ".join(one.sentence for one in refused))
+    return StageableSkill(text, tuple(_flag_sentences(findings)))
 
 
 def _name_fault(name: str) -> str:
@@ -262,14 +263,14 @@ def _name_fault(name: str) -> str:
 
 
 def valid_name(name: str) -> str:
-    """Return the valid name that is nearest to one, "" if nothing of it can stand in a name: AddÜber is add-uber."""
+    """Return the nearest valid name, such as add-uber for AddÜber; "" if there is none."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", unicodedata.normalize("NFKD", name))
     plain = "".join(char for char in parted.casefold() if not unicodedata.combining(char))
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_NAME].rstrip("-")
 
 
-def _flags(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield one sentence for each rule: a whole skill can give dozens, and nobody reads those."""
+def _flag_sentences(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield one sentence per rule: a whole skill may have dozens, which nobody reads."""
     by_rule: dict[str, list[str]] = {}
     for one in findings:
         by_rule.setdefault(one.rule, []).append(one.sentence)
@@ -277,31 +278,31 @@ def _flags(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{first} (and others like it)" if set(more) - {first} else first
 
 
-def _all_said(draft: Draft) -> str:
-    """Return every text of a draft that an agent may come to read, as paragraphs of one body."""
+def _all_texts(draft: Draft) -> str:
+    """Return every text of a draft that an agent may read, as paragraphs."""
     told = [text for one in draft.variables for text in (one.name, one.type, one.description) if text]
     said = [draft.description, draft.body, *told, draft.project, draft.team, draft.author, *draft.tags]
-    return "\n\n".join([*(text for text in said if text), *_strings(draft.schema)])
+    return "\n\n".join([*(text for text in said if text), *_json_texts(draft.schema)])
 
 
-def _strings(value: object) -> list[str]:
-    """Return the keys and texts in a value of JSON."""
+def _json_texts(value: object) -> list[str]:
+    """Return the keys and texts in a JSON value."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for pair in value.items() for one in pair for text in _strings(one)]
-    return [text for one in value for text in _strings(one)] if isinstance(value, list) else []
+        return [text for pair in value.items() for one in pair for text in _json_texts(one)]
+    return [text for one in value for text in _json_texts(one)] if isinstance(value, list) else []
 
 
-IMPORTED = "imported"
-_SUMMARY = 300
-_KEPT = frozenset({"name", "description", "metadata"})
-_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
+IMPORTED_ORIGIN = "imported"
+_MAX_SUMMARY_LENGTH = 300
+_KNOWN_KEYS = frozenset({"name", "description", "metadata"})
+_USERINFO_PATTERN = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedSkill:
-    """A skill as it may be staged. `left_out` names the keys and files of it that do not come along."""
+    """A skill that may be staged. `left_out` names its keys and files that are not imported."""
 
     draft: Draft
     text: str
@@ -309,7 +310,7 @@ class ImportedSkill:
     left_out: tuple[str, ...]
 
 
-def incoming(
+def import_skill(
     found: SourceSkill,
     source: str,
     secrets: Callable[[str], Sequence[Secret]],
@@ -317,26 +318,26 @@ def incoming(
     name: str = "",
     kind: SkillKind | None = None,
 ) -> ImportedSkill:
-    """Return what a source's file comes to, under another name or as another kind where they are given.
+    """Return the skill of a source's file, with the given name and kind if any.
 
-    Raises SkilldError if it cannot be read or is no skill, RefusedError if it may not be proposed.
+    Raises SkilldError if it cannot be read or is not a skill, RefusedError if it may not be proposed.
     """
     if found.why:
         raise SkilldError("The skill was not imported", found.why)
-    draft, unknown = from_document(document.load(found.data)) if found.is_yaml else _from_skill(found)
-    draft = replace(draft, name=name or draft.name, sessions=(), origin=IMPORTED)
+    draft, unknown = from_document(document.load_yaml(found.data)) if found.is_yaml else _read_draft(found)
+    draft = replace(draft, name=name or draft.name, sessions=(), origin=IMPORTED_ORIGIN)
     wanted = kind or draft.kind
-    draft = of_kind(draft, wanted) if wanted else draft
-    judged = judge(draft, secrets)
-    flags = (f"imported from {shown(source)}", *judged.flags)
+    draft = as_kind(draft, wanted) if wanted else draft
+    judged = judge_draft(draft, secrets)
+    flags = (f"imported from {without_login(source)}", *judged.flags)
     return ImportedSkill(draft, judged.text, flags, (*unknown, *found.beside))
 
 
-def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
-    """Return the open proposal that makes the skill at `path` (its SKILL.md to be), not staged yet.
+def import_proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
+    """Return the open proposal that creates the skill at `path` (its SKILL.md), not staged yet.
 
-    `tries` counts the proposals there were for this path. The time is no part of the id: an import that was killed
-    before it was kept is found again by the next one, and not in its way.
+    `tries` counts earlier proposals for this path. The id does not depend on the time, so that the next import finds
+    the proposal of one that was killed before it was stored.
     """
     name = hashlib.sha256(f"{path}\n{tries}\n{taken.text}".encode()).hexdigest()[:8]
     return Proposal(
@@ -345,7 +346,7 @@ def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
         skill=taken.draft.name,
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),
-        summary=cut(taken.draft.description, _SUMMARY),
+        summary=cut(taken.draft.description, _MAX_SUMMARY_LENGTH),
         reason="Imported; none of it is in your own words.",
         kind=Kind.FACT,
         confidence=0.0,
@@ -355,25 +356,25 @@ def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
     )
 
 
-def shown(source: str) -> str:
-    """Return a source as it may be told: without a login in its address."""
-    return _USERINFO.sub("", source)
+def without_login(source: str) -> str:
+    """Return a source without the login in its address."""
+    return _USERINFO_PATTERN.sub("", source)
 
 
-def _from_skill(found: SourceSkill) -> tuple[Draft, tuple[str, ...]]:
+def _read_draft(found: SourceSkill) -> tuple[Draft, tuple[str, ...]]:
     try:
         text = found.data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SkilldError("The skill was not imported", "it is not UTF-8") from None
-    draft = read(text)
-    unknown = [key for key, _, _ in entries(front_lines(text) or ()) if key not in _KEPT]
+    draft = read_draft(text)
+    unknown = [key for key, _, _ in entries(front_lines(text) or ()) if key not in _KNOWN_KEYS]
     return (draft if draft.name else replace(draft, name=found.folder)), tuple(unknown)
 
 
-# The person's own skills beside one that comes in: a name that is taken, a task one of them is for. Looks only.
+# Comparing an imported skill with the person's own: a name that is taken, the same task.
 
 
-def place(
+def find_place(
     name: str,
     project: Path | None,
     *,
@@ -382,28 +383,30 @@ def place(
     places: Mapping[str, Places],
     home: Path,
 ) -> Path:
-    """Return where the SKILL.md of an imported skill goes: into a project, or to the person's own.
+    """Return where the SKILL.md of an imported skill goes: into a project, or to the person's own skills.
 
-    `skills` are those it will stand beside, `waiting` the open proposals. Raises SkilldError with the remedy where the
-    name is taken or proposed already, and as `landing` does.
+    `skills` are the existing ones there, `waiting` the open proposals. Raises SkilldError with the remedy if the name
+    is taken or already proposed, and whatever `new_skill_path` raises.
     """
     known = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
     if known is not None:
         raise SkilldError(
-            _REFUSED, f"you already have a skill called {name}: {known.path}", f"Give it another name: --name {name}-2"
+            _REFUSED_TITLE,
+            f"you already have a skill called {name}: {known.path}",
+            f"Give it another name: --name {name}-2",
         )
-    path = landing(name, [project.resolve()] if project else [], [], places, home)
+    path = new_skill_path(name, [project.resolve()] if project else [], [], places, home)
     if proposed := next((one for one in waiting if one.path == str(path)), None):
         raise SkilldError(
-            _REFUSED,
+            _REFUSED_TITLE,
             f"the open proposal {proposed.id} already creates a skill at that path",
             "Decide on that proposal first.",
         )
     return path
 
 
-def alike(taken: ImportedSkill, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a flag where one of the person's skills, given as name -> text, is for the same task."""
+def similarity_flags(taken: ImportedSkill, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a flag if one of the person's skills, given as name -> text, is for the same task."""
     mine = [describe_skill(name, name, text) for name, text in texts.items()]
     match = best_match(describe_skill("", taken.draft.name, taken.text), mine)
     return (f"very similar to your skill {match.other.name}: {match.why}",) if match else ()

@@ -1,7 +1,7 @@
 """Prepares a skill for other people: its SKILL.md without personal data, on a branch of its own.
 
-The branch rests on what the remote's default branch was when it was last fetched, and holds one commit with nothing but
-the skill; it is written by plumbing, so no work tree, index or HEAD is touched. Pushing it is a step of its own.
+The branch is based on the last fetched state of the remote's default branch, and has one commit with only the skill; it
+is written by git plumbing, so no work tree, index or HEAD is touched. The caller pushes it.
 """
 
 from __future__ import annotations
@@ -22,79 +22,79 @@ from skilld.git.staging_branch import SHARE_REFS, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
 from skilld.redact import Finding as Secret
-from skilld.skills.draft import EXAMPLE, SCHEMA, VARIABLES, Body, Item, lay, lift, trimmed
-from skilld.skills.spec import front
+from skilld.skills.draft import EXAMPLE_PREFIX, SCHEMA, VARIABLES, Body, Item, join_body, split_body, trim_body
+from skilld.skills.spec import read_front
 from skilld.text import fold
 from skilld.types import Op, Operation
 
-# Nothing of any session leaves to other people. `cleared` takes out what skilld itself puts there of one; `carried`
-# then looks through everything that leaves, as whatever else got there was written by somebody we cannot know. Commits
-# of new skills, shares and exports all go through both.
+# Nothing from a session may reach other people. `clear_metadata` removes what skilld itself has written; then
+# `leak_reason` checks the whole text, because anybody may have written the rest. Commits of new skills, shares and
+# exports all go through both.
 
-SESSIONS = "skilld-sessions"
-PERSONAL = (SESSIONS, "skilld-author")
+SESSIONS_KEY = "skilld-sessions"
+PERSONAL_KEYS = (SESSIONS_KEY, "skilld-author")
 _ORIGIN, _MINED = "skilld-origin", "mined"
-# Code alone sets these.
-_FIXED = frozenset({_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date", "skilld-version"})
-_SHOWN = frozenset({"default", "example", "examples"})  # what a schema or a variable shows of a value
-_ID_LENGTH = 6  # characters; a shorter id could be a word
-_RUN = 3  # words of a quote in a row that are no accident
-_TOKEN = re.compile(r"\S+")
-_EDGE = "\"'`.,:;!?()[]{}<>\u201c\u201d\u2018\u2019"
-_EXACT = re.compile(r"[/@\\]|\d|\w[.:=]\w")  # a link, a path, an address, a number
+# Only set by code.
+_CODE_KEYS = frozenset({_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date", "skilld-version"})
+_EXAMPLE_KEYS = frozenset({"default", "example", "examples"})  # of a schema or a variable
+_MIN_ID_LENGTH = 6  # characters; a shorter id could be a word
+_RUN_WORDS = 3  # consecutive words of a quote that are unlikely by accident
+_TOKEN_PATTERN = re.compile(r"\S+")
+_EDGE_CHARACTERS = "\"'`.,:;!?()[]{}<>\u201c\u201d\u2018\u2019"
+_EXACT_PATTERN = re.compile(r"[/@\\]|\d|\w[.:=]\w")  # a link, a path, an address, a number
 
 
 @dataclass(frozen=True, slots=True)
 class SessionWords:
-    """What is known of sessions: their ids, and words that a person said in one."""
+    """The ids of sessions, and quotes from them."""
 
     sessions: frozenset[str] = frozenset()
     quotes: tuple[str, ...] = ()
 
 
-def cleared(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return a skill's metadata without sessions, people and the examples that were taken from a session."""
+def clear_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return a skill's metadata without sessions, people and examples from sessions."""
     is_mined = metadata.get(_ORIGIN) == _MINED
-    kept = {key: value for key, value in metadata.items() if key not in PERSONAL}
+    kept = {key: value for key, value in metadata.items() if key not in PERSONAL_KEYS}
     for key in {VARIABLES, SCHEMA} & kept.keys():
         try:
             value = json.loads(kept[key])
         except (ValueError, RecursionError):
-            continue  # whatever it is, `carried` looks at it
+            continue  # `leak_reason` checks it
         if (less := _without_examples(value, is_mined=is_mined)) != value:
             kept[key] = json.dumps(less)
     return kept
 
 
-def cleared_body(body: str) -> str:
-    """Return a body without the examples that name the session they were taken from."""
-    parts = lift(body)
+def clear_body(body: str) -> str:
+    """Return a body without the examples that name their session."""
+    parts = split_body(body)
     pairs = list(zip(parts.examples[::2], parts.examples[1::2], strict=True))
     kept: list[Item] = [one for given, made in pairs if not made.codes for one in (given, made)]
     if len(kept) == len(parts.examples):
         return body
-    return lay(Body(parts.prompt, parts.steps, parts.workflow, tuple(kept)))
+    return join_body(Body(parts.prompt, parts.steps, parts.workflow, tuple(kept)))
 
 
-def carried(text: str, said: SessionWords) -> str:
-    """Return what a SKILL.md that is about to leave still carries of a session: a clause, empty if nothing.
+def leak_reason(text: str, said: SessionWords) -> str:
+    """Return which session data a SKILL.md still contains, "" if none.
 
-    No id of a session may stand anywhere. Words of a quote may stand where people read what the skill says, its
-    description and body; in any other field they were put there without anybody having looked.
+    Session ids are not allowed anywhere. Words of a quote are allowed where people read the skill, in its description
+    and body, but not in other fields, which nobody may have checked.
     """
     if names_session(text, said):
         return "it contains a session ID"
-    facts = front(text)
+    facts = read_front(text)
     told = _tokens(f"{facts.name} {facts.description} {join_lines(parse(text.encode('utf-8', 'replace')).body)}")
     for key, value in facts.metadata.items():
-        if key not in _FIXED and _repeats(value, said, told):
+        if key not in _CODE_KEYS and _repeats_quote(value, said, told):
             return f"its {key} field repeats your words from a session"
     return ""
 
 
 def names_session(text: str, said: SessionWords) -> bool:
-    """Whether the id of a session stands anywhere in a text."""
-    return any(len(one) >= _ID_LENGTH and one in text for one in said.sessions)
+    """Whether a text contains the id of a session."""
+    return any(len(one) >= _MIN_ID_LENGTH and one in text for one in said.sessions)
 
 
 def _without_examples(value: Any, *, is_mined: bool) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -105,66 +105,66 @@ def _without_examples(value: Any, *, is_mined: bool) -> Any:  # noqa: ANN401 - w
     return {
         key: _without_examples(one, is_mined=is_mined)
         for key, one in value.items()
-        if not (key == "description" and isinstance(one, str) and one.startswith(EXAMPLE))
-        and not (is_mined and key in _SHOWN)
+        if not (key == "description" and isinstance(one, str) and one.startswith(EXAMPLE_PREFIX))
+        and not (is_mined and key in _EXAMPLE_KEYS)
     }
 
 
-def _repeats(value: str, said: SessionWords, told: list[str]) -> bool:
-    """Whether a value holds exact tokens, or several words in a row, of a quote that the skill itself does not say."""
+def _repeats_quote(value: str, said: SessionWords, told: list[str]) -> bool:
+    """Whether a value has exact tokens, or consecutive words, of a quote that the skill itself does not say."""
     own = frozenset(told)
-    runs = set(_runs(told))
-    tokens = [token for text in _strings(value) for token in _tokens(text)]
+    runs = set(_word_runs(told))
+    tokens = [token for text in _texts_in_value(value) for token in _tokens(text)]
     for quote in said.quotes:
         spoken = _tokens(quote)
-        if any(_EXACT.search(one) and one not in own for one in set(tokens) & set(spoken)):
+        if any(_EXACT_PATTERN.search(one) and one not in own for one in set(tokens) & set(spoken)):
             return True
-        if (set(_runs(tokens)) & set(_runs(spoken))) - runs:
+        if (set(_word_runs(tokens)) & set(_word_runs(spoken))) - runs:
             return True
     return False
 
 
-def _strings(value: str) -> Iterator[str]:
+def _texts_in_value(value: str) -> Iterator[str]:
     """Yield the texts in a value, which may be JSON."""
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
         parsed = value
-    yield from _texts(parsed)
+    yield from _json_texts(parsed)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _json_texts(value: object) -> Iterator[str]:
     if isinstance(value, str | int | float):
         yield str(value)
     elif isinstance(value, dict):
         for key, one in value.items():
-            yield from _texts(key)
-            yield from _texts(one)
+            yield from _json_texts(key)
+            yield from _json_texts(one)
     elif isinstance(value, list):
         for one in value:
-            yield from _texts(one)
+            yield from _json_texts(one)
 
 
 def _tokens(text: str) -> list[str]:
-    found = (token.strip(_EDGE) for token in _TOKEN.findall(fold(text).casefold()))
+    found = (token.strip(_EDGE_CHARACTERS) for token in _TOKEN_PATTERN.findall(fold(text).casefold()))
     return [token for token in found if token]
 
 
-def _runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
-    return zip(*(tokens[at:] for at in range(_RUN)), strict=False)
+def _word_runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(tokens[at:] for at in range(_RUN_WORDS)), strict=False)
 
 
-PREFIX = SHARE_REFS.removeprefix("refs/heads/")
+BRANCH_PREFIX = SHARE_REFS.removeprefix("refs/heads/")
 _TITLE = "The skill was not shared"
-_OTHER = "Choose another name: --branch NAME"
-_MAX_COMMITS = 100  # commits of a branch that is pushed again
+_NAME_REMEDY = "Choose another name: --branch NAME"
+_MAX_BRANCH_COMMITS = 100  # of a branch that is pushed again
 
 
 @dataclass(frozen=True, slots=True)
 class SharedBranch:
-    """A branch that holds skills to be pushed: its ref, its commit, and the commit it rests on (None: on none).
+    """A branch with skills to be pushed: its ref, its commit, and its base (None: no base).
 
-    `before` is the commit that it had before (None: there was no such branch).
+    `before` is its previous commit (None: the branch is new).
     """
 
     ref: str
@@ -174,15 +174,15 @@ class SharedBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """What must not leave: secrets, by what finds them, and what is known of sessions."""
+class LeakCheck:
+    """What must not be shared: a function that finds secrets, and words of sessions."""
 
     secrets: Callable[[str], Sequence[Secret]]
     said: SessionWords
 
 
-def redacted(text: str, check: Check) -> str:
-    """Return a SKILL.md as `without_sessions`, or raise RefusedError for a secret, with the line it is in."""
+def redact_skill(text: str, check: LeakCheck) -> str:
+    """Return the result of `without_sessions`, or raise RefusedError for a secret, with its line."""
     if found := check.secrets(text):
         where = ", ".join(f"line {text.count(chr(10), 0, one.start) + 1} ({one.kind})" for one in found[:5])
         raise RefusedError(_TITLE, f"it contains what looks like a secret: {where}", "Remove it from the skill first.")
@@ -190,45 +190,44 @@ def redacted(text: str, check: Check) -> str:
 
 
 def without_sessions(text: str, said: SessionWords) -> str:
-    """Return a SKILL.md without the sessions and people it came from, as commits of new skills are cleared too.
+    """Return a SKILL.md without its sessions and people, as for commits of new skills.
 
-    Raises RefusedError if something of a session stays: in front matter that cannot be changed, or in a field that
-    only the person can tell about.
+    Raises RefusedError if session data remains: in front matter that cannot be changed, or in a field that only the
+    person can judge.
     """
     file = parse(text.encode("utf-8"))
-    matter, metadata = file.front, front(file.front).metadata
-    cleaner = cleared(metadata)
+    matter, metadata = file.front, read_front(file.front).metadata
+    cleaner = clear_metadata(metadata)
     for key in metadata:
         if cleaner.get(key, "") != metadata[key]:
             matter = mark_front_matter(matter, Operation(Op.MARK, key, cleaner.get(key, "")), file.ending)
-    if any(key in matter for key in PERSONAL):
+    if any(key in matter for key in PERSONAL_KEYS):
         raise RefusedError(_TITLE, "its front matter names sessions or people, and skilld cannot redact them")
     clean = matter + _clean_body(file)
-    own = metadata.get(SESSIONS, "").replace(",", " ").split()
-    if why := carried(clean, replace(said, sessions=said.sessions | {*own})):
+    own = metadata.get(SESSIONS_KEY, "").replace(",", " ").split()
+    if why := leak_reason(clean, replace(said, sessions=said.sessions | {*own})):
         raise RefusedError(_TITLE, why, "Remove it from the skill first.")
     return clean
 
 
 def _clean_body(file: SkillFile) -> str:
     body = join_lines(file.body)
-    trimmed_body = trimmed(body)
-    clean = cleared_body(trimmed_body)
+    trimmed_body = trim_body(body)
+    clean = clear_body(trimmed_body)
     if clean == trimmed_body:
         return "".join(line.text + line.ending for line in file.body)
     blank = len(body) - len(body.lstrip("\n"))
     return (body[:blank] + clean + "\n").replace("\n", file.ending)
 
 
-def put(
-    repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, message: str, seconds: int, check: Check
+def put_on_branch(
+    repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, message: str, seconds: int, check: LeakCheck
 ) -> SharedBranch:
-    """Put files (path -> text) on `branch` of the person's repository, in their name, and return it.
+    """Commit files (path -> text) to `branch` of the person's repository, in their name, and return it.
 
-    A branch that is there goes on from its tip, if nothing but these files is on it that `remote` has not, and none of
-    their earlier versions holds what `redacted` takes out: pushing it must carry nothing else there. Raises
-    RefusedError if it does, if the branch is in use or can have no such name, and if the remote has the
-    skills as they are.
+    An existing branch is continued if it has only these files beyond `remote`, and none of their versions there
+    contains what `redact_skill` removes: pushing it must share nothing else. Otherwise raises RefusedError, as well as
+    if the branch is in use or its name is invalid, and if the remote already has the same skills.
     """
     ref = f"refs/heads/{branch}"
     if repo.git.call("check-ref-format", "--branch", branch).status != 0:
@@ -236,12 +235,12 @@ def put(
     with repo_lock(repo.common_dir):
         _check_unused(repo, ref)
         tip, base = refs.read_tip(repo.git, ref), find_remote_base(repo, remote)
-        if tip is not None and not _only(repo, tip, base, files, check):
+        if tip is not None and not _has_only(repo, tip, base, files, check):
             raise RefusedError(
-                _TITLE, f"{branch} contains more than these skills, and all of it would be pushed", _OTHER
+                _TITLE, f"{branch} contains more than these skills, and all of it would be pushed", _NAME_REMEDY
             )
         parent = tip or base
-        made = _with_files(repo, parent, files)
+        made = _write_tree(repo, parent, files)
         if parent and (there := objects.read_commit(repo.git, parent)) and there.tree == made:
             if tip is None:
                 raise RefusedError(_TITLE, "the remote already has this version")
@@ -259,30 +258,27 @@ def _check_unused(repo: Repo, ref: str) -> None:
     refs.check_no_links(repo.common_dir, [ref])
     if ref in {*state.checked_out(repo.common_dir), STAGING_REF}:
         branch = ref.removeprefix("refs/heads/")
-        raise RefusedError(_TITLE, f"{branch} is checked out or belongs to skilld", _OTHER)
+        raise RefusedError(_TITLE, f"{branch} is checked out or belongs to skilld", _NAME_REMEDY)
 
 
-def take_back(repo: Repo, shared: SharedBranch) -> None:
-    """Put the branch back to what it was, for a push that failed; raises LostRaceError if it moved meanwhile."""
+def restore_branch(repo: Repo, shared: SharedBranch) -> None:
+    """Restore the branch after a failed push; raises LostRaceError if it has moved meanwhile."""
     if shared.commit != shared.before:
         refs.move_refs(repo.git, repo.common_dir, [refs.RefChange(shared.ref, shared.before, shared.commit)])
 
 
-def _with_files(repo: Repo, parent: str | None, files: Mapping[str, str]) -> str:
+def _write_tree(repo: Repo, parent: str | None, files: Mapping[str, str]) -> str:
     blobs = {path: objects.write_blob(repo.git, text.encode()) for path, text in files.items()}
     changes = {path: tree.Entry("100644", oid) for path, oid in blobs.items()}
     return tree.rewrite_tree(repo.git, parent or tree.EMPTY_TREES[len(repo.head)], changes)
 
 
-def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], check: Check) -> bool:
-    """Whether the commits up to `tip` that `base` has not are a straight line that changes nothing but these files.
-
-    Nor may one of them, in its message or in what it made of a file, say what may not be shared.
-    """
+def _has_only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], check: LeakCheck) -> bool:
+    """Whether the commits from `base` to `tip` are linear, change only these files, and may all be shared."""
     behind = [f"^{base}"] if base is not None else []
-    out = repo.git.run("rev-list", f"--max-count={_MAX_COMMITS}", tip, *behind).decode().split()
+    out = repo.git.run("rev-list", f"--max-count={_MAX_BRANCH_COMMITS}", tip, *behind).decode().split()
     for commit in objects.read_commits(repo.git, out):
-        if commit is None or len(commit.parents) > 1 or len(out) == _MAX_COMMITS:
+        if commit is None or len(commit.parents) > 1 or len(out) == _MAX_BRANCH_COMMITS:
             return False
         before = commit.parents[0] if commit.parents else tree.EMPTY_TREES[len(tip)]
         changed = tree.changed_files(repo.git, before, commit.oid)
@@ -296,9 +292,9 @@ def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], chec
     return True
 
 
-def _is_shareable(data: bytes, check: Check) -> bool:
+def _is_shareable(data: bytes, check: LeakCheck) -> bool:
     try:
         text = data.decode("utf-8")
-        return redacted(text, check) == text
+        return redact_skill(text, check) == text
     except (UnicodeDecodeError, SkilldError):
         return False

@@ -1,7 +1,7 @@
-"""What the managed block says of skills: their rules where they are few, else when to read which file.
+"""Writes the content of the managed block: the rules of short skills, and when to read the files of the others.
 
-Skills in, Markdown out. A skill's text is what somebody wrote in a repository: markup that an agent would act on is
-taken out of a description, and a rule that has any is not copied.
+Skills in, Markdown out. Skill texts are untrusted: markup that an agent would act on is removed from descriptions, and
+rules with such markup are not copied.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from skilld.edit.lint import lint
 from skilld.skills import Skill
 from skilld.text import cut, fold, safe_text
 
-BUDGET = 1500  # tokens of a block, at four characters each: what every session of every agent pays for it
-_INLINE = 600  # tokens of it that rules may take
-_FEW = 6  # rules: more are a document of their own
+BUDGET_TOKENS = 1500  # of a block, at four characters each: every session of every agent pays for it
+_MAX_INLINE_TOKENS = 600  # of a block, for rules
+_MAX_INLINE_RULES = 6  # of a skill: more are a document of their own
 _MAX_LENGTH = 240  # characters of a rule
-_MAX_LINES, _MAX_RULES = 300, 100  # of a file and of a skill that are compared with each other
+_MAX_LINES, _MAX_RULES = 300, 100  # of a file and of a skill to be compared
 _MAX_DESCRIPTION = 300  # characters
-# What Markdown, HTML or an agent would act on: a description is shown, never obeyed.
-_ACTIVE = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
-# The same in a rule, whose code and names stay as they are: a rule that has one of these is read where it stands.
-_UNFIT = re.compile(r"[<>@\[\]|*]|!`|\$[({A-Z]|``|\{\{")
-_PLAIN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
-# Headings that say nothing of when a rule holds.
-_SAYS_NOTHING = frozenset({"rules", "rule", "facts", "conventions", "notes", "guidelines", "instructions"})
+# Markup that Markdown, HTML or an agent would act on, which is removed from descriptions.
+_ACTIVE_PATTERN = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
+# The same for a rule, whose code and names must not be changed: a rule with one of these is not copied.
+_UNFIT_PATTERN = re.compile(r"[<>@\[\]|*]|!`|\$[({A-Z]|``|\{\{")
+_PLAIN_PATH_PATTERN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
+# Headings that do not tell when a rule applies.
+_GENERIC_HEADINGS = frozenset({"rules", "rule", "facts", "conventions", "notes", "guidelines", "instructions"})
 
-_HEAD = "## Skills\n"
-_RULES = "\nThese rules apply whenever you do the kind of work named in the heading above them:\n\n"
-_FILES = (
+_HEADING = "## Skills\n"
+_RULES_INTRO = "\nThese rules apply whenever you do the kind of work named in the heading above them:\n\n"
+_FILES_INTRO = (
     "\nEach of these files describes how one kind of work is done here. Read the file before you start that kind of "
     "work, and follow it:\n\n"
 )
@@ -44,7 +44,7 @@ _FILES = (
 
 @dataclass(frozen=True, slots=True)
 class ListedSkill:
-    """A skill, its text, and the rules that it consists of: none where it says more than a few rules."""
+    """A skill, its text, and its rules if it consists of a few rules only."""
 
     skill: Skill
     text: str
@@ -53,7 +53,7 @@ class ListedSkill:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A line of an instruction file, and one of a skill, of which an agent that reads both can follow only one."""
+    """A line of an instruction file and a line of a skill that contradict each other."""
 
     line: int
     text: str
@@ -64,19 +64,19 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class SkillList:
-    """The lines of a block, empty where there is no skill, and the skills that were left out, which cost too much."""
+    """The content of a block, "" if there is no skill, and the skills that were left out as too large."""
 
     body: str
     left_out: tuple[Skill, ...] = ()
 
 
-def listed(skill: Skill, text: str, files: Collection[Path]) -> ListedSkill:
-    """Return a skill with its rules, from the text of its SKILL.md and all that lies in its folder."""
-    return ListedSkill(skill, text, _rules_alone(text) if len(files) == 1 else ())
+def list_skill(skill: Skill, text: str, files: Collection[Path]) -> ListedSkill:
+    """Return a skill with its rules, from the text of its SKILL.md and the files in its folder."""
+    return ListedSkill(skill, text, _inline_rules(text) if len(files) == 1 else ())
 
 
-def conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
-    """Return what skills say against the text of an instruction file, whose managed block does not count."""
+def find_conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
+    """Return the contradictions between skills and an instruction file without its managed block."""
     lines = list(islice(rules(own), _MAX_LINES))
     return [
         Conflict(line.line, line.text, str(one.skill.path), rule.line, rule.text)
@@ -87,41 +87,44 @@ def conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
     ]
 
 
-def skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
-    """Return the block for the skills of a project, in their order; what would cost more than BUDGET is left out."""
-    left = BUDGET - ESTIMATE.count(_HEAD + _RULES + _FILES)
-    room = min(_INLINE, left)
+def build_skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
+    """Return the block for a project's skills in their order, leaving out what exceeds BUDGET_TOKENS."""
+    left = BUDGET_TOKENS - ESTIMATE.count(_HEADING + _RULES_INTRO + _FILES_INTRO)
+    room = min(_MAX_INLINE_TOKENS, left)
     inline: list[str] = []
     named: list[str] = []
     left_out: list[Skill] = []
     for one in skills:
         path = one.skill.path.relative_to(project).as_posix()
-        whole = "".join([f"- {_title(one.skill)}\n", *(f"  - {rule}\n" for rule in one.rules)])
+        whole = "".join([f"- {_skill_title(one.skill)}\n", *(f"  - {rule}\n" for rule in one.rules)])
         if one.rules and ESTIMATE.count(whole) <= room:
             inline.append(whole)
             room -= ESTIMATE.count(whole)
             left -= ESTIMATE.count(whole)
-        elif _PLAIN.fullmatch(path) and ESTIMATE.count(row := f"- {_title(one.skill)} (`{path}`)\n") <= left:
+        elif (
+            _PLAIN_PATH_PATTERN.fullmatch(path)
+            and ESTIMATE.count(row := f"- {_skill_title(one.skill)} (`{path}`)\n") <= left
+        ):
             named.append(row)
             left -= ESTIMATE.count(row)
         else:
             left_out.append(one.skill)
         room = min(room, left)
-    parts = ([_RULES, *inline] if inline else []) + ([_FILES, *named] if named else [])
-    return SkillList("".join([_HEAD, *parts]) if parts else "", tuple(left_out))
+    parts = ([_RULES_INTRO, *inline] if inline else []) + ([_FILES_INTRO, *named] if named else [])
+    return SkillList("".join([_HEADING, *parts]) if parts else "", tuple(left_out))
 
 
-def _title(skill: Skill) -> str:
-    """Return the name of a skill and what it says it is for."""
-    name, said = _harmless(skill.name), cut(_harmless(skill.front.description), _MAX_DESCRIPTION)
+def _skill_title(skill: Skill) -> str:
+    """Return the name and the description of a skill."""
+    name, said = _without_markup(skill.name), cut(_without_markup(skill.front.description), _MAX_DESCRIPTION)
     return f"**{name}**: {said}" if said else f"**{name}**"
 
 
-def _harmless(text: str) -> str:
-    return fold(_ACTIVE.sub("", safe_text(fold(text))))
+def _without_markup(text: str) -> str:
+    return fold(_ACTIVE_PATTERN.sub("", safe_text(fold(text))))
 
 
-def _rules_alone(text: str) -> tuple[str, ...]:
+def _inline_rules(text: str) -> tuple[str, ...]:
     """Return the rules of a skill that is nothing but a few of them: no steps, code, tables, or headings that tell."""
     found: list[str] = []
     told: set[str] = set()
@@ -131,16 +134,18 @@ def _rules_alone(text: str) -> tuple[str, ...]:
                 continue  # it announces the list
             if block.kind is BlockKind.OTHER or block.indent or block.marker[:1].isdigit():
                 return ()
-            if section.level > 1 and section.heading.strip().casefold() not in _SAYS_NOTHING:
+            if section.level > 1 and section.heading.strip().casefold() not in _GENERIC_HEADINGS:
                 told.add(section.heading)
             found.append(fold(block.text))
-    fit = all(len(rule) <= _MAX_LENGTH and safe_text(rule) == rule and not _UNFIT.search(rule) for rule in found)
-    if told or not fit or len(found) > _FEW:
+    fit = all(
+        len(rule) <= _MAX_LENGTH and safe_text(rule) == rule and not _UNFIT_PATTERN.search(rule) for rule in found
+    )
+    if told or not fit or len(found) > _MAX_INLINE_RULES:
         return ()
-    return tuple(found) if _passes(found) else ()
+    return tuple(found) if _is_fit_rule(found) else ()
 
 
-def _passes(lines: Iterable[str]) -> bool:
-    """Whether the linter finds nothing in these lines: what a person must see first is read where it stands."""
+def _is_fit_rule(lines: Iterable[str]) -> bool:
+    """Whether the linter finds nothing in these lines: a person must see a finding before it is copied."""
     text = "".join(f"- {line}\n" for line in lines)
     return not lint(b"# Rules\n", f"# Rules\n\n{text}".encode(), text)

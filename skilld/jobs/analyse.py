@@ -31,7 +31,7 @@ from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
 from skilld.redact import RedactionError
-from skilld.skills.find import FILE, NotUnderstoodError
+from skilld.skills.find import FILE, ProjectConfigError
 from skilld.targets.route import RoutedBackend, ordered_file
 from skilld.text import fold, sentences, sentences_of
 from skilld.types import (
@@ -77,7 +77,7 @@ def analyse(job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> BatchResult:
         analysis.keep_learnings(UNUSABLE_REASON, job.batch.turns)
         analysis.report_obstacle(Cause.ANSWER)
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
-    except NotUnderstoodError as error:
+    except ProjectConfigError as error:
         analysis.report_obstacle(Cause.REPOSITORY, str(error.path))
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     except SkilldError as error:  # the set-up, a refused key: tried again when the person says so

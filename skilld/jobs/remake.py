@@ -19,7 +19,7 @@ from skilld.proposals.staging import original_and_current, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchResult, Obstacle, RemakeProposal
 from skilld.skills import opt_out
-from skilld.skills.find import NotUnderstoodError
+from skilld.skills.find import ProjectConfigError
 from skilld.types import Cause, Outcome, Proposal, State, StateChange
 
 
@@ -73,7 +73,7 @@ def _error_result(error: SkilldError, place: str = "") -> BatchResult:
         return BatchResult(outcome=Outcome.RETRY, detail=detail, retry_after=error.after)
     if isinstance(error, BadReplyError):
         return BatchResult(outcome=Outcome.REFUSED, detail=detail, cause=Obstacle(Cause.ANSWER))
-    if isinstance(error, NotUnderstoodError):
+    if isinstance(error, ProjectConfigError):
         return BatchResult(outcome=Outcome.REFUSED, detail=detail, cause=Obstacle(Cause.REPOSITORY, str(error.path)))
     if place and isinstance(error, RefusedError):
         return BatchResult(

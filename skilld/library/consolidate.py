@@ -24,7 +24,7 @@ from skilld.library.merge import MERGED_FROM, Merge, Omission, Portion, folder_o
 from skilld.library.rows import LibraryRow, changed_at
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills import Skill, Source, opt_out, text
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.text import counted, cut
 from skilld.types import Kind, Proposal
 from skilld.words import content_stems, stem
@@ -69,7 +69,7 @@ class Match:
 
 def describe_skill(key: str, name: str, text: str) -> SkillDescription:
     """Return a skill from the text of its SKILL.md; `name` is its folder's."""
-    said = " ".join([name.replace("-", " "), front(text).description, _body_text(text)])
+    said = " ".join([name.replace("-", " "), read_front(text).description, _body_text(text)])
     return SkillDescription(key, name, said, content_stems(said))
 
 

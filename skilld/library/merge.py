@@ -23,7 +23,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.library.merge_places import find_shorter_item, indent_of, insert_step, replace_item, whole_blocks
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
-from skilld.skills.spec import entries, front, front_lines, scalar
+from skilld.skills.spec import entries, front_lines, read_front, scalar
 from skilld.text import fold, folded
 from skilld.types import Op, Operation
 
@@ -230,7 +230,7 @@ def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tup
     """Record the merged skill in the front matter with the last part, if the front matter permits."""
     if not parts:
         return parts
-    said = front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
+    said = read_front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
     *others, last = parts
     operations = (*last.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(filter(None, (said, name)))))
     try:

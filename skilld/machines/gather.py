@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.clock import rfc3339, seconds
-from skilld.exchange.outgoing import Check, names_session
+from skilld.exchange.outgoing import LeakCheck, names_session
 from skilld.machines.merging import RuleGroups, Slot, combine, decision_weight, merge_records
 from skilld.machines.places import Places
 from skilld.proposals.model import EVALS_PREFIX, REMEDY_PREFIX
@@ -81,7 +81,7 @@ class GatherResult:
 
 
 def gather_records(
-    store: Store, places: Places, check: Check, known: Iterable[MachineRecord], fetched: Iterable[Record]
+    store: Store, places: Places, check: LeakCheck, known: Iterable[MachineRecord], fetched: Iterable[Record]
 ) -> GatherResult:
     """Return the records of all machines: those `fetched` from the others, with changes here since the `known` ones."""
     rows = list(known)
@@ -106,7 +106,7 @@ def gather_records(
     return found
 
 
-def _refusal_reason(record: Record, check: Check) -> str:
+def _refusal_reason(record: Record, check: LeakCheck) -> str:
     """Return why a record must not leave this machine; empty if it may."""
     text = f"{record.rule}\n{record.quote}"
     if check.secrets(text):

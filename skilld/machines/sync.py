@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import Check
+from skilld.exchange.outgoing import LeakCheck
 from skilld.git.borrowed_repo import BorrowedRepo
 from skilld.git.errors import LostRaceError
 from skilld.git.run import shared_git
@@ -68,14 +68,14 @@ class SyncResult:
     pushed: bool
 
 
-def gather(store: Store, places: Places, check: Check, found: ReadResult) -> GatherResult:
+def gather(store: Store, places: Places, check: LeakCheck, found: ReadResult) -> GatherResult:
     """Return the records of all machines after a sync; nothing is sent or stored."""
     fetched = (record for one in found.members.values() for record in one.records)
     return gather_records(store, places, check, store.machine_records.all(), fetched)
 
 
 @shared_git()
-def sync(hub: Hub, store: Store, places: Places, check: Check, *, first: bool = False) -> SyncResult:
+def sync(hub: Hub, store: Store, places: Places, check: LeakCheck, *, first: bool = False) -> SyncResult:
     """Update this machine and its ref with the records of all machines.
 
     `first` is for joining: a ref of that name signed with another key is somebody else's. Raises GitFailedError if the

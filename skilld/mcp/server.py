@@ -20,7 +20,7 @@ from skilld import __version__
 from skilld.errors import SkilldError
 from skilld.skills import Skill
 from skilld.skills.draft import input_schema
-from skilld.skills.write import body, filled
+from skilld.skills.write import body_of, fill_holes
 from skilld.text import cut, safe_text
 
 # The tools and their results. A skill of the kind mcp-tool is itself a tool; `{{name}}` in its body stands for an
@@ -74,7 +74,7 @@ class SkillTools:
         for skill in self._found():
             tool = _as_tool(skill)
             if tool is not None and tool.name == name:
-                return cut(_fill(body(self._text(skill)), arguments, tool.schema), _MAX_ANSWER)
+                return cut(_fill(body_of(self._text(skill)), arguments, tool.schema), _MAX_ANSWER)
         raise SkilldError("No such tool", safe_text(cut(name, 80)))
 
     def _skills(self, arguments: Mapping[str, Any]) -> str:
@@ -137,7 +137,9 @@ def _fill(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) ->
     if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
     given = {name: value for name, value in arguments.items() if value is not None}
-    return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})
+    return fill_holes(
+        text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+    )
 
 
 # Agents that load skills themselves would see each one twice. Either of two signs is enough, as an agent may hide one:

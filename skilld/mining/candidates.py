@@ -32,7 +32,7 @@ from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Opt
 from skilld.protocol import Job, PartialResult, TitleSkills, Window
 from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
-from skilld.skills.spec import NAME
+from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
 from skilld.types import Outcome, State, Usage
 from skilld.worker.spawn import Worker
@@ -302,7 +302,7 @@ def _skill_texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:
 
 def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
     """Do one run. Raises SkilldError if the model cannot be asked or the requested name is invalid."""
-    if options.name and not NAME.fullmatch(options.name):
+    if options.name and not NAME_PATTERN.fullmatch(options.name):
         raise SkilldError("Not a valid skill name", options.name, "Use lowercase letters, digits and single hyphens.")
     prices = Prices(world.terms)
     reading = read_sessions(with_progress(options.transcripts, hooks.progress), options.wanted, world.redact, prices)

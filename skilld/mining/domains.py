@@ -29,8 +29,8 @@ from skilld.mining.new_skill import edit_refusal, part_problem
 from skilld.mining.values import Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.skills import opt_out
-from skilld.skills.draft import Draft, SkillKind, write
-from skilld.skills.write import landing
+from skilld.skills.draft import Draft, SkillKind, write_draft
+from skilld.skills.write import new_skill_path
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.text import counted, cut, one_line, sentences
@@ -289,7 +289,7 @@ def _is_unfit_fact(project: Path, learning: Learning) -> bool:
 
 
 def _checked_text(found: DomainDraft, redact: Callable[[str], str]) -> str:
-    text = write(found.draft)
+    text = write_draft(found.draft)
     if redact(text) != text:
         raise SkilldError("Could not write the new skill", "it would contain a secret")
     refused = [one for one in lint(b"", text.encode(), _typed_text(found)) if one.severity is Severity.REFUSE]
@@ -300,7 +300,7 @@ def _checked_text(found: DomainDraft, redact: Callable[[str], str]) -> str:
 
 def _find_place(name: str, project: Path, store: Store, host: Host) -> Path:
     places = {agent: skill_places(agent, host.home, host.environment, host.roots) for agent in ADAPTERS}
-    path = landing(name, [project], [], places, host.home)
+    path = new_skill_path(name, [project], [], places, host.home)
     if why := opt_out(path, name):
         raise SkilldError("The new skill was not proposed", why)
     known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)

@@ -12,7 +12,7 @@ from pathlib import Path
 from skilld.agents import ADAPTERS
 from skilld.classify.support import exact_tokens
 from skilld.errors import SkilldError
-from skilld.exchange.outgoing import cleared
+from skilld.exchange.outgoing import clear_metadata
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.ingest.discover import Host, skill_places
@@ -22,8 +22,8 @@ from skilld.mining.sessions import project_of
 from skilld.mining.values import OBSERVED, Candidate, Part, PartKind, Recurrence
 from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import SkillKind, Variable
-from skilld.skills.spec import front
-from skilld.skills.write import DECLARES, compose, holes, landing
+from skilld.skills.spec import read_front
+from skilld.skills.write import VARIABLE_NOTE, compose, holes, new_skill_path
 from skilld.text import counted, one_line
 from skilld.types import SkillRef
 from skilld.words import content_stems
@@ -143,7 +143,7 @@ class NewSkill:
         lines = text.removeprefix("\ufeff").splitlines()
         end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
         body = "\n".join(lines[end + 1 :] if end and lines[0].rstrip() == "---" else lines)
-        return replace(self, description=front(text).description or self.description, body=body)
+        return replace(self, description=read_front(text).description or self.description, body=body)
 
 
 def build_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkill:
@@ -169,7 +169,7 @@ def build_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSk
     if candidate.title:
         body = "\n".join([f"# {candidate.title}", *body.splitlines()[1:]])
     return NewSkill(
-        candidate.name, candidate.description or said, body, metadata if with_sessions else cleared(metadata)
+        candidate.name, candidate.description or said, body, metadata if with_sessions else clear_metadata(metadata)
     )
 
 
@@ -235,7 +235,7 @@ def _variable_line(name: str, examples: Sequence[str]) -> str:
         one for one in examples[:_MAX_DESCRIBED_PARTS] if "`" not in one and one[:1] not in {'"', "'"}
     ]  # no text for people
     as_in = ", ".join(f"`{shorten(one, _MAX_TITLE_LENGTH)}`" for one in told)
-    return f"- `{{{{{name}}}}}`: {DECLARES}{f' (for example {as_in})' if as_in else ''}."
+    return f"- `{{{{{name}}}}}`: {VARIABLE_NOTE}{f' (for example {as_in})' if as_in else ''}."
 
 
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:
@@ -312,7 +312,7 @@ def find_place(candidate: Candidate, name: str, transcripts: Transcripts, host: 
     heard = [transcripts.find(proof) for proof in candidate.evidence]
     sessions = [one.session for one in heard if one is not None]
     projects = {top for session in sessions if (top := project_of(session.project))}
-    path = landing(name, projects, [session.agent for session in sessions], _places_by_agent(host), host.home)
+    path = new_skill_path(name, projects, [session.agent for session in sessions], _places_by_agent(host), host.home)
     return SkillPlace(path, _is_shared(path))
 
 

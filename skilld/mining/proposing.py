@@ -16,7 +16,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
-from skilld.exchange.outgoing import SessionWords, carried
+from skilld.exchange.outgoing import SessionWords, leak_reason
 from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import NewSkill, build_skill, edit_refusal, find_place, title_of
@@ -25,7 +25,7 @@ from skilld.mining.values import OBSERVED, Candidate, Edit, Part
 from skilld.proposals.amend import stage_and_store
 from skilld.protocol import ExtendSkill, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
-from skilld.skills.spec import faults
+from skilld.skills.spec import find_faults
 from skilld.store import Store
 from skilld.text import counted, cut, sentences
 from skilld.types import (
@@ -112,7 +112,7 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
             raise SkilldError("Not proposed", cause)
     drafted = build_skill(candidate, day=day(time.time()), with_sessions=not where.shared)
     written = drafted.text
-    if where.shared and (why := carried(written, _session_words(candidate))):
+    if where.shared and (why := leak_reason(written, _session_words(candidate))):
         raise SkilldError("Could not write the new skill", why)
     if dry_run:
         check_skill(candidate, drafted, run)
@@ -137,7 +137,7 @@ def check_skill(candidate: Candidate, skill: NewSkill, run: MiningRun, *, own: s
     Raises SkilldError if it is invalid, contains a secret, or would do what no skill may.
     """
     text = skill.text
-    if wrong := faults(text, skill.name):
+    if wrong := find_faults(text, skill.name):
         raise SkilldError("Could not write the new skill", "; ".join(wrong))
     if run.redact(text) != text:
         raise SkilldError("Could not write the new skill", "it would contain a secret")

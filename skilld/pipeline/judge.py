@@ -19,7 +19,7 @@ from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, type
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.text import sentences_of
 from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, denies, other_tongue, share_held
@@ -253,7 +253,7 @@ def _is_off_topic(update: Update, named: TargetDocument) -> bool:
     said = f"{update.quote}\n{update.change}"
     if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not PROJECT_SCOPE.search(said):
         return False
-    own = f"the skill {named.ref.name.replace('-', ' ')}: {front(named.doc.text).description}"
+    own = f"the skill {named.ref.name.replace('-', ' ')}: {read_front(named.doc.text).description}"
     return not (content_stems(remove_project_scope(said)) & content_stems(own) - WEAK_STEMS or other_tongue(said, own))
 
 

@@ -35,7 +35,7 @@ from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, side_edits
 from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
-from skilld.skills.spec import faults
+from skilld.skills.spec import find_faults
 from skilld.types import Proposal, State, TargetKind
 
 # An edit that is on no branch may be anchored on lines that HEAD lacks. While the staging branch is checked out, a
@@ -212,7 +212,7 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
         return proposal
     path, is_skill = Path(proposal.path), proposal.target is TargetKind.SKILL
     texts = [operation.text for operation in proposal.operations] if is_skill else []
-    wrong = [fault for text in texts for fault in faults(text, path.parent.name)]
+    wrong = [fault for text in texts for fault in find_faults(text, path.parent.name)]
     if wrong or (is_skill and path.name != FILE):
         raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file must be called {FILE}")
     if why := opt_out(path, proposal.skill, proposal.target):

@@ -28,7 +28,7 @@ from skilld.mining.questions import Estimate
 from skilld.mining.session_summary import Row
 from skilld.mining.sessions import Session, SessionSet, read_sessions
 from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
-from skilld.skills.spec import NAME
+from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
 from skilld.text import cut, fold, safe_text
 
@@ -154,7 +154,7 @@ class Generation:
 
 def name_problem(name: str, others: Collection[str]) -> str | None:
     """Return why a new skill cannot have this name, given the `others`; None if it can."""
-    if not NAME.fullmatch(name):
+    if not NAME_PATTERN.fullmatch(name):
         return "it may contain only lowercase letters, digits and single hyphens"
     return "another skill has that name" if name in others else None
 

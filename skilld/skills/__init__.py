@@ -1,7 +1,7 @@
 """Skills: from a name or path in a log to a checked SKILL.md on this machine; listing them; making new ones.
 
-`spec` is the Agent Skills specification as a check, `compose` writes a text that passes it, `landing` says where that
-goes.
+`spec` checks the Agent Skills specification, `compose` writes a text that passes it, and `new_skill_path` returns where
+it goes.
 """
 
 from __future__ import annotations

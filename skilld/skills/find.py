@@ -1,7 +1,7 @@
-"""Finds the SKILL.md that a session used, and says whether it may be edited.
+"""Finds the SKILL.md that a session used, and tells whether it may be edited.
 
-What comes from a log is a claim: a path counts only below a known skill folder, or in a repository that is the
-person's; links are resolved first, and the file must be a regular one of our own. Runs no git.
+Logs are not trusted: a path counts only below a known skills folder or in the person's own repository, links are
+resolved first, and the file must be a regular file of the user. Runs no git.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.files import read_plain
-from skilld.skills.spec import Front, front
+from skilld.skills.spec import FrontMatter, read_front
 from skilld.types import SkillRef, TargetKind
 
 FILE = "SKILL.md"
-# O_PATH: a folder on the way may be closed to reading.
-_TO_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+# O_PATH: a parent folder may not be readable.
+_FOLDER_FLAGS = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 MAX_BYTES = 1 << 20
-# Names as agents allow them; a plugin's or nested skill's prefix stands before a colon.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-# Copies that are thrown away on update, or belong to the agent itself.
-_NOT_OURS = (
+# Names as agents allow them; the prefix of a plugin or a nested skill is separated by a colon.
+_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# Folders of copies that are replaced on update, or belong to the agent itself.
+_COPY_FOLDERS = (
     *(("plugins", "cache"), ("plugins", "marketplaces"), ("installed-plugins",), ("skills", ".system")),
     *((".gemini", "extensions"), (".qwen", "extensions"), ("bundled-skills",)),
 )
 
-# Folders of a repository in which other people's things are installed.
-_KEYS = frozenset(("enabled", "ignore", "never", "targets"))  # of a project's settings
-_OTHERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
+_CONFIG_KEYS = frozenset(("enabled", "ignore", "never", "targets"))  # of a project's .skilld.toml
+# Folders of a repository in which other people's code is installed.
+_DEPENDENCY_FOLDERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
     """Where an agent's skills live: folders relative to any folder of a project, and absolute ones.
 
-    `linked` are the folders in which other agents keep theirs: people link one skill into several.
+    `linked` are the folders of other agents: people link one skill into several.
     """
 
     in_project: tuple[str, ...]
@@ -57,8 +57,8 @@ class Places:
 class Unusable:
     """A skill that was used and cannot be edited; `why` is a clause for the person.
 
-    `path` is its file, where that is known and it is the file that is in the way, which may change. `text_path` is
-    the file of one that is never edited, and may be read to tell what is said of it.
+    `path` is its file, if known and if the file itself is the obstacle, which may change. `text_path` is the file of a
+    skill that is never edited; it is read to recognize what is said about it.
     """
 
     name: str
@@ -68,21 +68,21 @@ class Unusable:
 
 
 def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillRef | Unusable:
-    """Return the checked skill behind a log's claim, or why it cannot be edited.
+    """Return the checked skill for a name and path from a log, or why it cannot be edited.
 
-    With a `path` only that is looked at; else `name` is looked for from `cwd` upwards and in the absolute folders.
+    With a `path`, only that is checked; otherwise `name` is searched from `cwd` upwards and in the absolute folders.
     """
     try:
-        found = _by_path(name, Path(path), cwd, places) if path is not None else _by_name(name, cwd, places)
-        return _overlaid(found, name, places) if isinstance(found, Unusable) else found
-    except (OSError, ValueError, RuntimeError):  # a folder we may not enter, a path no system takes, a loop of links
+        found = _find_by_path(name, Path(path), cwd, places) if path is not None else _find_by_name(name, cwd, places)
+        return _with_installed_text(found, name, places) if isinstance(found, Unusable) else found
+    except (OSError, ValueError, RuntimeError):  # a closed folder, an impossible path, a loop of links
         return Unusable(name, "its SKILL.md cannot be read", path or cwd or "")
 
 
-def _overlaid(skill: Unusable, name: str, places: Places) -> Unusable:
-    """Return a plugin's skill with its text as it was installed; a client may load it from the marketplace instead."""
+def _with_installed_text(skill: Unusable, name: str, places: Places) -> Unusable:
+    """Return a plugin's skill with its installed text; a client may load it from the marketplace instead."""
     plugin, _, short = name.rpartition(":")
-    if skill.text_path or not (_NAME.fullmatch(plugin) and _NAME.fullmatch(short)):
+    if skill.text_path or not (_NAME_PATTERN.fullmatch(plugin) and _NAME_PATTERN.fullmatch(short)):
         return skill
     pattern = f"plugins/cache/*/{plugin}/*/skills/{short}/{FILE}"
     found = [file for root in places.absolute for file in root.parent.glob(pattern)]
@@ -90,30 +90,30 @@ def _overlaid(skill: Unusable, name: str, places: Places) -> Unusable:
     return skill if newest is None else replace(skill, text_path=str(newest.resolve()))
 
 
-def _by_path(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
+def _find_by_path(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
         return Unusable(name, "the transcript does not give the path of the skill's file")
     short = name.rsplit(":", 1)[-1]
-    # What the log calls it is free text; the folder's name is what agents call it.
-    return _check(short if _NAME.fullmatch(short) else claimed.parent.name, claimed, cwd, places)
+    # The name in the log is free text; agents use the folder's name.
+    return _check_file(short if _NAME_PATTERN.fullmatch(short) else claimed.parent.name, claimed, cwd, places)
 
 
-def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
+def _find_by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if ":" in name:
         return Unusable(name, "it belongs to a plugin")
-    if not _NAME.fullmatch(name):
+    if not _NAME_PATTERN.fullmatch(name):
         return Unusable(name, "its name is not a valid skill name")
-    for folder in _folders(cwd, places):
+    for folder in _candidate_folders(cwd, places):
         candidate = folder / name / FILE
         if candidate.is_file():
-            return _check(name, candidate, cwd, places)
+            return _check_file(name, candidate, cwd, places)
     return Unusable(name, "its SKILL.md was not found", cwd or "")
 
 
 def read(skill: SkillRef) -> bytes:
-    """Return the bytes of a checked skill, without following a link that took its place, or a folder's, since.
+    """Return the bytes of a checked skill, without following links that have replaced it or a folder since.
 
-    Raises OSError if it is gone, or is no longer a regular file of ours within the size limit.
+    Raises OSError if it is gone, or is no longer a regular file of the user within the size limit.
     """
     fd = _open_no_links(Path(skill.path))
     with os.fdopen(fd, "rb") as file:
@@ -123,11 +123,11 @@ def read(skill: SkillRef) -> bytes:
 
 
 def _open_no_links(path: Path) -> int:
-    """Return a descriptor of a file by its real path; OSError if one of its parts is a link by now."""
-    folder = os.open(path.anchor, _TO_FOLDER)
+    """Open a file by its real path; OSError if one of its parts has become a link."""
+    folder = os.open(path.anchor, _FOLDER_FLAGS)
     try:
         for part in path.parts[1:-1]:
-            inner = os.open(part, _TO_FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            inner = os.open(part, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
             os.close(folder)
             folder = inner
         return os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
@@ -135,8 +135,8 @@ def _open_no_links(path: Path) -> int:
         os.close(folder)
 
 
-def _folders(cwd: str | None, places: Places) -> Iterator[Path]:
-    if cwd is not None and (start := Path(cwd)).is_absolute() and ".." not in start.parts and _is_ours(start):
+def _candidate_folders(cwd: str | None, places: Places) -> Iterator[Path]:
+    if cwd is not None and (start := Path(cwd)).is_absolute() and ".." not in start.parts and _is_own_folder(start):
         for base in (start, *start.parents):
             for relative in places.in_project:
                 yield base / relative
@@ -145,12 +145,12 @@ def _folders(cwd: str | None, places: Places) -> Iterator[Path]:
     yield from places.absolute
 
 
-def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
+def _check_file(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     base = _skill_folder(claimed, places) or _own_repository(claimed, cwd)
     if base is None and not _is_copy(claimed):
         return Unusable(name, "it is not in a known skills folder")
     try:
-        real = spelled(claimed.resolve(strict=True))
+        real = true_spelling(claimed.resolve(strict=True))
         facts = real.stat()
     except FileNotFoundError:
         return Unusable(name, "its SKILL.md is gone", str(claimed) if base else "")
@@ -170,46 +170,46 @@ def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRe
 
 
 def _skill_folder(path: Path, places: Places) -> Path | None:
-    """Return the project (or agent folder) that `path` is a skill of, judged by the path's parts alone."""
+    """Return the project or agent folder whose skill `path` is, by the parts of the path only."""
     for root in places.absolute:
         if path.is_relative_to(root):
             return root
     for relative in places.in_project:
         run = Path(relative).parts
-        for i in range(len(path.parts) - len(run) - 1, 1, -1):  # from 2: the root of the disk is no project
+        for i in range(len(path.parts) - len(run) - 1, 1, -1):  # from 2: the root of the disk is not a project
             if path.parts[i : i + len(run)] == run:
                 return Path(*path.parts[:i])
     return None
 
 
 def _own_repository(path: Path, cwd: str | None) -> Path | None:
-    """Return the repository that a skill is in, where it is the person's: they commit to it, or work in it now."""
-    if not _OTHERS.isdisjoint(path.parts):
+    """Return a skill's repository if it is the person's: they commit to it, or work in it now."""
+    if not _DEPENDENCY_FOLDERS.isdisjoint(path.parts):
         return None
     root = next((folder for folder in path.parents[:-1] if os.path.lexists(folder / ".git")), None)
-    if root is None or not _is_ours(root):
+    if root is None or not _is_own_folder(root):
         return None
     if cwd is not None and ".." not in Path(cwd).parts and Path(cwd).is_relative_to(root):
         return root
-    from skilld.git.state import is_surely_own  # seldom needed
+    from skilld.git.state import is_surely_own  # rarely needed
 
     return root if is_surely_own(root) else None
 
 
 def _is_copy(path: Path) -> bool:
-    return any(path.parts[i : i + len(run)] == run for run in _NOT_OURS for i in range(len(path.parts)))
+    return any(path.parts[i : i + len(run)] == run for run in _COPY_FOLDERS for i in range(len(path.parts)))
 
 
-def is_of_kernel(folder: Path) -> bool:
-    """Whether no project stands there: links in these folders lead to wherever some process is (/proc/self/cwd).
+def is_kernel_path(folder: Path) -> bool:
+    """Whether a folder belongs to the kernel and not to a project: its links depend on processes (/proc/self/cwd).
 
-    What lies in memory (/dev/shm) is a file like any other.
+    Files in memory (/dev/shm) are ordinary files.
     """
     return folder.parts[1:2] in {("proc",), ("sys",), ("dev",)} and folder.parts[1:3] != ("dev", "shm")
 
 
-def _is_ours(folder: Path) -> bool:
-    if is_of_kernel(folder):
+def _is_own_folder(folder: Path) -> bool:
+    if is_kernel_path(folder):
         return False
     try:
         facts = folder.stat()
@@ -218,33 +218,33 @@ def _is_ours(folder: Path) -> bool:
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
 
 
-def spelled(path: Path) -> Path:
-    """Return a real path as its folders spell it.
+def true_spelling(path: Path) -> Path:
+    """Return a real path as it is spelled on disk.
 
-    A disk of macOS finds a file by any case and Unicode form of its name; git, the store and comparisons do not. What
-    is in a folder that may not be listed stays as it is.
+    macOS finds a file by any case and Unicode form of its name, but git, the store and comparisons do not. Names in
+    folders that cannot be listed stay unchanged.
     """
-    return _listed(path) if sys.platform == "darwin" else path
+    return _spell_as_listed(path) if sys.platform == "darwin" else path
 
 
-def _listed(path: Path) -> Path:
+def _spell_as_listed(path: Path) -> Path:
     found = Path(path.anchor)
     for part in path.parts[1:]:
         name = part
         with suppress(OSError):
             names = os.listdir(found)  # noqa: PTH208 - names, not paths
             if part not in names:
-                name = next((other for other in names if _alike(other) == _alike(part)), part)
+                name = next((other for other in names if _normalized(other) == _normalized(part)), part)
         found /= name
     return found
 
 
-def _alike(name: str) -> str:
+def _normalized(name: str) -> str:
     return unicodedata.normalize("NFD", name).casefold()
 
 
 def file_problem(facts: os.stat_result, what: str = "its SKILL.md") -> str | None:
-    """Return why a file with these facts is not read, as a clause for the person; None if it is."""
+    """Return why a file with these facts is not read, as a clause for the person; None if it may be."""
     if not stat.S_ISREG(facts.st_mode):
         return f"{what} is not a regular file"
     if facts.st_uid != os.geteuid():
@@ -254,16 +254,16 @@ def file_problem(facts: os.stat_result, what: str = "its SKILL.md") -> str | Non
     return f"{what} is over 1 MiB" if facts.st_size > MAX_BYTES else None
 
 
-# What a project asks to be left alone. Its `.skilld.toml` files come with a repository and are not trusted: they can
-# only narrow. Where one is not understood nothing is touched: whoever wrote it wanted less, not more.
+# Opting out. The `.skilld.toml` files of a project come with its repository and are not trusted: they can only restrict
+# skilld. If one cannot be read nothing is touched: whoever wrote it wanted less, not more.
 
 PROJECT_CONFIG = ".skilld.toml"
-_MAX_BYTES = 64 * 1024
-_MAX_DEPTH = 256  # folders above a skill; each is looked into by its whole path
+_MAX_CONFIG_BYTES = 64 * 1024
+_MAX_DEPTH = 256  # folders above a skill; each is checked by its whole path
 
 
-class NotUnderstoodError(SkilldError):
-    """The file at `path` does not say anything that skilld understands, so the project is left alone until it does."""
+class ProjectConfigError(SkilldError):
+    """The project configuration at `path` is invalid, so the project is left alone until it is fixed."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"Skipped because of {path}", why)
@@ -272,7 +272,7 @@ class NotUnderstoodError(SkilldError):
 
 @dataclass(frozen=True, slots=True)
 class ProjectConfig:
-    """What the file in `folder` asks: nothing below it (not `enabled`), no file with such a name, path or kind."""
+    """The configuration in `folder`: nothing below it (not `enabled`), or no files with such names, paths or kinds."""
 
     folder: Path
     enabled: bool = True
@@ -281,7 +281,7 @@ class ProjectConfig:
     targets: tuple[str, ...] = tuple(TargetKind)
 
     def opt_out(self, path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
-        """Return why skilld leaves `path` (the file called `name` there, or a session's folder) alone; None if not."""
+        """Return why `path` (of a file called `name`, or a session's folder) is opted out, None if it is not."""
         inside = path.relative_to(self.folder)
         parts = [part.as_posix() for part in (inside, *inside.parents)]
         ignored = any(fnmatchcase(part, glob.rstrip("/")) for glob in self.ignore for part in parts)
@@ -292,62 +292,63 @@ class ProjectConfig:
 
 
 def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
-    """Return why the projects around `path` want it left alone, as a clause for the person; None if none does.
+    """Return why the projects around `path` opt out, as a clause for the person; None if none does.
 
-    `path` is an absolute one: of the file called `name`, which is of this `kind`, or a session's folder. Raises
-    SkilldError if a file on the way is not understood.
+    `path` is the absolute path of a file called `name` of this `kind`, or of a session's folder. Raises SkilldError if
+    a configuration is invalid.
     """
-    return next((reason for config in _around(path) if (reason := config.opt_out(path, name, kind))), None)
+    return next((reason for config in _configs_around(path) if (reason := config.opt_out(path, name, kind))), None)
 
 
-def _around(path: Path) -> Iterator[ProjectConfig]:
+def _configs_around(path: Path) -> Iterator[ProjectConfig]:
     if len(path.parts) > _MAX_DEPTH:
         raise SkilldError("Skipped", f"{path} is nested more than {_MAX_DEPTH} folders deep")
     for folder in (path, *path.parents):
         if os.path.lexists(folder / PROJECT_CONFIG):
-            yield _read(folder)
+            yield _read_config(folder)
         if os.path.lexists(folder / ".git"):
             return
 
 
-def _read(folder: Path) -> ProjectConfig:
+def _read_config(folder: Path) -> ProjectConfig:
     try:
-        return _parsed(
-            folder, tomllib.loads(read_plain(folder / PROJECT_CONFIG, _MAX_BYTES, links=False)[0].decode("utf-8-sig"))
+        return _parse_config(
+            folder,
+            tomllib.loads(read_plain(folder / PROJECT_CONFIG, _MAX_CONFIG_BYTES, links=False)[0].decode("utf-8-sig")),
         )
     except OSError as error:
         why = error.strerror or "it cannot be read"
-    except tomllib.TOMLDecodeError:  # its text quotes the file
+    except tomllib.TOMLDecodeError:  # its message quotes the file
         why = "it is not valid TOML"
     except (ValueError, RecursionError) as error:
         why = str(error)
-    raise NotUnderstoodError(folder / PROJECT_CONFIG, why)
+    raise ProjectConfigError(folder / PROJECT_CONFIG, why)
 
 
-def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
-    if unknown_keys := set(values) - _KEYS:
-        raise ValueError(f"unknown key {min(unknown_keys)!r}; allowed: {', '.join(sorted(_KEYS))}")
+def _parse_config(folder: Path, values: dict[str, object]) -> ProjectConfig:
+    if unknown_keys := set(values) - _CONFIG_KEYS:
+        raise ValueError(f"unknown key {min(unknown_keys)!r}; allowed: {', '.join(sorted(_CONFIG_KEYS))}")
     enabled = values.get("enabled", True)
     if enabled not in (True, False):
         raise ValueError("enabled must be true or false")
-    targets = _texts(values, "targets") if "targets" in values else tuple(TargetKind)
+    targets = _get_texts(values, "targets") if "targets" in values else tuple(TargetKind)
     if unknown := set(targets) - set(TargetKind):
         raise ValueError(f"targets contains {min(unknown)!r}; allowed: {', '.join(TargetKind)}")
-    return ProjectConfig(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"), targets)
+    return ProjectConfig(folder, bool(enabled), _get_texts(values, "never"), _get_texts(values, "ignore"), targets)
 
 
-def _texts(values: dict[str, object], key: str) -> tuple[str, ...]:
+def _get_texts(values: dict[str, object], key: str) -> tuple[str, ...]:
     found = values.get(key, [])
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
         raise ValueError(f"{key} must be a list of strings")
     return tuple(str(item) for item in found)
 
 
-# Every skill on this machine that an agent can see, each once by its real path, however many links and agents lead to
-# it. Follows no folder in circles, and reads no file that `find` would not take.
+# All skills on this machine that agents can see, each once by its real path. Folders are not followed in circles, and
+# no file is read that `find` would refuse.
 
-_MAX_FOLDERS = 2000  # looked into below one plugin folder
-_DEPTH = 6
+_MAX_FOLDERS = 2000  # below one plugin folder
+_MAX_PLUGIN_DEPTH = 6
 
 
 class Source(StrEnum):
@@ -360,10 +361,10 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill as found on disk. `name` is its folder's, which is what agents call it.
+    """A skill on disk. `name` is its folder's, which agents use.
 
-    `path` is the real path of its SKILL.md, `project` the folder whose skill it is (None: not a project's), `agents`
-    the agents that see it, `front` what its front matter says.
+    `path` is the real path of its SKILL.md, `project` its project's folder (None: not a project's), `agents` the agents
+    that see it, `front` its front matter.
     """
 
     name: str
@@ -371,43 +372,43 @@ class Skill:
     source: Source
     project: Path | None
     agents: tuple[str, ...]
-    front: Front
+    front: FrontMatter
 
     @property
     def evolving(self) -> bool:
-        """Whether skilld wrote it, by its own mark."""
+        """Whether skilld wrote it, by its metadata."""
         return "skilld-origin" in self.front.metadata
 
 
 def inventory(
     places: Mapping[str, Places], projects: Iterable[Path] = (), plugins: Mapping[str, Iterable[Path]] | None = None
 ) -> list[Skill]:
-    """Return the skills of the person, of `projects` and in folders of `plugins`, by source, project and name.
+    """Return the skills of the person, of `projects` and of `plugins`, sorted by source, project and name.
 
-    `places` and `plugins` are by agent. What cannot be read is left out.
+    `places` and `plugins` are by agent. Unreadable skills are left out.
     """
     found: dict[Path, Skill] = {}
     for project in dict.fromkeys(projects):
         for agent, where in places.items():
             for relative in where.in_project:
-                _take(found, _in(project / relative), agent, Source.PROJECT, project)
+                _add_skills(found, _skill_files(project / relative), agent, Source.PROJECT, project)
     for agent, where in places.items():
         for folder in where.absolute:
-            _take(found, _in(folder), agent, Source.USER)
+            _add_skills(found, _skill_files(folder), agent, Source.USER)
     for agent, folders in (plugins or {}).items():
         for folder in folders:
-            _take(found, _below(folder), agent, Source.PLUGIN)
+            _add_skills(found, _plugin_skill_files(folder), agent, Source.PLUGIN)
     order = list(Source)
     return sorted(found.values(), key=lambda one: (order.index(one.source), str(one.project or ""), one.name))
 
 
-def _take(
+def _add_skills(
     found: dict[Path, Skill], files: Iterable[Path], agent: str, source: Source, project: Path | None = None
 ) -> None:
     for file in files:
         try:
-            real = spelled(file.resolve(strict=True))
-            said = front(text(real))
+            real = true_spelling(file.resolve(strict=True))
+            said = read_front(text(real))
         except (OSError, RuntimeError):
             continue
         known = found.get(real)
@@ -418,7 +419,7 @@ def _take(
 
 
 def text(path: Path) -> str:
-    """Return a skill's text from its real path; raises OSError if that is no plain file of ours."""
+    """Return a skill's text from its real path; raises OSError if it is not a regular file of the user."""
     if path.name.casefold() != FILE.casefold():
         raise OSError(0, "it is a symlink to a file with another name", str(path))
     try:
@@ -430,23 +431,23 @@ def text(path: Path) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _in(folder: Path) -> Iterator[Path]:
+def _skill_files(folder: Path) -> Iterator[Path]:
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if not entry.name.startswith("."))
     except OSError:
         return
     for name in names:
         file = folder / name / FILE
-        if os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises where the folder is closed to us
+        if os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises if the folder is closed to us
             yield file
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """Yield the skills in any folder called `skills` below this one; links are not followed."""
+def _plugin_skill_files(folder: Path) -> Iterator[Path]:
+    """Yield the skills in all folders called `skills` below this one, without following links."""
     for seen, (here, folders, _) in enumerate(os.walk(folder), 1):
         depth = len(Path(here).relative_to(folder).parts)
-        if seen > _MAX_FOLDERS or depth >= _DEPTH:
+        if seen > _MAX_FOLDERS or depth >= _MAX_PLUGIN_DEPTH:
             folders.clear()
         if Path(here).name == "skills":
-            yield from _in(Path(here))
+            yield from _skill_files(Path(here))
             folders.clear()

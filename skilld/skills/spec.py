@@ -1,7 +1,7 @@
 """Checks a SKILL.md against the Agent Skills specification: its text in, its faults out. Pure.
 
-Rules of https://agentskills.io/specification. Reads the plain YAML that all clients read alike (`front`); what it
-cannot read counts as a fault, so that a text without faults is understood everywhere.
+The rules are those of https://agentskills.io/specification. Only the plain YAML that all clients read alike is parsed
+(`read_front`); anything else is a fault, so that a text without faults is understood everywhere.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-# Not a YAML parser, so that no front matter can do anything to us: it reads keys at the start of a line with a plain,
-# quoted or block scalar behind them, and one level of `metadata`; of anything else it sees nothing.
+# Not a YAML parser, so that front matter can do no harm: it reads keys at the start of a line, each with a plain,
+# quoted or block scalar, and one level of `metadata`; it ignores everything else.
 
 MAX_BYTES = 64 * 1024
-KEY = re.compile(r"(?P<key>[A-Za-z][\w-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?$")
-_BLOCK = re.compile(r"(?P<style>[|>])[-+0-9]{0,2}[ \t]*(?:#.*)?$")
-_COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*$")
+KEY_PATTERN = re.compile(r"(?P<key>[A-Za-z][\w-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?$")
+_BLOCK_PATTERN = re.compile(r"(?P<style>[|>])[-+0-9]{0,2}[ \t]*(?:#.*)?$")
+_COMMENT_PATTERN = re.compile(r"(?<![ \t])[ \t]++#.*$")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "/": "/"}
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
-    """What the front matter says; empty if it says nothing that is understood."""
+class FrontMatter:
+    """The facts in the front matter; empty if it cannot be read."""
 
     name: str = ""
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
 
 
-def front(text: str) -> Front:
+def read_front(text: str) -> FrontMatter:
     """Return the facts in the front matter of a SKILL.md's text. Never raises."""
     top = entries(front_lines(text) or ())
-    metadata = {key: scalar(value, rest) for key, value, rest in entries(below(top, "metadata"))}
+    metadata = {key: scalar(value, rest) for key, value, rest in entries(lines_below(top, "metadata"))}
     facts = {key: scalar(value, rest) for key, value, rest in top if key in {"name", "description"}}
-    return Front(facts.get("name", ""), facts.get("description", ""), metadata)
+    return FrontMatter(facts.get("name", ""), facts.get("description", ""), metadata)
 
 
 Entry = tuple[str, str, Sequence[str]]
@@ -52,10 +52,10 @@ def front_lines(text: str) -> list[str] | None:
 
 
 def entries(lines: Sequence[str]) -> list[Entry]:
-    """Return (key, what is behind it, the deeper lines below it) of every key at the start of a line."""
+    """Return (key, value, indented lines below) for every key at the start of a line."""
     found: list[tuple[str, str, list[str]]] = []
     for line in lines:
-        if key := KEY.match(line):
+        if key := KEY_PATTERN.match(line):
             value = (key["value"] or "").strip()
             found.append((key["key"], "" if value.startswith("#") else value, []))
         elif found and (not line.strip() or line[0] in " \t"):
@@ -63,8 +63,8 @@ def entries(lines: Sequence[str]) -> list[Entry]:
     return list(found)
 
 
-def below(top: Sequence[Entry], wanted: str) -> list[str]:
-    """Return the lines below a key that has nothing behind it, as if they stood at the start of a line."""
+def lines_below(top: Sequence[Entry], wanted: str) -> list[str]:
+    """Return the lines below a key without a value, dedented."""
     return _dedent(next((rest for key, value, rest in top if key == wanted and not value), ()))
 
 
@@ -74,25 +74,25 @@ def _dedent(lines: Sequence[str]) -> list[str]:
 
 
 def scalar(value: str, rest: Sequence[str]) -> str:
-    """Return the text of a plain, quoted or block scalar: what is behind a key, and the deeper lines below it."""
-    if block := _BLOCK.match(value):
+    """Return the text of a plain, quoted or block scalar from a key's value and the indented lines below it."""
+    if block := _BLOCK_PATTERN.match(value):
         joined = "\n" if block["style"] == "|" else " "
         return joined.join(line.strip() for line in rest).strip()
     whole = " ".join([value, *(line.strip() for line in rest)]).strip()
     quote = whole[:1]
     if quote == "'":
-        return _single(whole)
+        return _unquote_single(whole)
     if quote == '"':
-        return _double(whole)
-    return _COMMENT.sub("", whole).strip()
+        return _unquote_double(whole)
+    return _COMMENT_PATTERN.sub("", whole).strip()
 
 
-def _single(text: str) -> str:
+def _unquote_single(text: str) -> str:
     match = re.match(r"'((?:[^']|'')*)'", text)
     return match[1].replace("''", "'") if match else ""
 
 
-def _double(text: str) -> str:
+def _unquote_double(text: str) -> str:
     match = re.match(r'"((?:[^"\\]|\\.)*)"', text)
     return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), match[1]) if match else ""
 
@@ -102,25 +102,27 @@ MAX_DESCRIPTION = 1024
 MAX_COMPATIBILITY = 500
 MAX_LINES = 500
 
-NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+NAME_PATTERN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _KEYS = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
-_NO_PLAIN = tuple("[]{}&*!|>%@`,\"'#")  # what no plain scalar starts with (YAML 1.2, 5.3)
-_NO_ITEM = re.compile(r"[-?:](?:\s|$)")
-_QUOTED = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"\\]|\\["\\/abefnrtv0 N_LP]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})*")""")
-_REMARK = re.compile(r"(?<!\s)\s++#.*$")
-_CONTROL = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_BLOCK_SCALAR = re.compile(r"[|>](?:[-+]?[1-9]?|[1-9][-+])(?:\s+#.*)?")
+_NO_PLAIN_STARTS = tuple("[]{}&*!|>%@`,\"'#")  # no plain scalar starts with one (YAML 1.2, 5.3)
+_INDICATOR_PATTERN = re.compile(r"[-?:](?:\s|$)")
+_QUOTED_PATTERN = re.compile(
+    r"""(?:'(?:[^']|'')*'|"(?:[^"\\]|\\["\\/abefnrtv0 N_LP]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})*")"""
+)
+_REMARK_PATTERN = re.compile(r"(?<!\s)\s++#.*$")
+_CONTROL_PATTERN = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_BLOCK_SCALAR_PATTERN = re.compile(r"[|>](?:[-+]?[1-9]?|[1-9][-+])(?:\s+#.*)?")
 
 
-def faults(text: str, folder_name: str) -> tuple[str, ...]:
-    """Return what keeps a SKILL.md in a folder of this name from being a skill: clauses for the person, none if fit.
+def find_faults(text: str, folder_name: str) -> tuple[str, ...]:
+    """Return why a SKILL.md in a folder of this name is invalid, as clauses for the person; none if it is valid.
 
     An unquoted number or date in `metadata` counts as text, as it does for the specification's own validator.
     """
-    return tuple(_faults(text, folder_name))
+    return tuple(_all_faults(text, folder_name))
 
 
-def _faults(text: str, folder_name: str) -> Iterator[str]:
+def _all_faults(text: str, folder_name: str) -> Iterator[str]:
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         yield "it contains characters that are not allowed in a text file"
         return
@@ -129,41 +131,41 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
         yield f"it does not start with front matter (two lines of three hyphens, at most {MAX_BYTES} characters apart)"
         return
     whole = text.removeprefix("\ufeff").splitlines(keepends=True)
-    if _CONTROL.search("".join(whole[: len(lines) + 1])):
+    if _CONTROL_PATTERN.search("".join(whole[: len(lines) + 1])):
         yield "its front matter contains tabs or control characters"
         return
     top = entries(lines)
-    yield from _unread(lines, top)
-    yield from _keys(top)
+    yield from _value_faults(lines, top)
+    yield from _key_faults(top)
     said = {key: scalar(value, rest) for key, value, rest in top}
-    yield from _name(said.get("name", ""), folder_name)
-    yield from _length("description", said.get("description", ""), MAX_DESCRIPTION)
+    yield from _name_faults(said.get("name", ""), folder_name)
+    yield from _length_faults("description", said.get("description", ""), MAX_DESCRIPTION)
     if "compatibility" in said:
-        yield from _length("compatibility", said["compatibility"], MAX_COMPATIBILITY)
-    yield from _metadata(top)
+        yield from _length_faults("compatibility", said["compatibility"], MAX_COMPATIBILITY)
+    yield from _metadata_faults(top)
     if not any(line.strip() for line in whole[len(lines) + 2 :]):
         yield "it has no text after its front matter"
     if len(whole) > MAX_LINES:
         yield f"it has {len(whole)} lines; the limit is {MAX_LINES}"
 
 
-def _unread(lines: Sequence[str], top: Sequence[Entry]) -> Iterator[str]:
-    """Yield faults for lines of the front matter that belong to no key, and for values that are no text."""
-    if _is_stray(lines):
+def _value_faults(lines: Sequence[str], top: Sequence[Entry]) -> Iterator[str]:
+    """Yield faults for lines of the front matter that belong to no key, and for values that are not text."""
+    if _has_stray_lines(lines):
         yield "its front matter has lines that belong to no key"
     for key, value, rest in top:
         if key != "metadata" and not _is_text(value, rest):
             yield f"its {key} is not text"
 
 
-def _is_stray(lines: Sequence[str]) -> bool:
-    """Whether some line belongs to no key, or a remark parts it from its key."""
+def _has_stray_lines(lines: Sequence[str]) -> bool:
+    """Whether some line belongs to no key, or a comment separates it from its key."""
     said = ["#", *(line for line in lines if line.strip())]
     is_below = any(one.startswith("#") and other.startswith(" ") for one, other in pairwise(said))
-    return is_below or any(not line.startswith((" ", "#")) and not KEY.match(line) for line in said)
+    return is_below or any(not line.startswith((" ", "#")) and not KEY_PATTERN.match(line) for line in said)
 
 
-def _keys(top: Sequence[Entry]) -> Iterator[str]:
+def _key_faults(top: Sequence[Entry]) -> Iterator[str]:
     for key, times in Counter(key for key, _, _ in top).items():
         if key not in _KEYS:
             yield f"its key {key} is not in the specification"
@@ -171,10 +173,10 @@ def _keys(top: Sequence[Entry]) -> Iterator[str]:
             yield f"it has the key {key} twice"
 
 
-def _name(name: str, folder_name: str) -> Iterator[str]:
+def _name_faults(name: str, folder_name: str) -> Iterator[str]:
     if not name:
         yield "it has no name"
-    elif not NAME.fullmatch(name):
+    elif not NAME_PATTERN.fullmatch(name):
         yield "its name can contain only lowercase letters, digits and single hyphens"
     if len(name) > MAX_NAME:
         yield f"its name is {len(name)} characters long; the limit is {MAX_NAME}"
@@ -182,20 +184,20 @@ def _name(name: str, folder_name: str) -> Iterator[str]:
         yield "its name does not match its folder's name"
 
 
-def _length(key: str, said: str, most: int) -> Iterator[str]:
+def _length_faults(key: str, said: str, most: int) -> Iterator[str]:
     if not said.strip():
         yield f"it has no {key}"
     elif len(said) > most:
         yield f"its {key} is {len(said)} characters long; the limit is {most}"
 
 
-def _metadata(top: Sequence[Entry]) -> Iterator[str]:
+def _metadata_faults(top: Sequence[Entry]) -> Iterator[str]:
     found = next(((value, rest) for key, value, rest in top if key == "metadata"), None)
     if found is None:
         return
-    lines = below(top, "metadata")
+    lines = lines_below(top, "metadata")
     inner = entries(lines)
-    if found[0] or not inner or _is_stray(lines):
+    if found[0] or not inner or _has_stray_lines(lines):
         yield "its metadata is not a mapping"
     for key, value, rest in inner:
         if not _is_text(value, rest):
@@ -206,23 +208,23 @@ def _metadata(top: Sequence[Entry]) -> Iterator[str]:
 
 
 def _is_text(value: str, rest: Sequence[str]) -> bool:
-    """Whether YAML reads one scalar there."""
-    if _BLOCK_SCALAR.fullmatch(value):
+    """Whether YAML reads the value as one scalar."""
+    if _BLOCK_SCALAR_PATTERN.fullmatch(value):
         return True
     said = [line.strip() for line in (value, *rest) if line.strip()]
     whole = " ".join(said)
     if whole[:1] in {"'", '"'}:
-        return bool(_QUOTED.fullmatch(_after_quoted(whole)))
-    if not whole or whole.startswith(_NO_PLAIN) or _NO_ITEM.match(whole):
+        return bool(_QUOTED_PATTERN.fullmatch(_without_remark(whole)))
+    if not whole or whole.startswith(_NO_PLAIN_STARTS) or _INDICATOR_PATTERN.match(whole):
         return False
-    parts = [_REMARK.sub("", line) for line in said]
+    parts = [_REMARK_PATTERN.sub("", line) for line in said]
     if any(part != line for part, line in zip(parts[:-1], said[:-1], strict=True)):
-        return False  # a remark ends a plain scalar, so what is below it stands alone
+        return False  # a comment ends a plain scalar, so the lines below it belong to nothing
     return not any(": " in f"{part} " or part.startswith("#") for part in parts)
 
 
-def _after_quoted(whole: str) -> str:
-    """Return a quoted scalar without the remark behind it."""
-    found = _QUOTED.match(whole)
+def _without_remark(whole: str) -> str:
+    """Return a quoted scalar without the comment after it."""
+    found = _QUOTED_PATTERN.match(whole)
     tail = whole[found.end() :] if found else ""
-    return whole[: len(whole) - len(tail)] if _REMARK.fullmatch(tail) else whole
+    return whole[: len(whole) - len(tail)] if _REMARK_PATTERN.fullmatch(tail) else whole

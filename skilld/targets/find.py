@@ -24,7 +24,7 @@ from skilld.errors import SkilldError
 from skilld.git.state import is_own_project
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, manual_lines
-from skilld.skills.find import file_problem, is_of_kernel
+from skilld.skills.find import file_problem, is_kernel_path
 from skilld.targets.route import matches_name
 from skilld.targets.scopes import Scope, covers, rule_files
 from skilld.targets.session_work import SessionWork
@@ -83,7 +83,7 @@ def project_refusal(session: WorkingSession, context: Context) -> str | None:
     """Return why skilld edits no file of the session's project; None if it is the person's own."""
     root = Path(context.root)
     above = session.home.is_relative_to(root) and not _is_home_in_git(session, context)
-    if root == root.parent or above or is_of_kernel(session.cwd):
+    if root == root.parent or above or is_kernel_path(session.cwd):
         return "the session was not in a project"
     return None if is_own_project(root) else "the project is a clone that you have never committed to"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from skilld.clock import day, seconds
-from skilld.exchange.outgoing import Check, SessionWords, names_session
+from skilld.exchange.outgoing import LeakCheck, SessionWords, names_session
 from skilld.proposals.model import ACROSS_PREFIX, EVALS_PREFIX, REMEDY_PREFIX
 from skilld.store import Store
 from skilld.team.records import Record, RecordType, combine, refusal_reason, rule_key
@@ -29,7 +29,7 @@ _MIN_NAME = 3  # characters: a shorter name could be any word
 class Guard:
     """Keeps things on this machine: secrets and sessions as for a share, and the names of these people and folders."""
 
-    check: Check
+    check: LeakCheck
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 

@@ -15,7 +15,7 @@ import pytest
 from faults.model import asking
 from skilld.edit.lint import lint
 from skilld.skills import draft
-from skilld.skills.spec import faults
+from skilld.skills.spec import find_faults
 from support.inline import Inline
 from support.live_project import Project
 from support.mining_model import answer
@@ -76,8 +76,8 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
     assert {one["id"] for one in proposals} == {one["proposal"] for one in first["candidates"]}
     for one in first["candidates"]:
         if one["action"] == "create":
-            assert faults(one["text"], one["name"]) == ()
-            assert draft.faults(draft.read(one["text"])) == ()
+            assert find_faults(one["text"], one["name"]) == ()
+            assert draft.draft_faults(draft.read_draft(one["text"])) == ()
             assert [f for f in lint(b"", one["text"].encode(), one["text"]) if f.severity == "refuse"] == []
             path = f".claude/skills/{one['name']}/SKILL.md"
             assert project.git("show", f"skilld/staging:{path}") == one["text"].rstrip("\n")
@@ -123,7 +123,7 @@ def test_a_model_names_new_skills_in_words_that_were_said_once_and_within_the_bu
     assert [one["name"] for one in dry["candidates"]] == [made["name"]] == ["squashed-fixup-commits"]
     assert "description: Rebase onto main, then squash the fixup commits.\n" in made["text"]
     assert "\n# Squash the fixup commits\n" in made["text"]
-    assert faults(made["text"], made["name"]) == ()
+    assert find_faults(made["text"], made["name"]) == ()
 
 
 @pytest.mark.parametrize("decision", ["reject", "accept"])

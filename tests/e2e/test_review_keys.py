@@ -35,7 +35,7 @@ from skilld.review.controller import DiffRow, ProposalView, ReviewSession
 from skilld.review.dialogs import Rows
 from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice
 from skilld.skills import Skill, Source
-from skilld.skills.spec import Front
+from skilld.skills.spec import FrontMatter
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.types import Proposal
@@ -53,7 +53,7 @@ LOOK = ProposalView(
 )
 OPEN = [a_proposal(id=f"{number:08x}", path="/p/SKILL.md", commit="1" * 40) for number in range(3)]
 WAITS = Learning("l1", "t1", "always b", "Say b", "fact", "claude-code", "s1", "/p", None, "no file", 0.9, "2026-03-02")
-SKILL = Skill("mine", Path("/p/mine/SKILL.md"), Source.USER, None, ("claude-code",), Front("mine", "Mine."))
+SKILL = Skill("mine", Path("/p/mine/SKILL.md"), Source.USER, None, ("claude-code",), FrontMatter("mine", "Mine."))
 FINDING = Candidate(
     "squash-commits",
     "create",

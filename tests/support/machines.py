@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.edit.insertion_point import insert_bullet
-from skilld.exchange.outgoing import Check
+from skilld.exchange.outgoing import LeakCheck
 from skilld.machines import sync
 from skilld.machines.places import Places
 from skilld.machines.sync import SyncResult
@@ -95,7 +95,7 @@ class Machine:
         hub = sync.open_hub(
             self.membership, self.home / ".local/state/skilld/machines", home=self.home, removed={}, env=os.environ
         )
-        done = sync.sync(hub, self.store, self.places(), Check(lambda _: [], _no_sessions()))
+        done = sync.sync(hub, self.store, self.places(), LeakCheck(lambda _: [], _no_sessions()))
         self.membership = done.membership
         return done
 

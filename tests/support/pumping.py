@@ -37,7 +37,7 @@ BOUNDED = {
     "skilld.jobs.placing.is_personal_file": 4000,
     "skilld.report.gather.project_of": 4000,
     "skilld.git.line_diff.undo": 4000,
-    "skilld.exchange.skill_list.conflicts": 1000,
+    "skilld.exchange.skill_list.find_conflicts": 1000,
     "skilld.proposals.narrow": 1000,
     "skilld.git.line_diff.transplant": 4000,
 }

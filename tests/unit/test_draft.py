@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skilld.errors import RefusedError
 from skilld.exchange import document as yaml_text
-from skilld.exchange.document import Stats, from_document, to_document
+from skilld.exchange.document import UsageStats, from_document, to_document
 from skilld.exchange.outgoing import SessionWords, without_sessions
 from skilld.skills.draft import (
     Body,
@@ -19,14 +19,14 @@ from skilld.skills.draft import (
     Item,
     SkillKind,
     Variable,
-    clean,
-    faults,
-    item,
-    lay,
-    lift,
-    of_kind,
-    read,
-    write,
+    as_kind,
+    clean_draft,
+    draft_faults,
+    join_body,
+    make_item,
+    read_draft,
+    split_body,
+    write_draft,
 )
 
 TEMPLATE = Draft(
@@ -72,9 +72,9 @@ TEXTS = st.text(max_size=40) | st.sampled_from(
     ]
 )
 LINES = st.lists(TEXTS, max_size=3).map(tuple)
-ITEMS = st.lists(st.builds(item, TEXTS, LINES, TEXTS), max_size=3).map(tuple)
-EXAMPLES = st.sampled_from([(), (item("Input", (), "a"), item("Output", ["s1"], "b\n\nc"))])
-BODIES = st.builds(lay, st.builds(Body, TEXTS, ITEMS, ITEMS, EXAMPLES)) | TEXTS
+ITEMS = st.lists(st.builds(make_item, TEXTS, LINES, TEXTS), max_size=3).map(tuple)
+EXAMPLES = st.sampled_from([(), (make_item("Input", (), "a"), make_item("Output", ["s1"], "b\n\nc"))])
+BODIES = st.builds(join_body, st.builds(Body, TEXTS, ITEMS, ITEMS, EXAMPLES)) | TEXTS
 SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.just({"type": "object"}) | st.just(
     {"type": "object", "properties": {"\u00e9": {"enum": [1, 2.5, True, None, "no"]}}}
 )
@@ -84,7 +84,7 @@ SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.just({"type": "object"}) | st.ju
 def drafts(draw: st.DrawFn) -> Draft:
     kind = draw(st.sampled_from([None, *SkillKind]))
     told = st.builds(Variable, TEXTS.filter(lambda text: bool(text.strip())), TEXTS, TEXTS)
-    return clean(
+    return clean_draft(
         Draft(
             name="a-name",
             description=draw(TEXTS),
@@ -106,8 +106,8 @@ def drafts(draw: st.DrawFn) -> Draft:
 @settings(max_examples=50, deadline=None)
 @given(drafts())
 def test_export_then_import_gives_an_equal_draft(draft: Draft) -> None:
-    text = yaml_text.dump(to_document(draft, Stats(3, 0.5), quotes=["as I said: no"]))
-    back, left_out = from_document(yaml_text.load(text.encode()))
+    text = yaml_text.dump_yaml(to_document(draft, UsageStats(3, 0.5), quotes=["as I said: no"]))
+    back, left_out = from_document(yaml_text.load_yaml(text.encode()))
     assert (back, left_out) == (draft, ())
 
 
@@ -115,14 +115,14 @@ def test_export_then_import_gives_an_equal_draft(draft: Draft) -> None:
 @given(drafts().filter(lambda draft: bool(draft.description and draft.body and "\0" not in draft.body)))
 def test_cleared_only_sessions_author_and_examples_of_sessions_are_lost(draft: Draft) -> None:
     try:
-        text = without_sessions(write(draft), SessionWords())
+        text = without_sessions(write_draft(draft), SessionWords())
     except RefusedError:  # what it says repeats the id of one of its sessions
         reject()
-    back = read(text)
+    back = read_draft(text)
     assert back.sessions == ()
     assert back.author == ""
-    assert not any(one.codes for one in lift(back.body).examples)
-    assert lift(back.body).prompt == lift(draft.body).prompt
+    assert not any(one.codes for one in split_body(back.body).examples)
+    assert split_body(back.body).prompt == split_body(draft.body).prompt
     less: dict[str, Any] = {"body": "", "sessions": (), "author": "", "variables": (), "schema": {}}
     assert replace(back, **less) == replace(draft, **less)
     told = [one for one in draft.variables if not one.description.startswith("as in ")]
@@ -132,23 +132,23 @@ def test_cleared_only_sessions_author_and_examples_of_sessions_are_lost(draft: D
 @settings(max_examples=50, deadline=None)
 @given(drafts().filter(lambda draft: bool(draft.description and draft.body and "\0" not in draft.body)))
 def test_what_is_written_is_read_as_the_same_draft(draft: Draft) -> None:
-    assert read(write(draft)) == draft
+    assert read_draft(write_draft(draft)) == draft
 
 
 @given(BODIES)
 def test_no_body_loses_anything_when_it_is_taken_apart(body: str) -> None:
-    assert lay(lift(body)) == body
+    assert join_body(split_body(body)) == body
 
 
 def test_a_workflow_is_taken_apart_and_laid_again() -> None:
-    parts = lift(WORKFLOW_BODY)
+    parts = split_body(WORKFLOW_BODY)
     assert parts.prompt == "Do these in order."
     assert parts.steps == (Item("Check", ("bash", "read"), "Run the tests.\n\n## Steps"), Item("Tag"))
-    assert lift(WORKFLOW_BODY + "\n\nAnd then?").steps == ()
+    assert split_body(WORKFLOW_BODY + "\n\nAnd then?").steps == ()
 
 
 def test_the_document_has_the_keys_of_the_source_in_their_order() -> None:
-    document = to_document(replace(TEMPLATE, kind=None, variables=()), Stats())
+    document = to_document(replace(TEMPLATE, kind=None, variables=()), UsageStats())
     assert list(document) == [
         *("name", "version", "description", "generated_from", "prompt", "examples", "workflow", "tags", "author"),
         *("team", "stats"),
@@ -159,15 +159,15 @@ def test_the_document_has_the_keys_of_the_source_in_their_order() -> None:
 
 
 def test_each_kind_has_its_own_keys() -> None:
-    assert to_document(TEMPLATE, Stats())["variables"][0] == {
+    assert to_document(TEMPLATE, UsageStats())["variables"][0] == {
         "name": "file",
         "type": "path",
         "description": "which one",
     }
-    assert to_document(TOOL, Stats())["implementation"] == {"prompt": "Look up {{service}}."}
-    domain = to_document(Draft("d", "D.", "Code is in src.", SkillKind.KNOWLEDGE, project="shop"), Stats())
+    assert to_document(TOOL, UsageStats())["implementation"] == {"prompt": "Look up {{service}}."}
+    domain = to_document(Draft("d", "D.", "Code is in src.", SkillKind.KNOWLEDGE, project="shop"), UsageStats())
     assert (domain["type"], domain["project"], domain["context"]) == ("domain-knowledge", "shop", "Code is in src.")
-    steps = to_document(Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW), Stats())["steps"]
+    steps = to_document(Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW), UsageStats())["steps"]
     assert steps[1] == {"name": "Tag", "prompt": "", "tools": []}
 
 
@@ -185,7 +185,7 @@ workflow:
 - {tool: grep, description: Find the hook.}
 rating: 5
 """
-    draft, left_out = from_document(yaml_text.load(text))
+    draft, left_out = from_document(yaml_text.load_yaml(text))
     assert left_out == ("rating",)
     assert draft.date == "2026-01-05T10:00:00Z"
     assert draft.sessions == ("s1", "s2")
@@ -200,7 +200,7 @@ rating: 5
     "draft", [TEMPLATE, replace(TEMPLATE, variables=()), TOOL, Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW)]
 )
 def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
-    assert faults(draft) == ()
+    assert draft_faults(draft) == ()
 
 
 @pytest.mark.parametrize(
@@ -221,14 +221,14 @@ def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
     ],
 )
 def test_what_is_not_of_its_kind_is_told(draft: Draft, fault: str) -> None:
-    assert any(told.startswith(fault) for told in faults(draft))
+    assert any(told.startswith(fault) for told in draft_faults(draft))
 
 
 def test_a_plain_skill_becomes_one_of_a_kind_by_its_holes() -> None:
     plain = Draft("greet", "Greets.", "Say hello to {{name}}, {{name}}.")
-    assert of_kind(plain, SkillKind.PROMPT).variables == (Variable("name"),)
-    assert faults(of_kind(plain, SkillKind.TOOL)) == ()
-    assert faults(of_kind(plain, SkillKind.WORKFLOW)) != ()
+    assert as_kind(plain, SkillKind.PROMPT).variables == (Variable("name"),)
+    assert draft_faults(as_kind(plain, SkillKind.TOOL)) == ()
+    assert draft_faults(as_kind(plain, SkillKind.WORKFLOW)) != ()
 
 
 def test_m7_the_context_of_domain_knowledge_may_name_its_parts() -> None:

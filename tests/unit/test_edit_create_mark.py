@@ -14,7 +14,7 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import check_edit
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.skills.write import compose
 from skilld.text import safe_text
 from skilld.types import BODY_OPS, Op, Operation, SkillDoc, SkillRef
@@ -79,8 +79,8 @@ def test_a_mark_changes_its_line_alone(before: str, key: str, value: str, after:
             for front_matter in (before, after)
         )
         assert apply(old, [mark(key, value)]) == new
-        back = mark(key, front(old.decode("utf-8-sig")).metadata.get(key, ""))
-        assert front(apply(new, [back]).decode("utf-8-sig")) == front(old.decode("utf-8-sig"))
+        back = mark(key, read_front(old.decode("utf-8-sig")).metadata.get(key, ""))
+        assert read_front(apply(new, [back]).decode("utf-8-sig")) == read_front(old.decode("utf-8-sig"))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_whatever_is_marked_reads_back_and_the_rest_stays(value: str) -> None:
     if not value:
         return
     after = apply(before, [mark(value=value)])
-    assert front(after.decode()).metadata == {
+    assert read_front(after.decode()).metadata == {
         "skilld-origin": "mined",
         "skilld-version": safe_text(value, newlines=True),
     }

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from skilld.errors import RefusedError, SkilldError
 from skilld.exchange import document
 from skilld.exchange.document import from_document
-from skilld.exchange.incoming import SourceSkill, find, incoming, proposal, shown
+from skilld.exchange.incoming import SourceSkill, find_skills, import_proposal, import_skill, without_login
 from skilld.redact import Redactor
-from skilld.skills.draft import SkillKind, read
-from skilld.skills.spec import faults
+from skilld.skills.draft import SkillKind, read_draft
+from skilld.skills.spec import find_faults
 from skilld.types import Op, State
 
 SECRETS = Redactor(bytes(32)).findings
@@ -53,17 +53,17 @@ def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
 def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
     where, data = given_
     try:
-        taken = incoming(SourceSkill(where, "a", data), "theirs", SECRETS)
+        taken = import_skill(SourceSkill(where, "a", data), "theirs", SECRETS)
     except SkilldError:
         return
-    assert faults(taken.text, taken.draft.name) == ()
-    assert read(taken.text).origin == "imported"
+    assert find_faults(taken.text, taken.draft.name) == ()
+    assert read_draft(taken.text).origin == "imported"
     assert taken.flags[0] == "imported from theirs"
 
 
 def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
-    taken = incoming(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS)
-    draft = read(taken.text)
+    taken = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS)
+    draft = read_draft(taken.text)
     assert (draft.name, draft.kind, draft.author, draft.tags) == (
         "find-port",
         SkillKind.TOOL,
@@ -74,8 +74,8 @@ def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
 
 
 def test_a_name_and_a_kind_can_be_given() -> None:
-    taken = incoming(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT)
-    draft = read(taken.text)
+    taken = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT)
+    draft = read_draft(taken.text)
     assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT, {})
     assert [one.name for one in draft.variables] == ["name"]
 
@@ -84,25 +84,25 @@ def test_a_name_and_a_kind_can_be_given() -> None:
 def test_what_is_no_skill_yet_is_refused_with_how_to_make_it_one(tmp_path: Path, source: str, folder: str) -> None:
     (tmp_path / (source or "fix.md")).write_text("Fix it.\n")
     with pytest.raises(SkilldError) as refused:
-        find(str(tmp_path / source), {})
+        find_skills(str(tmp_path / source), {})
     assert f"ave it as SKILL.md in a folder called {folder}, with a description" in refused.value.remedy
 
 
 def test_an_undeclared_variable_is_refused_with_the_way_out() -> None:
     data = b"name: fix\ntype: prompt\ndescription: Fixes.\nprompt: 'Fix {{bug}} in {{x}}.'\nvariables: [{name: bug}]\n"
     with pytest.raises(RefusedError, match=r"uses \{\{x\}\} without declaring it") as refused:
-        incoming(SourceSkill("fix.yaml", "", data), "fix.yaml", SECRETS)
+        import_skill(SourceSkill("fix.yaml", "", data), "fix.yaml", SECRETS)
     assert refused.value.remedy == "Declare each {{name}} in the file, or write it without braces."
 
 
 def test_a_skill_without_a_name_is_called_as_its_folder() -> None:
     text = b"---\ndescription: Tidies up.\n---\nTidy up.\n"
-    assert incoming(SourceSkill("x/tidy/SKILL.md", "tidy", text), "theirs", SECRETS).draft.name == "tidy"
+    assert import_skill(SourceSkill("x/tidy/SKILL.md", "tidy", text), "theirs", SECRETS).draft.name == "tidy"
 
 
 def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
-    taken = incoming(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
-    made = proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
+    taken = import_skill(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
+    made = import_proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
     assert taken.left_out == ("a/run.sh",)
     assert [(one.op, one.text) for one in made.operations] == [(Op.CREATE, taken.text)]
     assert (made.state, made.skill, made.evidence, made.flags) == (State.OPEN, "tidy", (), ("imported from theirs",))
@@ -118,7 +118,7 @@ def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
     ],
 )
 def test_a_login_in_an_address_is_not_told(source: str, told: str) -> None:
-    assert shown(source) == told
+    assert without_login(source) == told
 
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -147,15 +147,15 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 def test_what_is_no_plain_document_of_moderate_size_is_refused_quickly(data: bytes, why: str) -> None:
     begun = time.process_time()
     with pytest.raises(SkilldError, match=why):
-        document.load(data)
+        document.load_yaml(data)
     assert time.process_time() - begun < 10
 
 
 def test_only_what_json_calls_so_is_no_text() -> None:
-    assert document.load(b"[2026-01-05, 1.0, 1.10, 1, -0.5, no, on, true, ~, 012, 1:30, 0x1f, .inf, <<, 9e9]") == [
+    assert document.load_yaml(b"[2026-01-05, 1.0, 1.10, 1, -0.5, no, on, true, ~, 012, 1:30, 0x1f, .inf, <<, 9e9]") == [
         *("2026-01-05", 1.0, "1.10", 1, -0.5, "no", "on", True, None, "012", "1:30", "0x1f", ".inf", "<<", "9e9"),
     ]
-    assert document.load(b"n: " + b"1" * 5000) == {"n": "1" * 5000}
+    assert document.load_yaml(b"n: " + b"1" * 5000) == {"n": "1" * 5000}
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_only_what_json_calls_so_is_no_text() -> None:
 )
 def test_a_value_that_is_not_what_its_key_says_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
-        from_document(document.load(data))
+        from_document(document.load_yaml(data))

@@ -7,22 +7,24 @@ from dataclasses import replace
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.exchange.incoming import judge
+from skilld.exchange.incoming import judge_draft
 from skilld.redact import Redactor
-from skilld.skills.draft import Draft, SkillKind, Variable, read
+from skilld.skills.draft import Draft, SkillKind, Variable, read_draft
 
 SECRETS = Redactor(bytes(32)).findings
 SKILL = Draft("tidy", "Tidies up.", "Remove what nobody uses.", origin="imported")
 
 
 def test_a_plain_skill_passes_without_a_flag() -> None:
-    judged = judge(SKILL, SECRETS)
+    judged = judge_draft(SKILL, SECRETS)
     assert judged.flags == ()
-    assert read(judged.text) == SKILL
+    assert read_draft(judged.text) == SKILL
 
 
 def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
-    judged = judge(replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), SECRETS)
+    judged = judge_draft(
+        replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), SECRETS
+    )
     assert {flag.split(":")[0] for flag in judged.flags} >= {
         "It adds a path that you never mentioned",
         "It adds an address that you never mentioned",
@@ -32,7 +34,7 @@ def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
 
 def test_many_flags_of_one_kind_are_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
-    judged = judge(replace(SKILL, body=body), SECRETS)
+    judged = judge_draft(replace(SKILL, body=body), SECRETS)
     lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
     assert lines == ["It adds an address that you never mentioned: https://example.org/0 (and others like it)"]
 
@@ -60,7 +62,7 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
         "tags": replace(SKILL, tags=(text,)),
     }
     with pytest.raises(SkilldError):
-        judge(said[place], SECRETS)
+        judge_draft(said[place], SECRETS)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
 )
 def test_what_can_be_no_skill_is_refused_with_the_reason(draft: Draft, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
-        judge(draft, SECRETS)
+        judge_draft(draft, SECRETS)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +96,6 @@ def test_what_can_be_no_skill_is_refused_with_the_reason(draft: Draft, why: str)
 )
 def test_m7_a_name_that_can_be_none_is_refused_with_one_that_can(name: str, why: str, remedy: str) -> None:
     with pytest.raises(RefusedError) as refused:
-        judge(replace(SKILL, name=name), SECRETS)
+        judge_draft(replace(SKILL, name=name), SECRETS)
     assert why in refused.value.cause
     assert refused.value.remedy == f"Import it under a valid name: {remedy}"

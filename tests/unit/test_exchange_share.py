@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import Check, SessionWords, SharedBranch, put, redacted, take_back
+from skilld.exchange.outgoing import LeakCheck, SessionWords, SharedBranch, put_on_branch, redact_skill, restore_branch
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import track_in_managed
 from skilld.git.remote import find_remote_base, push, push_addresses
@@ -18,7 +18,9 @@ from skilld.redact import Redactor
 from support.repos import SKILL, TEXT, Person, copied, isolate, new_repo, snapshot
 
 SESSION = "11111111-2222-3333-4444-555555555555"
-CHECK = Check(Redactor(bytes(32)).findings, SessionWords(frozenset({SESSION}), ("review https://x.org/pr/10 with me",)))
+CHECK = LeakCheck(
+    Redactor(bytes(32)).findings, SessionWords(frozenset({SESSION}), ("review https://x.org/pr/10 with me",))
+)
 BRANCH = "skilld/share/release"
 REF = f"refs/heads/{BRANCH}"
 OURS = """\
@@ -52,7 +54,7 @@ def person(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> SharedBranch:
     repo = open_repo(person.root)
-    return put(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, check=CHECK)
+    return put_on_branch(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, check=CHECK)
 
 
 def _work(person: Person) -> dict[str, str]:
@@ -61,19 +63,19 @@ def _work(person: Person) -> dict[str, str]:
 
 
 def test_sessions_and_people_are_taken_out_of_the_front_matter_and_nothing_else() -> None:
-    assert redacted(OURS, CHECK) == SHARED
-    assert redacted(TEXT, CHECK) == TEXT
+    assert redact_skill(OURS, CHECK) == SHARED
+    assert redact_skill(TEXT, CHECK) == TEXT
 
 
 def test_a_secret_stops_it_with_its_line() -> None:
     with pytest.raises(RefusedError, match=r"line 12 \(\S+\)") as refused:
-        redacted(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", CHECK)
+        redact_skill(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", CHECK)
     assert refused.value.code == 5
 
 
 def test_what_cannot_be_taken_out_is_refused() -> None:
     with pytest.raises(RefusedError, match="names sessions or people"):
-        redacted("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", CHECK)
+        redact_skill("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", CHECK)
 
 
 def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(person: Person) -> None:
@@ -213,12 +215,12 @@ def test_a_remote_that_refuses_is_told_in_its_words(person: Person) -> None:
 
 def test_what_was_not_pushed_is_taken_back(person: Person) -> None:
     before = person.git("for-each-ref")
-    take_back(open_repo(person.root), _put(person, "origin"))
+    restore_branch(open_repo(person.root), _put(person, "origin"))
     assert person.git("for-each-ref") == before
     first = _put(person, "origin")
-    take_back(open_repo(person.root), _put(person, "origin", SHARED + "\nMore.\n"))
+    restore_branch(open_repo(person.root), _put(person, "origin", SHARED + "\nMore.\n"))
     assert person.tip(REF) == first.commit
-    take_back(open_repo(person.root), _put(person, "origin"))
+    restore_branch(open_repo(person.root), _put(person, "origin"))
     assert person.tip(REF) == first.commit
 
 
@@ -230,7 +232,9 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
     before = snapshot(tmp_path / "home")
     tracked = track_in_managed(file, tmp_path / "data")
     hub = str(person.root.parent / "hub.git")
-    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, check=CHECK)
+    shared = put_on_branch(
+        tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, check=CHECK
+    )
     push(tracked.repo, hub, shared.ref, {})
     assert Person(person.root.parent / "hub.git").git("ls-tree", "-r", "--name-only", BRANCH) == "release/SKILL.md"
     assert snapshot(tmp_path / "home") == before

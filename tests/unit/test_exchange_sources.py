@@ -10,7 +10,7 @@ import pytest
 
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import incoming
-from skilld.exchange.incoming import SourceSkill, find, is_address
+from skilld.exchange.incoming import SourceSkill, find_skills, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from support.repos import Person, isolate, snapshot
@@ -38,13 +38,13 @@ def test_a_file_is_one_skill(tmp_path: Path) -> None:
     (tmp_path / "tidy/SKILL.md").write_text(TEXT)
     (tmp_path / "tidy.yaml").write_text("name: tidy\n")
     (tmp_path / "tidy.txt").write_text("name: tidy\n")
-    assert _told(find(str(tmp_path / "tidy/SKILL.md"), {})) == [("SKILL.md", "tidy", True, (), "")]
-    (one,) = find(str(tmp_path / "tidy.yaml"), {})
+    assert _told(find_skills(str(tmp_path / "tidy/SKILL.md"), {})) == [("SKILL.md", "tidy", True, (), "")]
+    (one,) = find_skills(str(tmp_path / "tidy.yaml"), {})
     assert (one.is_yaml, one.folder, one.data) == (True, "", b"name: tidy\n")
     with pytest.raises(UsageError, match="YAML file, a folder or a git repository"):
-        find(str(tmp_path / "tidy.txt"), {})
+        find_skills(str(tmp_path / "tidy.txt"), {})
     with pytest.raises(SkilldError, match="does not exist"):
-        find(str(tmp_path / "none"), {})
+        find_skills(str(tmp_path / "none"), {})
 
 
 def test_a_folder_gives_its_skills_and_what_lies_beside_them(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_folder_gives_its_skills_and_what_lies_beside_them(tmp_path: Path) -> 
     person.write("a/inner/notes.md", "x\n")
     person.write(".git/SKILL.md", TEXT)
     os.mkfifo(tmp_path / "a/pipe")
-    assert _told(find(str(tmp_path), {})) == [
+    assert _told(find_skills(str(tmp_path), {})) == [
         ("a/SKILL.md", "a", True, ("a/pipe", "a/scripts/run.sh"), ""),
         ("a/inner/SKILL.md", "inner", True, ("a/inner/notes.md",), ""),
     ]
@@ -73,7 +73,7 @@ def test_links_pipes_and_huge_files_are_named_and_not_read(tmp_path: Path) -> No
     (top / "link/SKILL.md").symlink_to(secret)
     os.mkfifo(top / "pipe/SKILL.md")
     (top / "linked").symlink_to(tmp_path)
-    assert _told(find(str(top), {})) == [
+    assert _told(find_skills(str(top), {})) == [
         ("huge/SKILL.md", "huge", False, (), "it is 1073741824 bytes; the limit is 1048576"),
         ("link/SKILL.md", "link", False, (), "it is a symlink"),
         ("pipe/SKILL.md", "pipe", False, (), "it is not a regular file"),
@@ -86,10 +86,10 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
         person.write(f"s{number}/SKILL.md", TEXT)
     monkeypatch.setattr(incoming, "MAX_SKILLS", 2)
     with pytest.raises(SkilldError, match="has 3 skills; the limit is 2"):
-        find(str(tmp_path), {})
+        find_skills(str(tmp_path), {})
     monkeypatch.setattr(incoming, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
-        find(str(tmp_path), {})
+        find_skills(str(tmp_path), {})
 
 
 def test_an_address_is_told_from_a_path() -> None:
@@ -99,7 +99,7 @@ def test_an_address_is_told_from_a_path() -> None:
 
 def test_an_address_that_names_a_program_is_refused() -> None:
     with pytest.raises(UsageError, match="runs a program"):
-        find("ext::sh -c 'touch /tmp/x'", {})
+        find_skills("ext::sh -c 'touch /tmp/x'", {})
 
 
 def _hostile(person: Person) -> Path:
@@ -134,7 +134,7 @@ def test_nothing_of_a_hostile_repository_runs_or_is_followed(person: Person) -> 
     canary.unlink(missing_ok=True)
     before = snapshot(person.root.parent)
     for source in (str(bare), f"file://{person.root}"):
-        found = _told(find(source, {}))
+        found = _told(find_skills(source, {}))
         assert found == [
             ("big/SKILL.md", "big", False, (), "it is 9437184 bytes; the limit is 1048576"),
             ("link/SKILL.md", "link", False, (), "it is a symlink"),
@@ -150,7 +150,7 @@ def test_names_that_lead_out_of_a_folder_stay_names_and_a_path_that_no_file_can_
     listing = "".join(f"040000 tree {inner}\t{name}\0" for name in (".", "..", "tidy"))
     commit = person.git("commit-tree", "-m", "x", _mktree(person, listing))
     person.git("update-ref", "refs/heads/main", commit)
-    found = [(one.where, one.folder) for one in find(f"file://{person.root}", {})]
+    found = [(one.where, one.folder) for one in find_skills(f"file://{person.root}", {})]
     assert found == [("../SKILL.md", ".."), ("tidy/SKILL.md", "tidy")]
 
 
@@ -163,7 +163,7 @@ def _mktree(person: Person, listing: str) -> str:
 
 def test_a_repository_without_a_commit_has_nothing_to_import(person: Person) -> None:
     with pytest.raises(SkilldError, match="has no commit"):
-        find(f"file://{person.root}", {})
+        find_skills(f"file://{person.root}", {})
 
 
 def test_another_branch_is_read_where_it_is_named(person: Person) -> None:
@@ -172,10 +172,10 @@ def test_another_branch_is_read_where_it_is_named(person: Person) -> None:
     person.commit("shared", {"tidy/SKILL.md": TEXT})
     person.git("switch", "--quiet", "main")
     for source in (str(person.root), f"file://{person.root}"):
-        (one,) = find(source, {}, "skilld/share/tidy")
+        (one,) = find_skills(source, {}, "skilld/share/tidy")
         assert (one.where, one.data) == ("tidy/SKILL.md", TEXT.encode())
     with pytest.raises(GitFailedError, match="--upload-pack"):
-        find(f"file://{person.root}", {}, "--upload-pack=touch x")
+        find_skills(f"file://{person.root}", {}, "--upload-pack=touch x")
 
 
 def test_a_repository_of_too_many_bytes_is_stopped(person: Person, tmp_path: Path) -> None:
@@ -200,10 +200,10 @@ def test_a_path_need_not_be_utf8_nor_one_line(tmp_path: Path, name: bytes) -> No
     except OSError:  # macOS
         pytest.skip("this file system has no such names")
     (folder / "SKILL.md").write_text(TEXT)
-    assert _told(find(str(folder), {})) == [("SKILL.md", folder.name, True, (), "")]
+    assert _told(find_skills(str(folder), {})) == [("SKILL.md", folder.name, True, (), "")]
 
 
 @pytest.mark.parametrize("source", ["a" * 5000, "~nobody-of-this-name/skills"])
 def test_a_path_that_cannot_be_looked_at_is_told(source: str) -> None:
     with pytest.raises(SkilldError, match=source[:20]):
-        find(source, {})
+        find_skills(source, {})

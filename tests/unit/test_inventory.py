@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.skills import Places, Skill, inventory
-from skilld.skills.spec import Front, front
+from skilld.skills.spec import FrontMatter, read_front
 from support.tables import rows
 
 
@@ -46,7 +46,7 @@ def test_skills_are_listed_by_source_and_name(tmp_path: Path) -> None:
         ("plugin", "bought", ("claude-code",)),
     ]
     assert [skill.project for skill in found] == [project, project, None, None]
-    assert found[1].front == Front("notes", "Writes notes.")
+    assert found[1].front == FrontMatter("notes", "Writes notes.")
 
 
 def test_links_to_one_skill_are_one_skill_seen_by_several_agents(tmp_path: Path) -> None:
@@ -82,19 +82,19 @@ def test_a_skill_that_skilld_wrote_is_evolving(tmp_path: Path) -> None:
 
 def test_a_description_is_read_in_every_style() -> None:
     for text, description in rows("inventory", "descriptions"):
-        assert front(f"---\n{text}\n---\n# Body\n").description == description
+        assert read_front(f"---\n{text}\n---\n# Body\n").description == description
 
 
 def test_metadata_is_read_one_level_deep() -> None:
     text = "---\nmetadata:\n    author: Pat\n    version: '2'\n    deep:\n      author: Not this\nname: x\n---\n"
-    assert front(text).metadata == {"author": "Pat", "version": "2", "deep": "author: Not this"}
+    assert read_front(text).metadata == {"author": "Pat", "version": "2", "deep": "author: Not this"}
 
 
 @pytest.mark.parametrize("text", ["", "# No front matter", "---\nname: never closed", "\n---\nname: too late\n---\n"])
 def test_without_front_matter_nothing_is_said(text: str) -> None:
-    assert front(text) == Front()
+    assert read_front(text) == FrontMatter()
 
 
 @given(st.text(alphabet=st.sampled_from("ab:-#'\"\\|> \n\t{}[]&*!é"), max_size=200))
 def test_no_front_matter_raises(text: str) -> None:
-    front(f"---\n{text}\n---\n")
+    read_front(f"---\n{text}\n---\n")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from skilld.exchange.outgoing import SessionWords, carried, cleared, cleared_body
+from skilld.exchange.outgoing import SessionWords, clear_body, clear_metadata, leak_reason
 
 SAID = SessionWords(frozenset({"ses_0123456789"}), ("Deploy build 4711 to box7.example before you call Ada.",))
 SKILL = """\
@@ -29,12 +29,12 @@ def _skill(key: str = "skilld-team", value: object = "ops") -> str:
 def test_sessions_people_and_examples_are_cleared_and_nothing_else() -> None:
     rows = [{"name": "a", "description": "as in 4711"}, {"name": "b", "description": "the box"}]
     metadata = {"skilld-sessions": "s1", "skilld-author": "Ada", "skilld-team": "ops"}
-    kept = cleared(metadata | {"skilld-variables": json.dumps(rows)})
+    kept = clear_metadata(metadata | {"skilld-variables": json.dumps(rows)})
     assert kept == {
         "skilld-team": "ops",
         "skilld-variables": '[{"name": "a"}, {"name": "b", "description": "the box"}]',
     }
-    assert cleared({"skilld-variables": "no JSON"}) == {"skilld-variables": "no JSON"}
+    assert clear_metadata({"skilld-variables": "no JSON"}) == {"skilld-variables": "no JSON"}
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,15 @@ def test_sessions_people_and_examples_are_cleared_and_nothing_else() -> None:
 )
 def test_a_schema_shows_values_only_where_no_session_gave_them(origin: str, left: dict[str, str]) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "default": "x"}}}
-    kept = cleared({"skilld-origin": origin, "skilld-input-schema": json.dumps(schema)})
+    kept = clear_metadata({"skilld-origin": origin, "skilld-input-schema": json.dumps(schema)})
     assert json.loads(kept["skilld-input-schema"])["properties"]["a"] == left
 
 
 def test_an_example_goes_with_the_session_it_names() -> None:
     own = "## Examples\n\n1. **Input**\n\n   a\n\n2. **Output**\n\n   b"
     from_session = own.replace("**Output**", "**Output** (`s1`)")
-    assert cleared_body(f"Do it.\n\n{own}") == f"Do it.\n\n{own}"
-    assert cleared_body(f"Do it.\n\n{from_session}") == "Do it."
+    assert clear_body(f"Do it.\n\n{own}") == f"Do it.\n\n{own}"
+    assert clear_body(f"Do it.\n\n{from_session}") == "Do it."
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_an_example_goes_with_the_session_it_names() -> None:
     ],
 )  # fmt: skip
 def test_what_a_text_carries_of_a_session_is_told(text: str, why: str) -> None:
-    assert carried(text, SAID) == why
+    assert leak_reason(text, SAID) == why

@@ -22,7 +22,7 @@ from skilld.library.rows import (
     sessions_by_path,
 )
 from skilld.skills import Skill, Source
-from skilld.skills.spec import Front, front
+from skilld.skills.spec import FrontMatter, read_front
 from skilld.store import Store
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
@@ -32,8 +32,10 @@ from support.proposals import a_proposal
 NOW = 1772442000.0  # 2026-03-02 09:00 UTC
 
 
-def _skill(name: str, source: Source, agents: tuple[str, ...] = ("claude-code",), said: Front | None = None) -> Skill:
-    return Skill(name, Path(f"/{source.value}/{name}/SKILL.md"), source, None, agents, said or front(""))
+def _skill(
+    name: str, source: Source, agents: tuple[str, ...] = ("claude-code",), said: FrontMatter | None = None
+) -> Skill:
+    return Skill(name, Path(f"/{source.value}/{name}/SKILL.md"), source, None, agents, said or read_front(""))
 
 
 def _proposal(path: str, state: State, decided_at: str = "") -> Proposal:
@@ -112,7 +114,7 @@ def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
 
 def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
     said = {"skilld-kind": "workflow", "skilld-tags": "git, release", "skilld-sessions": "s1, s2"}
-    row = LibraryRow(_skill("notes", Source.USER, said=Front(metadata=said)), "user")
+    row = LibraryRow(_skill("notes", Source.USER, said=FrontMatter(metadata=said)), "user")
     assert (row.kind, row.tags, row.origins) == ("workflow", ("git", "release"), 2)
     bare = LibraryRow(_skill("notes", Source.USER), "user")
     assert (bare.kind, bare.tags, bare.origins) == ("skill", (), 0)
@@ -122,7 +124,7 @@ def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
     ("words", "found"), [("", True), ("NOTES", True), ("user not", True), ("brief tidy", True), ("notes plugin", False)]
 )
 def test_a_search_finds_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case
-    row = LibraryRow(_skill("notes", Source.USER, said=front("---\ndescription: Brief and tidy.\n---\n")), "user")
+    row = LibraryRow(_skill("notes", Source.USER, said=read_front("---\ndescription: Brief and tidy.\n---\n")), "user")
     assert matches_search(row, words) is found
 
 
@@ -131,7 +133,7 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("text")
     (folder / "script.sh").write_text("run")
-    skill = Skill("notes", folder / "SKILL.md", Source.USER, None, (), front(""))
+    skill = Skill("notes", folder / "SKILL.md", Source.USER, None, (), read_front(""))
     place = move_to_trash(skill, tmp_path / "Trash")
     assert sorted(path.name for path in place.iterdir()) == ["SKILL.md", "script.sh"]
     assert not folder.exists()
@@ -140,7 +142,7 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     assert info.read_text().splitlines()[:2] == ["[Trash Info]", f"Path={folder}"]
     shutil.copytree(place, folder)
     with pytest.raises(SkilldError, match="not in one of your own folders"):
-        move_to_trash(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), front("")), tmp_path / "Trash")
+        move_to_trash(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), read_front("")), tmp_path / "Trash")
     (folder / ".git").mkdir()
     with pytest.raises(RefusedError, match="a separate repository"):
         move_to_trash(skill, tmp_path / "Trash")

@@ -23,7 +23,7 @@ from skilld.library.rows import (
     used_by_path,
 )
 from skilld.skills import Skill, Source
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.meta import INSTALLED_AT
@@ -40,7 +40,7 @@ def skill(
     text = f"---\nname: {folder.name}\ndescription: {about or folder.name}\n{metadata}\n---\n\n- Do.\n"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(text)
-    return Skill(folder.name, folder / "SKILL.md", source, None, ("codex",), front(text))
+    return Skill(folder.name, folder / "SKILL.md", source, None, ("codex",), read_front(text))
 
 
 def age(one: Skill, days: float) -> None:

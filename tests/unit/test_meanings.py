@@ -17,7 +17,7 @@ from skilld.library.clusters import find_mentions
 from skilld.library.recommend import confidence_word, model_recommendations, recommend, skills_to_ask
 from skilld.meanings import kin, terms, words
 from skilld.skills import Skill, Source
-from skilld.skills.spec import Front
+from skilld.skills.spec import FrontMatter
 from skilld.store import Store
 from skilld.store.learnings import Learning
 
@@ -25,7 +25,7 @@ FINDING = Path(__file__).parents[1] / "data/finding"
 
 
 def skill(name: str, about: str, folder: str = "/s") -> Skill:
-    return Skill(name, Path(folder) / name / "SKILL.md", Source.USER, None, (), Front(name, about))
+    return Skill(name, Path(folder) / name / "SKILL.md", Source.USER, None, (), FrontMatter(name, about))
 
 
 HIRING = skill("hiring", "Answer applicants and plan interviews.")

@@ -11,7 +11,7 @@ from skilld.library.clusters import Mention, Piece, confidence, find_mentions, g
 from skilld.library.profile import build_profile
 from skilld.library.recommend import MAX_RECOMMENDATIONS, recommend
 from skilld.skills import Skill, Source
-from skilld.skills.spec import Front
+from skilld.skills.spec import FrontMatter
 from skilld.store import Store
 from skilld.store.learnings import Learning
 
@@ -86,7 +86,9 @@ def test_the_index_of_a_rebuilt_database_fills_itself(store: Store, tmp_path: Pa
 
 
 def _skill(name: str, description: str) -> Skill:
-    return Skill(name, Path(f"/p/{name}/SKILL.md"), Source.PROJECT, Path("/shop"), ("codex",), Front(name, description))
+    return Skill(
+        name, Path(f"/p/{name}/SKILL.md"), Source.PROJECT, Path("/shop"), ("codex",), FrontMatter(name, description)
+    )
 
 
 NOTES = _skill("release-notes", "Writes the release notes of a version.")

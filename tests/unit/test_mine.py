@@ -15,7 +15,7 @@ from skilld.mining.sessions import Session
 from skilld.mining.values import Judgement, PartKind
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
-from skilld.skills.spec import Front
+from skilld.skills.spec import FrontMatter
 from skilld.types import Message, SkillUse, Span
 
 AT = "2026-01-05T10:00:00Z"
@@ -23,7 +23,7 @@ LATER = "2026-01-05T12:00:00Z"
 NOW = (seconds(AT) or 0) + 86400
 NOTES = Skill(
     "release-notes", Path("/shop/.claude/skills/release-notes/SKILL.md"), Source.PROJECT, Path("/shop"),
-    ("claude-code",), Front("release-notes", "Writes the release notes of a version."),
+    ("claude-code",), FrontMatter("release-notes", "Writes the release notes of a version."),
 )  # fmt: skip
 SHIP = "commit this, push it and open a draft pull request"
 
@@ -165,7 +165,7 @@ def test_what_was_contradicted_later_is_left_out() -> None:
 
 
 def _testing(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
-    said = Front(name, "Writing and running the tests of the voucher form with the fast suite.")
+    said = FrontMatter(name, "Writing and running the tests of the voucher form with the fast suite.")
     text = f"---\nname: {name}\ndescription: {said.description}\n---\n\n# Tests\n\nRun the voucher suite with --fast.\n"
     return Skill(name, Path(f"/shop/.claude/skills/{name}/SKILL.md"), source, Path("/shop"), ("codex",), said), text
 

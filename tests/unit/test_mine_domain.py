@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.mining.domains import draft_domain_skill
-from skilld.skills.draft import SkillKind, faults, read, write
+from skilld.skills.draft import SkillKind, draft_faults, read_draft, write_draft
 from skilld.store.learnings import Learning
 
 SHOP = Path("/work/web-shop")
@@ -69,8 +69,8 @@ def test_the_facts_of_a_project_are_one_skill_with_what_it_rests_on() -> None:
         SkillKind.KNOWLEDGE,
         "web-shop",
     )
-    assert faults(found.draft) == ()
-    assert read(write(found.draft)) == found.draft
+    assert draft_faults(found.draft) == ()
+    assert read_draft(write_draft(found.draft)) == found.draft
 
 
 @pytest.mark.parametrize("rows", [TOLD[:1], TOLD[4:], ()])
@@ -89,4 +89,4 @@ def test_a_project_of_any_name_gives_a_name_that_a_skill_can_have() -> None:
     found = draft_domain_skill(Path("/work/Mein Projekt (\u00fc)"), _learnings(rows), day="2026-01-09")
     assert found is not None
     assert found.draft.name == "mein-projekt-knowledge"
-    assert write(found.draft)
+    assert write_draft(found.draft)

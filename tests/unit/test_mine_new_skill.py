@@ -12,8 +12,8 @@ from skilld.mining.new_skill import build_skill, join_name, shorten, topic_words
 from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
-from skilld.skills.spec import NAME, faults, front
-from skilld.skills.write import filled
+from skilld.skills.spec import NAME_PATTERN, find_faults, read_front
+from skilld.skills.write import fill_holes
 
 DAY = "2026-11-20"
 ANYTHING = st.text(st.characters(), min_size=1, max_size=200)
@@ -128,7 +128,7 @@ Observed:
         "Add an endpoint for NAME: 3 steps that worked in 2 sessions, plus a final check, and what failed before."
         " Use when asked to do this, in these or other words."
     )
-    assert draft.faults(draft.read(made.text)) == ()
+    assert draft.draft_faults(draft.read_draft(made.text)) == ()
 
 
 def test_what_others_see_of_a_task_has_no_example_of_a_session() -> None:
@@ -139,16 +139,16 @@ def test_what_others_see_of_a_task_has_no_example_of_a_session() -> None:
 
 def test_with_its_variable_filled_in_the_line_that_says_what_it_is_goes() -> None:
     body = build_skill(_task(), day=DAY, with_sessions=True).body
-    assert filled(body, {"name": "carts"}).startswith("# Add an endpoint for NAME\n\n## Rules\n")
-    assert "`make gen NAME=carts`" in filled(body, {"name": "carts"})
-    assert filled(body, {"other": "x"}) == body
+    assert fill_holes(body, {"name": "carts"}).startswith("# Add an endpoint for NAME\n\n## Rules\n")
+    assert "`make gen NAME=carts`" in fill_holes(body, {"name": "carts"})
+    assert fill_holes(body, {"other": "x"}) == body
 
 
 def test_a_task_can_be_a_tool_that_takes_its_variables() -> None:
     made = build_skill(_task(SkillKind.TOOL), day=DAY, with_sessions=False)
-    schema = json.loads(front(made.text).metadata["skilld-input-schema"])
+    schema = json.loads(read_front(made.text).metadata["skilld-input-schema"])
     assert (schema["required"], list(schema["properties"])) == (["name"], ["name"])
-    assert draft.faults(draft.read(made.text)) == ()
+    assert draft.draft_faults(draft.read_draft(made.text)) == ()
 
 
 def test_what_is_too_long_is_cut_between_words() -> None:
@@ -181,14 +181,14 @@ def test_whatever_was_said_the_file_is_sound(said: list[tuple[PartKind, str]], k
     again = Recurrence(said[0][1], {project: tuple(text for _, text in said)}, said[-1][1])
     for one in (candidate, replace(candidate, recurrence=again)):
         made = build_skill(one, day=DAY, with_sessions=True)
-        assert faults(made.text, name) == ()
-        assert draft.read(made.text).kind is kind
-    assert "Use when" in front(made.text).description
+        assert find_faults(made.text, name) == ()
+        assert draft.read_draft(made.text).kind is kind
+    assert "Use when" in read_front(made.text).description
 
 
 @given(st.lists(ANYTHING, max_size=4), st.sets(st.sampled_from(["a", "asked-for-again", "x-2"])))
 def test_every_name_is_one_that_a_skill_can_have(words: list[str], taken: set[str]) -> None:
     name = join_name(words, taken)
-    assert NAME.fullmatch(name)
+    assert NAME_PATTERN.fullmatch(name)
     assert len(name) <= 64
     assert name not in taken

@@ -11,7 +11,7 @@ from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.values import Candidate, Judgement, PartKind
 from skilld.skills import Skill, Source
-from skilld.skills.spec import Front
+from skilld.skills.spec import FrontMatter
 from skilld.types import ToolOutcome
 
 NOW = seconds("2026-01-06T10:00:00Z") or 0.0
@@ -239,7 +239,9 @@ def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
 
 def test_a_skill_that_does_it_is_named_with_its_line() -> None:
     path = Path("/shop/.claude/skills/reports/SKILL.md")
-    skill = Skill("reports", path, Source.PROJECT, Path("/shop"), ("claude-code",), Front("reports", "Adds reports."))
+    skill = Skill(
+        "reports", path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter("reports", "Adds reports.")
+    )
     text = "---\nname: reports\n---\n\n# Reports\n\n1. Run `make gen NAME=...`.\n2. Run `make verify`.\n"
     judged = _judge(_gen(1, "sales"), _gen(2, "stock"), _gen(3, "tax"), skills=((skill, text),))
     assert judged.candidates == ()
@@ -249,7 +251,7 @@ def test_a_skill_that_does_it_is_named_with_its_line() -> None:
 
 def test_m2_a_skill_that_only_has_words_of_the_task_does_not_do_it() -> None:
     path = Path("/shop/.claude/skills/deploy/SKILL.md")
-    skill = Skill("deploy", path, Source.PROJECT, Path("/shop"), ("claude-code",), Front("deploy", "Deploys."))
+    skill = Skill("deploy", path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter("deploy", "Deploys."))
     done = ("make fetch TABLE={0}", "!make restore TABLE={0}", "make unlock", "make restore TABLE={0}")
     rows = [
         _row(number, f"restore the {name} table into staging", *(one.format(name) for one in done))

@@ -8,10 +8,10 @@ import pytest
 
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.context.tokenizer import ESTIMATE
-from skilld.exchange.managed_block import put
-from skilld.exchange.skill_list import BUDGET, ListedSkill, conflicts, listed, skill_list
+from skilld.exchange.managed_block import put_block
+from skilld.exchange.skill_list import BUDGET_TOKENS, ListedSkill, build_skill_list, find_conflicts, list_skill
 from skilld.skills.find import Skill, Source
-from skilld.skills.spec import Front
+from skilld.skills.spec import FrontMatter
 from skilld.trim.units import parse_units
 
 PROJECT = Path("/home/jo/shop")
@@ -20,14 +20,14 @@ PROJECT = Path("/home/jo/shop")
 def skill(name: str, body: str, about: str = "Doing it.", *, files: int = 1) -> ListedSkill:
     """Return a skill of the project as `listed` makes it."""
     path = PROJECT / ".claude/skills" / name / "SKILL.md"
-    found = Skill(name, path, Source.PROJECT, PROJECT, ("claude-code",), Front(name, about))
+    found = Skill(name, path, Source.PROJECT, PROJECT, ("claude-code",), FrontMatter(name, about))
     text = f"---\nname: {name}\ndescription: {about}\n---\n\n# {name}\n\n{body}"
-    return listed(found, text, [Path(f"file{number}") for number in range(files)])
+    return list_skill(found, text, [Path(f"file{number}") for number in range(files)])
 
 
 def test_a_few_rules_stand_in_the_block_as_they_are() -> None:
     body = "Mind this:\n\n- Run `pnpm test --run` first.\n- Never push\n  to main.\n\nKeep it short.\n"
-    assert skill_list([skill("ship", body, "Shipping.")], PROJECT).body == (
+    assert build_skill_list([skill("ship", body, "Shipping.")], PROJECT).body == (
         "## Skills\n\nThese rules apply whenever you do the kind of work named in the heading above them:\n\n"
         "- **ship**: Shipping.\n  - Run `pnpm test --run` first.\n  - Never push to main.\n  - Keep it short.\n"
     )
@@ -51,47 +51,51 @@ def test_a_few_rules_stand_in_the_block_as_they_are() -> None:
     ],
 )
 def test_of_everything_else_the_block_says_when_to_read_it(body: str) -> None:
-    text = skill_list([skill("ship", body, "Shipping.")], PROJECT).body
+    text = build_skill_list([skill("ship", body, "Shipping.")], PROJECT).body
     assert text.endswith("- **ship**: Shipping. (`.claude/skills/ship/SKILL.md`)\n")
     assert "These rules" not in text
 
 
 def test_a_skill_with_files_of_its_own_is_named() -> None:
-    assert "(`.claude/skills/ship/SKILL.md`)" in skill_list([skill("ship", "- Be quick.\n", files=2)], PROJECT).body
+    assert (
+        "(`.claude/skills/ship/SKILL.md`)" in build_skill_list([skill("ship", "- Be quick.\n", files=2)], PROJECT).body
+    )
 
 
 def test_headings_that_say_nothing_of_when_are_no_hindrance() -> None:
-    assert "  - Be quick.\n" in skill_list([skill("ship", "## Rules\n\n- Be quick.\n")], PROJECT).body
+    assert "  - Be quick.\n" in build_skill_list([skill("ship", "## Rules\n\n- Be quick.\n")], PROJECT).body
 
 
 def test_the_block_keeps_to_its_budget_and_leaves_out_the_last() -> None:
     said = "Tell the people of the shop what will change for them, in the order in which they will see it on the page"
     rules = "".join(f"- {said}, {number} days before it does.\n" for number in range(2, 7))
     many = [skill(f"s{number:02}", rules if number % 2 else "1. Begin.\n", "About it. " * 20) for number in range(60)]
-    found = skill_list(many, PROJECT)
-    assert ESTIMATE.count(found.body) <= BUDGET
+    found = build_skill_list(many, PROJECT)
+    assert ESTIMATE.count(found.body) <= BUDGET_TOKENS
     assert found.left_out
     assert [one.name for one in found.left_out] == [one.skill.name for one in many][-len(found.left_out) :]
     assert found.body.count("\n- ") + len(found.left_out) == len(many)
     inline = found.body.partition("Each of these files")[0]
-    assert ESTIMATE.count(inline) < BUDGET / 2, "most skills are there by name, so rules may not take all the room"
+    assert ESTIMATE.count(inline) < BUDGET_TOKENS / 2, (
+        "most skills are there by name, so rules may not take all the room"
+    )
     assert "**s01**" in inline
 
 
 def test_conflicts_are_told_by_both_lines() -> None:
     own = "# Shop\n\n- Use npm for installing packages.\n"
-    (found,) = conflicts(own, [skill("packages", "- Use pnpm, never npm, for installing packages.\n")])
+    (found,) = find_conflicts(own, [skill("packages", "- Use pnpm, never npm, for installing packages.\n")])
     assert (found.line, found.skill_line) == (3, 8)
-    assert conflicts(own, [skill("packages", "- Use npm for installing packages.\n")]) == []
+    assert find_conflicts(own, [skill("packages", "- Use npm for installing packages.\n")]) == []
 
 
 def test_the_lines_of_a_block_are_no_rules_of_the_file_it_stands_in() -> None:
-    block = skill_list([skill("packages", "- Use pnpm, never npm, for installing packages.\n")], PROJECT).body
-    data = put(b"# Shop\n\n- Be kind.\n", block) + b"\n- Be brief.\n"
+    block = build_skill_list([skill("packages", "- Use pnpm, never npm, for installing packages.\n")], PROJECT).body
+    data = put_block(b"# Shop\n\n- Be kind.\n", block) + b"\n- Be brief.\n"
     said = [one.text for part in sections(data.decode()) for one in part.blocks if one.kind is not BlockKind.OTHER]
     assert said == ["Be kind.", "Be brief."]
     assert [unit.text for unit in parse_units(data).units if unit.kind is not BlockKind.OTHER] == [
         "- Be kind.",
         "- Be brief.",
     ]
-    assert conflicts(data.decode(), [skill("other", "- Use npm for installing packages.\n")]) == []
+    assert find_conflicts(data.decode(), [skill("other", "- Use npm for installing packages.\n")]) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.skills import Places, Unusable, find, read
-from skilld.skills.find import spelled
+from skilld.skills.find import true_spelling
 from skilld.types import SkillRef
 
 TEXT = "---\nname: notes\n---\n# Notes\n"
@@ -275,8 +275,8 @@ def test_a_skill_that_is_linked_into_another_agents_folder_is_the_one_it_links_t
 def test_on_macos_a_path_is_spelled_as_its_folders_spell_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _skill(tmp_path / "Cafe\u0301/.claude/skills/release-notes")
     claimed = tmp_path / "Caf\u00e9/.claude/Skills/Release-Notes/skill.md"
-    assert spelled(claimed) == claimed
+    assert true_spelling(claimed) == claimed
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert spelled(claimed) == path
-    assert spelled(path) == path
-    assert spelled(tmp_path / "elsewhere/SKILL.md") == tmp_path / "elsewhere/SKILL.md"
+    assert true_spelling(claimed) == path
+    assert true_spelling(path) == path
+    assert true_spelling(tmp_path / "elsewhere/SKILL.md") == tmp_path / "elsewhere/SKILL.md"

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.skills import Places
-from skilld.skills.write import landing
+from skilld.skills.write import new_skill_path
 
 CLAUDE, CODEX = "claude-code", "codex"
 
@@ -34,7 +34,7 @@ def _land(
         CLAUDE: Places((".claude/skills",), (home / claude / "skills",)),
         CODEX: Places((".agents/skills", ".codex/skills"), (home / ".codex/skills", home / ".agents/skills")),
     }
-    return landing(name, projects, agents, places, home)
+    return new_skill_path(name, projects, agents, places, home)
 
 
 @pytest.mark.parametrize(

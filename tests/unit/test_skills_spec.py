@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.skills.spec import faults, front
+from skilld.skills.spec import find_faults, read_front
 from skilld.skills.write import compose
 from skilld.text import cut, fold, safe_text
 
@@ -18,7 +18,7 @@ BODY = "---\n\n# Notes\n\nTake them.\n"
 
 
 def _with(front_matter: str) -> tuple[str, ...]:
-    return faults(HEAD + front_matter + BODY, "notes")
+    return find_faults(HEAD + front_matter + BODY, "notes")
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> 
     ],
 )
 def test_a_fault_of_the_name_is_named(name: str, fault: str) -> None:
-    assert faults(f"---\nname: {name}\ndescription: Notes.\n{BODY}", name) == (fault,)
+    assert find_faults(f"---\nname: {name}\ndescription: Notes.\n{BODY}", name) == (fault,)
 
 
 def test_the_name_is_that_of_the_folder() -> None:
-    assert faults(HEAD + BODY, "notes") == ()
-    assert faults(HEAD + BODY, "other") == ("its name does not match its folder's name",)
+    assert find_faults(HEAD + BODY, "notes") == ()
+    assert find_faults(HEAD + BODY, "other") == ("its name does not match its folder's name",)
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_the_name_is_that_of_the_folder() -> None:
     ],
 )
 def test_a_fault_of_the_rest_is_named(text: str, fault: str) -> None:
-    assert faults(text, "notes") == (fault,)
+    assert find_faults(text, "notes") == (fault,)
 
 
 @pytest.mark.parametrize("text", ["", "# Notes\n", "---\nname: notes\n", "\n---\nname: notes\n---\nBody\n"])
 def test_without_front_matter_only_that_is_said(text: str) -> None:
-    (fault,) = faults(text, "notes")
+    (fault,) = find_faults(text, "notes")
     assert fault.startswith("it does not start with front matter")
 
 
@@ -124,18 +124,18 @@ def test_whatever_the_words_what_is_composed_is_a_skill_and_reads_back(descripti
             compose("notes", description, "Take them.", {})
         return
     text = compose("notes", description, "Take them.", {"skilld-x": value})
-    assert faults(text, "notes") == ()
+    assert find_faults(text, "notes") == ()
     read = yaml.safe_load(text.split("\n---\n", 1)[0][4:])
     kept = safe_text(value, newlines=True)
     assert read == {"name": "notes", "description": said, "metadata": {"skilld-x": kept}}
-    assert front(text).description == said
-    assert front(text).metadata == {"skilld-x": kept}
+    assert read_front(text).description == said
+    assert read_front(text).metadata == {"skilld-x": kept}
 
 
 @given(_VALUES)
 def test_what_has_no_faults_is_read_by_yaml_as_text(value: str) -> None:
     text = f"license: {value}\n"
-    if faults(HEAD + text + BODY, "notes") == ():
+    if find_faults(HEAD + text + BODY, "notes") == ():
         read = yaml.load(HEAD[4:] + text, Loader=yaml.BaseLoader)
         assert isinstance(read["license"], str)
 
@@ -151,7 +151,7 @@ def test_a_plain_description_is_written_plainly() -> None:
 
 
 def test_a_long_description_is_cut() -> None:
-    assert len(front(compose("notes", "word " * 500, "Take them.", {})).description) == 1024
+    assert len(read_front(compose("notes", "word " * 500, "Take them.", {})).description) == 1024
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from skilld.cli import statusline_setup, uninstall
 from skilld.cli.parser import build_parser
 from skilld.errors import SkilldError
-from skilld.exchange import foreign
+from skilld.exchange import foreign_settings
 
 JSON = {
     "usual": '{\n  "model": "opus",\n  "hooks": {"Stop": []}\n}\n',
@@ -29,9 +29,9 @@ OURS = ("statusLine", {"type": "command", "command": "skilld statusline", "refre
 
 @pytest.mark.parametrize("text", JSON.values(), ids=JSON)
 def test_json_gets_one_member_more_and_is_then_as_before(text: str) -> None:
-    with_ours = foreign.put_member(text, *OURS)
+    with_ours = foreign_settings.put_member(text, *OURS)
     assert json.loads(with_ours) == {**json.loads(text), OURS[0]: OURS[1]}
-    assert foreign.without_member(with_ours, *OURS) == text
+    assert foreign_settings.remove_member(with_ours, *OURS) == text
 
 
 def test_a_file_that_the_program_wrote_anew_loses_only_ours() -> None:
@@ -41,7 +41,7 @@ def test_a_file_that_the_program_wrote_anew_loses_only_ours() -> None:
         {**kept, OURS[0]: OURS[1]},
         {"model": "opus", OURS[0]: OURS[1], **kept},
     ):
-        left = foreign.without_member(json.dumps(members, indent=2), *OURS)
+        left = foreign_settings.remove_member(json.dumps(members, indent=2), *OURS)
         assert left == json.dumps({key: value for key, value in members.items() if key != OURS[0]}, indent=2)
 
 
@@ -50,21 +50,21 @@ def test_a_file_that_the_program_wrote_anew_loses_only_ours() -> None:
 )
 def test_what_is_not_plain_or_has_a_status_line_is_left(text: str) -> None:
     with pytest.raises(SkilldError, match="left unchanged"):
-        foreign.put_member(text, *OURS)
+        foreign_settings.put_member(text, *OURS)
 
 
 @pytest.mark.parametrize("text", [None, "", "a\n", "a\n\n", "a", "a\r\n", "\n"])
 def test_a_block_of_lines_goes_as_it_came(text: str | None) -> None:
-    with_ours = foreign.put_block(text, "ours\n")
+    with_ours = foreign_settings.put_block(text, "ours\n")
     assert with_ours.startswith(text or "")
     assert "\nours\n" in with_ours
-    assert foreign.without_block(with_ours) == (text or "")
+    assert foreign_settings.remove_block(with_ours) == (text or "")
     with pytest.raises(SkilldError, match="left unchanged"):
-        foreign.put_block(with_ours, "ours\n")
+        foreign_settings.put_block(with_ours, "ours\n")
 
 
 def test_what_was_added_behind_the_block_stays() -> None:
-    assert foreign.without_block(foreign.put_block("a", "ours\n") + "b\n") == "a\nb\n"
+    assert foreign_settings.remove_block(foreign_settings.put_block("a", "ours\n") + "b\n") == "a\nb\n"
 
 
 def setup(*arguments: str) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from skilld.exchange.managed_block import BlockError, body_of, put, take_out
+from skilld.exchange.managed_block import BlockError, put_block, read_block, remove_block
 
 BODY = "## Skills\n\n- `a`: does é\n"
 END = b"<!-- skilld:skills:end -->"
@@ -44,25 +44,25 @@ def files(draw: st.DrawFn) -> bytes:
 @settings(max_examples=300)
 @given(files(), st.sampled_from([BODY, "- other\n", ""]))
 def test_what_is_put_in_is_taken_out_and_nothing_else_changes(data: bytes, renewed: str) -> None:
-    once = put(data, BODY)
+    once = put_block(data, BODY)
     assert once.startswith(data)
-    assert body_of(once) == BODY
-    assert put(once, BODY) == once
-    again = put(once, renewed)
+    assert read_block(once) == BODY
+    assert put_block(once, BODY) == once
+    again = put_block(once, renewed)
     assert again.startswith(data)
-    assert body_of(again) == renewed
-    assert put(again, BODY) == once
-    assert take_out(again) == data
-    assert take_out(data) == data
+    assert read_block(again) == renewed
+    assert put_block(again, BODY) == once
+    assert remove_block(again) == data
+    assert remove_block(data) == data
 
 
 @settings(max_examples=100)
 @given(files(), files())
 def test_what_people_write_around_the_block_later_stays(before: bytes, after: bytes) -> None:
     assume(not after.startswith(b"\xef\xbb\xbf"))
-    once = put(before, BODY)
-    assert put(once + after, "- new\n").endswith(after)
-    out = take_out(once + after)
+    once = put_block(before, BODY)
+    assert put_block(once + after, "- new\n").endswith(after)
+    out = remove_block(once + after)
     assert out is not None
     assert out.startswith(before)
     assert out.endswith(after)
@@ -70,21 +70,21 @@ def test_what_people_write_around_the_block_later_stays(before: bytes, after: by
 
 
 def test_a_file_of_our_own_goes_with_its_block_unless_somebody_wrote_in_it() -> None:
-    made = put(None, BODY)
-    assert take_out(made) is None
-    assert take_out(b"Mine.\n" + made) == b"Mine.\n"
-    assert take_out(put(b"", BODY)) == b""
+    made = put_block(None, BODY)
+    assert remove_block(made) is None
+    assert remove_block(b"Mine.\n" + made) == b"Mine.\n"
+    assert remove_block(put_block(b"", BODY)) == b""
 
 
 def test_the_line_ends_of_a_block_may_change_with_those_of_its_file() -> None:
-    once = put(b"One\nTwo\n", BODY)
+    once = put_block(b"One\nTwo\n", BODY)
     changed = once.replace(b"\n", b"\r\n")
-    assert body_of(changed) == BODY
-    assert take_out(changed) == b"One\r\nTwo\r\n"
+    assert read_block(changed) == BODY
+    assert remove_block(changed) == b"One\r\nTwo\r\n"
 
 
 def _spoilt() -> dict[str, bytes]:
-    once = put(b"Text\n", BODY)
+    once = put_block(b"Text\n", BODY)
     return {
         "edited": once.replace(b"does", b"did"),
         "marker": once.replace(b"hash=", b"hush="),
@@ -99,12 +99,12 @@ def _spoilt() -> dict[str, bytes]:
 @pytest.mark.parametrize("name", _spoilt())
 def test_a_block_that_is_not_as_it_was_written_is_left_alone(name: str) -> None:
     with pytest.raises(BlockError):
-        put(_spoilt()[name], BODY)
+        put_block(_spoilt()[name], BODY)
     with pytest.raises(BlockError):
-        take_out(_spoilt()[name])
+        remove_block(_spoilt()[name])
 
 
 @pytest.mark.parametrize("data", [b"caf\xe9\n", "text".encode("utf-16"), b"a\0b", b"```\nnever closed\n"])
 def test_a_file_that_cannot_take_a_block_is_left_alone(data: bytes) -> None:
     with pytest.raises(BlockError):
-        put(data, BODY)
+        put_block(data, BODY)

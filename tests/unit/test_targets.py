@@ -21,7 +21,7 @@ from skilld.git.state import is_own_project, is_surely_own
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, is_personal_file
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, Source
-from skilld.skills.find import is_of_kernel, opt_out
+from skilld.skills.find import is_kernel_path, opt_out
 from skilld.targets.find import TargetFiles, WorkingSession, find_targets
 from skilld.targets.route import choose_target, is_personal, ordered_file, ordered_files
 from skilld.targets.session_work import SessionWork, session_work
@@ -160,7 +160,7 @@ def test_no_project_is_made_of_the_home_or_the_disk(root: Path) -> None:
         found = _places(root, cwd=folder)
         assert {ref.kind for ref in found.refs} == {TargetKind.PERSONAL}
         assert found.why_none
-    assert not is_of_kernel(Path("/dev/shm/project"))  # noqa: S108 - a name
+    assert not is_kernel_path(Path("/dev/shm/project"))  # noqa: S108 - a name
 
 
 def test_a_home_that_is_kept_in_git_with_instructions_at_its_top_is_a_project(root: Path) -> None:

@@ -46,7 +46,7 @@ from skilld.classify.offline.product import (
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.said_already import says_already
 from skilld.classify.subject import fill_pronoun, text_before_quote
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import content_stems, is_about, other_tongue
 
@@ -182,7 +182,7 @@ def _skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
 
 def _subject_stems(skill: SkillDoc) -> frozenset[str]:
     """Return the stems of a skill's name and description."""
-    return content_stems(f"{skill.name.replace('-', ' ')} {front(skill.text).description}")
+    return content_stems(f"{skill.name.replace('-', ' ')} {read_front(skill.text).description}")
 
 
 def _is_relevant(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from skilld.text import counted, often
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skilld.exchange.outgoing import Check
+    from skilld.exchange.outgoing import LeakCheck
     from skilld.git.repo import Repo
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
@@ -88,7 +88,7 @@ def _export_text(
         document = _build_document(store, row, said, with_evidence=arguments.with_evidence)
         # Each text separately first: YAML folds long lines, and a secret split over two would not be found.
         masked = _mask(document, redact)
-        dumped = yaml_text.dump(masked)
+        dumped = yaml_text.dump_yaml(masked)
         text = redact(dumped)
         return text, masked != document or text != dumped
     text = redact(said)
@@ -104,13 +104,13 @@ def _mask(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - ma
 
 
 def _build_document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) -> dict[str, Any]:
-    from skilld.exchange.document import Stats, to_document
-    from skilld.skills.draft import read
+    from skilld.exchange.document import UsageStats, to_document
+    from skilld.skills.draft import read_draft
 
     accepted = store.proposals.accepted()
     quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
-    stats = Stats(row.uses.number, row.uses.success)
-    draft = read(said, row.name)
+    stats = UsageStats(row.uses.number, row.uses.success)
+    draft = read_draft(said, row.name)
     return to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else ())
 
 
@@ -142,7 +142,7 @@ class _SharePlan:
     branch: str
     files: dict[str, str]
     message: str
-    check: Check
+    check: LeakCheck
 
 
 def add_share(verbs: common.Verbs) -> None:
@@ -159,7 +159,7 @@ def add_share(verbs: common.Verbs) -> None:
 def run_share(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.exchange.incoming import is_address
-    from skilld.exchange.outgoing import put, take_back
+    from skilld.exchange.outgoing import put_on_branch, restore_branch
     from skilld.git.remote import push
 
     removed = scrub_environment()
@@ -179,13 +179,15 @@ def run_share(arguments: argparse.Namespace) -> int:
         return Exit.FAILURE
     for plan in plans:
         now = int(time.time())
-        shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check)
+        shared = put_on_branch(
+            plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check
+        )
         if shared.commit != shared.before:
             _remember_commit(plan.repo, shared.commit)
         try:
             push(plan.repo, remote, shared.ref, removed)
         except RetryError:
-            take_back(plan.repo, shared)
+            restore_branch(plan.repo, shared)
             raise
         console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
         others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
@@ -220,16 +222,16 @@ def _remember_commit(repo: Repo, commit: str) -> None:
 
 def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
     """Return a plan for each skill's branch; a single one if the branch is named and they share a repository."""
-    from skilld.exchange.outgoing import PREFIX, Check, redacted
+    from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, redact_skill
     from skilld.git.managed_repos import track
     from skilld.proposals.staging import private_repositories
 
     plans: dict[tuple[Path, str], _SharePlan] = {}
-    check = Check(common.secret_finder(), inventory.session_words(common.store_or_empty(), rows))
+    check = LeakCheck(common.secret_finder(), inventory.session_words(common.store_or_empty(), rows))
     for row in rows:
-        text = redacted(inventory.skill_text(row.skill), check)
+        text = redact_skill(inventory.skill_text(row.skill), check)
         tracked = track(row.path, private_repositories())
-        key = (tracked.repo.address, branch or PREFIX + row.name)
+        key = (tracked.repo.address, branch or BRANCH_PREFIX + row.name)
         plan = plans.get(key) or _SharePlan(tracked.repo, key[1], {}, "", check)
         message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
         plans[key] = replace(plan, files=plan.files | {tracked.relpath: text}, message=message)

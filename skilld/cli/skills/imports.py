@@ -60,10 +60,10 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.exchange.incoming import find
+    from skilld.exchange.incoming import find_skills
 
     removed = scrub_environment()
-    found = find(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
+    found = find_skills(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
     if arguments.only:
         found = [one for one in found if one.folder in arguments.only or one.where in arguments.only]
     if not found:
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _ImportResult:
-    from skilld.exchange.incoming import alike, incoming, place, proposal
+    from skilld.exchange.incoming import find_place, import_proposal, import_skill, similarity_flags
     from skilld.proposals.amend import stage_and_store
     from skilld.skills.draft import SHORT_NAMES
 
@@ -91,9 +91,9 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
     name = common.as_text(arguments.name)
     taken = None
     try:
-        taken = incoming(found, common.as_text(arguments.source), common.secret_finder(), name=name, kind=kind)
+        taken = import_skill(found, common.as_text(arguments.source), common.secret_finder(), name=name, kind=kind)
         skills = inventory.all_skills([arguments.project.resolve()] if arguments.project else [])
-        path = place(
+        path = find_place(
             taken.draft.name,
             arguments.project,
             skills=skills,
@@ -102,9 +102,9 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
             home=common.home(),
         )
         texts = {skill.name: inventory.skill_text(skill) for skill in skills}
-        taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
+        taken = replace(taken, flags=(*taken.flags, *similarity_flags(taken, texts)))
         tries = sum(one.path == str(path) for one in store.proposals.all())
-        made = proposal(taken, path, rfc3339(time.time()), tries)
+        made = import_proposal(taken, path, rfc3339(time.time()), tries)
         return _ImportResult(found.where, taken, stage_and_store(store, made))
     except SkilldError as error:
         return _ImportResult(found.where, taken, error=error)

@@ -179,10 +179,10 @@ def add_use(verbs: common.Verbs) -> None:
 
 def run_use(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.skills.write import body, filled, holes
+    from skilld.skills.write import body_of, fill_holes, holes
 
     row = inventory.find_skill(common.store_or_empty(), arguments.name)
-    text = body(inventory.skill_text(row.skill)).lstrip("\r\n")
+    text = body_of(inventory.skill_text(row.skill)).lstrip("\r\n")
     known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _parse_variables(arguments.var)
     if unknown := sorted(values.keys() - set(known)):
@@ -191,7 +191,7 @@ def run_use(arguments: argparse.Namespace) -> int:
     if missing := [name for name in known if name not in values]:
         remedy = " ".join(f"--var {name}=..." for name in missing)
         raise UsageError("A variable is missing", ", ".join(missing), f"skilld skills use {row.name} {remedy}")
-    said = filled(text, values) if known else text
+    said = fill_holes(text, values) if known else text
     if sys.stdout.isatty():
         console.piece(said)
     else:

@@ -10,7 +10,7 @@ from skilld.edit.change import Change, Finding, flag, refuse
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import SkillFile, parse
-from skilld.skills.spec import front
+from skilld.skills.spec import read_front
 from skilld.skills.write import compose
 from skilld.text import folded
 
@@ -212,7 +212,7 @@ def _check_import(change: Change, path: str) -> Iterator[Finding]:
 def unfold_front(after: bytes) -> tuple[list[Finding], bytes]:
     """Return the findings about the front matter, and the skill as one body. Raises as `parse` does."""
     skill = parse(after)
-    said = front(skill.front)
+    said = read_front(skill.front)
     findings = (
         []
         if _is_own_format(skill)
@@ -224,7 +224,7 @@ def unfold_front(after: bytes) -> tuple[list[Finding], bytes]:
 
 def _is_own_format(skill: SkillFile) -> bool:
     """Whether the front matter is, byte for byte, what `compose` writes for its name, description and marks."""
-    said = front(skill.front)
+    said = read_front(skill.front)
     if skill.bom or any(not key.startswith("skilld-") for key in said.metadata):
         return False
     try:

@@ -1,7 +1,7 @@
-"""Puts our entry into another program's settings and takes it out, leaving every other byte as it was. Pure.
+"""Adds skilld's entry to another program's settings and removes it, leaving every other byte unchanged. Pure.
 
-A JSON file gets a member at its start, any other file a block of lines at its end. If the program rewrites its file
-meanwhile, our member is recognized by its value, and the block by its two markers.
+A JSON file gets a member at its start, any other file a block of lines at its end. If the program rewrites its file,
+the member is recognized by its value, and the block by its two markers.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from typing import Any
 
 from skilld.errors import SkilldError
 
-_BLANK = re.compile(r"[ \t\r\n]*")
-_BEGIN = "# skilld statusline: begin"
-_UNENDED = f"{_BEGIN} (after an unterminated line)"
-_END = "# skilld statusline: end"
-_AFTER_UNENDED = (f"{_UNENDED}\n", f"{_BEGIN} (after a line without an end)\n")  # the second by older versions
-_BLOCK = re.compile(
-    rf"^{_BEGIN}(?: \(after (?:an unterminated line|a line without an end)\))?\n"
-    rf"(?:(?!{_END}$|{_BEGIN}).*\n)*+{_END}\n?",
+_BLANK_PATTERN = re.compile(r"[ \t\r\n]*")
+_BEGIN_MARK = "# skilld statusline: begin"
+_UNENDED_MARK = f"{_BEGIN_MARK} (after an unterminated line)"
+_END_MARK = "# skilld statusline: end"
+_UNENDED_STARTS = (
+    f"{_UNENDED_MARK}\n",
+    f"{_BEGIN_MARK} (after a line without an end)\n",
+)  # the second by older versions
+_BLOCK_PATTERN = re.compile(
+    rf"^{_BEGIN_MARK}(?: \(after (?:an unterminated line|a line without an end)\))?\n"
+    rf"(?:(?!{_END_MARK}$|{_BEGIN_MARK}).*\n)*+{_END_MARK}\n?",
     re.MULTILINE,
 )
 
@@ -45,7 +48,7 @@ def put_member(text: str | None, key: str, value: object) -> str:
     return f"{text[:opened]}{blank}{written}{',' if members else ''}{text[opened:]}"
 
 
-def without_member(text: str, key: str, value: object) -> str:
+def remove_member(text: str, key: str, value: object) -> str:
     """Return the JSON object without that member, if it has this value. Raises SkilldError if it is not an object."""
     opened, members = _members(text)
     for number, one in enumerate(members):
@@ -68,36 +71,36 @@ def _members(text: str) -> tuple[int, list[_Member]]:
             raise SkilldError("The file was left unchanged", "it is not a JSON object")
     except (ValueError, RecursionError) as error:
         raise SkilldError("The file was left unchanged", f"it is not plain JSON ({error})") from error
-    decoder, at = json.JSONDecoder(), _after_blank(text, 0) + 1
+    decoder, at = json.JSONDecoder(), _skip_blank(text, 0) + 1
     opened, members = at, []
-    while text[at := _after_blank(text, at)] != "}":
+    while text[at := _skip_blank(text, at)] != "}":
         key, end = decoder.raw_decode(text, at)
-        value, ended = decoder.raw_decode(text, _after_blank(text, _after_blank(text, end) + 1))  # after the colon
+        value, ended = decoder.raw_decode(text, _skip_blank(text, _skip_blank(text, end) + 1))  # after the colon
         members.append(_Member(key, value, at, ended))
-        at = _after_blank(text, ended)
+        at = _skip_blank(text, ended)
         at += text[at] == ","
     return opened, members
 
 
-def _after_blank(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
+def _skip_blank(text: str, at: int) -> int:
+    found = _BLANK_PATTERN.match(text, at)
     return found.end() if found else at
 
 
 def put_block(text: str | None, lines: str) -> str:
     """Return the text with our block of lines at its end. Raises SkilldError if it already has one."""
     before = text or ""
-    if _BLOCK.search(before):
+    if _BLOCK_PATTERN.search(before):
         raise SkilldError("The file was left unchanged", "it already contains skilld's status line")
     unended = before != "" and not before.endswith("\n")
-    return f"{before}{chr(10) if unended else ''}{_UNENDED if unended else _BEGIN}\n{lines}{_END}\n"
+    return f"{before}{chr(10) if unended else ''}{_UNENDED_MARK if unended else _BEGIN_MARK}\n{lines}{_END_MARK}\n"
 
 
-def without_block(text: str) -> str:
+def remove_block(text: str) -> str:
     """Return the text without our block, as it was before. Anything added after it stays."""
-    if (found := _BLOCK.search(text)) is None:
+    if (found := _BLOCK_PATTERN.search(text)) is None:
         return text
     start, end = found.span()
-    if text.startswith(_AFTER_UNENDED, start) and end == len(text):
+    if text.startswith(_UNENDED_STARTS, start) and end == len(text):
         start -= 1  # the line end that was added to the line before
     return text[:start] + text[end:]
