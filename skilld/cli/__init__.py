@@ -3,5 +3,5 @@
 `add` describes the arguments of its verbs; the function that each of them names takes these and returns the exit code.
 `skilld.__main__` calls both and prints the SkilldErrors that either raises. Heavy libraries are imported inside a verb.
 
-Verbs share `common` (settings, store, JSON), `terminal` (asking the person) and `inventory` (their skills).
+Verbs share `common` (settings, store, JSON), `terminal` (questions to the person) and `inventory` (their skills).
 """

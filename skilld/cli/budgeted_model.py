@@ -1,4 +1,4 @@
-"""One small question to the configured model, in a worker, within the day's budget."""
+"""Asks the configured model a small question, in a worker and within the day's budget."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BudgetedModel:
                 "No model is configured", "the offline rules cannot answer questions", "Choose one: skilld setup"
             )
 
-    def spent(self) -> str | None:
+    def spent_limit(self) -> str | None:
         """Return the limit of today's budget that has been reached, or None."""
         from skilld.store.budget import spent_limit
 
@@ -44,7 +44,7 @@ class BudgetedModel:
         from skilld.types import Outcome
         from skilld.worker.spawn import Worker
 
-        if why := self.spent():
+        if why := self.spent_limit():
             return None, f"today's budget is spent ({why})"
         with Worker(dict(os.environ)) as worker:
             result = worker.do(Job(work, common.host().umask), self._settings.worker.seconds * 2)

@@ -70,7 +70,7 @@ def _attach_completers(parser: argparse.ArgumentParser) -> None:
 
 
 def _never_raising(found: Callable[[argparse.Namespace], Candidates]) -> Callable[..., Candidates]:
-    """Return the completer; what it cannot find out completes nothing, and no message spoils the line."""
+    """Wrap a completer so that an error yields no completions, and no message on the person's line."""
 
     def completer(parsed_args: argparse.Namespace, **_: Any) -> Candidates:  # noqa: ANN401 - what argcomplete adds
         try:

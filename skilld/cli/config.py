@@ -131,7 +131,7 @@ def try_model(*, asks_again: bool = False) -> bool:
     if settings.model != "auto":  # auto finds no model, or an Ollama that answers at once
         console.line(f"Asking the {who} a test question ...")
     found = model_facts(settings, os.environ, common.store_or_empty(), time.time(), ask=True)
-    trouble = found.lacks or (found.answer if isinstance(found.answer, Trouble) else None)
+    trouble = found.missing or (found.answer if isinstance(found.answer, Trouble) else None)
     if trouble:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
         console.say(f"  {console.plain(trouble.remedy)}")

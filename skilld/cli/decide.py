@@ -193,18 +193,18 @@ def _decide_each(
     code = 0
     rows = []
     for proposal in chosen:
-        told, error = None, None
+        report, error = None, None
         try:
             # Read again: deciding on another proposal may have changed this one.
-            told = carry_out(store.proposals.get(proposal.id) or proposal)
+            report = carry_out(store.proposals.get(proposal.id) or proposal)
         except SkilldError as failed:
             if len(chosen) == 1:
                 raise
             code, error = code or failed.code, failed
         if as_json:
-            rows.append(_as_json(store.proposals.get(proposal.id) or proposal, told, error))
+            rows.append(_as_json(store.proposals.get(proposal.id) or proposal, report, error))
         else:
-            _print_report(proposal, told, error)
+            _print_report(proposal, report, error)
     if as_json:
         common.write_json(rows)
     elif not chosen:
@@ -212,23 +212,23 @@ def _decide_each(
     return code
 
 
-def _as_json(now: Proposal, told: DecisionReport | None, error: SkilldError | None) -> dict[str, Any]:
+def _as_json(now: Proposal, report: DecisionReport | None, error: SkilldError | None) -> dict[str, Any]:
     return {
         "id": now.id,
         "state": now.state.value,
         "commit": now.landed or now.commit,
-        "said": list(told.lines) if told else [],
-        "warnings": list(told.warnings) if told else [],
+        "said": list(report.lines) if report else [],
+        "warnings": list(report.warnings) if report else [],
         "error": str(error) if error else "",
     }
 
 
-def _print_report(proposal: Proposal, told: DecisionReport | None, error: SkilldError | None) -> None:
+def _print_report(proposal: Proposal, report: DecisionReport | None, error: SkilldError | None) -> None:
     if error is not None:
         console.warn(f"skilld: {proposal.id}: {console.plain(str(error))}")
         if error.remedy:
             console.warn(f"  {console.plain(error.remedy)}")
-    for line in told.lines if told else ():
+    for line in report.lines if report else ():
         console.say(console.plain(line))
-    for warning in told.warnings if told else ():
+    for warning in report.warnings if report else ():
         console.warn(f"skilld: {console.plain(warning)}")

@@ -68,11 +68,11 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     found = [
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
         *checks.agents(facts.agents, now),
-        *checks.daemon(facts.daemon, facts.service.told, now),
+        *checks.daemon(facts.daemon, facts.service.state, now),
         *checks.blocked(facts.blocked),
         *checks.surprises(here),
         *checks.no_common_file(here),
-        *checks.contradicted(facts.opposed),
+        *checks.contradicted(facts.contradicted),
         *checks.damaged(facts.damaged),
         *checks.drift(facts.drift),
         checks.service(facts.service),

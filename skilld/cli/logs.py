@@ -88,7 +88,7 @@ def _follow_journal() -> Iterator[str]:
 
 
 def _last_lines(log: Path, number: int) -> list[str]:
-    """Return the last lines of the log; those of the file before it too, where it was rotated just now."""
+    """Return the last lines of the log, including those of the previous file, as it may just have been rotated."""
     found: deque[str] = deque(maxlen=number)
     for path in (log.with_name(f"{log.name}.1"), log):
         with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:

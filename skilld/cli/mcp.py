@@ -34,12 +34,12 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(
             "Agents start this command and speak MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
         )
-    shelf = SkillTools(
+    tools = SkillTools(
         lambda: inventory.skills_to_offer(inventory.all_skills([project]), project),
         lambda skill: text(skill.path),
         lambda work: [asdict(one) for one in find_recommendations(work, project)],
     )
-    serve(shelf, os.environ)
+    serve(tools, os.environ)
     return 0
 
 

@@ -59,7 +59,7 @@ _NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)\b.*", re.DOTA
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests the nearest command or option, and makes its arguments safe to print."""
 
-    _given: Sequence[str] = ()
+    _arguments: Sequence[str] = ()
 
     def format_help(self) -> str:
         """Return the help, with examples at the end."""
@@ -73,7 +73,7 @@ class _Parser(argparse.ArgumentParser):
         """Print what is wrong, safe for the terminal, or the commands if none was given; and exit."""
         if _NO_COMMAND.fullmatch(message):
             known = self._options()
-            unknown = [one for one in self._given if one.partition("=")[0] not in known]
+            unknown = [one for one in self._arguments if one.partition("=")[0] not in known]
             if not unknown:
                 sys.stderr.write(self.without_command())
                 self.exit(Exit.USAGE)
@@ -90,7 +90,7 @@ class _Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Refuse unknown arguments here: the parent parser knows neither this command's options nor its usage."""
-        self._given = list(args or ())
+        self._arguments = list(args or ())
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")

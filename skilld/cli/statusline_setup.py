@@ -27,14 +27,14 @@ _STARSHIP_SECTION = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nform
 
 
 @dataclass(frozen=True, slots=True)
-class _Host:
+class _StatusLineHost:
     """A program with a status line: its settings file, and how skilld's part is added to its text and removed."""
 
     title: str
     path: Callable[[], Path]
-    put: Callable[[str | None], str]
-    take_out: Callable[[str], str]
-    by_hand: str  # what the person can add if skilld cannot
+    add_to: Callable[[str | None], str]
+    remove_from: Callable[[str], str]
+    manual_step: str  # what the person can add if skilld cannot
 
 
 def _path_from_variable(variable: str, usual: Path) -> Path:
@@ -52,21 +52,21 @@ def _tmux_file() -> Path:
 
 
 HOSTS = {
-    "claude-code": _Host(
+    "claude-code": _StatusLineHost(
         "Claude Code",
         lambda: _path_from_variable("CLAUDE_CONFIG_DIR", common.home() / ".claude") / "settings.json",
         lambda text: foreign_settings.put_member(text, *_CLAUDE_MEMBER),
         lambda text: foreign_settings.remove_member(text, *_CLAUDE_MEMBER),
         f"in Claude Code's statusLine setting, have the command also run {_COMMAND}",
     ),
-    "starship": _Host(
+    "starship": _StatusLineHost(
         "starship",
         lambda: _path_from_variable("STARSHIP_CONFIG", _config_folder() / "starship.toml"),
         lambda text: foreign_settings.put_block(text, _STARSHIP_SECTION),
         foreign_settings.remove_block,
         f"add a [custom.skilld] section with the command {_COMMAND}",
     ),
-    "tmux": _Host(
+    "tmux": _StatusLineHost(
         "tmux",
         _tmux_file,
         lambda text: foreign_settings.put_block(text, _TMUX_LINE),
@@ -85,23 +85,21 @@ def install_status_line(name: str) -> None:
         return
     from skilld.store.meta import STATUSLINES
 
-    place = HOSTS[name]
-    path = place.path().resolve()  # people link their settings to a repository
+    host = HOSTS[name]
+    path = host.path().resolve()  # people link their settings to a repository
     before = _read_text(path)
-    if before is not None and place.take_out(before) != before:
-        console.say(
-            f"{place.title} already shows how many proposals are waiting (set up in {console.plain(str(path))})"
-        )
+    if before is not None and host.remove_from(before) != before:
+        console.say(f"{host.title} already shows how many proposals are waiting (set up in {console.plain(str(path))})")
         return
     try:
-        after = place.put(before)
+        after = host.add_to(before)
     except SkilldError as error:
-        raise SkilldError(error.title, f"{path}: {error.cause}", f"To do it by hand: {place.by_hand}.") from error
+        raise SkilldError(error.title, f"{path}: {error.cause}", f"To do it by hand: {host.manual_step}.") from error
     meta = common.store().meta
     # Stored before writing, so that nothing is forgotten; `created`, so that a new file is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})
     FileChange(path, _encode(before), _encode(after)).write()
-    console.say(f"{place.title} now shows how many proposals are waiting (set up in {console.plain(str(path))})")
+    console.say(f"{host.title} now shows how many proposals are waiting (set up in {console.plain(str(path))})")
     console.say(f"To undo: skilld setup --statusline {NONE}")
 
 
@@ -114,19 +112,19 @@ def _find_removals() -> Iterator[FileChange]:
     from skilld.store.meta import STATUSLINES
 
     known = common.store_or_empty().meta.get(STATUSLINES, {})
-    usual = {str(place.path().resolve()): {"place": name, "created": False} for name, place in HOSTS.items()}
+    usual = {str(host.path().resolve()): {"place": name, "created": False} for name, host in HOSTS.items()}
     for path, one in {**usual, **known}.items():
-        place = HOSTS[one["place"]]
+        host = HOSTS[one["place"]]
         try:
             before = _read_text(Path(path))
-            after = None if before is None else place.take_out(before)
+            after = None if before is None else host.remove_from(before)
         except SkilldError:
             if path in known:
                 raise
             continue  # skilld never wrote to it
         if before is None or after == before:
             continue
-        if one["created"] and (not after or (place.title == "Claude Code" and foreign_settings.is_empty(after))):
+        if one["created"] and (not after or (host.title == "Claude Code" and foreign_settings.is_empty(after))):
             after = None
         yield FileChange(Path(path), _encode(before), _encode(after))
 

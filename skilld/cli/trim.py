@@ -178,14 +178,14 @@ class _TrimModel(BudgetedModel):
     """The configured model, asked what a file says twice or at length."""
 
     def find_cuts(
-        self, parsed: ParsedFile, known: FileFacts, counter: Tokenizer, besides: list[Cut]
+        self, parsed: ParsedFile, known: FileFacts, counter: Tokenizer, found: list[Cut]
     ) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and that passed the checks in code, or why it was not asked."""
         from skilld.protocol import FindRedundancy, RedundancyResult
         from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
 
         text = parsed.file.data.decode("utf-8", "replace")
-        if why := self.spent():
+        if why := self.spent_limit():
             return [], f"the model was not asked because today's budget is spent ({why})"
         if not parsed.units or counter.count(text) > _MAX_SENT_TOKENS:
             return [], "the model was not asked because the file is too long" if parsed.units else ""
@@ -196,7 +196,7 @@ class _TrimModel(BudgetedModel):
             return [], f"the model did not answer: {why}"
         answers = [PieceAnswer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
         answers += [PieceAnswer(int(number) - 1, text=text) for number, text in result.text.items()]
-        return cuts_from_answers(parsed, known, answers, counter.count, besides), ""
+        return cuts_from_answers(parsed, known, answers, counter.count, found), ""
 
 
 def _propose(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:

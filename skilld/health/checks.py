@@ -40,7 +40,7 @@ _MAX_MALFORMED_SHARE = 0.2  # of lines: a larger share means a new format, not d
 def agents(found: Sequence[Agent], now: float) -> list[Check]:
     """Return one check for each agent, and a failed one if there are no sessions of any."""
     checks = [_check_agent(agent, now) for agent in found]
-    if any(agent.there or agent.chosen for agent in found):
+    if any(agent.exists or agent.chosen_by for agent in found):
         return checks
     titles = ", ".join(agent.title for agent in found)
     nobody = Check(
@@ -59,17 +59,17 @@ def _check_agent(agent: Agent, now: float) -> Check:
     if agent.unreadable:
         folder = agent.unreadable[0]
         return Check(name, Verdict.FAIL, f"cannot read {folder}", f"chmod u+rx {in_shell(folder)}")
-    if not agent.there and agent.chosen:
-        remedy = f"Fix {agent.chosen}, or remove it."
+    if not agent.exists and agent.chosen_by:
+        remedy = f"Fix {agent.chosen_by}, or remove it."
         return Check(
             name,
             Verdict.FAIL,
-            f"{agent.chosen} points to {places}, which {'does' if len(agent.folders) == 1 else 'do'} not exist",
+            f"{agent.chosen_by} points to {places}, which {'does' if len(agent.folders) == 1 else 'do'} not exist",
             remedy,
         )
-    if not agent.there and not agent.installed:
+    if not agent.exists and not agent.installed:
         return Check(name, Verdict.SKIP, f"{NOT_INSTALLED}; skilld watches for {places}")
-    if not agent.there:
+    if not agent.exists:
         return Check(name, Verdict.SKIP, f"no sessions yet; skilld watches for {places}")
     if not agent.files:
         return Check(name, Verdict.WARN, f"no sessions yet in {places}")
@@ -95,11 +95,11 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
     again = "skilld service stop && skilld service start" if service.running else "Stop the daemon, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
         return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
-    said = facts.said or {}
-    if said and said.get("version") != facts.version:
-        detail = f"running version {said.get('version')}, but {facts.version} is installed"
+    status = facts.status or {}
+    if status and status.get("version") != facts.version:
+        detail = f"running version {status.get('version')}, but {facts.version} is installed"
         return Check("daemon", Verdict.WARN, detail, again)
-    if unwatched := said.get("unwatched"):
+    if unwatched := status.get("unwatched"):
         return Check(
             "daemon",
             Verdict.WARN,
@@ -141,23 +141,38 @@ def _check_stale(facts: Daemon) -> Check:
 
 def service(facts: Service) -> Check:
     """Return the check of the service: the first of these conditions that holds."""
-    told = facts.told
-    state = told.state or "stopped"
+    known = facts.state
+    state = known.state or "stopped"
     unknown = state == "unknown"
     install, logs = "skilld service install", "Find out why: skilld logs"
     in_terminal = "Run skilld in a terminal instead: skilld run"
-    missing = f"runs without {', '.join(facts.misses)}, which your shell sets"
+    missing = f"runs without {', '.join(facts.missing)}, which your shell sets"
     rules = (
-        (unknown and not told.installed, Verdict.SKIP, f"not available here: {told.says}", in_terminal),
-        (not told.installed, Verdict.SKIP, "not installed; to run skilld at every login: skilld service install", ""),
-        (not facts.program_there, Verdict.FAIL, f"starts {told.program}, which no longer exists", install),
-        (unknown, Verdict.WARN, f"{told.manager} is not responding: {told.says}", "In a terminal: skilld run"),
-        (not told.running and state.startswith("failed"), Verdict.FAIL, state, logs),
-        (told.restarts > _MAX_RESTARTS, Verdict.WARN, f"restarted {told.restarts} times", logs),
-        (not told.running, Verdict.WARN, state, "skilld service start"),
-        (bool(facts.misses), Verdict.WARN, missing, f"{install} --environment keep"),
-        (not told.enabled, Verdict.WARN, "does not start when you log in", install),
-        (True, Verdict.OK, f"running under {told.manager}", ""),
+        (
+            unknown and not known.installed,
+            Verdict.SKIP,
+            f"not available here: {known.says}",
+            in_terminal,
+        ),
+        (
+            not known.installed,
+            Verdict.SKIP,
+            "not installed; to run skilld at every login: skilld service install",
+            "",
+        ),
+        (not facts.program_exists, Verdict.FAIL, f"starts {known.program}, which no longer exists", install),
+        (
+            unknown,
+            Verdict.WARN,
+            f"{known.manager} is not responding: {known.says}",
+            "In a terminal: skilld run",
+        ),
+        (not known.running and state.startswith("failed"), Verdict.FAIL, state, logs),
+        (known.restarts > _MAX_RESTARTS, Verdict.WARN, f"restarted {known.restarts} times", logs),
+        (not known.running, Verdict.WARN, state, "skilld service start"),
+        (bool(facts.missing), Verdict.WARN, missing, f"{install} --environment keep"),
+        (not known.enabled, Verdict.WARN, "does not start when you log in", install),
+        (True, Verdict.OK, f"running under {known.manager}", ""),
     )
     return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)
 
@@ -172,8 +187,8 @@ def back_end(model: Model | None) -> Check:
     name = "judge"
     if model is None:
         return Check(name, Verdict.SKIP, "unknown until the settings are valid")
-    if model.lacks is not None:
-        return Check(name, Verdict.FAIL, f"{model.name}: {model.lacks.what}", model.lacks.remedy)
+    if model.missing is not None:
+        return Check(name, Verdict.FAIL, f"{model.name}: {model.missing.what}", model.missing.remedy)
     if isinstance(model.answer, Trouble):
         return Check(name, Verdict.FAIL, f"{model.name}: {model.answer.what}", model.answer.remedy)
     shown = f"{model.name}: {model.why}"

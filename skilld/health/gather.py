@@ -57,8 +57,8 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
                 name=name,
                 title=info.title,
                 folders=tuple(root.folder for root in stores),
-                chosen=f"the roots.{name} setting" if name in configured else variable,
-                there=bool(there),
+                chosen_by=f"the roots.{name} setting" if name in configured else variable,
+                exists=bool(there),
                 unreadable=tuple(
                     closed for root in stores if (closed := _inaccessible_folder(root.folder)) is not None
                 ),
@@ -187,11 +187,11 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
     """Return the facts of the back-end. With `ask` a worker asks it one question, whose cost is booked."""
     key, url = settings.model_api_key, settings.model_base_url
     choice = choice_of(settings, environment)
-    lacks = _missing_requirement(choice.spec.model, environment, has_key=bool(key or url))
+    missing = _missing_requirement(choice.spec.model, environment, has_key=bool(key or url))
     answer: Trouble | str | None = None
     specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
-        if ask and lacks is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
+        if ask and missing is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
             spent = spent_limit(store.usage.on(day(now)), settings.budget)
             why = f"not tested because the budget is spent: {spent}"
             answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, store, now)
@@ -199,7 +199,7 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
                 answer = replace(answer, what=_name_client(spec.model, answer.what))
     absent = judge_problems(store, settings.model, environment, now)
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
-    return Model(choice.name, choice.why, choice.found, lacks, answer, agents)
+    return Model(choice.name, choice.why, choice.found, missing, answer, agents)
 
 
 def _name_client(model: str, what: str) -> str:
@@ -268,7 +268,7 @@ def _is_reported(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HealthContext:
-    """Where to look: skilld's folders, whose machine it is, its service manager (`platform` is `sys.platform`)."""
+    """What the facts are gathered from: skilld's folders, the machine, its service manager, `sys.platform`."""
 
     places: Places
     host: Host
@@ -299,7 +299,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             agents=tuple(found),
             daemon=Daemon(
                 running=is_held(context.places.lock),
-                said=said,
+                status=said,
                 seen_at=seconds((said or {}).get("seen_at")),
                 paused_until=_describe_pause(store, now),
                 version=__version__,
@@ -314,7 +314,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             notices=_notice_problem(settings, store, context),
             counts=None if bad_store else count_turns(store, settings),
             blocked=tuple(blocked_work(store.batches.with_obstacle(), now)),
-            opposed=tuple(_contradicted(store)),
+            contradicted=tuple(_contradicted(store)),
             damaged=tuple(_damaged_branches(store, context.places)),
             repeated=_repeated_rules(store),
             drift=tuple(_format_drift(store)),

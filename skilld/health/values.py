@@ -86,7 +86,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One agent. `chosen` names the setting or variable that sets its folders; empty for the default ones.
+    """One agent. `chosen_by` names the setting or variable that sets its folders; empty for the default ones.
 
     `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` count what was read,
     `watched` the folders to watch for it; `installed` says whether its program is on PATH. `foreign` counts the
@@ -96,8 +96,8 @@ class Agent:
     name: str
     title: str
     folders: tuple[Path, ...]
-    chosen: str
-    there: bool
+    chosen_by: str
+    exists: bool
     unreadable: tuple[Path, ...]
     files: int
     newest: float | None
@@ -114,7 +114,7 @@ class Daemon:
     """The daemon: whether its lock is held, its last status, and until when it is paused."""
 
     running: bool
-    said: Mapping[str, Any] | None
+    status: Mapping[str, Any] | None
     seen_at: float | None
     paused_until: str
     version: str
@@ -128,12 +128,12 @@ class Daemon:
 class Service:
     """The service as reported by its manager, and whether its program exists.
 
-    `misses` names the variables that the daemon needs and that this shell has but the service does not.
+    `missing` names the variables that the daemon needs and that this shell has but the service does not.
     """
 
-    told: ServiceState
-    program_there: bool = True
-    misses: tuple[str, ...] = ()
+    state: ServiceState
+    program_exists: bool = True
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Model:
     name: str
     why: str
     found: tuple[str, ...] = ()
-    lacks: Trouble | None = None
+    missing: Trouble | None = None
     answer: Trouble | str | None = None
     agents: tuple[tuple[str, Trouble], ...] = ()
 
@@ -192,7 +192,7 @@ class Facts:
     notices: str | None
     counts: Counts | None  # None if the database cannot be read
     blocked: tuple[BlockedWork, ...] = ()
-    opposed: tuple[str, ...] = ()  # open proposals, each with a line that contradicts it
+    contradicted: tuple[str, ...] = ()  # open proposals, each with a line that contradicts it
     damaged: tuple[Trouble, ...] = ()  # staging branches with a missing object
     repeated: tuple[tuple[str, int], ...] = ()  # rules by file and line, each with its number of sessions
     drift: tuple[str, ...] = ()  # changes in clients' formats, each with the shape of a sample

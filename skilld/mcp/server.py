@@ -53,33 +53,33 @@ class SkillTools:
         text: Callable[[Skill], str],
         fitting: Callable[[str], Sequence[Mapping[str, Any]]],
     ) -> None:
-        self._found = found
-        self._text = text
-        self._fitting = fitting
+        self._list_skills = found
+        self._read_text = text
+        self._recommend = fitting
 
     def tools(self) -> list[Tool]:
         """Return the tools that list, read and recommend skills, and those skills that are tools."""
-        skills = self._found()
+        skills = self._list_skills()
         return [_SKILLS_TOOL, _RECOMMEND_TOOL, *(tool for skill in skills if (tool := _as_tool(skill)))]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return the result of a call. Raises SkilldError for unknown tools, unknown skills and invalid arguments."""
         if name == SKILLS:
-            return self._skills(arguments)
+            return self._call_skills(arguments)
         if name == RECOMMEND:
             work = arguments.get("work")
             if not isinstance(work, str) or not work.strip():
                 raise SkilldError("Invalid request", "`work` must be a few words about the task")
-            return json.dumps(self._fitting(cut(work, _MAX_DESCRIPTION)), ensure_ascii=False)
-        for skill in self._found():
+            return json.dumps(self._recommend(cut(work, _MAX_DESCRIPTION)), ensure_ascii=False)
+        for skill in self._list_skills():
             tool = _as_tool(skill)
             if tool is not None and tool.name == name:
-                return cut(_fill(body_of(self._text(skill)), arguments, tool.schema), _MAX_ANSWER)
+                return cut(_fill(body_of(self._read_text(skill)), arguments, tool.schema), _MAX_ANSWER)
         raise SkilldError("No such tool", safe_text(cut(name, 80)))
 
-    def _skills(self, arguments: Mapping[str, Any]) -> str:
+    def _call_skills(self, arguments: Mapping[str, Any]) -> str:
         action, wanted = arguments.get("action", "list"), arguments.get("skill_name", "")
-        skills = self._found()
+        skills = self._list_skills()
         if action == "list":
             return json.dumps([_skill_row(skill) for skill in skills], ensure_ascii=False)
         if action != "read" or not isinstance(wanted, str):
@@ -88,7 +88,7 @@ class SkillTools:
         skill = next((one for one in skills if one.name == wanted), None)
         if skill is None:
             raise SkilldError("No such skill", safe_text(cut(wanted, 80)))
-        return cut(self._text(skill), _MAX_ANSWER)
+        return cut(self._read_text(skill), _MAX_ANSWER)
 
 
 _SKILLS_TOOL = Tool(
@@ -163,12 +163,12 @@ def agent_with_skills(environment: Mapping[str, str], client: str = "") -> str:
 Context = ServerRequestContext[Any]
 
 
-def serve(shelf: SkillTools, environment: Mapping[str, str]) -> None:
+def serve(skill_tools: SkillTools, environment: Mapping[str, str]) -> None:
     """Answer one client until it closes stdin."""
-    asyncio.run(_serve(make_server(shelf, environment)))
+    asyncio.run(_serve(make_server(skill_tools, environment)))
 
 
-def make_server(shelf: SkillTools, environment: Mapping[str, str]) -> Server[Any]:
+def make_server(skill_tools: SkillTools, environment: Mapping[str, str]) -> Server[Any]:
     """Return the server; it shows no tools to an agent that loads skills itself."""
 
     def hidden(context: Context) -> bool:
@@ -176,7 +176,7 @@ def make_server(shelf: SkillTools, environment: Mapping[str, str]) -> Server[Any
         return bool(agent_with_skills(environment, client.client_info.name if client else ""))
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        tools = [] if hidden(context) else await asyncio.to_thread(shelf.tools)
+        tools = [] if hidden(context) else await asyncio.to_thread(skill_tools.tools)
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -193,7 +193,7 @@ def make_server(shelf: SkillTools, environment: Mapping[str, str]) -> Server[Any
         if hidden(context):
             return _result("This agent has its own skills.", error=True)
         try:
-            text = await asyncio.to_thread(shelf.call, asked.name, asked.arguments or {})
+            text = await asyncio.to_thread(skill_tools.call, asked.name, asked.arguments or {})
         except (SkilldError, OSError) as error:
             return _result(str(error), error=True)
         return _result(text)

@@ -61,7 +61,7 @@ class _Instruction:
     what: str
     quotes: tuple[str, ...]
     decided_at: float = 0.0
-    things: int = 1  # a proposal may contain several instructions
+    count: int = 1  # a proposal may contain several instructions
 
 
 def gather(store: Store, now: float, *, words: bool = False) -> Report:
@@ -71,16 +71,16 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     asks = group_learnings(store.learnings.all())
     # Proposals of test cases teach nothing.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
-    heard = [*map(_from_proposal, proposed), *map(_from_learnings, asks)]
+    instructions = [*map(_from_proposal, proposed), *map(_from_learnings, asks)]
     spent = [{**row, "at": (seconds(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
     places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
-    times = [*(one.at for one in heard), *(row["at"] for row in spent), *(at for _, at in places.values())]
+    times = [*(one.at for one in instructions), *(row["at"] for row in spent), *(at for _, at in places.values())]
     weeks = Weeks.spanning(times, now)
-    recent = sorted((one for one in heard if weeks.index_of(one.at) is not None), key=lambda one: -one.at)
-    things = [one for one in recent for _ in range(one.things)]
-    held = {key: cwd for key, (cwd, at) in places.items() if weeks.index_of(at) is not None}
-    groups = _GroupCounter(held, things, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
+    recent = sorted((one for one in instructions if weeks.index_of(one.at) is not None), key=lambda one: -one.at)
+    counted = [one for one in recent for _ in range(one.count)]
+    sessions_in_period = {key: cwd for key, (cwd, at) in places.items() if weeks.index_of(at) is not None}
+    groups = _GroupCounter(sessions_in_period, counted, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
     loaded = Counter(path for one in past if weeks.index_of(one.at) is not None for path in one.loaded)
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
     return Report(
@@ -88,8 +88,8 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         since=rfc3339(weeks.first_moment(times, now)),
         weeks=weeks.mondays,
         words=words,
-        sessions=len(held),
-        taught=_count_taught(things, weeks),
+        sessions=len(sessions_in_period),
+        taught=_count_taught(counted, weeks),
         decided=_count_decisions([one for one in recent if one.where not in {WAITING, State.SAID}]),
         again=_count_repeats(effects, weeks, words=words, unread=bool(store.past.next_unread(now))),
         weight=weigh_files(loaded, weeks),
@@ -114,7 +114,7 @@ def _from_proposal(one: Proposal) -> _Instruction:
         what=one.summary,
         quotes=tuple(said.quote for said in one.evidence),
         decided_at=seconds(one.decided_at) or 0.0,
-        things=len(one.updates) or 1,
+        count=len(one.updates) or 1,
     )
 
 
@@ -124,10 +124,10 @@ def _from_learnings(ask: Sequence[Learning]) -> _Instruction:
     return _Instruction(at, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes)
 
 
-def _count_taught(heard: Sequence[_Instruction], weeks: Weeks) -> TaughtCounts:
-    per_week = {where: weeks.count(one.at for one in heard if one.where == where) for where in DESTINATIONS}
+def _count_taught(instructions: Sequence[_Instruction], weeks: Weeks) -> TaughtCounts:
+    per_week = {where: weeks.count(one.at for one in instructions if one.where == where) for where in DESTINATIONS}
     paths: dict[tuple[str, str], Counter[str]] = {}
-    for one in heard:
+    for one in instructions:
         if one.where not in {WAITING, State.SAID}:
             paths.setdefault((one.path, one.where), Counter())[one.state] += 1
     files = [
@@ -135,7 +135,7 @@ def _count_taught(heard: Sequence[_Instruction], weeks: Weeks) -> TaughtCounts:
         for (path, kind), states in paths.items()
     ]
     return TaughtCounts(
-        total=len(heard),
+        total=len(instructions),
         where={where: sum(counts) for where, counts in per_week.items()},
         per_week=per_week,
         most_in_a_week=_max_per_week(per_week),
@@ -143,10 +143,10 @@ def _count_taught(heard: Sequence[_Instruction], weeks: Weeks) -> TaughtCounts:
     )
 
 
-def _count_decisions(heard: Sequence[_Instruction]) -> DecisionCounts:
-    states = Counter(one.state for one in heard)
+def _count_decisions(instructions: Sequence[_Instruction]) -> DecisionCounts:
+    states = Counter(one.state for one in instructions)
     final = sum(states[state] for state in _DECIDED)
-    took = [one.decided_at - one.at for one in heard if one.state in _DECIDED and one.decided_at >= one.at]
+    took = [one.decided_at - one.at for one in instructions if one.state in _DECIDED and one.decided_at >= one.at]
     days = median(took or [0.0]) / _DAY
     return DecisionCounts(
         states={state.value: states[state] for state in State if state is not State.SAID},
@@ -226,17 +226,17 @@ def _sum_costs(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -
 class _GroupCounter:
     """Counts by agent and by project; `places` has the folder of every known session."""
 
-    held: Mapping[tuple[str, str], str]
-    heard: Sequence[_Instruction]
+    sessions_in_period: Mapping[tuple[str, str], str]
+    instructions: Sequence[_Instruction]
     effects: Sequence[Effect]
     places: Mapping[tuple[str, str], str]
     weeks: Weeks
 
     def by(self, name: Callable[[str, str], str]) -> tuple[Group, ...]:
         """Return the groups by `name`, a function of agent and folder; those with most sessions first."""
-        sessions = Counter(name(agent, cwd) for (agent, _), cwd in self.held.items())
+        sessions = Counter(name(agent, cwd) for (agent, _), cwd in self.sessions_in_period.items())
         taught, accepted, repeats = Counter[str](), Counter[str](), Counter[str]()
-        for one in self.heard:
+        for one in self.instructions:
             group = name(one.agent, self.places.get((one.agent, one.session), ""))
             taught[group] += 1
             accepted[group] += one.state == State.ACCEPTED

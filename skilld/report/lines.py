@@ -80,7 +80,7 @@ def _group_line(group: Group, home: str) -> str:
 
 
 def _blocks(report: Report, values: Sequence[float]) -> str:
-    """Return a bar for each week since there is anything to tell; nothing for a single week, or if all are 0."""
+    """Return a bar for each week since the first event; empty for a single week, or if all are 0."""
     most = max(values, default=0)
     bars = [_BLOCKS[round((len(_BLOCKS) - 1) * one / most)] if one else " " for one in values if most]
     return _BY_WEEK_PREFIX + "".join(bars[-report.weeks_since :]) if len(bars) > 1 < report.weeks_since else ""

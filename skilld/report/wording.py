@@ -29,7 +29,7 @@ def number(given: float) -> str:
 
 
 def percent(given: int | None) -> str:
-    """Return a percentage; a dash where there is nothing to take it of."""
+    """Format a percentage; None is a dash."""
     return "–" if given is None else f"{given}%"
 
 

@@ -303,7 +303,7 @@ class ReviewSession:
             again = (f"{one.id} {describe_repeat(store, one)}" for one in unwanted_said_again(store, now))
             return [*recent_doubts(store, now), *again]
 
-    def look(self, proposal: Proposal) -> ProposalView:
+    def view(self, proposal: Proposal) -> ProposalView:
         """Return the view of a proposal. Reads git and the transcripts."""
         found = read_versions(proposal)
         shown = tuple(diff_rows(*found)) if found is not None else ()
@@ -367,11 +367,11 @@ class ReviewSession:
         lines: list[str] = []
         for one in those:
             try:
-                told = self.accept(one.id, one)
+                report = self.accept(one.id, one)
             except SkilldError as error:
                 why = ". ".join(part for part in (str(error), error.remedy) if part)
                 return DecisionReport(tuple(lines), (f"{one.id} was not accepted, so the rest were not tried. {why}",))
-            lines += (*told.lines, *told.warnings)
+            lines += (*report.lines, *report.warnings)
         return DecisionReport(tuple(lines))
 
     def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
@@ -396,10 +396,10 @@ class ReviewSession:
     def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
         """Apply a proposal to the file at this path instead."""
         with self._locked_proposal(proposal_id) as (store, proposal):
-            made, told = relocation.accept_elsewhere(
+            made, report = relocation.accept_elsewhere(
                 store, proposal, Path(path), self._host, redact=self._redact, decision=accepting(self._context.removed)
             )
-            return self._finish(made, told)
+            return self._finish(made, report)
 
     def undo(self, agree: Callable[[str], bool | None] = lambda _: False) -> DecisionReport:
         """Undo the person's last decision, reverting a commit; one of another session only if they `agree`."""
@@ -478,10 +478,10 @@ class ReviewSession:
         with self._locked_proposal(proposal_id, seen) as (store, proposal):
             return self._finish(proposal_id, decide(store, proposal, decision))
 
-    def _finish(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
+    def _finish(self, proposal_id: str, report: DecisionReport) -> DecisionReport:
         self._decided_here.add(proposal_id)
-        self.outcomes[proposal_id] = told.lines
-        return told.with_undo_key("u")
+        self.outcomes[proposal_id] = report.lines
+        return report.with_undo_key("u")
 
     @contextmanager
     def _locked_proposal(self, proposal_id: str, seen: Proposal | None = None) -> Iterator[tuple[Store, Proposal]]:

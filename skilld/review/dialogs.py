@@ -341,7 +341,7 @@ class Rows(DataTable[Content | _TruncatedCell]):
         """No horizontal scrolling."""
         return 0
 
-    def take_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
+    def set_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
         """Set columns of fixed widths: measuring none keeps thousands of rows fast."""
         for label, width in wanted:
             self.add_column(label, width=width, key=label)

@@ -126,18 +126,18 @@ def age(at: float | None, now: float) -> str:
     return next((f"{int(passed // size)}{unit}" for unit, size in _UNITS if passed >= size), "now")
 
 
-def proposal_detail(proposal: Proposal, look: ProposalView | None, home: Path) -> Content:
-    """Return the details of a proposal; without a `look`, what the store knows. `home` is the person's."""
+def proposal_detail(proposal: Proposal, view: ProposalView | None, home: Path) -> Content:
+    """Return the details of a proposal; without a `view`, what the store knows. `home` is the person's."""
     path = short_path(Path(proposal.path), home)
     lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(path), "dim")]
-    remarks = look.remarks if look else proposal.flags
+    remarks = view.remarks if view else proposal.flags
     lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
-    lines += [Content.styled(f"note: {safe(note)}", "cyan") for note in (look.notes if look else ())]
+    lines += [Content.styled(f"note: {safe(note)}", "cyan") for note in (view.notes if view else ())]
     lines.append(Content(""))
-    lines += [_draw_row(row) for row in look.rows] if look else [Content.styled("loading ...", "dim")]
+    lines += [_draw_row(row) for row in view.rows] if view else [Content.styled("loading ...", "dim")]
     lines.append(Content(""))
     for number, evidence in enumerate(proposal.evidence):
-        said = look.said[number] if look and number < len(look.said) else ()
+        said = view.said[number] if view and number < len(view.said) else ()
         lines += [*_draw_excerpts(said)] if said else [_draw_person("", evidence.quote, "")]
     if proposal.reason:
         lines.append(Content(f"why:   {safe(proposal.reason)}"))

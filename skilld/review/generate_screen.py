@@ -95,7 +95,7 @@ class SaveStep(Step):
         self._saving = False
 
     def on_mount(self) -> None:
-        self.rows.take_columns(draw.NAME_COLUMNS)
+        self.rows.set_columns(draw.NAME_COLUMNS)
         self.rows.focus()
         self._fill()
 
@@ -192,7 +192,7 @@ class ReviewStep(Step):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.rows.take_columns(draw.CANDIDATE_COLUMNS)
+        self.rows.set_columns(draw.CANDIDATE_COLUMNS)
         for number, one in enumerate(self._result.previews):
             self.rows.add(draw.candidate_cells(one, self._keeps[number].name, kept=number in self._kept))
         self.rows.focus()
@@ -272,7 +272,7 @@ class SessionsStep(Step):
         yield from (head, Input(placeholder="/ to filter", id="filter"), *others)
 
     def on_mount(self) -> None:
-        self.rows.take_columns(draw.PAST_SESSION_COLUMNS)
+        self.rows.set_columns(draw.PAST_SESSION_COLUMNS)
         self._read_sessions()
 
     @property

@@ -83,7 +83,7 @@ class Generation:
 
     def __init__(self, options: Options, world: MiningContext, open_store: Callable[[], Store]) -> None:
         self._options = options
-        self._around = world
+        self._context = world
         self._open_store = open_store
         self._prices = Prices(world.terms)
         self._reading = SessionSet()
@@ -93,7 +93,7 @@ class Generation:
     @property
     def model(self) -> str:
         """The model that is asked; `offline` means the built-in rules."""
-        return self._around.terms.spec.model
+        return self._context.terms.spec.model
 
     @property
     def dry_run(self) -> bool:
@@ -103,7 +103,7 @@ class Generation:
     def choices(self, progress: Progress) -> list[SessionChoice]:
         """Return the past sessions that were asked for, newest first. Reads their transcripts."""
         transcripts = with_progress(self._options.transcripts, progress)
-        self._reading = read_sessions(transcripts, self._options.wanted, self._around.redact, self._prices)
+        self._reading = read_sessions(transcripts, self._options.wanted, self._context.redact, self._prices)
         return [_session_choice(session) for session in self._reading.sessions]
 
     def cost(self, choice: SessionChoice) -> float | None:
@@ -149,7 +149,7 @@ class Generation:
     @contextmanager
     def _world(self) -> Iterator[MiningContext]:
         with closing(self._open_store()) as store:
-            yield replace(self._around, store=store)
+            yield replace(self._context, store=store)
 
 
 def name_problem(name: str, others: Collection[str]) -> str | None:

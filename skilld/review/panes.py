@@ -68,7 +68,7 @@ class ListPane(Pane, Generic[T]):
             yield Static()
 
     def on_mount(self) -> None:
-        self.rows.take_columns(self.COLUMNS)
+        self.rows.set_columns(self.COLUMNS)
         self.read()
 
     def enter(self) -> None:

@@ -60,11 +60,11 @@ class PlainReview:
         """Ask about one proposal after the other; return False if the person quits."""
         while proposal := self._next(ids, seen):
             seen.add(proposal.id)
-            look = self._session.look(proposal)
-            self._show(proposal, look)
+            view = self._session.view(proposal)
+            self._show(proposal, view)
             answer = _CONTINUE
             while answer == _CONTINUE:
-                answer = self._handle_answer(proposal, look, seen)
+                answer = self._handle_answer(proposal, view, seen)
             if answer == "q":
                 return False
         return True
@@ -87,7 +87,7 @@ class PlainReview:
         found = (one for one in waiting if one.id not in seen and has_words(one, self._words))
         return next(found, None)
 
-    def _handle_answer(self, proposal: Proposal, look: ProposalView, seen: set[str]) -> str:
+    def _handle_answer(self, proposal: Proposal, view: ProposalView, seen: set[str]) -> str:
         """Ask once and carry out the answer; return what happens next."""
         given = self._talk.ask_line(_QUESTION)
         if (letter := given.lower()[:1]) in {"s", "n", "q"}:
@@ -95,12 +95,12 @@ class PlainReview:
         try:
             if given.startswith("/"):
                 return self._search(given[1:].strip(), seen)
-            return self._try_decision(given, proposal, look) or self._handle_other(given, seen)
+            return self._try_decision(given, proposal, view) or self._handle_other(given, seen)
         except SkilldError as error:
             self._talk.show_error(error)
             return _CONTINUE
 
-    def _try_decision(self, given: str, proposal: Proposal, look: ProposalView) -> str:
+    def _try_decision(self, given: str, proposal: Proposal, view: ProposalView) -> str:
         """Decide as the person says; return what happens next, empty if that was not a decision."""
         match given.lower()[:1]:
             case "a" if given == "A":
@@ -111,9 +111,9 @@ class PlainReview:
                 why = self._talk.ask("reason (Enter for none)? ") or ""
                 self._print_report(self._session.reject(proposal.id, why, proposal))
             case "e":
-                return self._edit_and_accept(proposal, look)
+                return self._edit_and_accept(proposal, view)
             case "p":
-                return self._accept_parts(proposal, look.parts)
+                return self._accept_parts(proposal, view.parts)
             case "t":
                 own = self._session.own_file(proposal)
                 given = self._talk.ask_line(f"into which file{f' (Enter for {own})' if own else ''}? ") or own
@@ -162,13 +162,13 @@ class PlainReview:
         self._print_report(self._session.accept_all(those[::-1]))
         return "done"
 
-    def _edit_and_accept(self, proposal: Proposal, look: ProposalView) -> str:
-        if not look.text:
+    def _edit_and_accept(self, proposal: Proposal, view: ProposalView) -> str:
+        if not view.text:
             self._say("There is no text to edit.")
             return _CONTINUE
-        if look.lenders:
-            self._say(borrowed_lines_note(look.lenders))
-        base, typed = self._drafts.get(proposal.id, (look.text, look.text))
+        if view.lenders:
+            self._say(borrowed_lines_note(view.lenders))
+        base, typed = self._drafts.get(proposal.id, (view.text, view.text))
         text = self._talk.edit(typed, name=Path(proposal.path).name)
         if text == base:
             self._say("You made no changes.")
@@ -198,7 +198,7 @@ class PlainReview:
         self._print_report(self._session.accept_parts(proposal.id, numbers, proposal))
         return "done"
 
-    def _show(self, proposal: Proposal, look: ProposalView) -> None:
+    def _show(self, proposal: Proposal, view: ProposalView) -> None:
         age = ago(seconds(proposal.created_at), time.time())
         kind = "skill " if proposal.target is TargetKind.SKILL else ""
         self._say("", f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
@@ -206,7 +206,7 @@ class PlainReview:
         if proposal.reason:
             self._say(f"  why: {proposal.reason}")
         for number, evidence in enumerate(proposal.evidence):
-            said = look.said[number] if number < len(look.said) else ()
+            said = view.said[number] if number < len(view.said) else ()
             if not said:
                 self._say(f"  you: \u201c{evidence.quote}\u201d")
             for message in said:
@@ -215,9 +215,9 @@ class PlainReview:
                 who = "you" if message.by_person else "agent"
                 quote = f"[[{message.quote}]]" if message.quote else ""
                 self._say(f"  {who}: {message.before}{quote}{message.after}")
-        self._say(*(f"  check: {remark}" for remark in look.remarks))
-        self._say(*(f"  note: {note}" for note in look.notes))
-        self._say(*(f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip() for row in look.rows))
+        self._say(*(f"  check: {remark}" for remark in view.remarks))
+        self._say(*(f"  note: {note}" for note in view.notes))
+        self._say(*(f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip() for row in view.rows))
 
-    def _print_report(self, told: DecisionReport) -> None:
-        self._say(*told.lines, *told.warnings)
+    def _print_report(self, report: DecisionReport) -> None:
+        self._say(*report.lines, *report.warnings)

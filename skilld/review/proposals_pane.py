@@ -90,7 +90,7 @@ class ProposalsPane(Pane):
     def on_mount(self) -> None:
         """Show what the store has, then update it from git."""
         self.query_one("#find").display = False
-        self.rows.take_columns(draw.PROPOSAL_COLUMNS)
+        self.rows.set_columns(draw.PROPOSAL_COLUMNS)
         self.fill()
         self.enter()
         self._update_from_git()
@@ -144,7 +144,7 @@ class ProposalsPane(Pane):
         place = {name: number for number, name in enumerate(found)}
         near = (place[name] for name in (*before[row:], *before[:row][::-1]) if name in place)
         moved = {name for name, item in found.items() if item != self._items.get(name)}
-        self._views = {name: look for name, look in self._views.items() if name in found and name not in moved}
+        self._views = {name: view for name, view in self._views.items() if name in found and name not in moved}
         self._items = found
         self.on_resize()
         table.move_cursor(row=next(near, 0))
@@ -160,35 +160,35 @@ class ProposalsPane(Pane):
             found = self.query_one("#find", Input).value
             change.update("No proposal contains these words." if found else self._session.none_open)
             return
-        look = self._views.get(proposal.id)
-        if look is not None or proposal.id != before:  # keep the old view while it is read again
-            change.update(draw.proposal_detail(proposal, look, self._session.home))
+        view = self._views.get(proposal.id)
+        if view is not None or proposal.id != before:  # keep the old view while it is read again
+            change.update(draw.proposal_detail(proposal, view, self._session.home))
         if proposal.id != before:
             self.query_one("#detail").scroll_home(animate=False)
         if self._timer is not None:
             self._timer.stop()
-        if look is None and proposal != self._being_read:
+        if view is None and proposal != self._being_read:
             self._timer = self.set_timer(_SETTLE_SECONDS, partial(self._start_reading, proposal))
 
     def _start_reading(self, proposal: Proposal) -> None:
         self._being_read = proposal
         self._read(proposal)
 
-    @work(thread=True, exclusive=True, group="look")
+    @work(thread=True, exclusive=True, group="view")
     def _read(self, proposal: Proposal) -> None:
         try:
-            look = self._session.look(proposal)
+            view = self._session.view(proposal)
         except SkilldError as error:
-            look = ProposalView((), (), (), (_error_text(error),), (), "")
+            view = ProposalView((), (), (), (_error_text(error),), (), "")
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._set_view, proposal, look)
+            self.app.call_from_thread(self._set_view, proposal, view)
 
-    def _set_view(self, proposal: Proposal, look: ProposalView) -> None:
+    def _set_view(self, proposal: Proposal, view: ProposalView) -> None:
         self._being_read = None
         if self._items.get(proposal.id) == proposal:
-            self._views[proposal.id] = look
+            self._views[proposal.id] = view
             if proposal == self.chosen:
-                self.query_one("#change", Static).update(draw.proposal_detail(proposal, look, self._session.home))
+                self.query_one("#change", Static).update(draw.proposal_detail(proposal, view, self._session.home))
 
     @work(thread=True, group="git")
     def _update_from_git(self) -> None:
@@ -241,14 +241,14 @@ class ProposalsPane(Pane):
             self._edit(partial(self.app.edit_outside, name=Path(proposal.path).name))
 
     def action_parts(self) -> None:
-        look = self._loaded_view()
-        if look is None or (proposal := self._undecided_choice()) is None:
+        view = self._loaded_view()
+        if view is None or (proposal := self._undecided_choice()) is None:
             return
-        if len(look.parts) < 2:  # noqa: PLR2004 - one part is the whole
+        if len(view.parts) < 2:  # noqa: PLR2004 - one part is the whole
             self.app.show_message("This proposal has only one part.")
             return
         decided = partial(self._decide_with, lambda chosen: self._session.accept_parts(proposal.id, chosen, proposal))
-        self.app.push_screen(PartsDialog(look.parts), decided)
+        self.app.push_screen(PartsDialog(view.parts), decided)
 
     def action_elsewhere(self) -> None:
         if proposal := self._undecided_choice():
@@ -264,10 +264,10 @@ class ProposalsPane(Pane):
     def _loaded_view(self) -> ProposalView | None:
         """Return the view of the chosen proposal; None, and a message, if it has not been shown yet."""
         proposal = self.chosen
-        look = self._views.get(proposal.id) if proposal else None
-        if look is None:
+        view = self._views.get(proposal.id) if proposal else None
+        if view is None:
             self.app.show_message("Still loading this proposal." if proposal else _NONE_SELECTED)
-        return look
+        return view
 
     def _undecided_choice(self) -> Proposal | None:
         proposal = self.chosen
@@ -277,14 +277,14 @@ class ProposalsPane(Pane):
         return proposal
 
     def _edit(self, editor: Callable[[str], str] | None = None) -> None:
-        look = self._loaded_view()
-        if look is None or (proposal := self._undecided_choice()) is None:
+        view = self._loaded_view()
+        if view is None or (proposal := self._undecided_choice()) is None:
             return
-        if not look.text:
+        if not view.text:
             self.app.show_message("There is no text to edit.", "warning")
             return
-        base, text = self._drafts.get(proposal.id, (look.text, look.text))
-        notes = [borrowed_lines_note(look.lenders)] if look.lenders and base == look.text else []
+        base, text = self._drafts.get(proposal.id, (view.text, view.text))
+        notes = [borrowed_lines_note(view.lenders)] if view.lenders and base == view.text else []
         if editor is not None:
             before, text = text, editor(text)
             if text == before:
@@ -297,11 +297,11 @@ class ProposalsPane(Pane):
             kept = f"{told} It is kept; press o to open it again." if editor else f"{told} Edit the file by hand."
             self.app.show_message(kept, "warning")
             return
-        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accept_text, proposal.id, base))
+        dialog = EditDialog(text, view.rows, " ".join(notes), partial(self._accept_text, proposal.id, base))
 
         def closed(accepted: str | None) -> None:
             self._drafts.pop(proposal.id, None)
-            if accepted is None and (left := dialog.left) != look.text:
+            if accepted is None and (left := dialog.left) != view.text:
                 self._drafts[proposal.id] = base, left
                 self.app.show_message("Your text is kept. Press e to open it again.")
 
@@ -325,15 +325,15 @@ class ProposalsPane(Pane):
     @work(thread=True, group="decide")
     def _decide(self, decide: Callable[[], DecisionReport]) -> None:
         try:
-            told = decide()
+            report = decide()
         except SkilldError as error:
             self.app.call_from_thread(self._show_error, error)
         else:
-            self._show_report(told)
+            self._show_report(report)
         self.app.call_from_thread(self.fill)
 
-    def _show_report(self, told: DecisionReport) -> None:
-        for lines, severity in ((told.lines, "information"), (told.warnings, "warning")):
+    def _show_report(self, report: DecisionReport) -> None:
+        for lines, severity in ((report.lines, "information"), (report.warnings, "warning")):
             if lines:
                 self.app.call_from_thread(self.app.show_message, "\n".join(lines), severity)
 

@@ -43,7 +43,7 @@ def uninstall(manager: ServiceManager) -> list[Path]:
         for path in there:
             path.unlink(missing_ok=True)
         with suppress(ManagerError):
-            manager.forget()
+            manager.clean_up()
     return there
 
 

@@ -90,7 +90,7 @@ class Launchd:
 
     def variables(self, names: Collection[str]) -> Mapping[str, str]:
         """Return the variables that launchd sets for every agent; HOME is always the person's own."""
-        given = {name: self._ask("getenv", name).out for name in names if name != "HOME"}
+        given = {name: self._run("getenv", name).out for name in names if name != "HOME"}
         return {"HOME": str(self._home), **{name: value for name, value in given.items() if value}}
 
     def own_variables(self) -> Mapping[str, str]:
@@ -107,16 +107,16 @@ class Launchd:
         """Unload the agent."""
         self.stop()
 
-    def forget(self) -> None:
+    def clean_up(self) -> None:
         """Do nothing: launchd reads the folder at the next login."""
 
     def start(self) -> None:
         """Load the agent, or start it if it is loaded."""
-        self._call("enable", self._target)  # it may have been disabled by hand
+        self._run_checked("enable", self._target)  # it may have been disabled by hand
         if not self._loaded():
-            self._call("bootstrap", self._domain, str(self._file))
+            self._run_checked("bootstrap", self._domain, str(self._file))
         elif not self.state().running:
-            self._call("kickstart", self._target)
+            self._run_checked("kickstart", self._target)
 
     def stop(self) -> None:
         """Unload the agent: if it were only killed, launchd would restart it.
@@ -125,7 +125,7 @@ class Launchd:
         """
         if not self._loaded():
             return
-        self._call("bootout", self._target, also=_IN_PROGRESS)
+        self._run_checked("bootout", self._target, also=_IN_PROGRESS)
         deadline = time.monotonic() + _STOP_SECONDS
         while self._loaded():
             if time.monotonic() > deadline:
@@ -137,12 +137,12 @@ class Launchd:
         installed = self._file.is_file()
         program = program_of(self._file.read_bytes()) if installed else ""
         try:
-            answer = self._ask("print", self._target)
+            result = self._run("print", self._target)
         except ManagerError as error:
             return ServiceState(self.name, self._file, installed, state="unknown", says=str(error), program=program)
-        if answer.status:
+        if result.status:
             return ServiceState(self.name, self._file, installed, state="not loaded", program=program)
-        facts = dict(_FACT_PATTERN.findall(answer.out))
+        facts = dict(_FACT_PATTERN.findall(result.out))
         return ServiceState(
             self.name,
             self._file,
@@ -156,16 +156,16 @@ class Launchd:
         )
 
     def _loaded(self) -> bool:
-        return self._ask("print", self._target).status == 0
+        return self._run("print", self._target).status == 0
 
-    def _call(self, *arguments: str, also: int = 0) -> None:
-        answer = self._ask(*arguments)
-        if answer.status not in {0, also}:
+    def _run_checked(self, *arguments: str, also: int = 0) -> None:
+        result = self._run(*arguments)
+        if result.status not in {0, also}:
             raise ManagerError(
                 "launchd failed",
-                answer.err or f"launchctl {arguments[0]} failed",
+                result.err or f"launchctl {arguments[0]} failed",
                 "The service works only in a graphical login session. Otherwise, run skilld in a terminal: skilld run",
             )
 
-    def _ask(self, *arguments: str) -> CommandResult:
+    def _run(self, *arguments: str) -> CommandResult:
         return run_command(self._environment, "launchctl", *arguments)

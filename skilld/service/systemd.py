@@ -143,20 +143,20 @@ class Systemd:
 
     def enable(self, *, changed: bool) -> None:
         """Enable and start the unit; restart it if its file has changed."""
-        self._call("daemon-reload")
-        self._call("enable", "--quiet", NAME)
+        self._run_checked("daemon-reload")
+        self._run_checked("enable", "--quiet", NAME)
         self._start("restart" if changed else "start")
 
     def disable(self) -> None:
         """Stop and disable the unit."""
         if self._file.exists():
-            self._call("disable", "--quiet", "--now", NAME)
+            self._run_checked("disable", "--quiet", "--now", NAME)
 
-    def forget(self) -> None:
+    def clean_up(self) -> None:
         """Make the manager notice that the files are gone, and remove the link that enabled the unit."""
         (self._file.parent / "default.target.wants" / NAME).unlink(missing_ok=True)
-        self._call("daemon-reload")
-        self._ask("reset-failed", NAME)
+        self._run_checked("daemon-reload")
+        self._run("reset-failed", NAME)
 
     def start(self) -> None:
         """Start the unit. Raises ManagerError if it does not come up."""
@@ -164,7 +164,7 @@ class Systemd:
 
     def stop(self) -> None:
         """Stop the unit, even if it is waiting for a restart."""
-        self._call("stop", NAME)
+        self._run_checked("stop", NAME)
 
     def state(self) -> ServiceState:
         """Return the state, from `systemctl show` and the unit."""
@@ -172,7 +172,7 @@ class Systemd:
         text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
         installed, program = file.is_file(), program_of(text)
         try:
-            shown = self._parse_pairs(self._call("show", "--property", ",".join(_STATE_PROPERTIES), NAME).out)
+            shown = self._parse_pairs(self._run_checked("show", "--property", ",".join(_STATE_PROPERTIES), NAME).out)
         except SkilldError as error:
             return ServiceState(self.name, file, installed, state="unknown", says=str(error), program=program)
         active, result = shown.get("ActiveState", ""), shown.get("Result", "")
@@ -191,35 +191,35 @@ class Systemd:
         )
 
     def _start(self, how: str) -> None:
-        self._ask("reset-failed", NAME)  # otherwise too many earlier failures prevent a start
-        answer = self._ask(how, NAME)
-        if answer.status:
+        self._run("reset-failed", NAME)  # otherwise too many earlier failures prevent a start
+        result = self._run(how, NAME)
+        if result.status:
             state = self.state()
             raise ManagerError(
-                "The service did not start", f"its state is {state.state}; {answer.err}", "Find out why: skilld logs"
+                "The service did not start", f"its state is {state.state}; {result.err}", "Find out why: skilld logs"
             )
 
     def _linger(self) -> bool | None:
         try:
-            answer = run_command(
+            result = run_command(
                 self._environment, "loginctl", "show-user", "--property=Linger", "--value", str(os.geteuid())
             )
         except ManagerError:
             return None
-        return {"yes": True, "no": False}.get(answer.out) if answer.status == 0 else None
+        return {"yes": True, "no": False}.get(result.out) if result.status == 0 else None
 
     @cached_property
     def _manager_environment(self) -> Mapping[str, str]:
         """The variables that the manager sets for its services."""
-        return self._parse_pairs(self._call("show-environment").out)
+        return self._parse_pairs(self._run_checked("show-environment").out)
 
-    def _call(self, *arguments: str) -> CommandResult:
-        answer = self._ask(*arguments)
-        if answer.status:
-            raise ManagerError("systemd failed", answer.err or f"systemctl {arguments[0]} failed", TERMINAL_REMEDY)
-        return answer
+    def _run_checked(self, *arguments: str) -> CommandResult:
+        result = self._run(*arguments)
+        if result.status:
+            raise ManagerError("systemd failed", result.err or f"systemctl {arguments[0]} failed", TERMINAL_REMEDY)
+        return result
 
-    def _ask(self, *arguments: str) -> CommandResult:
+    def _run(self, *arguments: str) -> CommandResult:
         return run_command(self._environment, "systemctl", "--user", "--no-pager", "--no-ask-password", *arguments)
 
     @staticmethod

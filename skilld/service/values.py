@@ -1,4 +1,4 @@
-"""How the service is started, what its manager reports, and what a manager can do. No I/O."""
+"""How the service is started, what its manager reports, and what a manager can do. Runs its program."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ServiceManager(Protocol):
     def disable(self) -> None:
         """Stop the service for good; called before its files are removed. Raises ManagerError."""
 
-    def forget(self) -> None:
+    def clean_up(self) -> None:
         """Clean up after the files were removed. Raises ManagerError."""
 
     def start(self) -> None:

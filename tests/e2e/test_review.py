@@ -107,16 +107,16 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
     transcripts = [path for path in world.home.rglob("*.jsonl") if "link every entry" in path.read_text()]
     for path in transcripts:
         path.write_text(path.read_text().replace("Done (49)", f"Done with {token}"))
-    ((before, quoted, after),) = at.look(proposal).said
+    ((before, quoted, after),) = at.view(proposal).said
     assert (before.by_person, quoted.quote) == (False, proposal.evidence[0].quote)
     assert after.before.startswith("Done with [REDACTED:")
     (database,) = world.home.rglob("skilld.db")
     assert b"REDACTED" not in database.read_bytes()
     for path in transcripts:
         path.unlink()
-    look = at.look(proposal)
-    assert look.said == ((),)
-    assert any("Cannot read the transcript" in note for note in look.notes)
+    view = at.view(proposal)
+    assert view.said == ((),)
+    assert any("Cannot read the transcript" in note for note in view.notes)
 
 
 def test_accept_and_undo_it(world: Taught) -> None:
@@ -165,7 +165,7 @@ def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str
     scrub_environment()
     before, at = world.skill, review_session(world.home)
     proposal = next(one for one in at.proposals() if one.id == world.two)
-    text = at.look(proposal).text.replace(FIRST, "- My own words.")
+    text = at.view(proposal).text.replace(FIRST, "- My own words.")
     told = at.accept_edited(world.two, text) if state == "edited" else at.accept_parts(world.two, [0])
     assert told.lines[0].startswith(f"{world.two} accepted")
     assert world.skill != before
@@ -199,7 +199,7 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world:
     scrub_environment()
     at = review_session(world.home)
     proposal = next(one for one in at.proposals() if one.id == world.one)
-    lines = [line for line in at.look(proposal).text.splitlines() if line != ONE]
+    lines = [line for line in at.view(proposal).text.splitlines() if line != ONE]
     below = lines.index(FIRST) + 1  # a line of the other proposal, which is older
     told = at.accept_edited(world.one, "\n".join([*lines[:below], "- My own words.", *lines[below:]]) + "\n")
     assert told.lines[0].startswith(f"{world.one} accepted")
@@ -211,7 +211,7 @@ def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone
     """They were of another proposal, which was rejected while the editor was open."""
     scrub_environment()
     at = review_session(world.home)
-    opened = at.look(next(one for one in at.proposals() if one.id == world.one)).text
+    opened = at.view(next(one for one in at.proposals() if one.id == world.one)).text
     assert FIRST in opened
     at.reject(world.two, "")
     at.accept_edited(world.one, opened.replace(ONE, "- My own words."), opened)

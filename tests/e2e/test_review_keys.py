@@ -76,7 +76,7 @@ class FakeSession(ReviewSession):
     def update_from_git(self) -> None:
         return None
 
-    def look(self, proposal: Proposal) -> ProposalView:
+    def view(self, proposal: Proposal) -> ProposalView:
         del proposal
         return LOOK
 

@@ -134,9 +134,9 @@ class Counting(ReviewSession):
 
     looks: list[str]
 
-    def look(self, proposal: Proposal) -> ProposalView:
+    def view(self, proposal: Proposal) -> ProposalView:
         self.looks.append(proposal.id)
-        return super().look(proposal)
+        return super().view(proposal)
 
 
 def test_of_many_only_those_that_are_looked_at_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,8 @@ AGENT = Agent(
     name="codex",
     title="Codex",
     folders=(Path("/c"),),
-    chosen="",
-    there=True,
+    chosen_by="",
+    exists=True,
     unreadable=(),
     files=3,
     newest=NOW - 60,
@@ -33,7 +33,7 @@ AGENT = Agent(
 )
 DAEMON = Daemon(
     running=True,
-    said={"version": "1.0", "unwatched": 0},
+    status={"version": "1.0", "unwatched": 0},
     seen_at=NOW - 10,
     paused_until="",
     version="1.0",
@@ -93,7 +93,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
     [
         (DAEMON, "daemon", "ok", "version 1.0"),
         (replace(DAEMON, version="1.1"), "daemon", "warn", "running version 1.0, but 1.1 is installed"),
-        (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polling 7 folders"),
+        (replace(DAEMON, status={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polling 7 folders"),
         (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "not responding; last seen"),
         (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "not running"),
         (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 failed; last error: no key"),
@@ -112,7 +112,7 @@ def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, d
     [
         (SERVICE, "ok", "running under systemd"),
         (replace(SERVICE, installed=False), "skip", "not installed"),
-        (Service(SERVICE, program_there=False), "fail", "/p, which no longer exists"),
+        (Service(SERVICE, program_exists=False), "fail", "/p, which no longer exists"),
         (replace(SERVICE, running=False, state="failed (exit-code)"), "fail", "failed (exit-code)"),
         (replace(SERVICE, running=False, state="inactive"), "warn", "inactive"),
         (replace(SERVICE, restarts=4), "warn", "restarted 4 times"),

@@ -28,7 +28,7 @@ class FakeSession:
         del ids
         return self._open
 
-    def look(self, proposal: object) -> ProposalView:
+    def view(self, proposal: object) -> ProposalView:
         del proposal
         return ProposalView((), (), (), (), (), "# Notes\n")
 

@@ -26,7 +26,7 @@ class _ImportResult:
     """The result for one skill of the source."""
 
     where: str
-    taken: ImportedSkill | None = None
+    imported: ImportedSkill | None = None
     proposal: Proposal | None = None
     error: SkilldError | None = None
 
@@ -89,12 +89,12 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
 
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
-    taken = None
+    imported = None
     try:
-        taken = import_skill(found, common.as_text(arguments.source), common.secret_finder(), name=name, kind=kind)
+        imported = import_skill(found, common.as_text(arguments.source), common.secret_finder(), name=name, kind=kind)
         skills = inventory.all_skills([arguments.project.resolve()] if arguments.project else [])
         path = find_place(
-            taken.draft.name,
+            imported.draft.name,
             arguments.project,
             skills=skills,
             waiting=store.proposals.open(),
@@ -102,12 +102,12 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
             home=common.home(),
         )
         texts = {skill.name: inventory.skill_text(skill) for skill in skills}
-        taken = replace(taken, flags=(*taken.flags, *similarity_flags(taken, texts)))
+        imported = replace(imported, flags=(*imported.flags, *similarity_flags(imported, texts)))
         tries = sum(one.path == str(path) for one in store.proposals.all())
-        made = import_proposal(taken, path, rfc3339(time.time()), tries)
-        return _ImportResult(found.where, taken, stage_and_store(store, made))
+        proposed = import_proposal(imported, path, rfc3339(time.time()), tries)
+        return _ImportResult(found.where, imported, stage_and_store(store, proposed))
     except SkilldError as error:
-        return _ImportResult(found.where, taken, error=error)
+        return _ImportResult(found.where, imported, error=error)
 
 
 def _print_result(outcome: _ImportResult) -> None:
@@ -117,24 +117,24 @@ def _print_result(outcome: _ImportResult) -> None:
         if outcome.error.remedy:
             sys.stderr.write(f"  {console.plain(outcome.error.remedy)}\n")
         return
-    if outcome.proposal is None or outcome.taken is None:
+    if outcome.proposal is None or outcome.imported is None:
         return
     console.line(f"{console.paint(outcome.proposal.id, 'bold')}  new skill {console.plain(outcome.proposal.skill)}")
-    for flag in outcome.taken.flags:
+    for flag in outcome.imported.flags:
         console.line(f"  check: {console.plain(flag)}", style="yellow")
-    for one in outcome.taken.left_out:
+    for one in outcome.imported.left_out:
         console.line(f"  left out: {console.plain(one)}", style="dim")
     console.line(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
 
 
 def _as_json(outcome: _ImportResult) -> dict[str, Any]:
-    taken, made, error = outcome.taken, outcome.proposal, outcome.error
+    imported, proposed, error = outcome.imported, outcome.proposal, outcome.error
     return {
         "where": outcome.where,
-        "name": taken.draft.name if taken else None,
-        "proposal": made.id if made else None,
-        "path": made.path if made else None,
-        "flags": list(taken.flags) if taken else [],
-        "left_out": list(taken.left_out) if taken else [],
+        "name": imported.draft.name if imported else None,
+        "proposal": proposed.id if proposed else None,
+        "path": proposed.path if proposed else None,
+        "flags": list(imported.flags) if imported else [],
+        "left_out": list(imported.left_out) if imported else [],
         "refused": str(error) if error else "",
     }
