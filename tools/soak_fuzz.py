@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import skimming
+from skilld.agents.base import chunk_reader
 from skilld.agents.chunk import Chunk
 from skilld.daemon.recovery import open_store
 from skilld.store import Store
@@ -83,7 +83,7 @@ def _read(agent: str, lines: list[bytes]) -> tuple[list[Event], list[Event]]:
     chunk = _chunk(lines)
     fed, skimmed = (ADAPTERS[agent].parser(PurePath("s.jsonl")) for _ in range(2))
     one_by_one = [event for line in chunk.raw_lines() for event in fed.feed(line)] + fed.flush()
-    in_a_chunk = skimming(skimmed)(chunk) + skimmed.flush()
+    in_a_chunk = chunk_reader(skimmed)(chunk) + skimmed.flush()
     for parser, events in ((fed, one_by_one), (skimmed, in_a_chunk)):
         _check(events, chunk.size)
         offset, state = parser.checkpoint(chunk.size)
@@ -95,7 +95,7 @@ def _read(agent: str, lines: list[bytes]) -> tuple[list[Event], list[Event]]:
 
 def _is_passed_over(agent: str, line: bytes) -> bool:
     chunk = _chunk([line])
-    skimming(ADAPTERS[agent].parser(PurePath("s.jsonl")))(chunk)
+    chunk_reader(ADAPTERS[agent].parser(PurePath("s.jsonl")))(chunk)
     return chunk.passed_over > 0
 
 

@@ -46,7 +46,7 @@ ADAPTERS: dict[str, Adapter] = {
     aider.INFO.name: aider,
     **{package.ADAPTER.INFO.name: package.ADAPTER for package in (openhands, antigravity, goose, kiro)},
 }
-# What moves or switches off files that agents load.
+# Environment variables that move or disable files that agents load.
 VARIABLES = tuple(
     dict.fromkeys(
         (

@@ -15,13 +15,12 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.asked import OpenQuestions, Question, Reading
 from skilld.agents.base import (
-    Read,
+    ReadFile,
     RecordParser,
+    hash_name,
     items,
     mapping,
-    named_by,
     objects,
     read_object,
     remember,
@@ -29,10 +28,11 @@ from skilld.agents.base import (
     string,
     utc,
 )
-from skilld.agents.skill_reads import PendingCalls, Use, use_of, uses_of
+from skilld.agents.questions import OpenQuestions, Question, ToolOutput
+from skilld.agents.skill_reads import PendingCalls, Use, use_of_path, uses_of_call
 from skilld.agents.tools import bounded
-from skilld.agents.typed_history import Claim, as_typed
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.typed_history import Claim, with_command
+from skilld.agents.wrappers import Wrappers
 from skilld.clock import rfc3339
 from skilld.types import (
     Event,
@@ -50,11 +50,11 @@ from skilld.types import (
 )
 
 ANY, NONE = "\0any", "\0none"
-When = Mapping[str, str | tuple[str, ...]]
+Condition = Mapping[str, str | tuple[str, ...]]
 Record = Mapping[str, Any]
 
 
-class Take(StrEnum):
+class Role(StrEnum):
     """What a record is taken for."""
 
     HEAD = "the head of a session"
@@ -78,17 +78,17 @@ class RecordKind:
     have it, None that this is the session's to say. `why` is the word under which `inspect` counts what is left out.
     """
 
-    take: Take
-    when: When
+    role: Role
+    when: Condition
     each: str = ""
-    part: When = field(default_factory=dict)
+    part: Condition = field(default_factory=dict)
     more: bool = False
     text: str = ""
     key: str = ""
     call: str = ""
     tool: str = ""
     input: str = ""
-    failed: When = field(default_factory=dict)
+    failed: Condition = field(default_factory=dict)
     how: How = How.TYPED
     listed: bool | None = None
     why: str = ""
@@ -134,7 +134,7 @@ class Format:
     cwd: str = ""
     at: str = "timestamp"
     time: Callable[[object], str | None] = utc
-    subagent: When = field(default_factory=dict)
+    subagent: Condition = field(default_factory=dict)
     wrappers: Wrappers | None = None
     skills: Mapping[str, str] = field(default_factory=dict)
     skill_file: Callable[[str], str | None] | None = None
@@ -142,7 +142,7 @@ class Format:
     own_skills: bool = False
     questions: Mapping[str, Question] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
-    facts: Callable[[PurePath, Read], Facts] | None = None
+    facts: Callable[[PurePath, ReadFile], Facts] | None = None
     name: Callable[[PurePath], str] = lambda path: path.stem
     listed: bool = False
     shape: Callable[[Record], Record] = lambda record: record
@@ -150,7 +150,7 @@ class Format:
     def kinds_of(self, record: Record) -> Iterator[RecordKind]:
         """Yield what a record is taken for, in order; nothing for one of an unknown kind."""
         for kind in self.kinds:
-            if holds(record, kind.when) and (not kind.each or parts_of(record, kind)):
+            if matches(record, kind.when) and (not kind.each or parts_of(record, kind)):
                 yield kind
                 if not kind.more:
                     return
@@ -162,17 +162,17 @@ class Format:
         for kind in self.kinds_of(record):
             for part in parts_of(record, kind):
                 call = short(value(part, kind.call)) if kind.call else ""
-                if kind.take is Take.CALL:
+                if kind.role is Role.CALL:
                     name = short(value(part, kind.tool))
-                    yield ToolCall(session_id, call, name, bounded(_asked(part, kind)), at, span)
-                elif kind.take is Take.RESULT:
+                    yield ToolCall(session_id, call, name, bounded(_call_input(part, kind)), at, span)
+                elif kind.role is Role.RESULT:
                     yield ToolResult(session_id, call, self.outcome(part, kind), at, span)
 
     def outcome(self, part: Record, kind: RecordKind) -> ToolOutcome:
         """Return how a call came out by its result."""
         if string_of(value(part, kind.text)).startswith(self.refused) and self.refused:
             return ToolOutcome.REJECTED
-        return ToolOutcome.FAILED if kind.failed and holds(part, kind.failed) else ToolOutcome.OK
+        return ToolOutcome.FAILED if kind.failed and matches(part, kind.failed) else ToolOutcome.OK
 
 
 def value(record: object, place: str) -> Any:  # noqa: ANN401 - JSON
@@ -182,14 +182,14 @@ def value(record: object, place: str) -> Any:  # noqa: ANN401 - JSON
     return record
 
 
-def holds(record: Record, when: When) -> bool:
+def matches(record: Record, when: Condition) -> bool:
     """Whether all that is asked for stands in a record."""
-    return all(_is(value(record, place), asked) for place, asked in when.items())
+    return all(_matches_value(value(record, place), asked) for place, asked in when.items())
 
 
-def _is(found: object, asked: str | tuple[str, ...]) -> bool:
+def _matches_value(found: object, asked: str | tuple[str, ...]) -> bool:
     if isinstance(asked, tuple):
-        return any(_is(found, each) for each in asked)
+        return any(_matches_value(found, each) for each in asked)
     if asked in (ANY, NONE):
         return (found is not None and found != "" and found is not False) == (asked == ANY)
     if isinstance(found, str):
@@ -201,7 +201,7 @@ def parts_of(record: Record, kind: RecordKind) -> list[Record]:
     """Return the parts of a record that a kind is about."""
     if not kind.each:
         return [record]
-    return [part for part in objects(value(record, kind.each)) if holds(part, kind.part)]
+    return [part for part in objects(value(record, kind.each)) if matches(part, kind.part)]
 
 
 def texts_of(found: object) -> list[str]:
@@ -227,13 +227,13 @@ def milliseconds(found: object) -> str | None:
         return None
 
 
-def seconds_or_more(found: object) -> str | None:
+def unix_time(found: object) -> str | None:
     """Return a Unix time in seconds, or in milliseconds where it would be far ahead, as RFC 3339."""
     is_seconds = isinstance(found, int | float) and found < 10_000_000_000  # noqa: PLR2004 - in 2286
     return milliseconds(found * 1000 if is_seconds and isinstance(found, int | float) else found)
 
 
-def local(found: object) -> str | None:
+def local_time(found: object) -> str | None:
     """Return a time without a zone, which is this machine's, as RFC 3339 in UTC."""
     try:
         time = datetime.fromisoformat(found) if isinstance(found, str) else None
@@ -242,12 +242,12 @@ def local(found: object) -> str | None:
         return None
 
 
-def _asked(part: Record, kind: RecordKind) -> Record:
+def _call_input(part: Record, kind: RecordKind) -> Record:
     found = value(part, kind.input)
     return mapping(read_object(found) if isinstance(found, str) else found)
 
 
-_SEEN = 64
+_MAX_SEEN = 64
 
 
 class DeclaredParser(RecordParser[Event | Claim]):
@@ -265,13 +265,13 @@ class DeclaredParser(RecordParser[Event | Claim]):
         self.scripted = state.get("script") is True
         self._calls = PendingCalls(state.get("calls"))
         self._asked = OpenQuestions(state.get("asked"))
-        self._seen = dict.fromkeys(map(short, items(state.get("seen"))[-_SEEN:]))
+        self._seen = dict.fromkeys(map(short, items(state.get("seen"))[-_MAX_SEEN:]))
         self._places = {
-            short(mark): [place for place in items(places)[-_SEEN:] if isinstance(place, int)]
+            short(mark): [place for place in items(places)[-_MAX_SEEN:] if isinstance(place, int)]
             for mark, places in mapping(state.get("places")).items()
         }
 
-    def consult(self, read: Read) -> None:
+    def read_side_files(self, read: ReadFile) -> None:
         """Take in what files beside the transcript say."""
         if self.format.facts is not None:
             self._facts = self.format.facts(self._path, read)
@@ -286,7 +286,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
     def _read(self, record: dict[str, Any], span: Span) -> Iterator[Event | Claim]:
         shaped = self.format.shape(record)
         for kind in self.format.kinds_of(shaped):
-            yield from self.take(kind, shaped, span)
+            yield from self.events_of(kind, shaped, span)
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state: ids, names, counts and hashes."""
@@ -294,26 +294,26 @@ class DeclaredParser(RecordParser[Event | Claim]):
         state["script"] = self.scripted
         return end, state | {"calls": self._calls.state(), "asked": self._asked.state(), "places": dict(self._places)}
 
-    def take(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
+    def events_of(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
         """Yield the events of a record that is taken for one of a kind."""
-        match kind.take:
-            case Take.HEAD:
+        match kind.role:
+            case Role.HEAD:
                 self.session = short(value(record, self.format.session)) or self.session
                 self.cwd = string(value(record, self.format.cwd)) or self.cwd
                 if self.format.subagent:
-                    self.subagent = holds(record, self.format.subagent)
-            case Take.PROMPT:
+                    self.subagent = matches(record, self.format.subagent)
+            case Role.PROMPT:
                 yield from self.prompt(kind, record, span)
-            case Take.NOTHING if kind.why:
+            case Role.NOTHING if kind.why:
                 self.scripted = self.scripted or kind.why == "headless"
                 yield Ignored(kind.why, span)
-            case Take.END:
+            case Role.END:
                 yield SessionEnd(self.session, span)
-            case Take.REPLY if not self.is_subagent:
+            case Role.REPLY if not self.is_subagent:
                 text = "\n\n".join(filter(str.strip, (string_of(value(p, kind.text)) for p in parts_of(record, kind))))
                 if text:
                     yield Reply(self.session, text, self._at(record), span)
-            case Take.CALL | Take.RESULT | Take.SKILL if not self.is_subagent:
+            case Role.CALL | Role.RESULT | Role.SKILL if not self.is_subagent:
                 for part in parts_of(record, kind):
                     yield from self._tool(kind, part, self._at(record), span)
 
@@ -333,29 +333,29 @@ class DeclaredParser(RecordParser[Event | Claim]):
         else:
             at = self._at(record)
             native = short(value(record, kind.key)) if kind.key else ""
-            key = f"{self.format.agent}:{native or self._named(words, at, span)}"
+            key = f"{self.format.agent}:{native or self._prompt_name(words, at, span)}"
             turn = Turn(key, self.format.agent, self.session, words, at, kind.how, span, self.cwd)
             self.scripted = False
             if not self._is_new(key):
                 return
             by_list = self.format.listed if kind.listed is None else kind.listed
             needs = by_list or (kind.listed is None and self._facts.attended is False)
-            yield Claim(turn) if needs else as_typed(turn)
+            yield Claim(turn) if needs else with_command(turn)
 
     def _words(self, kind: RecordKind, record: Record) -> str:
         texts = [text for part in parts_of(record, kind) for text in texts_of(value(part, kind.text))]
         if self.format.wrappers is not None:
-            texts = self.format.wrappers.typed_in(texts)
+            texts = self.format.wrappers.typed_texts(texts)
         return "\n".join(text for text in texts if text.strip())
 
-    def _named(self, words: str, at: str | None, span: Span) -> str:
+    def _prompt_name(self, words: str, at: str | None, span: Span) -> str:
         """Return a name for a prompt without an id: of its time, or of how many with these words came before it."""
-        mark = named_by(self.writer or self.session, at, words)
+        mark = hash_name(self.writer or self.session, at, words)
         if at is not None:
             return mark
         places = self._places.get(mark, [])
-        places = places if span.start in places else [*places[1 - _SEEN :], span.start]
-        remember(self._places, mark, places, _SEEN)
+        places = places if span.start in places else [*places[1 - _MAX_SEEN :], span.start]
+        remember(self._places, mark, places, _MAX_SEEN)
         return f"{mark}.{places.index(span.start)}"
 
     def _at(self, record: Record) -> str | None:
@@ -364,30 +364,32 @@ class DeclaredParser(RecordParser[Event | Claim]):
     def _tool(self, kind: RecordKind, part: Record, at: str | None, span: Span) -> Iterator[Event]:
         call = short(value(part, kind.call)) if kind.call else ""
         uses: list[Use] = []
-        if kind.take is Take.CALL:
-            tool, asked = string(value(part, kind.tool)), _asked(part, kind)
+        if kind.role is Role.CALL:
+            tool, asked = string(value(part, kind.tool)), _call_input(part, kind)
             if tool in self.format.skills:
                 name = short(value(asked, self.format.skills[tool]))
                 uses = [(name, None)] if name else []
             else:
-                uses = list(uses_of(tool.rpartition(".")[2], asked, self.cwd))
-                uses += [use for path in strings_at(asked, self.format.shows.get(tool, "")) if (use := use_of(path))]
+                uses = list(uses_of_call(tool.rpartition(".")[2], asked, self.cwd))
+                uses += [
+                    use for path in strings_at(asked, self.format.shows.get(tool, "")) if (use := use_of_path(path))
+                ]
             self._calls.add(call, uses)
             if tool in self.format.questions:
-                self._asked.ask(call, tool, self.format.questions[tool], asked)
+                self._asked.add(call, tool, self.format.questions[tool], asked)
             return
-        if kind.take is Take.SKILL:
+        if kind.role is Role.SKILL:
             use = kind.skill(part) if kind.skill else None
             uses = [use] if use else []
         else:
             well = self.format.outcome(part, kind) is ToolOutcome.OK
-            uses = [self._placed(use, part, kind) for use in self._calls.end(call, well=well)]
+            uses = [self._with_path(use, part, kind) for use in self._calls.pop(call, well=well)]
             yield from self._answers(call, part, kind, at, span, well=well)
         for name, path in [] if self.scripted and self.format.own_skills else uses:
-            if self._is_new(named_by("use", call or span.start, name)):
+            if self._is_new(hash_name("use", call or span.start, name)):
                 yield SkillUse(self.session, name, path, at, span, self.cwd)
 
-    def _placed(self, use: Use, part: Record, kind: RecordKind) -> Use:
+    def _with_path(self, use: Use, part: Record, kind: RecordKind) -> Use:
         name, path = use
         if path is None and self.format.skill_file is not None:
             path = self.format.skill_file(string_of(value(part, kind.text)))
@@ -397,9 +399,9 @@ class DeclaredParser(RecordParser[Event | Claim]):
         self, call: str, part: Record, kind: RecordKind, at: str | None, span: Span, *, well: bool
     ) -> Iterator[Event]:
         """Yield what was typed in answer to a question: it is asked in a terminal only, and stands in no list."""
-        reading = Reading(string_of(value(part, kind.text)), part)
+        reading = ToolOutput(string_of(value(part, kind.text)), part)
         for name, words in self._asked.answers(call, reading, self.format.questions) if well else ():
-            key = f"{self.format.agent}:{named_by(self.session, call)}.{name}"
+            key = f"{self.format.agent}:{hash_name(self.session, call)}.{name}"
             if not words:
                 yield Ignored("picked-answer", span)
             elif self._is_new(key):
@@ -408,7 +410,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
     def _is_new(self, mark: str) -> bool:
         if mark in self._seen:
             return False
-        remember(self._seen, short(mark), None, _SEEN)
+        remember(self._seen, short(mark), None, _MAX_SEEN)
         return True
 
 

@@ -25,7 +25,7 @@ class DeclaredAdapter:
     INFO: AgentInfo
     format: Format
     transcript: Callable[[PurePath], bool] | None = None
-    entries: Callable[[bytes], Sequence[Entry] | None] = field(default_factory=lambda: lines_of)
+    entries: Callable[[bytes], Sequence[Entry] | None] = field(default_factory=lambda: read_entries)
     joins: bool = False
     optional: bool = False
     reads: type[DeclaredParser] = DeclaredParser
@@ -45,7 +45,7 @@ class DeclaredAdapter:
         return self.format.tool_events(record, session_id, span)
 
 
-def lines_of(data: bytes, field: str = "prompt") -> list[Entry] | None:
+def read_entries(data: bytes, field: str = "prompt") -> list[Entry] | None:
     """Return the entries of a list with a JSON object on each line; the newest may be half written."""
     if data and not data.endswith(b"\n") and read_object(data.rpartition(b"\n")[2]) is None:
         return None

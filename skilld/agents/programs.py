@@ -81,9 +81,9 @@ PROGRAMS: tuple[AgentProgram, ...] = (
     AgentProgram("a coding agent", (), (), ("AGENT", "AI_AGENT")),
 )
 
-MARKS = frozenset(mark for program in PROGRAMS for mark in program.marks)
+AGENT_VARIABLES = frozenset(mark for program in PROGRAMS for mark in program.marks)
 
 
-def names_of(title: str) -> tuple[str, ...]:
+def program_names(title: str) -> tuple[str, ...]:
     """Return the names of the programs of the agent with this title; none if we know none."""
     return next((known.names for known in PROGRAMS if known.title == title), ())

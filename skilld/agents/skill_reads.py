@@ -14,20 +14,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from skilld.agents.base import SHORT, items, mapping, remember, short, string
+from skilld.agents.base import MAX_SHORT, items, mapping, remember, short, string
 from skilld.agents.tools import COMMAND_KEYS, FILE_KEYS, FOLDER_KEYS, READ_TOOLS, SHELL_TOOLS
 
 Use = tuple[str, str | None]
 
-_WAITING = 32
+_MAX_PENDING = 32
 
 
-def uses_of(tool: str, arguments: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
+def uses_of_call(tool: str, arguments: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
     """Yield the skills whose SKILL.md a call shows; paths absolute where `cwd` or the call tells."""
     name = tool.lower()
     if name in READ_TOOLS:
         paths = (resolve(string(arguments.get(key)), cwd) for key in FILE_KEYS if arguments.get(key))
-        yield from uses_at(path for path in paths if path is not None)
+        yield from uses_of_paths(path for path in paths if path is not None)
     elif name in SHELL_TOOLS:
         folder = next((string(arguments[key]) for key in FOLDER_KEYS if arguments.get(key)), "")
         is_url = folder.startswith("file:")
@@ -39,20 +39,20 @@ def command_uses(holder: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
     for key in COMMAND_KEYS:
         command = holder.get(key)
         words = [string(word) for word in command] if isinstance(command, list) else string(command)
-        yield from uses_at(skills_read(words, cwd))
+        yield from uses_of_paths(skills_read(words, cwd))
 
 
-def uses_at(paths: Iterable[str]) -> Iterator[Use]:
+def uses_of_paths(paths: Iterable[str]) -> Iterator[Use]:
     """Yield the skills among files at these paths."""
-    return (use for path in paths if (use := use_of(path)))
+    return (use for path in paths if (use := use_of_path(path)))
 
 
-def use_of(path: str) -> Use | None:
+def use_of_path(path: str) -> Use | None:
     """Return the skill that a SKILL.md belongs to, named by its folder; None for any other file."""
     parts = re.split(r"[\\/]", path)
     if parts[-1] != "SKILL.md" or len(parts) < 2 or not parts[-2]:  # noqa: PLR2004 - folder and file
         return None
-    return parts[-2][:SHORT], path
+    return parts[-2][:MAX_SHORT], path
 
 
 class PendingCalls:
@@ -72,9 +72,9 @@ class PendingCalls:
     def add(self, call: str, uses: list[Use]) -> None:
         """Take note of what a call will have shown when it ends well."""
         if call and uses:
-            remember(self._calls, call, uses[:_WAITING], _WAITING)
+            remember(self._calls, call, uses[:_MAX_PENDING], _MAX_PENDING)
 
-    def end(self, call: str, *, well: bool) -> list[Use]:
+    def pop(self, call: str, *, well: bool) -> list[Use]:
         """Return what a call that ended has shown."""
         uses = self._calls.pop(call, [])
         return uses if well else []
@@ -84,21 +84,23 @@ class PendingCalls:
 # (openai/codex: core-skills/src/invocation_utils.rs, and Get-Content) names it as an argument and its output is not
 # sent to a file. Paths are resolved as text; no disk, no environment.
 
-_READERS = frozenset({"cat", "sed", "head", "tail", "less", "more", "bat", "awk", "nl", "get-content", "gc", "type"})
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd"})
-_CHANGE = frozenset({"cd", "pushd", "set-location"})
-_DEPTH = 3  # a shell in a shell in a shell
+_READ_PROGRAMS = frozenset(
+    {"cat", "sed", "head", "tail", "less", "more", "bat", "awk", "nl", "get-content", "gc", "type"}
+)
+_SHELL_PROGRAMS = frozenset({"bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd"})
+_CHANGE_FOLDER = frozenset({"cd", "pushd", "set-location"})
+_MAX_DEPTH = 3  # a shell in a shell in a shell
 _MAX_COMMAND = 20_000  # characters of a command that are looked at, here-documents aside
-_PATH = 1024
+_MAX_PATH = 1024
 
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*['\"]?(\w+)['\"]?")
 _WINDOWS = re.compile(r"(?i)\bget-content\b|(?:^|[\s\"'])[a-z]:\\")
 _WINDOWS_WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s;|&<>()\"']+|[;|&<>()]+|\n")
-_MARKS = ";&|<>()\n"
+_PUNCTUATION = ";&|<>()\n"
 _ASSIGNMENT = re.compile(r"\w+=")
 _IN_PLACE = re.compile(r"-[A-Za-z]*i\S*|--in-place\S*|inplace")
 _HOME = re.compile(r"\$HOME\b|\$\{HOME\}|\$env:USERPROFILE\b|%USERPROFILE%", re.IGNORECASE)
-_UNKNOWN = re.compile(r"[$*?`{}\[\]]")
+_UNRESOLVABLE = re.compile(r"[$*?`{}\[\]]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -111,16 +113,16 @@ def skills_read(command: str | Sequence[str], cwd: str | None, depth: int = 0) -
         if "SKILL.md" not in command:
             return
         for words, writes, folder in _simple_commands(command, cwd):
-            yield from _read_by(words, writes=writes, cwd=folder, depth=depth)
+            yield from _paths_read(words, writes=writes, cwd=folder, depth=depth)
     else:
-        yield from _read_by(list(command), writes=False, cwd=cwd, depth=depth)
+        yield from _paths_read(list(command), writes=False, cwd=cwd, depth=depth)
 
 
 def resolve(path: str, cwd: str | None) -> str | None:
     """Return a path made absolute as text against `cwd` (which may be a file: URL), or None where that cannot be."""
     path = _HOME.sub("~", path)
     base = local_path(cwd)
-    if not path or len(path) > _PATH or _UNKNOWN.search(path) or "\0" in path + (base or ""):
+    if not path or len(path) > _MAX_PATH or _UNRESOLVABLE.search(path) or "\0" in path + (base or ""):
         return None
     if _DRIVE.match(path) or (base is not None and _DRIVE.match(base) and path[0] not in "/~"):
         joined = ntpath.normpath(ntpath.join(base or "", path))
@@ -140,17 +142,17 @@ def local_path(cwd: str | None) -> str | None:
     return path[1:] if _DRIVE.match(path[1:]) else path
 
 
-def _read_by(words: list[str], *, writes: bool, cwd: str | None, depth: int) -> Iterator[str]:
+def _paths_read(words: list[str], *, writes: bool, cwd: str | None, depth: int) -> Iterator[str]:
     words = list(_without_prefix(words))
     if not words:
         return
     program = re.split(r"[\\/]", words[0])[-1].lower().removesuffix(".exe")
-    if program in _SHELLS and depth < _DEPTH:
+    if program in _SHELL_PROGRAMS and depth < _MAX_DEPTH:
         script = next((word for word in words[:0:-1] if " " in word), None)
         if script is not None:
             yield from skills_read(script, cwd, depth + 1)
         return
-    if program not in _READERS or writes:
+    if program not in _READ_PROGRAMS or writes:
         return
     if program in {"sed", "awk"} and any(_IN_PLACE.fullmatch(word) for word in words):
         return
@@ -175,7 +177,7 @@ def _simple_commands(script: str, cwd: str | None) -> Iterator[tuple[list[str], 
     words: list[str] = []
     writes = False
     target = False
-    for word, is_mark in _words(script):
+    for word, is_mark in _tokens(script):
         if not is_mark:
             if not target:
                 words.append(word)
@@ -190,13 +192,13 @@ def _simple_commands(script: str, cwd: str | None) -> Iterator[tuple[list[str], 
             target = False
         else:
             yield words, writes, cwd
-            cwd = _changed(words, cwd)
+            cwd = _folder_after(words, cwd)
             words, writes, target = [], False, False
     yield words, writes, cwd
 
 
-def _changed(words: list[str], cwd: str | None) -> str | None:
-    if len(words) == 2 and words[0].lower() in _CHANGE:  # noqa: PLR2004 - the command and its folder
+def _folder_after(words: list[str], cwd: str | None) -> str | None:
+    if len(words) == 2 and words[0].lower() in _CHANGE_FOLDER:  # noqa: PLR2004 - the command and its folder
         return resolve(words[1], cwd)
     return cwd
 
@@ -216,14 +218,14 @@ def _without_heredocs(script: str) -> str:
     return "\n".join(kept)
 
 
-def _words(script: str) -> Iterator[tuple[str, bool]]:
+def _tokens(script: str) -> Iterator[tuple[str, bool]]:
     script = _without_heredocs(script.replace("\\\n", " "))[:_MAX_COMMAND]
     if _WINDOWS.search(script):
         for match in _WINDOWS_WORD.finditer(script):
             word = match[0]
-            yield (word.strip("\"'"), False) if word[0] not in _MARKS else (word, True)
+            yield (word.strip("\"'"), False) if word[0] not in _PUNCTUATION else (word, True)
         return
-    lexer = shlex.shlex(script, posix=True, punctuation_chars=_MARKS)
+    lexer = shlex.shlex(script, posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -232,4 +234,4 @@ def _words(script: str) -> Iterator[tuple[str, bool]]:
     except ValueError:  # an open quote: Codex, too, falls back to the blanks
         tokens = script.split(" ")
     for token in tokens:
-        yield token, bool(token) and all(char in _MARKS for char in token)
+        yield token, bool(token) and all(char in _PUNCTUATION for char in token)

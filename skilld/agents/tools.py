@@ -31,28 +31,28 @@ MAX_TEXT = 1 << 16  # characters of all long texts in one call's input together
 _MAX_SHORT = 1024  # characters: a text up to here is kept whatever else there is
 _MAX_VALUES = 256
 _MAX_DEPTH = 6
-_TOLD = (ToolOutcome.FAILED, ToolOutcome.REJECTED, ToolOutcome.INTERRUPTED, ToolOutcome.UNKNOWN)
-_PATCH = "*** Begin Patch"
+_COUNTED_OUTCOMES = (ToolOutcome.FAILED, ToolOutcome.REJECTED, ToolOutcome.INTERRUPTED, ToolOutcome.UNKNOWN)
+_PATCH_START = "*** Begin Patch"
 # A patch stands as it is or within a string of JSON or of a program.
-_PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\\\n\"'`*]{1,1024})")
+_PATCHED_FILE = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\\\n\"'`*]{1,1024})")
 _EXIT_CODE = re.compile(r"Exit Code: (-?\d{1,10})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*\s*\Z")
 
-Records = Callable[[RawLine], Iterable[tuple[Mapping[str, Any], Span]]]
-ToolsOf = Callable[[Mapping[str, Any], str, Span], Iterator[ToolEvent]]
+RecordReader = Callable[[RawLine], Iterable[tuple[Mapping[str, Any], Span]]]
+ToolReader = Callable[[Mapping[str, Any], str, Span], Iterator[ToolEvent]]
 
 
-def record_reader(adapter: Adapter, path: PurePath) -> Records:
+def record_reader(adapter: Adapter, path: PurePath) -> RecordReader:
     """Return how the lines of one file make records, each with its place.
 
     Where a line of an agent's transcripts is not one JSON object, its adapter has `records_of(path)`, which says how.
     """
-    make: Callable[[PurePath], Records] | None = getattr(adapter, "records_of", None)
+    make: Callable[[PurePath], RecordReader] | None = getattr(adapter, "records_of", None)
     return make(path) if make else _one_record
 
 
-def tools_of(adapter: Adapter) -> ToolsOf:
+def tools_of(adapter: Adapter) -> ToolReader:
     """Return how to read the tool events of one record; an adapter without `tool_events` tells of none."""
-    read: ToolsOf | None = getattr(adapter, "tool_events", None)
+    read: ToolReader | None = getattr(adapter, "tool_events", None)
     return read or (lambda *_: iter(()))
 
 
@@ -64,11 +64,11 @@ def _one_record(line: RawLine) -> Iterator[tuple[Mapping[str, Any], Span]]:
 
 def bounded(arguments: object) -> Mapping[str, Any]:
     """Return the arguments of a call, cut: long texts to MAX_TEXT in all, the number of values and the depth, too."""
-    return mapping(_Cut().value(mapping(arguments), _MAX_DEPTH))
+    return mapping(_Truncator().value(mapping(arguments), _MAX_DEPTH))
 
 
 @dataclass(slots=True)
-class _Cut:
+class _Truncator:
     texts: int = MAX_TEXT
     values: int = _MAX_VALUES
 
@@ -131,7 +131,10 @@ def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]
     """Return for each tool, by name, the number of its calls and of those that did not go well, by outcome."""
     counts = Counter((use.call.name, use.outcome) for use in tool_uses(events))
     calls = Counter(name for name, _ in counts.elements())
-    return {name: {"calls": calls[name]} | {how.value: counts[name, how] for how in _TOLD} for name in sorted(calls)}
+    return {
+        name: {"calls": calls[name]} | {how.value: counts[name, how] for how in _COUNTED_OUTCOMES}
+        for name in sorted(calls)
+    }
 
 
 def command_of(call: ToolCall) -> str:
@@ -144,17 +147,17 @@ def command_of(call: ToolCall) -> str:
     return ""
 
 
-def files_named(value: object) -> Iterator[str]:
+def named_files(value: object) -> Iterator[str]:
     """Yield the files that a call's input names, at whatever depth."""
     if isinstance(value, dict):
         for key, one in value.items():
             if key in FILE_KEYS and isinstance(one, str) and one:
                 yield one
             else:
-                yield from files_named(one)
+                yield from named_files(one)
     elif isinstance(value, list):
         for one in value:
-            yield from files_named(one)
+            yield from named_files(one)
 
 
 def folder_of(call: ToolCall) -> str:
@@ -162,17 +165,17 @@ def folder_of(call: ToolCall) -> str:
     return next((found for key in FOLDER_KEYS if (found := string(call.input.get(key)))), "")
 
 
-def patched_by(call: ToolCall) -> Iterator[str]:
+def patched_files(call: ToolCall) -> Iterator[str]:
     """Yield the files that a patch in a call's input changes: of a tool for patches, a command or a program."""
     if call.name.lower() in _PATCH_TOOLS | SHELL_TOOLS:
-        for text in _texts(call.input):
-            if _PATCH in text:
-                yield from (match[1].strip() for match in _PATCHED.finditer(text))
+        for text in _strings(call.input):
+            if _PATCH_START in text:
+                yield from (match[1].strip() for match in _PATCHED_FILE.finditer(text))
 
 
-def _texts(value: object) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+            yield from _strings(one)

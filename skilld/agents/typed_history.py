@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from skilld.agents.base import ConsultingParser, Read
+from skilld.agents.base import ReadFile, SideFileParser
 from skilld.clock import rfc3339, seconds
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
 
-REASON = "not-typed"
-_HELD = 1000
-_NOTHING = b""
+NOT_TYPED = "not-typed"
+_MAX_HELD = 1000
+_EMPTY_LIST = b""
 _CLOCK_SKEW_SECONDS = 5.0  # seconds by which clocks and writers may differ
 COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
 
@@ -94,28 +94,28 @@ class ProvingParser:
         self._older = 0  # how many of them the list is younger than
         self._resume: tuple[int, dict[str, Any]] = (0, {})
 
-    def listen(self, typed: bytes | None) -> None:
+    def set_typed_list(self, typed: bytes | None) -> None:
         """Take in the list as it is now. None is an empty one: a client that nobody typed into has written none."""
         if typed is None and self._optional:
             return
-        self._list, self._entries = typed or _NOTHING, None
+        self._list, self._entries = typed or _EMPTY_LIST, None
         self._older = len(self._held)
 
-    def consult(self, read: Read) -> None:
+    def read_side_files(self, read: ReadFile) -> None:
         """Hand what files beside the transcript say to the parser inside, if that wants it."""
-        if isinstance(self._inner, ConsultingParser):
-            self._inner.consult(read)
+        if isinstance(self._inner, SideFileParser):
+            self._inner.read_side_files(read)
             began = float(getattr(self._inner, "began", 0.0))
             self._used = max(self._used, began - _CLOCK_SKEW_SECONDS) if began else self._used
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line, and of those before it that are proven or refuted by now."""
         before = self.checkpoint(line.start)
-        return self._take(self._inner.feed(line), before)
+        return self._hold(self._inner.feed(line), before)
 
     def flush(self) -> list[Event]:
         """Give up what was not proven."""
-        return self._take(self._inner.flush(), self.checkpoint(0)) + self._decide(final=True)
+        return self._hold(self._inner.flush(), self.checkpoint(0)) + self._release(final=True)
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, no later than the oldest open claim, and the state as it was before that."""
@@ -124,49 +124,49 @@ class ProvingParser:
         offset, state = self._inner.checkpoint(end)
         return offset, {**state, "used": self._used}
 
-    def _take(self, events: Sequence[Event | Claim], before: tuple[int, dict[str, Any]]) -> list[Event]:
+    def _hold(self, events: Sequence[Event | Claim], before: tuple[int, dict[str, Any]]) -> list[Event]:
         is_open = bool(self._held)
         self._resume = self._resume if is_open else before
         self._held += events
-        return self._decide(final=len(self._held) > _HELD)
+        return self._release(final=len(self._held) > _MAX_HELD)
 
-    def _decide(self, *, final: bool) -> list[Event]:
+    def _release(self, *, final: bool) -> list[Event]:
         """Release what is decided: a claim that the list has, or one that was answered before the list was read."""
         older = self._held[: self._older]
         answered = max((i for i, event in enumerate(older) if isinstance(event, Reply)), default=-1)
         settled: list[Event] = []
         for i, event in enumerate(self._held):
-            decided = self._judge(event, answered=i < answered) if isinstance(event, Claim) else event
+            decided = self._check_claim(event, answered=i < answered) if isinstance(event, Claim) else event
             if decided is None and not final:
                 break
-            settled.append(decided or Ignored(REASON, event.span))
+            settled.append(decided or Ignored(NOT_TYPED, event.span))
         del self._held[: len(settled)]
         self._older = max(0, self._older - len(settled))
         return settled
 
-    def _judge(self, claim: Claim, *, answered: bool) -> Turn | Ignored | None:
+    def _check_claim(self, claim: Claim, *, answered: bool) -> Turn | Ignored | None:
         """Return what a claim is; None where the list may not be as far as it is."""
         turn = claim.turn
         if self._list is None:
-            return as_typed(turn)
+            return with_command(turn)
         if not claim.listed:
-            return turn if self._used else Ignored(REASON, turn.span)
-        known = self._known()
-        proof = self._proof(turn, known) if known is not None else None
+            return turn if self._used else Ignored(NOT_TYPED, turn.span)
+        known = self._entries_by_text()
+        proof = self._find_entry(turn, known) if known is not None else None
         if proof is not None:
             self._used = proof.at or self._used
-            return as_typed(replace(turn, at=rfc3339(proof.at)) if turn.at is None and proof.at else turn)
-        return Ignored(REASON, turn.span) if answered and known is not None else None
+            return with_command(replace(turn, at=rfc3339(proof.at)) if turn.at is None and proof.at else turn)
+        return Ignored(NOT_TYPED, turn.span) if answered and known is not None else None
 
-    def _known(self) -> dict[str, list[Entry]] | None:
+    def _entries_by_text(self) -> dict[str, list[Entry]] | None:
         """Return the list's entries by their text; None while it is half written."""
-        if self._entries is None and (entries := self._read(self._list or _NOTHING)) is not None:
+        if self._entries is None and (entries := self._read(self._list or _EMPTY_LIST)) is not None:
             self._entries = {}
             for entry in entries:
                 self._entries.setdefault(fold(entry.text), []).append(entry)
         return self._entries
 
-    def _proof(self, turn: Turn, known: Mapping[str, Sequence[Entry]]) -> Entry | None:
+    def _find_entry(self, turn: Turn, known: Mapping[str, Sequence[Entry]]) -> Entry | None:
         """Return the list's entry for a prompt; each with a time counts once, and clients write prompts again."""
         latest = seconds(turn.at)
         for entry in known.get(fold(turn.text), ()):
@@ -180,7 +180,7 @@ class ProvingParser:
         return known[fold(pieces[0])][0] if len(pieces) > 1 and all(fold(each) in known for each in pieces) else None
 
 
-def as_typed(turn: Turn) -> Turn | Ignored:
+def with_command(turn: Turn) -> Turn | Ignored:
     """Return the turn of a prompt, of a slash command its arguments."""
     command = COMMAND.fullmatch(turn.text.strip())
     if command is None:

@@ -34,14 +34,16 @@ _STOP_SECONDS = 10.0  # for a stopped daemon to release its lock
 def print_findings() -> None:
     """Print which agents were used recently, the number of skills, and which instruction files are loaded."""
     from skilld.agents import ADAPTERS
-    from skilld.agents.programs import names_of
+    from skilld.agents.programs import program_names
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in common.past_transcripts(time.time() - _RECENT_DAYS * _DAY_SECONDS))
     agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
     console.say("Found here", style="bold")
     idle = [
-        info.title for name, info in known.items() if name not in used and on_path(names_of(info.title), os.environ)
+        info.title
+        for name, info in known.items()
+        if name not in used and on_path(program_names(info.title), os.environ)
     ]
     rows = [f"{', '.join(agents)} in the last {_RECENT_DAYS} days"] if agents else []
     rows += [f"{', '.join(idle)}: installed, not used in the last {_RECENT_DAYS} days"] if idle else []

@@ -336,7 +336,7 @@ def _print_row(name: str, text: str) -> None:
 
 def _print_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
-    from skilld.agents.programs import names_of
+    from skilld.agents.programs import program_names
 
     around = engine.host.environment
     summary = engine.store.transcripts.summary()
@@ -344,7 +344,7 @@ def _print_agents(engine: Engine) -> None:
     for name, adapter in ADAPTERS.items():
         if files := summary.get(name, {}).get("files", 0):
             _print_row(adapter.INFO.title, counted(files, "session file"))
-        elif on_path(names_of(adapter.INFO.title), around) or any(
+        elif on_path(program_names(adapter.INFO.title), around) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name
         ):
             _print_row(adapter.INFO.title, "no sessions yet")

@@ -11,7 +11,7 @@ from pathlib import Path
 from posixpath import join, normpath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import agent_homes, skill_folder
+from skilld.agents.base import agent_homes, resolve_skill_folder
 from skilld.context import claude_code, codex, copilot_cli, gemini_cli, markup, opencode, pi
 from skilld.context.contradictions import Contradiction, DuplicateText, contradictions, find_duplicates
 from skilld.context.disk import Disk, Files
@@ -101,7 +101,9 @@ def _personal_skills(agent: str, where: Workspace) -> list[str]:
     info = ADAPTERS[agent].INFO
     home = Path(where.home)
     own = [join(where.own, below) for below in info.skill_homes]
-    own += [str(path) for folder in info.skill_folders if (path := skill_folder(folder, home, where.environment))]
+    own += [
+        str(path) for folder in info.skill_folders if (path := resolve_skill_folder(folder, home, where.environment))
+    ]
     left_out = LISTINGS[agent].not_at_home
     return [*own, *(join(where.home, below) for below in info.user_skills if below not in left_out)]
 

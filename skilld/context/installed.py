@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo, agent_homes, read_object, string
-from skilld.agents.programs import names_of
+from skilld.agents.programs import program_names
 from skilld.context import Context, context_of
 from skilld.files import on_path, read_plain
 
@@ -21,7 +21,7 @@ _MAX_FOLDERS = 8  # from a program up to its package
 
 def installed_version(info: AgentInfo, environment: Mapping[str, str]) -> str:
     """Return the version of an agent's program on PATH; "" if it is unknown."""
-    path = on_path(names_of(info.title), environment)
+    path = on_path(program_names(info.title), environment)
     for folder in [path, *path.parents[:_MAX_FOLDERS]] if path else ():
         if _VERSION.fullmatch(folder.name):  # as in ~/.local/share/claude/versions/2.1.330
             return folder.name
@@ -58,7 +58,7 @@ def contexts(
     wanted = chosen or [
         name
         for name, info in infos.items()
-        if on_path(names_of(info.title), environment)
+        if on_path(program_names(info.title), environment)
         or any(folder.is_dir() for folder in agent_homes(info, home, environment))
     ]
     versions = {name: installed_version(infos[name], environment) or seen(name) for name in wanted}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from skilld.agents.programs import MARKS
+from skilld.agents.programs import AGENT_VARIABLES
 from skilld.clock import day
 from skilld.daemon import judges
 from skilld.daemon.messages import NoticeShown
@@ -50,7 +50,7 @@ class Notices:
         self._desktop = desktop
         self._post = post
         # A person pressed the button, even if an agent started the daemon.
-        self._environment = {name: value for name, value in environment.items() if name not in MARKS}
+        self._environment = {name: value for name, value in environment.items() if name not in AGENT_VARIABLES}
         self._applied: dict[str, Proposal] = {}
         self._troubles: dict[str, tuple[str, str]] = {}  # cause -> the day, what to say
         self._shown = [PastNotice(at, frozenset(ids), frozenset(causes)) for at, ids, causes in store.notices.all()]

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
-from skilld.agents.tools import SEARCH_TOOLS, command_of, files_named, patched_by, record_reader, tools_of
+from skilld.agents.tools import SEARCH_TOOLS, command_of, named_files, patched_files, record_reader, tools_of
 from skilld.classify.backends import OFFLINE, make_backend
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.rule_repeats import corrections, repeats_rule
@@ -96,7 +96,7 @@ class _SessionState:
 
     def add_call(self, call: ToolCall) -> None:
         self.newest = max(self.newest, call.at or "")
-        named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
+        named = [] if call.name.lower() in SEARCH_TOOLS else [*named_files(call.input), *patched_files(call)]
         self.files |= dict.fromkeys(name for name in named if "\0" not in name)
         command = command_of(call)[:_MAX_COMMAND]
         self.commands[command] = None

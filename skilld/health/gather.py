@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld import __version__
 from skilld.agents import ADAPTERS
-from skilld.agents.programs import names_of
+from skilld.agents.programs import program_names
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.clients import PREFIX, find_program, parse_model
 from skilld.classify.backends.choose import PROVIDERS
@@ -68,7 +68,7 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
                 watched=sum(_count_watched(root) for root in there),
-                installed=on_path(names_of(info.title), host.environment) is not None,
+                installed=on_path(program_names(info.title), host.environment) is not None,
                 foreign=sum(map(_is_foreign, seen)),
             )
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import AgentInfo, agent_homes, skill_folder
+from skilld.agents.base import AgentInfo, agent_homes, resolve_skill_folder
 from skilld.files import FileFacts
 from skilld.ingest.source import source_of
 from skilld.skills import Places
@@ -123,7 +123,7 @@ def skill_places(
     homes = [_agent_home(root, info) for root in (configured or {}).get(agent, ())]
     homes = homes or agent_homes(info, home, environment)
     own = [base / sub for base in homes for sub in info.skill_homes]
-    own += filter(None, (skill_folder(folder, home, environment) for folder in info.skill_folders))
+    own += filter(None, (resolve_skill_folder(folder, home, environment) for folder in info.skill_folders))
     linked = {sub for adapter in ADAPTERS.values() for sub in adapter.INFO.project_skills}
     return Places(info.project_skills, (*own, *(home / sub for sub in info.user_skills)), tuple(sorted(linked)))
 

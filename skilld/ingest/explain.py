@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents.base import Adapter
-from skilld.agents.declared import ANY, NONE, RecordKind, Take, When
+from skilld.agents.declared import ANY, NONE, Condition, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.tools import record_reader
 from skilld.ingest import side_files
@@ -86,12 +86,12 @@ def _explain_record(
             "it does not match any kind of record that skilld knows",
             shape_of(shaped),
         )
-    kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _SKILL_USE in taken]
-    names = taken or tuple(dict.fromkeys(kind.take.value for kind in kinds))
+    kinds = [kind for kind in kinds if kind.role is not Role.SKILL or _SKILL_USE in taken]
+    names = taken or tuple(dict.fromkeys(kind.role.value for kind in kinds))
     return RecordExplanation(span, kind_of(shaped), names, "; ".join([*map(_describe_match, kinds), *reasons[:1]]))
 
 
-_SKILL_USE = Take.SKILL.value
+_SKILL_USE = Role.SKILL.value
 _REASON_TEXTS = {
     "not-typed": "it is not in the agent's prompt history",
     "not typed": "it is not in the agent's prompt history",
@@ -120,11 +120,11 @@ def _describe_match(kind: RecordKind) -> str:
     marks = [*_describe_conditions(kind.when)]
     if part := " and ".join(_describe_conditions(kind.part)):
         marks.append(f"{kind.each} has an element where {part}")
-    name = f"{kind.take.value} ({kind.why})" if kind.take is Take.NOTHING and kind.why else kind.take.value
+    name = f"{kind.role.value} ({kind.why})" if kind.role is Role.NOTHING and kind.why else kind.role.value
     return f"{name} because {', '.join(marks)}"
 
 
-def _describe_conditions(when: When) -> Iterator[str]:
+def _describe_conditions(when: Condition) -> Iterator[str]:
     for place, asked in when.items():
         if asked in (ANY, NONE):
             yield f"{place} is {'present' if asked == ANY else 'absent'}"

@@ -11,7 +11,15 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter, Parser
-from skilld.agents.tools import SEARCH_TOOLS, files_named, folder_of, patched_by, record_reader, tool_counts, tools_of
+from skilld.agents.tools import (
+    SEARCH_TOOLS,
+    folder_of,
+    named_files,
+    patched_files,
+    record_reader,
+    tool_counts,
+    tools_of,
+)
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of
 from skilld.ingest.tail import MAX_LINE, UnreadableError
@@ -68,7 +76,7 @@ class FolderCounter:
 def _folders_of_files(call: ToolCall) -> Iterator[str]:
     if call.name.lower() in SEARCH_TOOLS:
         return  # searching is not work yet, and the name may be a folder's
-    for name in (*files_named(call.input), *patched_by(call)):
+    for name in (*named_files(call.input), *patched_files(call)):
         path = PurePosixPath(name)
         if path.name != _SKILL_FILE:
             yield str(path.parent)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skilld.agents.base import CutError, Gather
+from skilld.agents.base import Gather, TruncatedFileError
 from skilld.files import read_plain
 from skilld.ingest import tail
 from skilld.ingest.tail import MAX_LINE, UnreadableError, open_file
@@ -110,7 +110,7 @@ class GatheredRead:
                     self._kept = self._number, self._digest
                     self.more = True
                     return
-        except CutError:
+        except TruncatedFileError:
             return
 
     @property
@@ -148,7 +148,7 @@ def read_new(path: Path, cursor: GatheredCursor | None, gather: Gather) -> Gathe
                 same = False
                 break
             digest, number = chain_digest(digest, record), number + 1
-    except CutError:  # shorter than before, because it is being rewritten: nothing is new
+    except TruncatedFileError:  # shorter than before, because it is being rewritten: nothing is new
         digest, number = (cursor.digest, cursor.offset) if cursor is not None else (digest, number)
         found = iter(())
     if cursor is not None and digest != cursor.digest:
@@ -165,5 +165,5 @@ def read_all(path: Path, gather: Gather, *, anyone: bool = True) -> Iterator[Raw
         for number, record in enumerate(records(path, gather, anyone=anyone)):
             span = Span(number, number + 1)
             yield RawLine(number, number + 1, record) if len(record) <= MAX_LINE else span
-    except CutError:
+    except TruncatedFileError:
         return

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from skilld.agents.base import AgentInfo, ConsultingParser, Listener, Parser, mapping, string
-from skilld.agents.wrapped import ExpandingParser, Lookup
+from skilld.agents.base import AgentInfo, Parser, SideFileParser, TypedListParser, mapping, string
+from skilld.agents.wrappers import TemplateLookup, TemplateParser
 from skilld.files import read_plain
 
 # The texts of the prompt templates that a session can use.
@@ -22,7 +22,7 @@ _MAX_FOLDERS = 500
 _MAX_PARENTS = 32
 
 
-def template_lookup(places: Iterable[Path], info: AgentInfo) -> Lookup:
+def template_lookup(places: Iterable[Path], info: AgentInfo) -> TemplateLookup:
     """Return a function that looks up the templates for a session's folder, including those in `places`.
 
     Each folder is read once.
@@ -97,13 +97,13 @@ _MAX_PROMPT_LOG = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entr
 
 def provide(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
     """Provide the parser of the transcript at `path` with the files, the list and the templates that it needs."""
-    if isinstance(parser, ConsultingParser):
-        parser.consult(lambda place: _read_place(place, path, environment))
-    if (info.typed_list or info.typed_place) and isinstance(parser, Listener):
-        parser.listen(read_typed_list(path, info, environment))
-    if isinstance(parser, ExpandingParser):
+    if isinstance(parser, SideFileParser):
+        parser.read_side_files(lambda place: _read_place(place, path, environment))
+    if (info.typed_list or info.typed_place) and isinstance(parser, TypedListParser):
+        parser.set_typed_list(read_typed_list(path, info, environment))
+    if isinstance(parser, TemplateParser):
         places = (_resolve_place(place, path, environment) for place in info.templates)
-        parser.know(template_lookup(filter(None, places), info))
+        parser.set_templates(template_lookup(filter(None, places), info))
 
 
 def read_typed_list(path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> bytes | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilld.agents.base import Parser, skimming
+from skilld.agents.base import Parser, chunk_reader
 from skilld.agents.chunk import Chunk
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends.agent_cli.own_questions import is_own_question
@@ -186,7 +186,7 @@ class OpenFile:
         """Return the events of a chunk or of one line. Raises ParsingError."""
         if isinstance(part, RawLine):
             return _run_parser(lambda: self.parser.feed(part))
-        return _run_parser(lambda: skimming(self.parser)(part))
+        return _run_parser(lambda: chunk_reader(self.parser)(part))
 
     def flush(self) -> list[Event]:
         """Return the events that waited for lines that will not come. Raises ParsingError."""

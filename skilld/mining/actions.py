@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from skilld.agents.tools import READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, command_of, files_named, patched_by
+from skilld.agents.tools import READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, command_of, named_files, patched_files
 from skilld.edit.lint import lint
 from skilld.types import ToolCall, ToolEvent, ToolOutcome
 
@@ -79,7 +79,7 @@ class ActionLog:
 
 def _call_actions(call: ToolCall) -> Iterator[Action]:
     name, at = call.name.lower(), call.span.start
-    files = list(dict.fromkeys(patched_by(call)))
+    files = list(dict.fromkeys(patched_files(call)))
     if not files and name in SHELL_TOOLS:
         parts = commands(command_of(call))
         for text in parts:
@@ -91,7 +91,7 @@ def _call_actions(call: ToolCall) -> Iterator[Action]:
         )
         return
     if not files and name not in READ_TOOLS | SEARCH_TOOLS:
-        files = list(dict.fromkeys(files_named(call.input))) if _CHANGING_TOOL_PATTERN.search(name) else []
+        files = list(dict.fromkeys(named_files(call.input))) if _CHANGING_TOOL_PATTERN.search(name) else []
     for path in files[:_MAX_FILES_PER_CALL]:
         if len(path) <= _MAX_PATH_LENGTH:
             yield Action(path, ToolOutcome.UNKNOWN, at, edits=True)

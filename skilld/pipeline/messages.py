@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import skimming
+from skilld.agents.base import chunk_reader
 from skilld.agents.chunk import Chunk
 from skilld.errors import RetryError, cause_of
 from skilld.ingest import side_files
@@ -101,7 +101,7 @@ def _source_events(agent: str, session: str, source: Source, *, forgotten: bool 
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
         side_files.provide(parser, path, info)
-    skim = skimming(parser)
+    skim = chunk_reader(parser)
     for item in source_of(info).read_session(path, session, source.start, source.end):
         if isinstance(item, Chunk):
             yield from skim(item)

@@ -13,7 +13,7 @@ from pathlib import Path
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.chunk import Chunk
-from skilld.agents.tools import SEARCH_TOOLS, files_named, patched_by, record_reader, tools_of
+from skilld.agents.tools import SEARCH_TOOLS, named_files, patched_files, record_reader, tools_of
 from skilld.ingest.source import source_of
 from skilld.protocol import Source
 from skilld.types import RawLine, Span, ToolCall
@@ -68,5 +68,5 @@ def _relevant_lines(part: Chunk | RawLine | Span, mark: bytes, version: str) -> 
 
 def _touched_files(call: ToolCall) -> list[str]:
     """Return the files that a call touches; searching touches none."""
-    named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
+    named = [] if call.name.lower() in SEARCH_TOOLS else [*named_files(call.input), *patched_files(call)]
     return [name for name in named if "\0" not in name]

@@ -40,8 +40,8 @@ BOUNDED = {
 FOLDED = ("skilld.classify.offline",)
 # Only ever matched at the beginning of a text, though they stand in a table.
 AT_THE_START = (
-    "skilld.agents.claude_code.wrappers._ALWAYS",
-    "skilld.agents.claude_code.wrappers._UNSIGNED",
+    "skilld.agents.claude_code.wrappers._CLIENT_OPENINGS",
+    "skilld.agents.claude_code.wrappers._UNSIGNED_OPENINGS",
     "skilld.agents.codex.user_messages._CANNED",
 )
 DEAREST = 0.25  # seconds for one of them on the worst there is

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
-from skilld.agents.base import Adapter, ConsultingParser, Parser
-from skilld.agents.wrapped import ExpandingParser
+from skilld.agents.base import Adapter, Parser, SideFileParser
+from skilld.agents.wrappers import TemplateParser
 from skilld.text import fold
 from skilld.types import Event, RawLine, SkillUse, Turn
 from support.forging import MARK, Carrier
@@ -29,13 +29,13 @@ _UNKNOWN = (
 def told(adapter: Adapter, carrier: Carrier, state: object = None, content: str = CONTENT) -> Parser:
     """Return a parser that has been told what lies beside the session."""
     parser = adapter.parser(PurePath(carrier.file), json.loads(json.dumps(state)) if state else None)
-    if isinstance(parser, ConsultingParser) and carrier.beside is not None:
-        parser.consult(carrier.beside(PROMPT).get)
+    if isinstance(parser, SideFileParser) and carrier.beside is not None:
+        parser.read_side_files(carrier.beside(PROMPT).get)
     if carrier.typed_list is not None:
-        parser.listen(carrier.typed_list(PROMPT))  # type: ignore[attr-defined]
-    if isinstance(parser, ExpandingParser):
+        parser.set_typed_list(carrier.typed_list(PROMPT))  # type: ignore[attr-defined]
+    if isinstance(parser, TemplateParser):
         templates = [each(content) for each in carrier.templates]
-        parser.know(lambda _: templates)
+        parser.set_templates(lambda _: templates)
     return parser
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import ConsultingParser
-from skilld.agents.wrapped import ExpandingParser
+from skilld.agents.base import SideFileParser
+from skilld.agents.wrappers import TemplateParser
 from skilld.text import fold
 from skilld.types import Turn
 from support.forged_aider import AIDER
@@ -155,12 +155,12 @@ def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[st
     """Return what the agent's adapter takes for typed in a carrier's session, white space folded."""
     parser = ADAPTERS[agent].parser(PurePath(carrier.file))
     if carrier.typed_list is not None:
-        parser.listen(carrier.typed_list(prompt))  # type: ignore[attr-defined]
-    if isinstance(parser, ExpandingParser):
+        parser.set_typed_list(carrier.typed_list(prompt))  # type: ignore[attr-defined]
+    if isinstance(parser, TemplateParser):
         templates = [each(content) for each in carrier.templates]
-        parser.know(lambda _: templates)
-    if isinstance(parser, ConsultingParser) and carrier.beside is not None:
-        parser.consult(carrier.beside(prompt).get)
+        parser.set_templates(lambda _: templates)
+    if isinstance(parser, SideFileParser) and carrier.beside is not None:
+        parser.read_side_files(carrier.beside(prompt).get)
     events = [
         event for line in raw_lines(carrier.data(content, prompt)) for event in parser.feed(line)
     ] + parser.flush()

@@ -34,8 +34,8 @@ COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
 # Functions whose patterns a module holds once it is imported, or a cached function returns.
 HELD = frozenset(
     {
-        "skilld.agents.wrapped.__post_init__",
-        "skilld.agents.claude_code.wrappers._openings",
+        "skilld.agents.wrappers.__post_init__",
+        "skilld.agents.claude_code.wrappers._compile_openings",
         "skilld.classify.offline.grammar.__init__.compiled",
         "skilld.edit.change.phrase",
         "skilld.redact.unlabelled._issuer",

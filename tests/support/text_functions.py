@@ -29,7 +29,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import Parser
 from skilld.agents.codex.user_messages import WRAPPERS
 from skilld.agents.typed_history import ClaimingParser
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.wrappers import Wrappers
 from skilld.context.disk import Files, FileText
 from skilld.context.resolution import Workspace
 from skilld.evaluate.secrets import TextRedactor

@@ -7,27 +7,27 @@ from typing import Any
 import pytest
 
 from skilld.agents.claude_code.records import Record
-from skilld.agents.claude_code.wrappers import WRAPPERS, Words, bash_input, notes, words
-from skilld.agents.wrapped import picks_of, typed_answer
+from skilld.agents.claude_code.wrappers import WRAPPERS, TypedWords, bash_input, find_notes, typed_words
+from skilld.agents.wrappers import possible_picks, typed_answer
 from skilld.types import How, Ignored, Span, Turn
 from support.tables import rows, texts
 
 
 def test_the_clients_own_texts() -> None:
     for text, reason in rows("claude_wrappers", "the client's own texts"):
-        assert words([text], signed=False) == reason
+        assert typed_words([text], signed=False) == reason
 
 
 def test_a_persons_texts_stay_as_they_were_typed() -> None:
     for text in texts("claude_wrappers", "a person's texts"):
-        assert words([text], signed=False) == Words(text)
+        assert typed_words([text], signed=False) == TypedWords(text)
 
 
 @pytest.mark.parametrize(
     "text", ["Continue from where you left off.", "<some-tag>x</some-tag>", "/usr is full", "Goal check-in: done"]
 )
 def test_a_signed_text_is_believed(text: str) -> None:
-    assert words([text], signed=True) == Words(text)
+    assert typed_words([text], signed=True) == TypedWords(text)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_signed_text_is_believed(text: str) -> None:
     [("<bash-input>ls</bash-input>", "bash-input"), ("<command-name>/clear</command-name>", "local-command")],
 )
 def test_even_a_signed_text_can_be_a_wrapper(text: str, reason: str) -> None:
-    assert words([text], signed=True) == reason
+    assert typed_words([text], signed=True) == reason
 
 
 CLOSING_TAG_TYPED = (
@@ -58,16 +58,16 @@ CLOSING_TAG_TYPED = (
     ],
 )
 def test_a_command_says_its_arguments(text: str, command: str, arguments: str) -> None:
-    assert words([text], signed=False) == Words(arguments, How.COMMAND, command)
+    assert typed_words([text], signed=False) == TypedWords(arguments, How.COMMAND, command)
 
 
 def test_blocks_are_joined_and_context_is_dropped() -> None:
     blocks = ["<ide_selection>1-3</ide_selection>\n", "first", "[Request interrupted by user]", "second"]
-    assert words(blocks, signed=True) == Words("first\nsecond")
+    assert typed_words(blocks, signed=True) == TypedWords("first\nsecond")
 
 
 def test_a_memory_note_is_what_was_typed() -> None:
-    assert words(["<user-memory-input>always in millimetres</user-memory-input>"], signed=False) == Words(
+    assert typed_words(["<user-memory-input>always in millimetres</user-memory-input>"], signed=False) == TypedWords(
         "always in millimetres"
     )
 
@@ -83,7 +83,7 @@ def test_a_memory_note_is_what_was_typed() -> None:
     ],
 )
 def test_context_goes_from_both_ends_only(text: str, left: str) -> None:
-    assert WRAPPERS.typed(text) == left
+    assert WRAPPERS.typed_text(text) == left
 
 
 def test_a_shell_command_is_known_again_in_the_queue() -> None:
@@ -113,7 +113,7 @@ def read(
     fields["message"] = {"role": "user", "content": [block, *said]}
     if copy is not None:
         fields["toolUseResult"] = f"Error: {content}" if copy is DEFAULT else copy
-    found = notes(Record(fields, Span(0, 1)), TOOLS)
+    found = find_notes(Record(fields, Span(0, 1)), TOOLS)
     return [(e.key.partition("#")[2], e.text) if isinstance(e, Turn) else ("", e.reason) for e in found]
 
 
@@ -235,15 +235,15 @@ def test_an_answer_without_its_options_is_not_believed() -> None:
 
 def test_picks_are_taken_out_of_an_answer() -> None:
     for answer, free in rows("claude_notes", "picks in an answer"):
-        assert typed_answer(answer, picks_of(["Oak", "Pine", "Pine, old", "Other"]), several=True) == free
+        assert typed_answer(answer, possible_picks(["Oak", "Pine", "Pine, old", "Other"]), several=True) == free
 
 
 def test_an_answer_to_one_pick_is_picked_or_typed_as_a_whole() -> None:
-    assert typed_answer("Pine, old", picks_of(["Pine", "Pine, old"]), several=False) == ""
-    assert typed_answer("Pine, sanded", picks_of(["Pine", "Pine, old"]), several=False) == "Pine, sanded"
+    assert typed_answer("Pine, old", possible_picks(["Pine", "Pine, old"]), several=False) == ""
+    assert typed_answer("Pine, sanded", possible_picks(["Pine", "Pine, old"]), several=False) == "Pine, sanded"
 
 
 def test_an_ignored_note_keeps_its_place() -> None:
     fields = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "mcp"}]}}
     fields["message"]["content"][0] |= {"is_error": True, "content": SAID + "x"}  # type: ignore[index]
-    assert notes(Record(fields, Span(7, 9)), TOOLS) == [Ignored("untrusted-note", Span(7, 9))]
+    assert find_notes(Record(fields, Span(7, 9)), TOOLS) == [Ignored("untrusted-note", Span(7, 9))]

@@ -124,7 +124,7 @@ def test_an_old_session_with_command_templates() -> None:
 
 def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
-    parser.know(lambda _: ["Act as the taster. ALWAYS stay polite.\n\n1. Taste $1.\n"])
+    parser.set_templates(lambda _: ["Act as the taster. ALWAYS stay polite.\n\n1. Taste $1.\n"])
     around = "# Context from my IDE setup:\n\n## Open tabs:\n- menu.md: menu.md\n\n## My request for Codex:\n"
     filled = around + "Act as the taster. ALWAYS stay polite.\n\n1. Taste the soup.\n"
     line = json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": filled}}).encode()

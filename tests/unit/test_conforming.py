@@ -9,9 +9,9 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
-from skilld.agents.declared import ANY, Format, RecordKind, Take
+from skilld.agents.declared import ANY, Format, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.wrappers import Wrappers
 from support.conforming import CHECKS
 from support.forged import CARRIERS
 from support.forging import Carrier
@@ -21,12 +21,12 @@ _SAID = {"what": "said", "by": "person"}
 TOY = Format(
     "toy",
     (
-        RecordKind(Take.HEAD, {"what": "begin"}),
-        RecordKind(Take.PROMPT, {**_SAID, "from": "keyboard"}, text="words", key="id"),
-        RecordKind(Take.NOTHING, _SAID, why="headless"),
-        RecordKind(Take.REPLY, {"what": "said", "by": "agent"}, text="words"),
-        RecordKind(Take.CALL, {"what": "call"}, call="id", tool="tool", input="asked"),
-        RecordKind(Take.RESULT, {"what": "result"}, call="id", text="shown", failed={"error": ANY}),
+        RecordKind(Role.HEAD, {"what": "begin"}),
+        RecordKind(Role.PROMPT, {**_SAID, "from": "keyboard"}, text="words", key="id"),
+        RecordKind(Role.NOTHING, _SAID, why="headless"),
+        RecordKind(Role.REPLY, {"what": "said", "by": "agent"}, text="words"),
+        RecordKind(Role.CALL, {"what": "call"}, call="id", tool="tool", input="asked"),
+        RecordKind(Role.RESULT, {"what": "result"}, call="id", text="shown", failed={"error": ANY}),
     ),
     session="id",
     cwd="folder",

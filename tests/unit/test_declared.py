@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from skilld.agents import ADAPTERS
-from skilld.agents.asked import OpenQuestion, Reading, quoted
-from skilld.agents.base import CutError, named_by
-from skilld.agents.declared import local
-from skilld.agents.gathering import Document
+from skilld.agents.base import TruncatedFileError, hash_name
+from skilld.agents.declared import local_time
+from skilld.agents.gatherers import Document
+from skilld.agents.questions import OpenQuestion, ToolOutput, quoted_answers
 from skilld.ingest import session_records
 from skilld.ingest.discover import Root, find_roots, skill_places
 from skilld.ingest.follow import Follower
@@ -46,7 +46,7 @@ def _line(number: int, data: bytes) -> Any:
 def test_kilo_tells_the_arguments_of_a_skill_and_a_free_answer() -> None:
     parser = ADAPTERS["kilo"].parser(PurePath("kilo.db"))
     typed = [SAID, "/release-notes:skill for 1.3, past tense"]
-    parser.listen("".join(f"{json.dumps({'input': each})}\n" for each in typed).encode())  # type: ignore[attr-defined]
+    parser.set_typed_list("".join(f"{json.dumps({'input': each})}\n" for each in typed).encode())  # type: ignore[attr-defined]
     lines = (FIXTURES / "kilo" / "records.jsonl").read_bytes().splitlines()
     events = [event for n, line in enumerate(lines) for event in parser.feed(_line(n, line))]
     turns = [event for event in events if isinstance(event, Turn)]
@@ -60,7 +60,10 @@ def test_of_aiders_history_only_what_its_list_has_counts() -> None:
     events = events_of(ADAPTERS["aider"], FIXTURES / "aider" / ".aider.chat.history.md")
     turns = [event for event in events if isinstance(event, Turn)]
     assert [turn.text.replace("\n", " ") for turn in turns] == [SAID, "why is add() not typed?"]
-    assert [turn.at for turn in turns] == [local("2026-11-22 16:25:32.780127"), local("2026-11-22 16:25:46.476618")]
+    assert [turn.at for turn in turns] == [
+        local_time("2026-11-22 16:25:32.780127"),
+        local_time("2026-11-22 16:25:46.476618"),
+    ]
     assert [event.name for event in events if isinstance(event, SkillUse)] == ["notes"]
 
 
@@ -245,7 +248,7 @@ class TestADocumentThatIsRewritten:
         (tmp_path / "s.json").write_text(text)
         try:
             found = list(session_records.records(tmp_path / "s.json", Document("history", ("x",))))
-        except CutError:
+        except TruncatedFileError:
             return
         assert len(found) == 1
 
@@ -368,8 +371,8 @@ def test_goose_is_read_by_its_history(tmp_path: Path, monkeypatch: pytest.Monkey
 )
 def test_an_answer_stands_behind_a_question_that_was_asked(text: str, answers: list[str]) -> None:
     asked = ["Which?", "Tests?"][: max(1, len(answers))]
-    waiting = OpenQuestion("ask", [named_by("title", title) for title in asked])
-    assert list(quoted(Reading(text, {}), waiting)) == answers
+    waiting = OpenQuestion("ask", [hash_name("title", title) for title in asked])
+    assert list(quoted_answers(ToolOutput(text, {}), waiting)) == answers
 
 
 def test_a_session_of_vibe_is_read_out_of_its_store(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.agents.wrapped import typed_arguments
+from skilld.agents.wrappers import typed_arguments
 
 
 @pytest.mark.parametrize(

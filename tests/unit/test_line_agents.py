@@ -51,8 +51,8 @@ def feed(agent: str, lines: Iterable[bytes], state: dict[str, Any] | None = None
     parser: Any = ADAPTERS[agent].parser(name, state)
     kept: dict[str, Any] = {}
     for number, line in enumerate(lines):
-        if hasattr(parser, "listen") and number % 2:
-            parser.listen(None if number % 3 else line)
+        if hasattr(parser, "set_typed_list") and number % 2:
+            parser.set_typed_list(None if number % 3 else line)
         for event in parser.feed(RawLine(number, number + 1, line)):
             assert 0 <= event.span.start < event.span.end <= number + 1
             if isinstance(event, Turn | Reply):

@@ -100,45 +100,45 @@ def test_a_fork_has_the_same_keys_under_other_ids() -> None:
 class TestTypedList:
     def test_what_is_in_the_list_was_typed_as_it_is(self) -> None:
         typed = TypedList(history(prompt("use tabs"), prompt('"in quotes, really"')))
-        assert typed.typed("use tabs ") == ("use tabs ", False)
-        assert typed.typed('"in quotes, really"') == ('"in quotes, really"', False)
+        assert typed.find_typed("use tabs ") == ("use tabs ", False)
+        assert typed.find_typed('"in quotes, really"') == ('"in quotes, really"', False)
 
     def test_what_is_not_in_it_was_not(self) -> None:
-        assert TypedList(history(prompt("use tabs"))).typed("word") is None
-        assert TypedList(b"").typed("word") is None
+        assert TypedList(history(prompt("use tabs"))).find_typed("word") is None
+        assert TypedList(b"").find_typed("word") is None
 
     def test_a_shell_command_is_no_prompt(self) -> None:
-        assert TypedList(history(prompt("make", mode="shell"))).typed("make") is None
+        assert TypedList(history(prompt("make", mode="shell"))).find_typed("make") is None
 
     def test_of_a_command_the_arguments_were_typed_and_not_the_template(self) -> None:
         typed = TypedList(history(prompt("/triage the login bug, quickly"), prompt("/triage bug")))
-        assert typed.typed("Always label first.\nIssue: the login bug, quickly\nThen stop.") == (
+        assert typed.find_typed("Always label first.\nIssue: the login bug, quickly\nThen stop.") == (
             "the login bug, quickly",
             True,
         )
-        assert typed.typed("Always label first.\nIssue: the logins") is None
+        assert typed.find_typed("Always label first.\nIssue: the logins") is None
 
     def test_of_a_skill_called_by_name_too(self) -> None:
         body = "# X\n\nBase directory for this skill: /w/s/x\nRelative paths in this skill are so.\n\n"
         typed = TypedList(history(prompt("/x for 2.5")))
-        assert typed.typed(f"{body}for 2.5") == ("for 2.5", True)
-        assert typed.typed(f"{body}for 2.6") is None
-        assert typed.typed(body) == ("", True)
+        assert typed.find_typed(f"{body}for 2.5") == ("for 2.5", True)
+        assert typed.find_typed(f"{body}for 2.6") is None
+        assert typed.find_typed(body) == ("", True)
 
     def test_a_paste_stands_in_its_place(self) -> None:
         pasted = {"type": "text", "text": "a\nb\nc", "source": {"text": {"value": "[Pasted ~3 lines]"}}}
         entry = prompt("look at [Pasted ~3 lines] now", parts=[pasted])
-        assert TypedList(history(entry)).typed("look at a\nb\nc now ") == ("look at a\nb\nc now ", False)
+        assert TypedList(history(entry)).find_typed("look at a\nb\nc now ") == ("look at a\nb\nc now ", False)
 
     @pytest.mark.parametrize("text", ['"one two"', '"say \\"hi\\" to me"', '"two\nlines"'])
     def test_without_a_list_only_an_argument_in_quotes_is_told_apart(self, text: str) -> None:
-        assert TypedList(None).typed(text) is None
-        assert TypedList(None).typed("one two") == ("one two", False)
-        assert TypedList(None).typed('"a" and "b c"') == ('"a" and "b c"', False)
+        assert TypedList(None).find_typed(text) is None
+        assert TypedList(None).find_typed("one two") == ("one two", False)
+        assert TypedList(None).find_typed('"a" and "b c"') == ('"a" and "b c"', False)
 
     @pytest.mark.parametrize("data", [b"\xff\n{}\n[]\n", b'{"input": 5, "parts": 7}\n', b'{"parts": [{"source": 1}]}'])
     def test_what_is_no_entry_is_passed_over(self, data: bytes) -> None:
-        assert TypedList(data).typed("x") is None
+        assert TypedList(data).find_typed("x") is None
 
 
 def _said(text: str, *, headless: bool = False, title: str | None = None) -> dict[str, Any]:
@@ -168,6 +168,6 @@ def test_the_list_tells_what_was_typed_in_a_headless_session_and_to_a_skill(
 ) -> None:
     parser = opencode.parser(RECORDS)
     inputs = ("no, keep it short", '"no, keep it short"', "continue", "/notes:skill for 1.3, past tense")
-    parser.listen(history(*map(prompt, inputs)))
+    parser.set_typed_list(history(*map(prompt, inputs)))
     (line,) = raw_lines(json.dumps(record).encode())
     assert [event.text for event in parser.feed(line) if isinstance(event, Turn)] == expected

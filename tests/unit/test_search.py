@@ -17,7 +17,7 @@ NEEDLES = st.sampled_from([b'"type":"', b"toolDenialKind", b'"parentUuid"', b"\n
 
 @pytest.fixture
 def unloaded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr(chunk, "_loaded", None)
+    monkeypatch.setattr(chunk, "_fast_find", None)
     return monkeypatch
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.agents import ADAPTERS, claude_code
-from skilld.agents.base import Adapter, skimming
+from skilld.agents.base import Adapter, chunk_reader
 from skilld.agents.chunk import Chunk
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
 
@@ -68,7 +68,7 @@ def skimmed(adapter: Adapter, blocks: Sequence[Sequence[bytes]]) -> tuple[list[E
     for lines in blocks:
         block = block_of(lines)
         block.offset, offset = offset, offset + block.size
-        events += skimming(parser)(block)
+        events += chunk_reader(parser)(block)
         passed += block.passed_over
     return that_matter([*events, *parser.flush()]), parser.checkpoint(0)[1], passed
 
@@ -194,7 +194,7 @@ def test_that_the_agent_spoke_is_told_of_each_session_it_spoke_in() -> None:
     text = {"type": "text", "text": "Done. " + BULK}
     silent = [line({**PLAIN[0], "sessionId": "s3"})]
     lines = [line(agent(text)), line(SAID), line(agent(text, 1, sessionId="s2", parentUuid=None)), *silent]
-    events = skimming(claude_code.parser(Path("s1.jsonl")))(block_of(lines))
+    events = chunk_reader(claude_code.parser(Path("s1.jsonl")))(block_of(lines))
     assert [event.session_id for event in events if isinstance(event, Reply)] == ["s1", "s2"]
 
 

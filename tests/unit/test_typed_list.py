@@ -44,7 +44,7 @@ class Reader:
         self.end = 0
 
     def read(self, typed: bytes | None, *records: Mapping[str, Any]) -> list[Event]:
-        self.parser.listen(typed)
+        self.parser.set_typed_list(typed)
         return [event for record in records for event in self.feed(record)]
 
     def feed(self, record: Mapping[str, Any]) -> Sequence[Event]:
@@ -149,7 +149,7 @@ def test_without_any_list_what_might_be_typed_is() -> None:
 
 def test_a_list_without_sessions_and_times_proves_by_the_words_alone() -> None:
     parser = copilot_cli.parser(PurePath("session-state/s/events.jsonl"))
-    parser.listen(b'{"commandHistory": ["hello"]}')
+    parser.set_typed_list(b'{"commandHistory": ["hello"]}')
     for number in (1, 2):
         data = json.dumps({"type": "user.message", "data": {"content": "hello", "messageId": f"m{number}"}}).encode()
         assert said(parser.feed(RawLine(number, number + 1, data))) == [("typed", "hello")]

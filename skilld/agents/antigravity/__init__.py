@@ -1,7 +1,7 @@
 """The adapter for Google Antigravity: one append-only transcript.jsonl per conversation, written by its engine.
 
-Seen: the engine of google-antigravity 0.1.22, not the client `agy`, which wants an account. How a headless run differs
-is unknown; where the client's history.jsonl is there, prompts must stand in it. Arguments of tools are JSON in strings.
+Seen: the engine of google-antigravity 0.1.22, not the client `agy`, which needs an account. How a headless run differs
+is unknown; if the client's history.jsonl exists, prompts must be in it. Arguments of tools are JSON in strings.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take
+from skilld.agents.base import AgentInfo, ReadFile, mapping, read_object, short, string
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
-from skilld.agents.skill_reads import Use, use_of
+from skilld.agents.skill_reads import Use, use_of_path
 from skilld.agents.typed_history import Entry
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.wrappers import Wrappers
 
 _HISTORY = "../../../../history.jsonl"
 _CONTEXT = Wrappers(
     opens="<(ADDITIONAL_METADATA|USER_SETTINGS_CHANGE)>", closes="</(ADDITIONAL_METADATA|USER_SETTINGS_CHANGE)>"
 )
 _REQUEST = re.compile(r"\s*<USER_REQUEST>\n(.*)\n</USER_REQUEST>\s*", re.DOTALL)
-_SHOWN = re.compile(r"(?:Created At: [^\n]*\n)?(?:Completed At: [^\n]*\n)?File Path: `file://([^`\n]+)`\n")
+_VIEWED_FILE = re.compile(r"(?:Created At: [^\n]*\n)?(?:Completed At: [^\n]*\n)?File Path: `file://([^`\n]+)`\n")
 
 
-def _typed(record: Record) -> str:
-    request = _REQUEST.fullmatch(_CONTEXT.typed(string(record.get("content"))))
+def _typed_text(record: Record) -> str:
+    request = _REQUEST.fullmatch(_CONTEXT.typed_text(string(record.get("content"))))
     return request[1] if request else ""
 
 
-def _viewed(record: Record) -> Use | None:
-    found = _SHOWN.match(string(record.get("content")))
-    return use_of(found[1]) if found else None
+def _viewed_skill(record: Record) -> Use | None:
+    found = _VIEWED_FILE.match(string(record.get("content")))
+    return use_of_path(found[1]) if found else None
 
 
 def _session(path: PurePath) -> str:
@@ -44,7 +44,7 @@ def read_history(data: bytes) -> list[Entry]:
     return [Entry(string(it.get("display")), short(it.get("conversationId"))) for it in records if it is not None]
 
 
-def _facts(path: PurePath, read: Read) -> Facts:
+def _facts(path: PurePath, read: ReadFile) -> Facts:
     lines = (mapping(read_object(line)) for line in reversed((read(_HISTORY) or b"").splitlines()))
     own = next((line for line in lines if line.get("conversationId") == _session(path)), {})
     return Facts(cwd=string(own.get("workspace")) or None)
@@ -54,13 +54,13 @@ FORMAT = Format(
     "antigravity",
     (
         RecordKind(
-            Take.PROMPT, {"type": "USER_INPUT", "source": "USER_EXPLICIT"}, words=_typed, why="added by the client"
+            Role.PROMPT, {"type": "USER_INPUT", "source": "USER_EXPLICIT"}, words=_typed_text, why="added by the client"
         ),
-        RecordKind(Take.NOTHING, {"type": "USER_INPUT"}, why="injected"),
-        RecordKind(Take.REPLY, {"type": "PLANNER_RESPONSE", "content": ANY}, text="content", more=True),
-        RecordKind(Take.CALL, {"type": "PLANNER_RESPONSE"}, "tool_calls", tool="name", input="args"),
-        RecordKind(Take.SKILL, {"type": "VIEW_FILE", "status": "DONE", "source": "MODEL"}, skill=_viewed),
-        RecordKind(Take.NOTHING, {"type": ANY, "source": ANY}),
+        RecordKind(Role.NOTHING, {"type": "USER_INPUT"}, why="injected"),
+        RecordKind(Role.REPLY, {"type": "PLANNER_RESPONSE", "content": ANY}, text="content", more=True),
+        RecordKind(Role.CALL, {"type": "PLANNER_RESPONSE"}, "tool_calls", tool="name", input="args"),
+        RecordKind(Role.SKILL, {"type": "VIEW_FILE", "status": "DONE", "source": "MODEL"}, skill=_viewed_skill),
+        RecordKind(Role.NOTHING, {"type": ANY, "source": ANY}),
     ),
     at="created_at",
     facts=_facts,

@@ -1,9 +1,8 @@
-"""Decides from the raw bytes which lines of a Claude Code transcript need no parsing.
+"""Decides from raw bytes which lines of a Claude Code transcript need no parsing.
 
-A line in a buffer in, what can be known of it out. Only the shapes that the clients write are known here: a result of
-one tool, one block of the agent's, or a record of a sort that carries nothing, each with nothing else in the line. All
-else, and whatever looks like two records in one line or like a person's words, is to be parsed. The rule that this
-changes no turn is held by tests/unit/test_skim.py.
+Only shapes that the clients write are recognised: the result of one tool, one block of the agent's, or a record of a
+sort without content, each alone in its line. Everything else, and whatever looks like two records in one line or like a
+person's words, must be parsed. tests/unit/test_skim.py checks that this changes no turn.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from typing import Any
 from skilld.agents.base import remember
 from skilld.agents.chunk import Chunk, finder
 from skilld.agents.claude_code.skills import TOOLS
-from skilld.agents.claude_code.wrappers import ASK
+from skilld.agents.claude_code.wrappers import ASK_TOOL
 
 _SCALAR = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|null|true|false|-?[\d.]++'
-# Keys of no consequence before what is looked for. What flags a record, or stands where a person spoke, is not among
-# them: with such a key the record is parsed.
-_KEYS = rb'(?:"(?!type"|message"|content"|role"|is[A-Z]|tool|userF|data"|snapshot")\w+":(?:%b),)*+' % _SCALAR
+# Irrelevant keys before what is searched for. Keys that flag a record, or occur where a person spoke, are not among
+# them: a record with such a key is parsed.
+_OTHER_KEYS = rb'(?:"(?!type"|message"|content"|role"|is[A-Z]|tool|userF|data"|snapshot")\w+":(?:%b),)*+' % _SCALAR
 _PARENT = b'{"parentUuid":"'
-_ID = len(_PARENT)
-_UUID = 64  # more than the longest that is between the quotes behind it
-_FRONT = re.compile(
+_PARENT_LENGTH = len(_PARENT)
+_MAX_UUID_LENGTH = 64  # more than the longest id
+_COMMON_FIELDS = re.compile(
     rb'\{"parentUuid":(?:%(scalar)b),(?:"logicalParentUuid":(?:%(scalar)b),)?"isSidechain":(?:false|(true)),%(keys)b'
-    % {b"scalar": _SCALAR, b"keys": _KEYS}
+    % {b"scalar": _SCALAR, b"keys": _OTHER_KEYS}
 )
-_REST = re.compile(
+_RECORD_HEAD = re.compile(
     rb'%(keys)b(?:(?:"type":"user",)?"message":\{"role":"user","content":\[\{'
     rb'(?:"tool_use_id":"(?P<result>[\w-]+)","type":"tool_result",'
     rb'|"type":"tool_result",(?:"tool_use_id":"(?P<other>[\w-]+)",|(?P<late>)))'
@@ -40,18 +39,18 @@ _REST = re.compile(
     rb'"type":"(?:thinking"|text",|tool_use","id":"(?P<call>[\w-]+)","name":"(?P<tool>[\w.:-]+)",)'
     rb'|"type":"system","subtype":"(?!informational|local_command)(?P<note>\w+)",'
     rb'|"attachment":\{"type":"(?!queued_command|invoked_skills)(?P<attached>\w+)",'
-    rb'|"type":"(?P<idle>progress)",)' % {b"keys": _KEYS}
+    rb'|"type":"(?P<idle>progress)",)' % {b"keys": _OTHER_KEYS}
 )
-# What names its type first and is nothing to the parser; what 2.1.330 keeps of its requests is a third of its bytes.
-_BARE = re.compile(
+# Records that start with their type and that the parser ignores; a third of the bytes of 2.1.330 are its requests.
+_IGNORED_RECORD = re.compile(
     rb'\{"type":"(?P<bare>file-history-snapshot|file-history-delta|summary|last-prompt|ai-title|mode|permission-mode'
     rb'|atis-latch|tools-used|cost-state|api-request(?:-shape|-blob)?)",'
 )
-_TYPE = b'"type":"'
-# The types that stand in one plain record behind its head: of a picture, of what a tool says of its result, of the
-# record itself. A second block, or a second record in the line, brings another.
-_PLAIN = tuple(
-    _TYPE + rest
+_TYPE_KEY = b'"type":"'
+# The types that may occur in one plain record after its head: those of an image, of a tool's details of its result, of
+# the record itself. A second block, or a second record in the line, has another one.
+_PLAIN_TYPES = tuple(
+    _TYPE_KEY + rest
     for rest in (
         b"image/",
         b'base64"',
@@ -65,36 +64,36 @@ _PLAIN = tuple(
     )
 )
 _SESSION = re.compile(rb'"sessionId":"([\w-]+)"')
-_ENTRY = b'"entrypoint":'
+_ENTRYPOINT_KEY = b'"entrypoint":'
 _ENTRYPOINT = re.compile(rb'"entrypoint":"([\w-]*)"')
-_STANDING = ("cwd", "sessionId", "version")
-_STANDING_KEYS = tuple(b'"%b":' % key.encode() for key in _STANDING)
-_FOLLOWED = {"user", "assistant", "attachment", "system"}
-_ANSWERED_KEY = b'"tool_use_id":'
-_ANSWERED = re.compile(rb'"tool_use_id":"([\w-]+)"')
-_DENIAL = b"toolDenialKind"
-_ATTACHED = b'"attachment":'
+_CONTEXT_FIELDS = ("cwd", "sessionId", "version")
+_CONTEXT_KEYS = tuple(b'"%b":' % key.encode() for key in _CONTEXT_FIELDS)
+_FOLLOWED_TYPES = {"user", "assistant", "attachment", "system"}
+_RESULT_ID_KEY = b'"tool_use_id":'
+_RESULT_ID = re.compile(rb'"tool_use_id":"([\w-]+)"')
+_DENIAL_KEY = b"toolDenialKind"
+_ATTACHMENT_KEY = b'"attachment":'
 _BRACE, _BACKSLASH = b"}\\"
-_IDLE = frozenset(("idle", "bare"))
-_WHATEVER = _IDLE | {"attached"}  # sorts in which any block may stand
-_SPOKEN = frozenset((None, "tool"))
-_TOLD_BY_SORT = frozenset((None, "note", "attached"))
+_IDLE_SORTS = frozenset(("idle", "bare"))
+_ANY_BLOCK_SORTS = _IDLE_SORTS | {"attached"}  # sorts that may contain any block
+_REPLY_SORTS = frozenset((None, "tool"))
+_SKIPPED_SORTS = frozenset((None, "note", "attached"))
 _MAX_CALLS = 256
-_WATCHED = frozenset((ASK, *TOOLS))
+_WATCHED_TOOLS = frozenset((ASK_TOOL, *TOOLS))
 
 
-def sure_until(chunk: Chunk, start: int) -> int:
-    """Return where the next line begins that may tell of a refused tool call, the chunk's size if none does."""
-    denial = chunk.find(_DENIAL, start, chunk.size)
+def next_denial(chunk: Chunk, start: int) -> int:
+    """Return the start of the next line that may contain a refused tool call; the chunk's size if there is none."""
+    denial = chunk.find(_DENIAL_KEY, start, chunk.size)
     return chunk.size if denial < 0 else chunk.data.rfind(b"\n", 0, denial) + 1
 
 
 @dataclass(slots=True)
-class Run:
-    """Lines passed over one behind the other, as indices of their chunk.
+class SkippedLines:
+    """Consecutive skipped lines, as indices of their chunk.
 
-    `stop` is where the line begins that must be parsed, the size of the chunk if none must; `last` is the last of them
-    that tells who sits there; `spoke` is the session in which the agent wrote one, empty where it is not named.
+    `stop` is the start of the next line that must be parsed, the size of the chunk if there is none; `last` is the last
+    skipped line that shows who is there; `spoke` is the session of a skipped reply, empty if the record does not say.
     """
 
     stop: int
@@ -105,115 +104,115 @@ class Run:
 class Calls(dict[str, str]):
     """The agent's last calls: the tool of each by the call's id."""
 
-    def note(self, call: str, tool: str) -> None:
-        """Remember a call, in place of the oldest where there are many."""
+    def add(self, call: str, tool: str) -> None:
+        """Add a call, dropping the oldest if there are many."""
         remember(self, call, tool, _MAX_CALLS)
 
 
-class Heads:
-    """Tells the plain lines of one transcript; `calls` are the agent's, which are added as they come.
+class LineFilter:
+    """Recognises the plain lines of one transcript; `calls` are the agent's, to which new ones are added.
 
-    A record begins with its session, folder and version, as the one before did: equal bytes need no second look. That
-    takes a fifth of the time.
+    A record usually starts with the same session, folder and version as the one before: equal bytes are not matched
+    again, which takes a fifth of the time.
     """
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._front = b""
-        self._named = ""  # the session that it names
-        self._aside = False
+        self._session = ""  # named in `_front`
+        self._is_sidechain = False
 
-    def pass_over(self, chunk: Chunk, start: int, until: int) -> Run:
-        """Pass over the lines from `start` that need not be parsed, up to the first that must, or may have to."""
-        data, run = chunk.data, Run(start)
+    def skip_lines(self, chunk: Chunk, start: int, until: int) -> SkippedLines:
+        """Skip the lines from `start` that need no parsing, up to the first that does, or may."""
+        data, run = chunk.data, SkippedLines(start)
         while start < until:
             stop = data.find(b"\n", start)
-            head = self._head(data, start, stop) if data[stop - 1] == _BRACE else None
-            if head is None or not _is_one(chunk, head, stop):
+            head = self._match_head(data, start, stop) if data[stop - 1] == _BRACE else None
+            if head is None or not _is_single_record(chunk, head, stop):
                 break
-            if not (self._aside or head.lastgroup in _IDLE):
-                if not self._note(chunk, head, stop):
+            if not (self._is_sidechain or head.lastgroup in _IDLE_SORTS):
+                if not self._record_call(chunk, head, stop):
                     break
                 run.last = start, stop
-                if head.lastgroup in _SPOKEN:
-                    run.spoke = self._named
+                if head.lastgroup in _REPLY_SORTS:
+                    run.spoke = self._session
             chunk.passed_over += 1
             start = stop + 1
         run.stop = start
         return run
 
-    def _head(self, data: bytearray, start: int, stop: int) -> re.Match[bytes] | None:
-        """Return the head of a record from where its sort is told, and note whether it is a subagent's."""
+    def _match_head(self, data: bytearray, start: int, stop: int) -> re.Match[bytes] | None:
+        """Return the match at the part of a record that gives its sort, and record whether it is a sub-agent's."""
         behind = -1  # where the id of the parent ends
         if data.startswith(_PARENT, start):
-            behind = data.find(b'"', start + _ID, start + _ID + _UUID)
+            behind = data.find(b'"', start + _PARENT_LENGTH, start + _PARENT_LENGTH + _MAX_UUID_LENGTH)
             if data[behind - 1] == _BACKSLASH:
                 behind = -1
             elif (front := self._front) and data.startswith(front, behind):
-                return _REST.match(data, behind + len(front), stop)
-        found = _FRONT.match(data, start, stop)
+                return _RECORD_HEAD.match(data, behind + len(front), stop)
+        found = _COMMON_FIELDS.match(data, start, stop)
         if found is None:
-            return _BARE.match(data, start, stop)
+            return _IGNORED_RECORD.match(data, start, stop)
         self._front = bytes(data[behind : found.end()]) if behind >= 0 else b""
         named = _SESSION.search(found[0])
-        self._named = named[1].decode() if named else ""
-        self._aside = found[1] is not None
-        return _REST.match(data, found.end(), stop)
+        self._session = named[1].decode() if named else ""
+        self._is_sidechain = found[1] is not None
+        return _RECORD_HEAD.match(data, found.end(), stop)
 
-    def _note(self, chunk: Chunk, head: re.Match[bytes], stop: int) -> bool:
-        """Take note of a call; return whether what is called, or answered, is nothing that must be read."""
+    def _record_call(self, chunk: Chunk, head: re.Match[bytes], stop: int) -> bool:
+        """Record a call; return whether neither it nor the call that a result answers needs parsing."""
         sort = head.lastgroup
-        if sort in _TOLD_BY_SORT:
+        if sort in _SKIPPED_SORTS:
             return True
         if sort == "tool":
             tool = head["tool"].decode()
-            self._calls.note(head["call"].decode(), tool)
+            self._calls.add(head["call"].decode(), tool)
             return tool not in TOOLS
         if sort == "late":
-            found = _ANSWERED.match(chunk.data, chunk.find(_ANSWERED_KEY, head.end(), stop), stop)
+            found = _RESULT_ID.match(chunk.data, chunk.find(_RESULT_ID_KEY, head.end(), stop), stop)
         else:
             found = head
-        return found is not None and self._calls.get(found[found.lastindex or 1].decode()) not in _WATCHED
+        return found is not None and self._calls.get(found[found.lastindex or 1].decode()) not in _WATCHED_TOOLS
 
 
-def _is_one(chunk: Chunk, head: re.Match[bytes], stop: int) -> bool:
-    """Whether a line holds one plain record, of one block."""
+def _is_single_record(chunk: Chunk, head: re.Match[bytes], stop: int) -> bool:
+    """Whether a line holds one plain record with one block."""
     end = head.end()
-    if head.lastgroup in _WHATEVER:
+    if head.lastgroup in _ANY_BLOCK_SORTS:
         return chunk.find(b'"parentUuid"', end, stop) < 0 and chunk.find(b'"queue-operation"', end, stop) < 0
-    at = chunk.find(_TYPE, end, stop)
+    at = chunk.find(_TYPE_KEY, end, stop)
     while at >= 0:
-        if not chunk.data.startswith(_PLAIN, at, stop):
+        if not chunk.data.startswith(_PLAIN_TYPES, at, stop):
             return False
-        at = chunk.find(_TYPE, at + len(_TYPE), stop)
+        at = chunk.find(_TYPE_KEY, at + len(_TYPE_KEY), stop)
     return True
 
 
-def outside(data: bytearray, start: int, stop: int) -> bytearray:
-    """Return what a plain line says outside its message, as a record: who sits there. All of it where it is unsure."""
+def outside_message(data: bytearray, start: int, stop: int) -> bytearray:
+    """Return the fields of a plain line outside its message, as a record; all of it if unsure."""
     find = finder(stop - start)
     end = find(data, b',"message":', start, stop)
     head = data[start:end] if end >= 0 else bytearray()
-    if (at := find(data, _ENTRY, start, stop)) >= 0:
+    if (at := find(data, _ENTRYPOINT_KEY, start, stop)) >= 0:
         entry = _ENTRYPOINT.match(data, at, stop)
-        sure = entry and find(data, _ENTRY, entry.end(), stop) < 0
+        sure = entry and find(data, _ENTRYPOINT_KEY, entry.end(), stop) < 0
         head = head + b"," + entry[0] if entry and sure else bytearray()
-    whole = _ATTACHED in head or not all(key in head for key in _STANDING_KEYS)
+    whole = _ATTACHMENT_KEY in head or not all(key in head for key in _CONTEXT_KEYS)
     return data[start:stop] if whole else head + b"}"
 
 
-def stands_alone(fields: Mapping[str, Any]) -> bool:
-    """Whether a record tells itself who sits there and where, so that no earlier one is needed for it."""
+def is_self_contained(fields: Mapping[str, Any]) -> bool:
+    """Whether a record itself says who is there and where, so that no earlier record is needed."""
     sort = fields.get("type")
-    followed = isinstance(sort, str) and sort in _FOLLOWED and not fields.get("isSidechain")
-    return followed and all(isinstance(fields.get(key), str) and fields[key] for key in _STANDING)
+    followed = isinstance(sort, str) and sort in _FOLLOWED_TYPES and not fields.get("isSidechain")
+    return followed and all(isinstance(fields.get(key), str) and fields[key] for key in _CONTEXT_FIELDS)
 
 
-# A line is one object as a rule. Crashes leave runs of NUL bytes and records spliced onto a torn one; what is whole in
-# such a line is recovered.
+# Normally a line is one object. Crashes leave runs of NUL bytes and records appended to a torn one; complete records in
+# such a line are recovered.
 
-# A record that was spliced on follows text or a brace. A nested object follows a colon, a comma or a bracket: such a
-# one is never taken for a record, whatever a tool put into it.
+# An appended record follows text or a brace. A nested object follows a colon, a comma or a bracket: it is never taken
+# for a record, whatever a tool put into it.
 _SPLICE = re.compile(r'(?<![:,\[\s])(?=\{\s*")')
 _NULS = re.compile(r"\0+")
 _MAX_PIECES = 64

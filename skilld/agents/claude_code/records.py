@@ -1,6 +1,6 @@
-"""One record of a Claude Code transcript: its type-checked fields, and the events made from it.
+"""One record of a Claude Code transcript: its type-checked fields, and the events created from it.
 
-Nothing of a record can be relied on: any field may be missing or of another type. Knows nothing of what records mean.
+Any field of a record may be missing or of another type. Knows nothing of what records mean.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def string(value: object) -> str:
-    """Return a string as it is, without the halves of torn surrogate pairs; anything else as the empty string."""
+    """Return a string without lone surrogates; anything else as ""."""
     if not isinstance(value, str):
         return ""
     return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
 
 
 def blocks(content: object) -> list[Mapping[str, Any]]:
-    """Return the content of a message or a tool result as blocks; a bare string is one text block."""
+    """Return the content of a message or tool result as blocks; a plain string is one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
 
 
 def texts(content: object) -> list[str]:
-    """Return the text of each text block of a content."""
+    """Return the text of each text block in a content."""
     return [string(block.get("text")) for block in blocks(content) if block.get("type") == "text"]
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One object of a transcript line with the span of the line; `home_session` names the session if it does not."""
+    """One object of a line, with the span of the line; `home_session` is the session id if it has none."""
 
     fields: Mapping[str, Any]
     span: Span
     home_session: str = ""
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - JSON: every caller checks the type
-        """Return a field as it stands, None if it is missing."""
+        """Return the raw value of a field, None if it is missing."""
         return self.fields.get(name)
 
     def string(self, name: str) -> str:
-        """Return a field that is a string, else the empty string."""
+        """Return a string field, "" if it is missing or not a string."""
         return string(self.fields.get(name))
 
     @property
@@ -60,7 +60,7 @@ class Record:
 
     @property
     def session_id(self) -> str:
-        """The session the record belongs to: in a forked file the copies name the new one."""
+        """The session that the record belongs to; in a forked file, copies name the new one."""
         return self.string("sessionId") or self.home_session
 
     @property
@@ -86,7 +86,7 @@ class Record:
 
     @property
     def content(self) -> object:
-        """What the message holds: a string or blocks."""
+        """The message's content: a string or blocks."""
         return mapping(self.fields.get("message")).get("content")
 
     def results(self) -> Iterator[Mapping[str, Any]]:
@@ -94,20 +94,20 @@ class Record:
         return (block for block in blocks(self.content) if block.get("type") == "tool_result")
 
     def key(self, suffix: str = "", text: str = "") -> str:
-        """Return the key of the turn that the record carries: its uuid, or what else tells it from all others."""
+        """Return the key of the record's turn: its uuid, or else session, time and a hash of the text."""
         own = self.string("uuid") or f"{self.session_id}:{self.string('timestamp')}:{digest(text)}"
         return f"{AGENT}:{own}{suffix}"
 
     def turn(self, text: str, how: How, suffix: str = "", at: str | None = None) -> Turn:
-        """Return the turn of the words that the record carries."""
+        """Return a turn with the record's words."""
         key = self.key(suffix, text)
         return Turn(key, AGENT, self.session_id, text, at or self.at, how, self.span, self.cwd)
 
     def ignored(self, reason: str) -> Ignored:
-        """Return the event that counts the record among those that only look like human words."""
+        """Return the event that counts the record as only looking like a person's words."""
         return Ignored(reason, self.span)
 
 
 def digest(text: str) -> str:
-    """Return a short hash of a text, by which it is known again without being kept."""
+    """Return a short hash of a text, to recognise it without keeping it."""
     return sha256(text.encode(errors="replace")).hexdigest()[:12]

@@ -1,8 +1,8 @@
 """The adapter for Cline's command line: one JSON document of messages per session, rewritten each time, and a manifest.
 
-Seen: 3.0.65. A prompt is a part wholly inside `<user_input>`. `interactive` in the manifest tells a terminal; a session
-that began without one keeps its mark when a person resumes it, and then the list of typed prompts tells. Queued prompts
-and answers are in no list.
+Seen: 3.0.65. A prompt is a part entirely inside `<user_input>`. `interactive` in the manifest indicates a terminal; a
+session that started without one keeps its mark when a person resumes it, so the list of typed prompts decides. Queued
+prompts and answers are in no list.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from skilld.agents.asked import Question
-from skilld.agents.base import AgentInfo, Read, mapping, objects, read_object, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, milliseconds
+from skilld.agents.base import AgentInfo, ReadFile, mapping, objects, read_object, string
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, milliseconds
 from skilld.agents.declared_adapter import DeclaredAdapter
-from skilld.agents.gathering import Document
-from skilld.agents.wrapped import labels_of
+from skilld.agents.gatherers import Document
+from skilld.agents.questions import Question
+from skilld.agents.wrappers import option_labels
 
-_INPUT = re.compile(r'\s*<user_input mode="\w{1,32}">(.*)</user_input>\s*', re.DOTALL)
-# Both read in the client: a sentence of its own after Tab, and a command whose words it may put a task in front of.
-_NOTICE = re.compile(r"<mode_notice>The user switched from \w+ mode to \w+ mode[\w ]*\.</mode_notice>\s*")
+_USER_INPUT = re.compile(r'\s*<user_input mode="\w{1,32}">(.*)</user_input>\s*', re.DOTALL)
+# Both from the client's code: its own sentence after Tab, and a command to which it may prepend a task.
+_MODE_NOTICE = re.compile(r"<mode_notice>The user switched from \w+ mode to \w+ mode[\w ]*\.</mode_notice>\s*")
 _COMMAND = re.compile(r'\s*<user_command slash="([\w-]+)">(.*)</user_command>\s*', re.DOTALL)
-_TEAM = "spawn a team of agents for the following task:"
+_TEAM_PREFIX = "spawn a team of agents for the following task:"
 
 
-def _typed(record: Record) -> str:
-    texts = (_NOTICE.sub("", string(part.get("text"))) for part in objects(record.get("content")))
-    return "\n".join(_as_typed(found[1]) for found in map(_INPUT.fullmatch, texts) if found)
+def _typed_text(record: Record) -> str:
+    texts = (_MODE_NOTICE.sub("", string(part.get("text"))) for part in objects(record.get("content")))
+    return "\n".join(_restore_command(found[1]) for found in map(_USER_INPUT.fullmatch, texts) if found)
 
 
-def _as_typed(words: str) -> str:
+def _restore_command(words: str) -> str:
     command = _COMMAND.fullmatch(words)
-    return f"/{command[1]} {command[2].strip().removeprefix(_TEAM).strip()}" if command else words
+    return f"/{command[1]} {command[2].strip().removeprefix(_TEAM_PREFIX).strip()}" if command else words
 
 
-def _facts(path: PurePath, read: Read) -> Facts:
+def _facts(path: PurePath, read: ReadFile) -> Facts:
     manifest = mapping(read_object(read(f"{path.parent.name}.json") or b""))
     return Facts(cwd=string(manifest.get("cwd")) or None, attended=manifest.get("interactive") is True)
 
@@ -49,14 +49,16 @@ _ASSISTANT = {"role": "assistant"}
 FORMAT = Format(
     "cline",
     (
-        RecordKind(Take.HEAD, {"head": ANY}),
+        RecordKind(Role.HEAD, {"head": ANY}),
         RecordKind(
-            Take.RESULT, _USER, "content", {"type": "tool_result"}, more=True,
+            Role.RESULT, _USER, "content", {"type": "tool_result"}, more=True,
             call="tool_use_id", text="content", failed={"is_error": "true"},
         ),
-        RecordKind(Take.PROMPT, _USER, "content", {"type": "text"}, key="id", words=_typed, why="added by the client"),
-        RecordKind(Take.REPLY, _ASSISTANT, "content", {"type": "text"}, text="text", more=True),
-        RecordKind(Take.CALL, _ASSISTANT, "content", {"type": "tool_use"}, call="id", tool="name", input="input"),
+        RecordKind(
+            Role.PROMPT, _USER, "content", {"type": "text"}, key="id", words=_typed_text, why="added by the client"
+        ),
+        RecordKind(Role.REPLY, _ASSISTANT, "content", {"type": "text"}, text="text", more=True),
+        RecordKind(Role.CALL, _ASSISTANT, "content", {"type": "tool_use"}, call="id", tool="name", input="input"),
     ),
     session="head.sessionId",
     subagent={"head.agent": "subagent"},
@@ -67,7 +69,7 @@ FORMAT = Format(
     questions={
         "ask_question": Question(
             answers=lambda result, _: [result.text],
-            labels=lambda asked: labels_of([asked]),
+            labels=lambda asked: option_labels([asked]),
             titles=lambda asked: [string(asked.get("question"))],
         )
     },

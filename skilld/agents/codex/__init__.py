@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, items, mapping, named_by, objects, read_object, remember, short, string
+from skilld.agents.base import AgentInfo, hash_name, items, mapping, objects, read_object, remember, short, string
 from skilld.agents.codex.records import Record, Session, as_record, read_record
 from skilld.agents.codex.skills import (
     CODE_COMMENT,
@@ -24,10 +24,10 @@ from skilld.agents.codex.skills import (
     mention_uses,
     unescaped,
 )
-from skilld.agents.codex.user_messages import Mirrors, Speech
+from skilld.agents.codex.user_messages import MirrorCounter, PromptReader
 from skilld.agents.skill_reads import Use
 from skilld.agents.tools import bounded
-from skilld.agents.wrapped import Lookup
+from skilld.agents.wrappers import TemplateLookup
 from skilld.types import (
     Event,
     Malformed,
@@ -47,16 +47,16 @@ from skilld.types import (
 
 _PROGRAM = "exec"
 _MAX_NESTED = 64
-_HEAD = 600  # characters of an output in which the client says how it came out
-_EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
+_MAX_HEAD = 600  # characters of an output in which the client says how it came out
+_EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
 _SCRIPT = re.compile(r"Script (completed|failed|running)\b")
 _STILL_RUNS = re.compile(r"^(?:Process|Script) running with ", re.MULTILINE)
-_STOPPED = re.compile(r"^aborted(?: by user)?\b", re.MULTILINE)
-_REFUSED = re.compile(r"[\w ]{1,40}\brejected by user|This action was rejected|[^\n]{0,400}\bRejected\(")
-_BROKEN = re.compile(r"(?:\w+ ){0,3}(?:failed(?: for|:| to)|call failed)|unsupported call|err: |execution error: ")
-_TELLING = ("_call", "_call_output", "_end", "item_completed")
+_ABORTED = re.compile(r"^aborted(?: by user)?\b", re.MULTILINE)
+_REJECTION = re.compile(r"[\w ]{1,40}\brejected by user|This action was rejected|[^\n]{0,400}\bRejected\(")
+_FAILURE = re.compile(r"(?:\w+ ){0,3}(?:failed(?: for|:| to)|call failed)|unsupported call|err: |execution error: ")
+_TOOL_RECORD_SUFFIXES = ("_call", "_call_output", "_end", "item_completed")
 _STATUS = {"completed": ToolOutcome.OK, "failed": ToolOutcome.FAILED, "declined": ToolOutcome.REJECTED}
-_IN_PROGRAM = re.compile(
+_PROGRAM_TOKEN = re.compile(
     rf"{CODE_COMMENT}|\btools\.(?P<tool>\w{{1,128}})\s{{0,99}}\("
     rf"|\b(?P<key>[A-Za-z_]\w{{0,63}})\s{{0,9}}:|{CODE_STRING}(?P<colon>\s{{0,9}}:)?",
     re.DOTALL,
@@ -65,17 +65,17 @@ _IN_PROGRAM = re.compile(
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
     """Yield the tool events of one record."""
-    if not string(mapping(record.get("payload", record)).get("type")).endswith(_TELLING):
+    if not string(mapping(record.get("payload", record)).get("type")).endswith(_TOOL_RECORD_SUFFIXES):
         return
     read = as_record(record, span)
     family, _, kind = read.kind.partition(".")
     if family == "response":
-        yield from _response(read, kind, session_id)
-    elif outcome := _mirrored(read.body, family, kind):
+        yield from _response_events(read, kind, session_id)
+    elif outcome := _mirrored_outcome(read.body, family, kind):
         yield ToolResult(session_id, _call_id(read.body), outcome, read.at, span)
 
 
-def _response(read: Record, kind: str, session_id: str) -> Iterator[ToolEvent]:
+def _response_events(read: Record, kind: str, session_id: str) -> Iterator[ToolEvent]:
     body, call_id = read.body, _call_id(read.body) or f"@{read.span.start}"
     if kind.endswith("_call_output"):
         yield ToolResult(session_id, call_id, outcome_of(body.get("output")), read.at, read.span)
@@ -100,7 +100,7 @@ def _input(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if found is not None else {"input": string(given)}
 
 
-def _mirrored(body: Mapping[str, Any], family: str, kind: str) -> ToolOutcome | None:
+def _mirrored_outcome(body: Mapping[str, Any], family: str, kind: str) -> ToolOutcome | None:
     """Return the outcome that a record tells a second time, None where it tells none."""
     if family == "item":
         return _STATUS.get(string(body.get("status")))
@@ -126,25 +126,25 @@ def outcome_of(output: object) -> ToolOutcome:
     if text.startswith('{"output":'):
         code = mapping(mapping(read_object(text)).get("metadata")).get("exit_code")
         return ToolOutcome.FAILED if isinstance(code, int) and code else ToolOutcome.OK
-    head = text[:_HEAD].partition("\nOutput:")[0]
-    if exit_code := _EXIT.search(head):
+    head = text[:_MAX_HEAD].partition("\nOutput:")[0]
+    if exit_code := _EXIT_CODE.search(head):
         return ToolOutcome.FAILED if int(exit_code[1]) else ToolOutcome.OK
     if script := _SCRIPT.match(head):
         return {"completed": ToolOutcome.OK, "failed": ToolOutcome.FAILED}.get(script[1], ToolOutcome.UNKNOWN)
     if _STILL_RUNS.search(head):
         return ToolOutcome.UNKNOWN
-    if _STOPPED.search(head):
+    if _ABORTED.search(head):
         return ToolOutcome.INTERRUPTED
-    if _REFUSED.match(head):
+    if _REJECTION.match(head):
         return ToolOutcome.REJECTED
-    return ToolOutcome.FAILED if _BROKEN.match(head) else ToolOutcome.OK
+    return ToolOutcome.FAILED if _FAILURE.match(head) else ToolOutcome.OK
 
 
 def nested_calls(code: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield the tools that a program calls, each with those of its arguments that are plain strings."""
     calls: list[tuple[str, dict[str, str]]] = []
     key = ""
-    for token in _IN_PROGRAM.finditer(code[:MAX_CODE]):
+    for token in _PROGRAM_TOKEN.finditer(code[:MAX_CODE]):
         text = token["double"] or token["single"] or token["template"] or ""
         if token["tool"]:
             calls.append((token["tool"], {}))
@@ -187,9 +187,9 @@ INFO = AgentInfo(
     verified="0.169.0 on 2026-11-20",
 )
 
-_SKILLS_KEPT = 32
+_MAX_SKILLS = 32
 # Kinds of records that may stand between a prompt and its mirror.
-_WITHIN_A_PROMPT = frozenset({"event.user_message", "item.UserMessage", "turn_context"})
+_BETWEEN_MIRRORS = frozenset({"event.user_message", "item.UserMessage", "turn_context"})
 
 
 def is_transcript(path: PurePath) -> bool:
@@ -207,38 +207,38 @@ class CodexParser:
 
     def __init__(self, path: PurePath, state: Mapping[str, Any], agent: str = "codex") -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose rollout it is."""
-        self._session = Session.resumed(mapping(state.get("session")), path)
-        self._speech = Speech(self._session, mapping(state.get("speech")), agent)
-        self._replies = Mirrors(state.get("replies"))
-        self._skills = dict.fromkeys(map(short, items(state.get("skills"))[-_SKILLS_KEPT:]))
+        self._session = Session.from_state(mapping(state.get("session")), path)
+        self._prompts = PromptReader(self._session, mapping(state.get("speech")), agent)
+        self._replies = MirrorCounter(state.get("replies"))
+        self._skills = dict.fromkeys(map(short, items(state.get("skills"))[-_MAX_SKILLS:]))
         self._handlers: dict[str, Callable[[Record], list[Event]]] = {
             "session_meta": self._on_meta,
             "turn_context": self._on_context,
-            "retained_context": self._speech.on_retained,
+            "retained_context": self._prompts.on_retained,
             "event.task_started": self._on_start,
             "event.task_complete": self._on_end,
             "event.turn_aborted": self._on_end,
             "event.shutdown_complete": self._on_shutdown,
-            "event.user_message": self._speech.on_event,
+            "event.user_message": self._prompts.on_event,
             "event.agent_message": self._on_agent_message,
-            "event.entered_review_mode": self._speech.on_review,
+            "event.entered_review_mode": self._prompts.on_review,
             "event.exited_review_mode": self._on_review_end,
             "event.exec_command_end": self._on_execution,
             "item.UserMessage": self._on_user_item,
             "item.AgentMessage": self._on_agent_item,
             "item.CommandExecution": self._on_execution,
-            "item.EnteredReviewMode": self._speech.on_review,
+            "item.EnteredReviewMode": self._prompts.on_review,
             "item.ExitedReviewMode": self._on_review_end,
             "response.message": self._on_message,
             "response.function_call": self._on_call,
             "response.custom_tool_call": self._on_call,
             "response.local_shell_call": self._on_call,
-            "response.function_call_output": self._speech.on_output,
+            "response.function_call_output": self._prompts.on_output,
         }
 
-    def know(self, templates: Lookup) -> None:
+    def set_templates(self, templates: TemplateLookup) -> None:
         """Take in where to look the person's own prompts up."""
-        self._speech.templates = templates
+        self._prompts.templates = templates
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line; a line that is no record gives Malformed."""
@@ -248,22 +248,22 @@ class CodexParser:
         handle = self._handlers.get(record.kind)
         if handle is None:
             return []
-        held = [] if record.kind in _WITHIN_A_PROMPT else self._speech.give_up()
+        held = [] if record.kind in _BETWEEN_MIRRORS else self._prompts.release_pending()
         return held + handle(record)
 
     def flush(self) -> list[Event]:
         """Take a prompt whose mirror was never written for what it is."""
-        return self._speech.give_up()
+        return self._prompts.release_pending()
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, no later than a prompt that waits for its mirror, and the state."""
         state = {
             "session": self._session.state(),
-            "speech": self._speech.state(),
+            "speech": self._prompts.state(),
             "replies": self._replies.state(),
             "skills": list(self._skills),
         }
-        return self._speech.waits_from(end), state
+        return self._prompts.pending_start(end), state
 
     def _on_meta(self, record: Record) -> list[Event]:
         self._session.on_meta(record.body)
@@ -275,7 +275,7 @@ class CodexParser:
 
     def _on_start(self, record: Record) -> list[Event]:
         self._session.on_turn_start(record)
-        self._speech.on_turn()
+        self._prompts.on_turn()
         self._replies.clear()
         return []
 
@@ -292,8 +292,8 @@ class CodexParser:
         return [SessionEnd(self._session.thread, record.span)]
 
     def _on_user_item(self, record: Record) -> list[Event]:
-        said = self._speech.on_item(record)
-        return said + self._used(record, mention_uses(record.body))
+        said = self._prompts.on_item(record)
+        return said + self._new_uses(record, mention_uses(record.body))
 
     def _on_message(self, record: Record) -> list[Event]:
         role, content = record.body.get("role"), record.body.get("content")
@@ -302,16 +302,16 @@ class CodexParser:
             return self._reply(record, "response", "".join(texts))
         if role != "user":
             return []
-        ignored = self._speech.on_response(record, texts)
+        ignored = self._prompts.on_response(record, texts)
         # A block that a person pasted is no use: it is held as a prompt, not ignored.
         blocks = (block_use(text) for text in texts if ignored)
-        return ignored + self._used(record, (use for use in blocks if use is not None))
+        return ignored + self._new_uses(record, (use for use in blocks if use is not None))
 
     def _on_agent_message(self, record: Record) -> list[Event]:
         return self._reply(record, "event", string(record.body.get("message")))
 
     def _on_agent_item(self, record: Record) -> list[Event]:
-        self._speech.questions.offer(objects(record.body.get("questions")))
+        self._prompts.questions.add_options(objects(record.body.get("questions")))
         texts = (string(part.get("text")) for part in objects(record.body.get("content")))
         return self._reply(record, "item", "".join(texts))
 
@@ -319,23 +319,23 @@ class CodexParser:
         if self._session.is_silent or not text.strip():
             return []
         self._session.answered = True
-        is_new = self._replies.is_new(named_by(text), carrier)
+        is_new = self._replies.is_new(hash_name(text), carrier)
         return [Reply(self._session.thread, text, record.at, record.span)] if is_new else []
 
     def _on_call(self, record: Record) -> list[Event]:
-        self._speech.questions.ask(record.body)
-        return self._used(record, call_uses(record.body, self._session.cwd or None))
+        self._prompts.questions.on_call(record.body)
+        return self._new_uses(record, call_uses(record.body, self._session.cwd or None))
 
     def _on_execution(self, record: Record) -> list[Event]:
-        return self._used(record, execution_uses(record.body, self._session.cwd or None))
+        return self._new_uses(record, execution_uses(record.body, self._session.cwd or None))
 
-    def _used(self, record: Record, uses: Iterable[Use]) -> list[Event]:
+    def _new_uses(self, record: Record, uses: Iterable[Use]) -> list[Event]:
         """Return each use once per prompt: a call has a mirror, and a mention brings the block."""
         session = self._session
         events: list[Event] = []
         for name, path in () if session.is_silent else uses:
-            mark = named_by(str(session.order), path or name)
+            mark = hash_name(str(session.order), path or name)
             if mark not in self._skills:
-                remember(self._skills, mark, None, _SKILLS_KEPT)
+                remember(self._skills, mark, None, _MAX_SKILLS)
                 events.append(SkillUse(session.thread, name, path, record.at, record.span, session.cwd or None))
         return events

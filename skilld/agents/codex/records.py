@@ -45,7 +45,7 @@ def as_record(record: Mapping[str, Any], span: Span) -> Record:
     kind = string(record.get("type"))
     payload = record.get("payload")
     if not isinstance(payload, dict):
-        return _bare(record, kind, at, span)
+        return _bare_record(record, kind, at, span)
     name = string(payload.get("type"))
     passed = mapping(payload.get("internal_chat_message_metadata_passthrough"))
     turn_id = short(payload.get("turn_id")) or short(passed.get("turn_id"))
@@ -57,7 +57,7 @@ def as_record(record: Mapping[str, Any], span: Span) -> Record:
     return Record(kind, payload, turn_id, at, span)
 
 
-def _bare(record: Mapping[str, Any], kind: str, at: str | None, span: Span) -> Record:
+def _bare_record(record: Mapping[str, Any], kind: str, at: str | None, span: Span) -> Record:
     """Up to 0.3x the file held response items without an envelope, below a first line without a type."""
     if not kind and "id" in record:
         return Record("session_meta", record, "", at, span)
@@ -67,7 +67,7 @@ def _bare(record: Mapping[str, Any], kind: str, at: str | None, span: Span) -> R
 # What a Codex rollout has said so far about its session and its turn: whose thread it is and who may be speaking. Goes
 # through a checkpoint as plain JSON and holds no words.
 
-_THREADS_OF_AGENTS = frozenset(
+_AGENT_THREADS = frozenset(
     {"subagent", "guardian", "guardian_review", "memory_consolidation", "thread_title", "system"}
 )
 # What starts a turn: 0.169 writes "user" and "exec"; other clients also "composer", "steer", "goal", "app_tool_...".
@@ -75,8 +75,8 @@ _HUMAN_TRIGGERS = frozenset({"user", "composer", "steer"})
 _RELAYED_TRIGGERS = ("app_tool", "automation")
 _HEADLESS_SOURCES = frozenset({"exec", "mcp"})
 _HEADLESS_ORIGINATORS = ("codex_exec", "codex_sdk")
-_NAME = re.compile(r"rollout-[\dT-]*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
-_PATH = 1024
+_FILE_NAME = re.compile(r"rollout-[\dT-]*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_MAX_PATH = 1024
 
 
 @dataclass(slots=True)
@@ -108,14 +108,14 @@ class Session:
     aborted: bool = False
 
     @classmethod
-    def resumed(cls, state: Mapping[str, Any], path: PurePath) -> Session:
+    def from_state(cls, state: Mapping[str, Any], path: PurePath) -> Session:
         """Return the session of a checkpoint; what is missing or of another type starts anew."""
         session = cls()
         for field in fields(cls):
             value = state.get(field.name)
             if type(value) is type(getattr(session, field.name)):
                 setattr(session, field.name, value)
-        name = _NAME.match(path.name)
+        name = _FILE_NAME.match(path.name)
         session.thread = session.thread or (name[1] if name else path.stem)
         return session
 
@@ -141,7 +141,7 @@ class Session:
         self.thread = thread or self.thread
         self.root = short(meta.get("forked_from_id")) or self.thread
         self.cwd = self.cwd or _folder(meta)
-        self.barred = _barred(meta)
+        self.barred = _unattended_reason(meta)
 
     def on_turn_start(self, record: Record) -> None:
         """Take up a task_started: a new turn with its own attribution."""
@@ -174,7 +174,7 @@ class Session:
         self.last, self.aborted, self.answered = mark, False, False
         return is_same
 
-    def not_a_person(self, client_id: str, turn_id: str) -> str:
+    def ignored_reason(self, client_id: str, turn_id: str) -> str:
         """Return why a prompt of this turn is not a person's, or "".
 
         A client id stands exactly on prompts typed into a client (one that the desktop app relays may have one, too);
@@ -193,9 +193,9 @@ class Session:
         return "" if is_typed else "headless"
 
 
-def _barred(meta: Mapping[str, Any]) -> str:
+def _unattended_reason(meta: Mapping[str, Any]) -> str:
     source = meta.get("source")
-    if isinstance(source, Mapping) or short(meta.get("thread_source")) in _THREADS_OF_AGENTS:
+    if isinstance(source, Mapping) or short(meta.get("thread_source")) in _AGENT_THREADS:
         return "subagent"
     headless = short(source) in _HEADLESS_SOURCES or short(meta.get("originator")).startswith(_HEADLESS_ORIGINATORS)
     return "headless" if headless else ""
@@ -203,4 +203,4 @@ def _barred(meta: Mapping[str, Any]) -> str:
 
 def _folder(body: Mapping[str, Any]) -> str:
     folder = local_path(string(body.get("cwd"))) or ""
-    return folder if len(folder) <= _PATH and "\0" not in folder else ""
+    return folder if len(folder) <= _MAX_PATH and "\0" not in folder else ""

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skilld.agents.base import SHORT, mapping, objects, read_object, short, string
-from skilld.agents.skill_reads import Use, command_uses, local_path, resolve, skills_read, uses_at, uses_of
+from skilld.agents.base import MAX_SHORT, mapping, objects, read_object, short, string
+from skilld.agents.skill_reads import Use, command_uses, local_path, resolve, skills_read, uses_of_call, uses_of_paths
 from skilld.agents.tools import SHELL_TOOLS
 
 _BLOCK = re.compile(
@@ -36,7 +36,7 @@ def block_use(text: str) -> Use | None:
     block = _BLOCK.match(text)
     if block is None or block[3]:
         return None
-    return short(block[1].strip()), _claimed(block[2])
+    return short(block[1].strip()), _clean_path(block[2])
 
 
 def mention_uses(item: Mapping[str, Any]) -> Iterator[Use]:
@@ -45,7 +45,7 @@ def mention_uses(item: Mapping[str, Any]) -> Iterator[Use]:
         path = string(element.get("path")).removeprefix("skill://")
         name = short(element.get("name"))
         if name and (element.get("type") == "skill" or path.endswith("SKILL.md")):
-            yield name, _claimed(path)
+            yield name, _clean_path(path)
 
 
 def call_uses(call: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
@@ -53,12 +53,12 @@ def call_uses(call: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
     kind, name = string(call.get("type")), string(call.get("name"))
     if kind == "custom_tool_call":
         if name == "exec":
-            yield from uses_at(_code_reads(string(call.get("input")), cwd))
+            yield from uses_of_paths(_paths_in_code(string(call.get("input")), cwd))
         return
     if kind == "local_shell_call":
-        yield from uses_of("shell", mapping(call.get("action")), cwd)
+        yield from uses_of_call("shell", mapping(call.get("action")), cwd)
     elif name in SHELL_TOOLS or name == "read_file":
-        yield from uses_of(name, mapping(read_object(string(call.get("arguments")))), cwd)
+        yield from uses_of_call(name, mapping(read_object(string(call.get("arguments")))), cwd)
 
 
 def execution_uses(item: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
@@ -66,7 +66,7 @@ def execution_uses(item: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
     return command_uses(item, local_path(string(item.get("cwd")) or cwd))
 
 
-def _code_reads(code: str, cwd: str | None) -> Iterator[str]:
+def _paths_in_code(code: str, cwd: str | None) -> Iterator[str]:
     """Every string of the program that is a command; one that stands in a variable or a list is found, too."""
     if "SKILL.md" not in code or not ("exec_command" in code or "shell" in code):
         return
@@ -84,14 +84,14 @@ def _code_reads(code: str, cwd: str | None) -> Iterator[str]:
 
 def unescaped(text: str) -> str:
     """Return what a string of a program stands for."""
-    return _ESCAPE.sub(_character, text)
+    return _ESCAPE.sub(_unescape, text)
 
 
-def _character(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     what = escape[1]
     return string(chr(int(what[1:], 16))) if len(what) > 1 else _ESCAPED.get(what, what)
 
 
-def _claimed(path: str | None) -> str | None:
+def _clean_path(path: str | None) -> str | None:
     cleaned = string(path).strip()
-    return cleaned if cleaned and len(cleaned) <= 2 * SHORT and "\0" not in cleaned else None
+    return cleaned if cleaned and len(cleaned) <= 2 * MAX_SHORT and "\0" not in cleaned else None

@@ -11,9 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.base import items, mapping, named_by, objects, read_json, remember, short, string
+from skilld.agents.base import hash_name, items, mapping, objects, read_json, remember, short, string
 from skilld.agents.codex.records import Record, Session
-from skilld.agents.wrapped import Lookup, Wrappers, labels_of, last, no_templates, plain, typed_arguments
+from skilld.agents.wrappers import (
+    TemplateLookup,
+    Wrappers,
+    last_match,
+    no_templates,
+    normalize,
+    option_labels,
+    typed_arguments,
+)
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Turn
 
@@ -38,7 +46,7 @@ _INJECTED = re.compile(
     r"|token_budget>)",
     re.IGNORECASE,
 )
-_NOT_SAID = {
+_CLIENT_PREFIXES = {
     "<user_action>\n": "review",
     "<turn_aborted>": "aborted",
     "<subagent_notification>": "notification",
@@ -52,7 +60,12 @@ _EXTERNAL = re.compile(r"<external_([\w-]+)>.*</external_\1>\s*\Z", re.DOTALL)
 _WRAPPED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^>]*)?>.*</\1>\s*\Z", re.DOTALL)
 
 # Kinds of content items, by what they start with, where the log names them.
-_KINDS = {"generic.turn_aborted": "aborted", "shell.": "shell", "skills.": "skill-body", "multi_agent.": "notification"}
+_KIND_REASONS = {
+    "generic.turn_aborted": "aborted",
+    "shell.": "shell",
+    "skills.": "skill-body",
+    "multi_agent.": "notification",
+}
 
 # A client puts its context before the request. The last heading counts: a selection may quote an earlier one.
 _REQUEST = r"^## My request(?: for Codex)?:[ \t]*"
@@ -91,7 +104,7 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
     `leaves_plan_mode` says that the turn is the first outside plan mode, where "Implement the plan." is a menu item.
     """
     request = _request(text)
-    reason = injected(text) or injected(request)
+    reason = injected_reason(text) or injected_reason(request)
     reason = reason or next((why for pattern, why in _CANNED if pattern.match(request)), "")
     if not reason and leaves_plan_mode and _PLAN_PICKED.match(request):
         reason = "plan"
@@ -105,26 +118,26 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
     return Prompt(_MENTION.sub(r"\1", request))
 
 
-def injected(text: str) -> str:
+def injected_reason(text: str) -> str:
     """Return why a text is the client's own context, or "" if it does not look like that."""
     start = text.lstrip()
     if any(pattern.match(start) for pattern in (_INJECTED, _AGENTS_MD, _EXTERNAL)):
         return "injected"
-    return next((reason for prefix, reason in _NOT_SAID.items() if start[:64].lower().startswith(prefix)), "")
+    return next((reason for prefix, reason in _CLIENT_PREFIXES.items() if start[:64].lower().startswith(prefix)), "")
 
 
-def injected_kind(kinds: Sequence[str]) -> str:
+def kind_reason(kinds: Sequence[str]) -> str:
     """Return why a message with these content item kinds is not a person's, or "" if it is: every kind counts."""
     for kind in kinds:
         if not kind.startswith("user."):
-            return next((reason for start, reason in _KINDS.items() if kind.startswith(start)), "injected")
+            return next((reason for start, reason in _KIND_REASONS.items() if kind.startswith(start)), "injected")
     return ""
 
 
-def own_words(texts: Sequence[str]) -> list[str]:
+def without_context(texts: Sequence[str]) -> list[str]:
     """Return the texts of one message without marks of images, and without context where that is a text of its own."""
     words = [text for text in texts if not text.lstrip().startswith(("<image", "</image", "<local_image"))]
-    return [text for text in words if not WRAPPERS.begin(text)] or words
+    return [text for text in words if not WRAPPERS.starts_wrapped(text)] or words
 
 
 def is_wrapped(text: str) -> bool:
@@ -133,8 +146,8 @@ def is_wrapped(text: str) -> bool:
 
 
 def _request(text: str) -> str:
-    heading = last(_HEADING, text)  # context of a kind that is not known yet has one, too
-    return text[heading.end() :].strip() if heading else WRAPPERS.typed(text).strip()
+    heading = last_match(_HEADING, text)  # context of a kind that is not known yet has one, too
+    return text[heading.end() :].strip() if heading else WRAPPERS.typed_text(text).strip()
 
 
 def _typed_to_template(text: str, templates: Sequence[str]) -> str | None:
@@ -160,17 +173,17 @@ def _arguments(request: str, start: int) -> str:
 # version, and none is always there. The n-th sight of a text in one carrier is the n-th sight in any other, so plain
 # repeats stay. Keeps hashes, no words.
 
-_KEPT = 32  # texts of the current turn that are remembered; mirrors follow each other closely
+_MAX_TEXTS = 32  # texts of the current turn that are remembered; mirrors follow each other closely
 
 
-class Mirrors:
+class MirrorCounter:
     """The texts seen since the turn began: hash -> carrier -> count."""
 
     def __init__(self, state: object = None) -> None:
         """Resume from a checkpoint's state; anything else is a fresh start."""
         self._seen: dict[str, dict[str, int]] = {}
         if isinstance(state, Mapping):
-            for text, counts in list(state.items())[-_KEPT:]:
+            for text, counts in list(state.items())[-_MAX_TEXTS:]:
                 if isinstance(text, str) and isinstance(counts, Mapping):
                     self._seen[text] = {str(key): value for key, value in counts.items() if isinstance(value, int)}
 
@@ -187,7 +200,7 @@ class Mirrors:
         counts = self._seen.get(text_hash, {})
         known = max(counts.values(), default=0)
         counts[carrier] = counts.get(carrier, 0) + 1
-        remember(self._seen, text_hash, counts, _KEPT)
+        remember(self._seen, text_hash, counts, _MAX_TEXTS)
         return counts[carrier] > known
 
 
@@ -195,13 +208,13 @@ class Mirrors:
 # only: the call must have been seen, since any command may print an answer's JSON. Keeps hashes, no words.
 
 _TOOLS = frozenset({"request_user_input", "request_user_input_async"})
-_QUESTIONS_KEPT = 256  # calls, labels and secret questions remembered, each
+_MAX_REMEMBERED = 256  # calls, labels and secret questions remembered, each
 _NOTE = "user_note: "
 _NONE_OF_THEM = "None of the above"  # the terminal's own last option
 _REPLY, _REPLY_END = "<send_user_message_question_reply>", "</send_user_message_question_reply>"
 
 
-class Questions:
+class AskedQuestions:
     """What the agent asked, so that its own words are never taken for the person's."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
@@ -216,77 +229,77 @@ class Questions:
         hashes = {"calls": list(self._calls), "labels": list(self._labels), "secret": list(self._secret)}
         return {**hashes, "imitated": [True] if self._imitated else []}
 
-    def ask(self, call: Mapping[str, Any]) -> None:
+    def on_call(self, call: Mapping[str, Any]) -> None:
         """Note a tool call if it is a question. A namespace names an MCP server: not built in."""
         if _NOTE.strip() in string(call.get("input")):
             self._imitated = True
         if string(call.get("name")) not in _TOOLS or call.get("namespace"):
             return
         call_id = short(call.get("call_id"))
-        _keep(self._calls, named_by(call_id))
-        self.offer(objects(mapping(read_json(string(call.get("arguments")))).get("questions")), call_id)
+        _remember(self._calls, hash_name(call_id))
+        self.add_options(objects(mapping(read_json(string(call.get("arguments")))).get("questions")), call_id)
 
-    def offer(self, questions: list[Mapping[str, Any]], call_id: str = "") -> None:
+    def add_options(self, questions: list[Mapping[str, Any]], call_id: str = "") -> None:
         """Note the options of questions: those of a call, or those that an agent's message carries."""
         for question in questions:
             names = [call_id + "\0" + string(question.get("id"))] if call_id else []
-            names += [plain(string(question.get(key))) for key in ("question", "title") if question.get(key)]
+            names += [normalize(string(question.get(key))) for key in ("question", "title") if question.get(key)]
             if question.get("isSecret") is True or question.get("is_secret") is True:
-                _keep(self._secret, named_by(names[0] if names else ""))
-            for label in labels_of([question]):
+                _remember(self._secret, hash_name(names[0] if names else ""))
+            for label in option_labels([question]):
                 for name in names:
-                    _keep(self._labels, named_by(name, plain(label)))
+                    _remember(self._labels, hash_name(name, normalize(label)))
 
     def answers(self, output: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield (question id, words) of the output of a question call; words are "" where an option was picked."""
         call_id = short(output.get("call_id"))
-        if named_by(call_id) not in self._calls:
+        if hash_name(call_id) not in self._calls:
             return
         found = output.get("output")
         found = read_json(found) if isinstance(found, str) else found
         for key, answer in mapping(mapping(found).get("answers")).items():
             name = call_id + "\0" + string(key)
-            if named_by(name) in self._secret:
+            if hash_name(name) in self._secret:
                 continue
             for words in items(mapping(answer).get("answers")):
                 yield short(key), self._typed(name, string(words))
 
-    def verified(self, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def verified_notes(self, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield the notes of a verified_answer whose call the log does not show (it ran inside code).
 
         Its options are unknown, so only what is marked as a note is the person's, unless an option may hold that mark.
         """
-        if named_by(short(record.get("call_id"))) in self._calls:
+        if hash_name(short(record.get("call_id"))) in self._calls:
             return
         for number, question in enumerate(objects(record.get("questions"))):
             _, mark, words = ("\n" + string(question.get("answer"))).partition("\n" + _NOTE)
             yield str(number), words.strip() if mark and not self._imitated else ""
 
-    def replies(self, text: str) -> list[str] | None:
+    def envelope_answers(self, text: str) -> list[str] | None:
         """Return the answers of a reply envelope, "" for a picked one, or None if the text is no such envelope."""
         envelope = text.strip()
         if not envelope.startswith(_REPLY):
             return None
         rows = objects(read_json(envelope.removeprefix(_REPLY).removesuffix(_REPLY_END)))
-        return [self._typed(plain(string(row.get("question"))), string(row.get("answer"))) for row in rows]
+        return [self._typed(normalize(string(row.get("question"))), string(row.get("answer"))) for row in rows]
 
     def _typed(self, question: str, answer: str) -> str:
-        label = plain(answer)
-        if label == plain(_NONE_OF_THEM) or named_by(question, label) in self._labels:
+        label = normalize(answer)
+        if label == normalize(_NONE_OF_THEM) or hash_name(question, label) in self._labels:
             return ""
         return answer.removeprefix(_NOTE).strip()
 
 
 def _hashes(value: object) -> dict[str, None]:
-    return dict.fromkeys(map(short, items(value)[-_QUESTIONS_KEPT:]))
+    return dict.fromkeys(map(short, items(value)[-_MAX_REMEMBERED:]))
 
 
-def _keep(hashes: dict[str, None], value: str) -> None:
-    remember(hashes, value, None, _QUESTIONS_KEPT)
+def _remember(hashes: dict[str, None], value: str) -> None:
+    remember(hashes, value, None, _MAX_REMEMBERED)
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending:
+class _PendingPrompt:
     """A user's response item whose mirror, the carrier that knows the person, should be the next line."""
 
     record: Record
@@ -294,23 +307,23 @@ class _Pending:
     is_marked: bool  # its content kinds say that it is the user's
 
 
-class Speech:
+class PromptReader:
     """What was said in one rollout. Shares the session with the parser."""
 
     def __init__(self, session: Session, state: Mapping[str, Any], agent: str) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         self._session = session
         self._agent = agent
-        self._prompts = Mirrors(state.get("prompts"))
-        self.questions = Questions(mapping(state.get("questions")))
-        self._pending: _Pending | None = None
-        self.templates: Lookup = no_templates
+        self._prompts = MirrorCounter(state.get("prompts"))
+        self.questions = AskedQuestions(mapping(state.get("questions")))
+        self._pending: _PendingPrompt | None = None
+        self.templates: TemplateLookup = no_templates
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
         return {"prompts": self._prompts.state(), "questions": self.questions.state()}
 
-    def waits_from(self, end: int) -> int:
+    def pending_start(self, end: int) -> int:
         """Return the start of the prompt that still waits for its mirror, or `end` if none does."""
         return end if self._pending is None else self._pending.record.span.start
 
@@ -322,37 +335,37 @@ class Speech:
         """Return the events of a legacy user_message."""
         body = record.body
         if string(body.get("kind")) not in {"", "plain"}:  # up to 0.4x: user_instructions, environment_context
-            return [*self.give_up(), Ignored("injected", record.span)]
+            return [*self.release_pending(), Ignored("injected", record.span)]
         client_id = short(body.get("client_id"))
-        return self._mirrored(record, "event", string(body.get("message")), native=client_id, client_id=client_id)
+        return self._on_mirror(record, "event", string(body.get("message")), native=client_id, client_id=client_id)
 
     def on_item(self, record: Record) -> list[Event]:
         """Return the events of a completed UserMessage item."""
         item = record.body
         texts = [string(part.get("text")) for part in objects(item.get("content")) if part.get("type") == "text"]
-        text = "".join(own_words([text for text in texts if not injected(text)] or texts))
+        text = "".join(without_context([text for text in texts if not injected_reason(text)] or texts))
         native, client_id = short(item.get("id")), short(item.get("client_id"))
-        return self._mirrored(record, "item", text, native=native, client_id=client_id)
+        return self._on_mirror(record, "item", text, native=native, client_id=client_id)
 
     def on_response(self, record: Record, texts: list[str]) -> list[Event]:
         """Hold a response item of role user until its mirror comes, unless it is the client's own context."""
         passed = mapping(record.body.get("internal_chat_message_metadata_passthrough"))
         kinds = [string(kind) for kind in items(passed.get("content_item_kinds"))]
-        reason = injected_kind(kinds) if kinds else next(filter(None, map(injected, texts)), "")
+        reason = kind_reason(kinds) if kinds else next(filter(None, map(injected_reason, texts)), "")
         if reason:
             return [Ignored(reason, record.span)]
-        text = "".join(own_words(texts))
-        self._pending = _Pending(record, text, bool(kinds)) if text.strip() else None
+        text = "".join(without_context(texts))
+        self._pending = _PendingPrompt(record, text, bool(kinds)) if text.strip() else None
         return []
 
-    def give_up(self) -> list[Event]:
+    def release_pending(self) -> list[Event]:
         """Take what is held for what it is: an image or a reply often has no mirror, and the oldest files have none."""
         pending, self._pending = self._pending, None
-        if pending is None or not self._prompts.is_new(named_by(pending.text), "response"):
+        if pending is None or not self._prompts.is_new(hash_name(pending.text), "response"):
             return []
         if not pending.is_marked and (self._session.mirrored or is_wrapped(pending.text)):
             return [Ignored("injected", pending.record.span)]
-        return self._heard(pending.record, pending.text, native=short(pending.record.body.get("id")), client_id="")
+        return self._on_prompt(pending.record, pending.text, native=short(pending.record.body.get("id")), client_id="")
 
     def on_review(self, record: Record) -> list[Event]:
         """Note that a review begins. It runs on prompts of the client's; only custom instructions were typed."""
@@ -360,10 +373,10 @@ class Speech:
         words = string(mapping(record.body.get("target")).get("instructions")).strip()
         if not words:
             return []
-        reason = self._session.not_a_person("", record.turn_id)
+        reason = self._session.ignored_reason("", record.turn_id)
         if reason:
             return [Ignored(reason, record.span)]
-        key = self._key(record.turn_id or self._session.turn_id, named_by("review", words))
+        key = self._key(record.turn_id or self._session.turn_id, hash_name("review", words))
         return [self._turn(record, key, words, How.COMMAND)]
 
     def on_output(self, record: Record) -> list[Event]:
@@ -373,27 +386,27 @@ class Speech:
     def on_retained(self, record: Record) -> list[Event]:
         """Return the notes in a verified_answer."""
         is_answer = record.body.get("type") == "verified_answer"
-        return self._answers(record, self.questions.verified(record.body)) if is_answer else []
+        return self._answers(record, self.questions.verified_notes(record.body)) if is_answer else []
 
-    def _mirrored(self, record: Record, carrier: str, text: str, *, native: str, client_id: str) -> list[Event]:
-        is_paired = self._pending is not None and _say_the_same(self._pending.text, text)
-        events = [] if is_paired else self.give_up()
+    def _on_mirror(self, record: Record, carrier: str, text: str, *, native: str, client_id: str) -> list[Event]:
+        is_paired = self._pending is not None and _is_same_prompt(self._pending.text, text)
+        events = [] if is_paired else self.release_pending()
         self._pending = None
         self._session.mirrored = True
-        mark = named_by(text)
+        mark = hash_name(text)
         is_new = self._prompts.is_new(mark, carrier)
         if is_paired:
             self._prompts.is_new(mark, "response")
             self._session.review = False  # a review's own prompts are no response items of this thread
-        return events + (self._heard(record, text, native=native, client_id=client_id) if is_new else [])
+        return events + (self._on_prompt(record, text, native=native, client_id=client_id) if is_new else [])
 
-    def _heard(self, record: Record, text: str, *, native: str, client_id: str) -> list[Event]:
+    def _on_prompt(self, record: Record, text: str, *, native: str, client_id: str) -> list[Event]:
         """Make turns of a prompt seen for the first time, or name the reason why it is none."""
         session = self._session
         turn_id = record.turn_id or session.turn_id
         is_steer = session.prompts > 0 and turn_id == session.turn_id != ""
-        key = native or self._key(turn_id, named_by(text))
-        reason = session.not_a_person(client_id, turn_id) or ("review" if session.review else "")
+        key = native or self._key(turn_id, hash_name(text))
+        reason = session.ignored_reason(client_id, turn_id) or ("review" if session.review else "")
         session.prompts += 1
         session.order += 1
         arguments = _typed_to_template(text, self.templates(session.cwd or None))
@@ -403,10 +416,10 @@ class Speech:
             else Prompt(arguments, How.COMMAND, reason="" if arguments else "command")
         )
         reason = reason or prompt.reason
-        if reason or session.is_resubmission(named_by(prompt.text)):
+        if reason or session.is_resubmission(hash_name(prompt.text)):
             return [Ignored(reason or "duplicate", record.span)]
         session.heard = True
-        answers = self.questions.replies(prompt.text)
+        answers = self.questions.envelope_answers(prompt.text)
         if answers is not None:
             return [self._answer(record, f"{key}.{number}", words) for number, words in enumerate(answers)]
         return [self._turn(record, key, prompt.text, prompt.how or (How.QUEUED if is_steer else How.TYPED))]
@@ -414,7 +427,7 @@ class Speech:
     def _answers(self, record: Record, answers: Iterable[tuple[str, str]]) -> list[Event]:
         call = short(record.body.get("call_id"))
         place = record.turn_id or self._session.turn_id or self._session.root
-        reason = self._session.not_a_person("", record.turn_id)
+        reason = self._session.ignored_reason("", record.turn_id)
         return [
             Ignored(reason, record.span) if reason else self._answer(record, f"{place}.{call}.{name}.{number}", words)
             for number, (name, words) in enumerate(answers)
@@ -433,7 +446,7 @@ class Speech:
         return f"{turn_id}.{session.prompts}.{mark}" if turn_id else f"{session.root}.{session.order}.{mark}"
 
 
-def _say_the_same(response: str, mirror: str) -> bool:
+def _is_same_prompt(response: str, mirror: str) -> bool:
     """Whether a response item and the mirror behind it carry one prompt: one of them may name attachments, too."""
     one, other = fold(response), fold(mirror)
     return other != "" and (one in other or other in one)

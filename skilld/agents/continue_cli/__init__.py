@@ -11,30 +11,30 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from skilld.agents.asked import OpenQuestion, Question, Reading
-from skilld.agents.base import AgentInfo, Read, objects, read_json, string
-from skilld.agents.declared import ANY, Facts, Format, RecordKind, Take
+from skilld.agents.base import AgentInfo, ReadFile, objects, read_json, string
+from skilld.agents.declared import ANY, Facts, Format, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
-from skilld.agents.gathering import Document
+from skilld.agents.gatherers import Document
+from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.typed_history import Entry
-from skilld.agents.wrapped import labels_of
+from skilld.agents.wrappers import option_labels
 
 _CREATED = re.compile(rb'"dateCreated":\s*"?(\d{1,15})\b')
-_ENTRY = 4096  # bytes
+_MAX_ENTRY_BYTES = 4096  # bytes
 _CUSTOM = re.compile(r'User provided custom answer: "(.*)"\s*', re.DOTALL)
 
 
-def _answer(result: Reading, _: OpenQuestion) -> list[str]:
+def _answer(result: ToolOutput, _: OpenQuestion) -> list[str]:
     found = _CUSTOM.fullmatch(result.text)
     return [found[1]] if found else []
 
 
-def _facts(path: PurePath, read: Read) -> Facts:
+def _facts(path: PurePath, read: ReadFile) -> Facts:
     """Return when the session began: the index of all says it, after the id and the title."""
     index = read("sessions.json") or b""
     name = path.stem.encode("utf-8", "replace")
     at = max(index.find(b'"sessionId":%b"%b"' % (blank, name)) for blank in (b" ", b""))
-    found = _CREATED.search(index, at, at + _ENTRY) if at >= 0 else None
+    found = _CREATED.search(index, at, at + _MAX_ENTRY_BYTES) if at >= 0 else None
     return Facts(began=int(found[1]) / 1000 if found else 0.0)
 
 
@@ -52,18 +52,18 @@ _ASSISTANT = {"message.role": "assistant"}
 FORMAT = Format(
     "continue",
     (
-        RecordKind(Take.HEAD, {"head": ANY}),
-        RecordKind(Take.PROMPT, _USER, text="message.content"),
-        RecordKind(Take.REPLY, _ASSISTANT, text="message.content", more=True),
+        RecordKind(Role.HEAD, {"head": ANY}),
+        RecordKind(Role.PROMPT, _USER, text="message.content"),
+        RecordKind(Role.REPLY, _ASSISTANT, text="message.content", more=True),
         RecordKind(
-            Take.CALL, _ASSISTANT, "toolCallStates", more=True,
+            Role.CALL, _ASSISTANT, "toolCallStates", more=True,
             call="toolCallId", tool="toolCall.function.name", input="toolCall.function.arguments",
         ),
         RecordKind(
-            Take.RESULT, _ASSISTANT, "toolCallStates", {"status": ("done", "canceled", "errored")},
+            Role.RESULT, _ASSISTANT, "toolCallStates", {"status": ("done", "canceled", "errored")},
             call="toolCallId", text="output", failed={"status": ("canceled", "errored")}, more=True,
         ),
-        RecordKind(Take.NOTHING, _ASSISTANT),
+        RecordKind(Role.NOTHING, _ASSISTANT),
     ),
     session="head.sessionId",
     cwd="head.workspaceDirectory",
@@ -73,7 +73,7 @@ FORMAT = Format(
     questions={
         "AskQuestion": Question(
             answers=_answer,
-            labels=lambda asked: labels_of([asked]),
+            labels=lambda asked: option_labels([asked]),
             titles=lambda asked: [string(asked.get("question"))],
         )
     },

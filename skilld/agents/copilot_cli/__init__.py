@@ -13,35 +13,35 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, items, mapping, read_object, short, string, utc
-from skilld.agents.declared import NONE, DeclaredParser, Format, Record, RecordKind, Take, When, value
+from skilld.agents.declared import NONE, Condition, DeclaredParser, Format, Record, RecordKind, Role, value
 from skilld.agents.skill_reads import Use
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
-from skilld.agents.wrapped import picks_of, typed_answer
+from skilld.agents.wrappers import possible_picks, typed_answer
 from skilld.types import Event, How, Ignored, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
 # What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions. Seen: 1.0.102,
 # which writes both as events of their own and names the person as their source, so no tool can imitate them.
 
-_PERSON = "human_response"
+_PERSON_SOURCE = "human_response"
 Note = tuple[str, str, How]
 
 
-def refusal(data: Mapping[str, Any]) -> Iterator[Note]:
+def refusal_notes(data: Mapping[str, Any]) -> Iterator[Note]:
     """Yield name and words of the note in a `permission.completed`."""
     words = string(mapping(data.get("result")).get("feedback"))
-    if data.get("decisionSource") == _PERSON and words.strip():
+    if data.get("decisionSource") == _PERSON_SOURCE and words.strip():
         yield short(data.get("requestId")), words, How.REJECTION
 
 
-def answers(data: Mapping[str, Any]) -> Iterator[Note]:
+def answer_notes(data: Mapping[str, Any]) -> Iterator[Note]:
     """Yield name and words of each answer in a `human_response.recorded`."""
     response = mapping(data.get("response"))
-    if data.get("actor") != _PERSON or response.get("responseKind") != "ask_user":
+    if data.get("actor") != _PERSON_SOURCE or response.get("responseKind") != "ask_user":
         return
     fields = mapping(mapping(response.get("requestedSchema")).get("properties"))
     for name, answer in mapping(response.get("content")).items():
-        words = typed_answer(string(answer), picks_of(_options(mapping(fields.get(name)))), several=False)
+        words = typed_answer(string(answer), possible_picks(_options(mapping(fields.get(name)))), several=False)
         is_picked = not isinstance(answer, str) or (bool(answer.strip()) and not words)
         if is_picked or words.strip():
             yield f"{short(data.get('requestId'))}.{short(name)}", words, How.ANSWER
@@ -93,7 +93,7 @@ def read_history(data: bytes) -> Sequence[Entry] | None:
 _ERRORS = {"rejected": ToolOutcome.REJECTED, "denied": ToolOutcome.REJECTED} | dict.fromkeys(
     ("aborted", "cancelled", "interrupted"), ToolOutcome.INTERRUPTED
 )
-_EXITED = re.compile(r"<[^<>]{0,80}with exit code (-?\d{1,10})>")
+_EXIT_CODE = re.compile(r"<[^<>]{0,80}with exit code (-?\d{1,10})>")
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
@@ -110,66 +110,66 @@ def _outcome(data: Mapping[str, Any]) -> ToolOutcome:
     if data.get("success") is not True:
         return _ERRORS.get(string(mapping(data.get("error")).get("code")), ToolOutcome.FAILED)
     last = string(mapping(data.get("result")).get("content")).rstrip().rpartition("\n")[2]
-    exited = _EXITED.fullmatch(last)
+    exited = _EXIT_CODE.fullmatch(last)
     code = int(exited[1]) if exited else mapping(data.get("shellExecution")).get("exitCode")
     return ToolOutcome.FAILED if code else ToolOutcome.OK
 
 
-def _shaped(record: Record) -> Record:
+def _with_native_id(record: Record) -> Record:
     """Return a record with the id that is the same in every copy of a prompt."""
     native = short(value(record, "data.messageId")) or short(record.get("id"))
     return {**record, "native": native} if record.get("type") == "user.message" else record
 
 
-def _invoked(record: Record) -> Use | None:
+def _invoked_skill(record: Record) -> Use | None:
     name = short(value(record, "data.name"))
     return (name, string(value(record, "data.path")) or None) if name else None
 
 
-_TYPED: When = {"type": "user.message", "data.source": ("user", NONE)}
-_DIALOG = RecordKind(Take.NOTHING, {"type": ("permission.completed", "human_response.recorded")})
+_TYPED_MESSAGE: Condition = {"type": "user.message", "data.source": ("user", NONE)}
+_DIALOG_RECORD = RecordKind(Role.NOTHING, {"type": ("permission.completed", "human_response.recorded")})
 FORMAT = Format(
     INFO.name,
     (
-        RecordKind(Take.HEAD, {"type": ("session.start", "session.resume")}),
-        RecordKind(Take.END, {"type": "session.shutdown"}),
+        RecordKind(Role.HEAD, {"type": ("session.start", "session.resume")}),
+        RecordKind(Role.END, {"type": "session.shutdown"}),
         RecordKind(
-            Take.PROMPT, {**_TYPED, "data.delivery": ("steering", "queued")},
+            Role.PROMPT, {**_TYPED_MESSAGE, "data.delivery": ("steering", "queued")},
             text="data.content", key="native", how=How.QUEUED,
         ),
-        RecordKind(Take.PROMPT, _TYPED, text="data.content", key="native"),
-        RecordKind(Take.NOTHING, {"type": "user.message"}, why="injected"),
-        RecordKind(Take.REPLY, {"type": "assistant.message"}, text="data.content"),
-        _DIALOG,
-        RecordKind(Take.SKILL, {"type": ("skill.invoked", "skill.invoked_ref")}, skill=_invoked),
+        RecordKind(Role.PROMPT, _TYPED_MESSAGE, text="data.content", key="native"),
+        RecordKind(Role.NOTHING, {"type": "user.message"}, why="injected"),
+        RecordKind(Role.REPLY, {"type": "assistant.message"}, text="data.content"),
+        _DIALOG_RECORD,
+        RecordKind(Role.SKILL, {"type": ("skill.invoked", "skill.invoked_ref")}, skill=_invoked_skill),
         RecordKind(
-            Take.CALL, {"type": "tool.execution_start"},
+            Role.CALL, {"type": "tool.execution_start"},
             call="data.toolCallId", tool="data.toolName", input="data.arguments",
         ),
         RecordKind(
-            Take.RESULT, {"type": "tool.execution_complete"}, call="data.toolCallId", failed={"data.success": NONE}
+            Role.RESULT, {"type": "tool.execution_complete"}, call="data.toolCallId", failed={"data.success": NONE}
         ),
     ),
     session="data.sessionId",
     cwd="data.context.cwd",
     name=lambda path: path.parent.name,
     listed=True,
-    shape=_shaped,
+    shape=_with_native_id,
 )  # fmt: skip
 
 
 class CopilotParser(DeclaredParser):
     """Reads one session, with what was typed into its dialogs, without what a sub-agent says and reads."""
 
-    def take(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
+    def events_of(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
         """Yield the events of a record, by whom it is."""
         data, at = mapping(record.get("data")), self.format.time(record.get("timestamp"))
         aside = bool(record.get("agentId") or data.get("parentToolCallId"))
-        if kind is _DIALOG:  # it stands in no list and needs none
-            for name, words, how in (*refusal(data), *answers(data)):
+        if kind is _DIALOG_RECORD:  # it stands in no list and needs none
+            for name, words, how in (*refusal_notes(data), *answer_notes(data)):
                 turn = Turn(f"{INFO.name}:{name}", INFO.name, self.session, words, at, how, span, self.cwd)
                 yield turn if words else Ignored("picked-answer", span)
         elif aside and record.get("type") == "user.message":
             yield Ignored("subagent", span)
-        elif not aside or kind.take not in {Take.REPLY, Take.SKILL, Take.RESULT}:
-            yield from super().take(kind, record, span)
+        elif not aside or kind.role not in {Role.REPLY, Role.SKILL, Role.RESULT}:
+            yield from super().events_of(kind, record, span)

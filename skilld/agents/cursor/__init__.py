@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, RecordParser, mapping, named_by, objects, short, string
-from skilld.agents.skill_reads import uses_of
+from skilld.agents.base import AgentInfo, RecordParser, hash_name, mapping, objects, short, string
+from skilld.agents.skill_reads import uses_of_call
 from skilld.agents.tools import bounded
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.wrappers import Wrappers
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, Turn
 
 INFO = AgentInfo(
@@ -29,12 +29,12 @@ INFO = AgentInfo(
     verified="public collections up to 2026.10, not the client",
 )
 
-_QUERY, _QUERY_END = "<user_query>", "</user_query>"
+_QUERY_START, _QUERY_END = "<user_query>", "</user_query>"
 # Any other tag is context, on either side of the query.
 WRAPPERS = Wrappers(opens=r"<(?!user_query>)([A-Za-z][\w-]*)", closes=r"</(?!user_query>)([A-Za-z][\w-]*)>")
 # Put there by a button of the debug mode.
 _BUTTONS = frozenset({"Issue reproduced, please proceed."})
-_THOUGHTS_CUT = "[REDACTED]"
+_REDACTED_THOUGHTS = "[REDACTED]"
 
 
 def is_transcript(path: PurePath) -> bool:
@@ -84,20 +84,22 @@ class CursorParser(RecordParser[Event]):
             return [Ignored("button", span)]
         # No ids and no times: a session's queries are told apart by their number, which a rewritten file keeps.
         self._queries += 1
-        key = f"{INFO.name}:{named_by(self._session, self._queries, text)}"
+        key = f"{INFO.name}:{hash_name(self._session, self._queries, text)}"
         return [Turn(key, INFO.name, self._session, text, None, How.TYPED, span)]
 
     def _on_assistant(self, parts: list[Mapping[str, Any]], span: Span) -> list[Event]:
         calls = (part for part in parts if part.get("type") == "tool_use")
-        uses = [use for call in calls for use in uses_of(string(call.get("name")), mapping(call.get("input")), None)]
+        uses = [
+            use for call in calls for use in uses_of_call(string(call.get("name")), mapping(call.get("input")), None)
+        ]
         events: list[Event] = [SkillUse(self._session, name, path, None, span) for name, path in uses]
         text = "".join(string(part.get("text")) for part in parts if part.get("type") == "text")
-        text = text.rstrip().removesuffix(_THOUGHTS_CUT).rstrip()
+        text = text.rstrip().removesuffix(_REDACTED_THOUGHTS).rstrip()
         return [*events, Reply(self._session, text, None, span)] if text.strip() else events
 
 
 def _query(text: str) -> str:
     """Return the query in a text, if there is nothing around it but context."""
-    rest = WRAPPERS.typed(text).strip()
-    is_query = rest.startswith(_QUERY) and rest.endswith(_QUERY_END)
-    return rest.removeprefix(_QUERY).removesuffix(_QUERY_END) if is_query else ""
+    rest = WRAPPERS.typed_text(text).strip()
+    is_query = rest.startswith(_QUERY_START) and rest.endswith(_QUERY_END)
+    return rest.removeprefix(_QUERY_START).removesuffix(_QUERY_END) if is_query else ""

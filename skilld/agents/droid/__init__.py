@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, objects, string
-from skilld.agents.declared import ANY, Format, Record, RecordKind, Take, value
+from skilld.agents.declared import ANY, Format, Record, RecordKind, Role, value
 from skilld.agents.declared_adapter import DeclaredAdapter
-from skilld.agents.skill_reads import Use, use_of
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.questions import OpenQuestion, Question, ToolOutput
+from skilld.agents.skill_reads import Use, use_of_path
+from skilld.agents.wrappers import Wrappers
 
 _ACTIVE = re.compile(r'Skill "[^"\n]*" is now active\.\n\n<skill name="[^"\n]*" filePath="([^"\n]*)">')
 _SELECTED = re.compile(r'<system-notification>\nSkills provide [^\n]*\n+<skill filePath="([^"\n]*)">')
@@ -22,18 +22,18 @@ _TITLE = re.compile(r"^\d+\. \[question\] ", re.MULTILINE)
 _OPTION = re.compile(r"^\[option\] (.*)$", re.MULTILINE)
 
 
-def _selected(record: Record) -> Use | None:
+def _selected_skill(record: Record) -> Use | None:
     texts = (string(part.get("text")) for part in objects(value(record, "message.content")))
     found = next(filter(None, map(_SELECTED.match, texts)), None)
-    return use_of(found[1]) if found else None
+    return use_of_path(found[1]) if found else None
 
 
-def _file(text: str) -> str | None:
+def _skill_file(text: str) -> str | None:
     found = _ACTIVE.match(text)
     return found[1] if found else None
 
 
-def _answers(result: Reading, waiting: OpenQuestion) -> Iterator[str]:
+def _answers(result: ToolOutput, waiting: OpenQuestion) -> Iterator[str]:
     """Yield the answers; none where a question or an answer holds a mark of another."""
     pieces = result.text.split("\n[answer] ")
     if len(pieces) != len(waiting.titles) + 1 or len(_TITLE.findall(result.text)) != len(waiting.titles):
@@ -50,23 +50,23 @@ _TEXT = {"type": "text"}
 FORMAT = Format(
     "droid",
     (
-        RecordKind(Take.HEAD, {"type": "session_start"}),
+        RecordKind(Role.HEAD, {"type": "session_start"}),
         RecordKind(
-            Take.RESULT, _MESSAGE, "message.content", {"type": "tool_result"}, more=True,
+            Role.RESULT, _MESSAGE, "message.content", {"type": "tool_result"}, more=True,
             call="tool_use_id", text="content", failed={"is_error": "true"},
         ),
-        RecordKind(Take.SKILL, _TYPED, more=True, skill=_selected),
-        RecordKind(Take.PROMPT, _TYPED, "message.content", _TEXT, text="text", key="id", why="bare-command"),
-        RecordKind(Take.NOTHING, {**_MESSAGE, "message.visibility": ANY}, why="injected"),
+        RecordKind(Role.SKILL, _TYPED, more=True, skill=_selected_skill),
+        RecordKind(Role.PROMPT, _TYPED, "message.content", _TEXT, text="text", key="id", why="bare-command"),
+        RecordKind(Role.NOTHING, {**_MESSAGE, "message.visibility": ANY}, why="injected"),
         RecordKind(
-            Take.NOTHING, {**_MESSAGE, "id": ("context-*", "__internal__*", "task-completion:*")}, why="injected"
+            Role.NOTHING, {**_MESSAGE, "id": ("context-*", "__internal__*", "task-completion:*")}, why="injected"
         ),
-        RecordKind(Take.NOTHING, _MESSAGE, "message.content", _TEXT, why="headless"),
-        RecordKind(Take.REPLY, _ASSISTANT, "message.content", _TEXT, text="text", more=True),
+        RecordKind(Role.NOTHING, _MESSAGE, "message.content", _TEXT, why="headless"),
+        RecordKind(Role.REPLY, _ASSISTANT, "message.content", _TEXT, text="text", more=True),
         RecordKind(
-            Take.CALL, _ASSISTANT, "message.content", {"type": "tool_use"}, call="id", tool="name", input="input"
+            Role.CALL, _ASSISTANT, "message.content", {"type": "tool_use"}, call="id", tool="name", input="input"
         ),
-        RecordKind(Take.NOTHING, {"type": "agent_turn_outcome"}),
+        RecordKind(Role.NOTHING, {"type": "agent_turn_outcome"}),
     ),
     session="id",
     cwd="cwd",
@@ -75,7 +75,7 @@ FORMAT = Format(
         opens=r"<(system-notification|system-reminder)>", closes=r"</(system-notification|system-reminder)>"
     ),
     skills={"Skill": "skill"},
-    skill_file=_file,
+    skill_file=_skill_file,
     questions={
         "AskUser": Question(
             answers=_answers,

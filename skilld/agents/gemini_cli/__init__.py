@@ -17,9 +17,9 @@ from typing import Any
 from skilld.agents.base import (
     AgentInfo,
     RecordParser,
+    hash_name,
     items,
     mapping,
-    named_by,
     objects,
     read_json,
     read_object,
@@ -28,10 +28,10 @@ from skilld.agents.base import (
     string,
     utc,
 )
-from skilld.agents.skill_reads import uses_of
-from skilld.agents.tools import Records, bounded, outcome_of_shell
+from skilld.agents.skill_reads import uses_of_call
+from skilld.agents.tools import RecordReader, bounded, outcome_of_shell
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
-from skilld.agents.wrapped import Wrappers, labels_of, picks_of, typed_answer
+from skilld.agents.wrappers import Wrappers, option_labels, possible_picks, typed_answer
 from skilld.clock import seconds
 from skilld.types import (
     Event,
@@ -60,7 +60,7 @@ WRAPPERS = Wrappers(opens=_FILES, closes="--- End of content ---", before=False)
 def typed_text(content: object) -> str:
     """Return what was typed of a message's content: a string, a part, or a list of parts; thoughts are left out."""
     if isinstance(content, str):
-        return WRAPPERS.typed(string(content))
+        return WRAPPERS.typed_text(string(content))
     return "".join(takewhile(lambda text: not text.startswith(_FILES), map(_text, _parts(content))))
 
 
@@ -79,10 +79,10 @@ def _text(part: Mapping[str, Any]) -> str:
 
 # Answers to the agent's questions, `ask_user`: question and answer stand in one record. Seen: 0.61.0.
 
-_PICKED = ("Yes", "No")
+_BUILT_IN_OPTIONS = ("Yes", "No")
 
 
-def _answers_in(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_answers(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the number of each answer in an entry of `toolCalls`, and what was typed of it: "" where it was picked.
 
     Yields nothing for another tool or a call that did not end well.
@@ -93,7 +93,7 @@ def _answers_in(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for part in objects(call.get("result")):
         response = mapping(mapping(part.get("functionResponse")).get("response"))
         answers = mapping((read_object(string(response.get("output"))) or {}).get("answers"))
-        picks = picks_of([*_PICKED, *labels_of(questions)])
+        picks = possible_picks([*_BUILT_IN_OPTIONS, *option_labels(questions)])
         for number, question in enumerate(questions):
             text = string(answers.get(str(number)))
             if text.strip():
@@ -109,7 +109,7 @@ _FIELD = re.compile(rb'  "(sessionId|kind)": (".*?"),?\s*')
 _MAX_MESSAGE = 8 << 20  # bytes of a message
 
 
-class Document:
+class DocumentReader:
     """A document that is being read."""
 
     def __init__(self) -> None:
@@ -120,18 +120,18 @@ class Document:
         """Return what ends with this line, each with its place; None for a message that cannot be read."""
         data = line.data.rstrip()
         if self._message or data == b"    {":
-            return self._gather(line, data)
+            return self._add_line(line, data)
         field = _FIELD.fullmatch(line.data)
         if field is not None:
             whole = read_object(b'{"%b": %b}' % (field[1], field[2]))
             return [(whole, Span(line.start, line.end))] if whole is not None else []
-        return self._compact(line) if data.startswith(b'{"') else []
+        return self._read_compact(line) if data.startswith(b'{"') else []
 
-    def waits_from(self, end: int) -> int:
+    def pending_start(self, end: int) -> int:
         """Return where the message that is not whole begins, `end` if there is none."""
         return self._message[0].start if self._message else end
 
-    def _gather(self, line: RawLine, data: bytes) -> list[Record]:
+    def _add_line(self, line: RawLine, data: bytes) -> list[Record]:
         self._message.append(line)
         self._length += len(line.data)
         is_whole = data in (b"    }", b"    },")
@@ -141,7 +141,7 @@ class Document:
         text = b"\n".join(each.data for each in lines).rstrip().removesuffix(b",")
         return [(read_object(text) if is_whole else None, Span(lines[0].start, line.end))]
 
-    def _compact(self, line: RawLine) -> list[Record]:
+    def _read_compact(self, line: RawLine) -> list[Record]:
         whole = read_object(line.data)
         span = Span(line.start, line.end)
         if whole is None:
@@ -169,11 +169,11 @@ def read_log(data: bytes) -> Sequence[Entry] | None:
 # Which skills' instructions entered a conversation: `activate_skill`, or a call that reads a SKILL.md. Where a skill
 # lies is told in the words shown to the person and in the listing that the model gets.
 
-_SHOWN = re.compile(r"Resources loaded from `([^`\n]+)`")
-_LISTED = re.compile(r"\n\n(/[^\n]+)")
+_RESOURCE_FOLDER = re.compile(r"Resources loaded from `([^`\n]+)`")
+_LISTED_FOLDER = re.compile(r"\n\n(/[^\n]+)")
 
 
-def uses_in(message: Mapping[str, Any], cwd: str | None) -> Iterator[tuple[str, str, str | None]]:
+def find_uses(message: Mapping[str, Any], cwd: str | None) -> Iterator[tuple[str, str, str | None]]:
     """Yield the call's id, the skill's name and its SKILL.md for each call of a message that went well."""
     for call in objects(message.get("toolCalls")):
         if call.get("status") != "success":
@@ -182,15 +182,15 @@ def uses_in(message: Mapping[str, Any], cwd: str | None) -> Iterator[tuple[str, 
         if tool == "activate_skill" and short(arguments.get("name")):
             yield number, short(arguments.get("name")), _folder(call)
         else:
-            for name, path in uses_of(tool, arguments, cwd):
+            for name, path in uses_of_call(tool, arguments, cwd):
                 yield number, name, path
 
 
 def _folder(call: Mapping[str, Any]) -> str | None:
     outputs = (mapping(mapping(part.get("functionResponse")).get("response")) for part in objects(call.get("result")))
-    shown = _SHOWN.search(string(call.get("resultDisplay")))
+    shown = _RESOURCE_FOLDER.search(string(call.get("resultDisplay")))
     listings = (string(output.get("output")).partition("<available_resources>")[2] for output in outputs)
-    listed = next(filter(None, map(_LISTED.search, listings)), None)
+    listed = next(filter(None, map(_LISTED_FOLDER.search, listings)), None)
     folder = shown or listed
     return f"{folder[1].rstrip('/')}/SKILL.md" if folder else None
 
@@ -213,7 +213,7 @@ INFO = AgentInfo(
 _NAME = re.compile(r"session-.+\.jsonl?")
 _FOLDER = re.compile(r"Workspace Directories:\*\*\n\s*- ([^\n]+)")
 _STEERING = re.compile(r"User steering update:\n<user_input>\n(.*)\n</user_input>\nInternal instruction: .*", re.DOTALL)
-_KEPT = 32
+_MAX_SEEN = 32
 _SHELL = "run_shell_command"
 
 
@@ -231,9 +231,9 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingPar
 STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
 
 
-def records_of(path: PurePath) -> Records:
+def records_of(path: PurePath) -> RecordReader:
     """Return how the lines of one file make records: of a document its messages do."""
-    document = Document()
+    document = DocumentReader()
 
     def feed(line: RawLine) -> list[Record]:
         return document.feed(line) if path.suffix == ".json" else [(read_object(line.data), Span(line.start, line.end))]
@@ -271,8 +271,8 @@ class GeminiParser(RecordParser[Event | Claim]):
         self._session = short(state.get("session")) or path.stem
         self._cwd = string(state.get("cwd")) or None
         self._subagent = state.get("subagent") is True
-        self._seen = dict.fromkeys(map(short, items(state.get("seen"))[-_KEPT:]))
-        self._document = Document() if path.suffix == ".json" else None
+        self._seen = dict.fromkeys(map(short, items(state.get("seen"))[-_MAX_SEEN:]))
+        self._document = DocumentReader() if path.suffix == ".json" else None
 
     def feed(self, line: RawLine) -> list[Event | Claim]:
         """Return the events of one line, or of the message of a document that it ends."""
@@ -282,7 +282,7 @@ class GeminiParser(RecordParser[Event | Claim]):
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, no later than a message of a document that is not whole, and the state."""
-        offset = self._document.waits_from(end) if self._document is not None else end
+        offset = self._document.pending_start(end) if self._document is not None else end
         state = {"session": self._session, "cwd": self._cwd, "subagent": self._subagent, "seen": list(self._seen)}
         return offset, state
 
@@ -311,7 +311,7 @@ class GeminiParser(RecordParser[Event | Claim]):
             return [Ignored("subagent", span)]
         if text.lstrip().startswith("<session_context>"):
             return [Ignored("injected", span)]
-        native = short(record.get("id")) or named_by(self._session, record.get("timestamp"), text)
+        native = short(record.get("id")) or hash_name(self._session, record.get("timestamp"), text)
         if not self._is_new(native):
             return []
         steering = _STEERING.fullmatch(text.strip())
@@ -323,7 +323,7 @@ class GeminiParser(RecordParser[Event | Claim]):
     def _on_model(self, record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
         at = utc(record.get("timestamp"))
         events: list[Event | Claim] = []
-        for call, name, path in uses_in(record, self._cwd):
+        for call, name, path in find_uses(record, self._cwd):
             if not self._subagent and self._is_new(f"{call}.{name}"):
                 events.append(SkillUse(self._session, name, path, at, span, self._cwd))
         if not self._subagent:
@@ -337,7 +337,7 @@ class GeminiParser(RecordParser[Event | Claim]):
     def _answers(self, record: Mapping[str, Any], at: str | None, span: Span) -> Iterator[Event]:
         """Yield the answers to the agent's questions: they are asked in a terminal only, and logged nowhere else."""
         for call in objects(record.get("toolCalls")):
-            for number, words in _answers_in(call):
+            for number, words in _find_answers(call):
                 native = f"{short(call.get('id'))}.{number}"
                 if self._is_new(native):
                     key = f"{INFO.name}:{native}"
@@ -347,5 +347,5 @@ class GeminiParser(RecordParser[Event | Claim]):
     def _is_new(self, mark: str) -> bool:
         if mark in self._seen:
             return False
-        remember(self._seen, mark, None, _KEPT)
+        remember(self._seen, mark, None, _MAX_SEEN)
         return True

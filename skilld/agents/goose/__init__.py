@@ -7,7 +7,7 @@ history. Compaction writes the conversation anew under other row numbers: a turn
 from __future__ import annotations
 
 from skilld.agents.base import AgentInfo, Folder, Query, objects, read_json, read_object, string
-from skilld.agents.declared import Format, Record, RecordKind, Take, seconds_or_more, value
+from skilld.agents.declared import Format, Record, RecordKind, Role, unix_time, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.typed_history import Entry
 
@@ -19,7 +19,7 @@ def _shape(record: Record) -> Record:
     return {**row, "content": read_json(string(row.get("content"))), "shown": "no" if shown is False else "yes"}
 
 
-def _words(record: Record) -> str:
+def _plain_text(record: Record) -> str:
     """Return the text of a message that is nothing but text."""
     parts = objects(record.get("content"))
     return "\n".join(string(p.get("text")) for p in parts) if all(p.get("type") == "text" for p in parts) else ""
@@ -60,24 +60,24 @@ _QUERY = Query(
 FORMAT = Format(
     "goose",
     (
-        RecordKind(Take.HEAD, {"session": "*"}, more=True),
-        RecordKind(Take.NOTHING, {"role": "user", "shown": "no"}, why="injected"),
+        RecordKind(Role.HEAD, {"session": "*"}, more=True),
+        RecordKind(Role.NOTHING, {"role": "user", "shown": "no"}, why="injected"),
         RecordKind(
-            Take.RESULT, {"role": "user"}, "content", {"type": "toolResponse"},
+            Role.RESULT, {"role": "user"}, "content", {"type": "toolResponse"},
             call="id", text="toolResult.value", failed={"toolResult.status": "error"},
         ),
-        RecordKind(Take.PROMPT, {"role": "user"}, words=_words),
-        RecordKind(Take.REPLY, {"role": "assistant"}, "content", {"type": "text"}, text="text", more=True),
+        RecordKind(Role.PROMPT, {"role": "user"}, words=_plain_text),
+        RecordKind(Role.REPLY, {"role": "assistant"}, "content", {"type": "text"}, text="text", more=True),
         RecordKind(
-            Take.CALL, {"role": "assistant"}, "content", {"type": "toolRequest"},
+            Role.CALL, {"role": "assistant"}, "content", {"type": "toolRequest"},
             call="id", tool="toolCall.value.name", input="toolCall.value.arguments",
         ),
-        RecordKind(Take.NOTHING, {"role": "assistant"}),
+        RecordKind(Role.NOTHING, {"role": "assistant"}),
     ),
     session="session",
     cwd="directory",
     at="created",
-    time=seconds_or_more,
+    time=unix_time,
     skills={"loadSkill": "name", "load_skill": "name"},
     shape=_shape,
     listed=True,

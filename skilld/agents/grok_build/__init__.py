@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.asked import Question, quoted
-from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
+from skilld.agents.base import AgentInfo, ReadFile, mapping, read_object, short, string
 from skilld.agents.declared import (
     ANY,
     NONE,
@@ -23,11 +22,12 @@ from skilld.agents.declared import (
     Format,
     Record,
     RecordKind,
-    Take,
+    Role,
     milliseconds,
     value,
 )
 from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.questions import Question, quoted_answers
 from skilld.agents.skill_reads import Use
 from skilld.agents.typed_history import Claim
 from skilld.types import Event, How, Ignored, Span
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(.*)-(\d{1,15})")
 _COMMAND = re.compile(r"/([\w:.-]+)")
 
 
-def _facts(_path: PurePath, read: Read) -> Facts:
+def _facts(_path: PurePath, read: ReadFile) -> Facts:
     summary, context = (mapping(read_object(read(name) or b"")) for name in ("summary.json", "prompt_context.json"))
     info, kind = mapping(summary.get("info")), summary.get("session_kind")
     return Facts(
@@ -47,7 +47,7 @@ def _facts(_path: PurePath, read: Read) -> Facts:
     )
 
 
-def _slash(record: Record) -> Use | None:
+def _slash_skill(record: Record) -> Use | None:
     found = _COMMAND.match(string(value(record, "params.update.content.text")))
     return (found[1], None) if found else None
 
@@ -67,52 +67,52 @@ class GrokParser(DeclaredParser):
         offset, state = super().checkpoint(end)
         return offset, {**state, "last": self._last, "top": self._top, "scripted": self._scripted}
 
-    def take(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
+    def events_of(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
         """Note the number of the event first."""
         found = _NUMBER.fullmatch(string(value(record, "params._meta.eventId")))
         self.writer = short(found[1]) if found else ""
         if found and (number := int(found[2])) != self._last:
             begins = value(record, "params.update.sessionUpdate") == "background_tasks"
-            if number < self._last and (number <= _FIRST or 2 * number < self._last):
+            if number < self._last and (number <= _MAX_FIRST or 2 * number < self._last):
                 self._scripted, self._top, self._last = True, max(self._top, self._last), number
-            elif self._scripted and number > self._top and (begins or number > self._last + _STEP):
+            elif self._scripted and number > self._top and (begins or number > self._last + _MAX_STEP):
                 self._scripted = False
             self._last = max(self._last, number)
-        if self._scripted and kind.take is Take.PROMPT:
+        if self._scripted and kind.role is Role.PROMPT:
             self.scripted = True
             yield Ignored("headless", span)
         else:
-            yield from super().take(kind, record, span)
+            yield from super().events_of(kind, record, span)
 
 
-_FIRST = 4  # numbers of the first events that a run writes; of calls side by side later ones may come first
-_STEP = 20  # events that one run leaves out between two that it writes
+_MAX_FIRST = 4  # numbers of the first events that a run writes; of calls side by side later ones may come first
+_MAX_STEP = 20  # events that one run leaves out between two that it writes
 _UPDATE = "params.update.sessionUpdate"
 _CHUNK = {_UPDATE: "user_message_chunk"}
 _TEXT = "params.update.content.text"
 FORMAT = Format(
     "grok-build",
     (
-        RecordKind(Take.NOTHING, {**_CHUNK, "params.update.content._meta.bash_command": ANY}, why="shell"),
+        RecordKind(Role.NOTHING, {**_CHUNK, "params.update.content._meta.bash_command": ANY}, why="shell"),
         RecordKind(
-            Take.SKILL, {**_CHUNK, "params.update.content._meta.displayAsSkill": "true"}, skill=_slash, more=True
+            Role.SKILL, {**_CHUNK, "params.update.content._meta.displayAsSkill": "true"}, skill=_slash_skill, more=True
         ),
-        RecordKind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": ANY}, text=_TEXT),
-        RecordKind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": NONE}, text=_TEXT, how=How.REJECTION),
-        RecordKind(Take.REPLY, {_UPDATE: "agent_message_chunk"}, text="params.update.content"),
+        RecordKind(Role.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": ANY}, text=_TEXT),
+        RecordKind(Role.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": NONE}, text=_TEXT, how=How.REJECTION),
+        RecordKind(Role.REPLY, {_UPDATE: "agent_message_chunk"}, text="params.update.content"),
         RecordKind(
-            Take.CALL, {_UPDATE: "tool_call"},
+            Role.CALL, {_UPDATE: "tool_call"},
             call="params.update.toolCallId", tool="params.update.title", input="params.update.rawInput",
         ),
         RecordKind(
-            Take.RESULT, {_UPDATE: "tool_call_update", "params.update.status": ("completed", "failed")},
+            Role.RESULT, {_UPDATE: "tool_call_update", "params.update.status": ("completed", "failed")},
             call="params.update.toolCallId", text="params.update.content", failed={"params.update.status": "failed"},
         ),
-        RecordKind(Take.NOTHING, {"params.update.sessionUpdate": ANY}),
+        RecordKind(Role.NOTHING, {"params.update.sessionUpdate": ANY}),
     ),
     at="params._meta.agentTimestampMs",
     time=milliseconds,
-    questions={"ask_user_question": Question(answers=quoted)},
+    questions={"ask_user_question": Question(answers=quoted_answers)},
     own_skills=True,
     refused=("The user elected to avoid running",),
     facts=_facts,

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents import opencode
-from skilld.agents.opencode import FIRST, Parser, tool_events
+from skilld.agents.opencode import FIRST_QUERY, Parser, tool_events
 
 INFO = replace(
     opencode.INFO,
@@ -22,7 +22,7 @@ INFO = replace(
     home=".local/share/kilo",
     home_parents=(("XDG_DATA_HOME", "kilo"),),
     file_variables=(),
-    queries=(FIRST,),
+    queries=(FIRST_QUERY,),
     typed_list=(
         "../../state/kilo/prompt-history.jsonl",
         "$XDG_STATE_HOME/kilo/prompt-history.jsonl",

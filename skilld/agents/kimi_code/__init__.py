@@ -10,38 +10,38 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from skilld.agents.asked import OpenQuestion, Question, Reading
-from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
-from skilld.agents.declared import Facts, Format, Record, RecordKind, Take, milliseconds, value
-from skilld.agents.declared_adapter import DeclaredAdapter, lines_of
+from skilld.agents.base import AgentInfo, ReadFile, mapping, read_object, short, string
+from skilld.agents.declared import Facts, Format, Record, RecordKind, Role, milliseconds, value
+from skilld.agents.declared_adapter import DeclaredAdapter, read_entries
+from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.skill_reads import Use
 from skilld.types import How
 
 _STATE = "../../state.json"
 
 
-def _facts(_path: PurePath, read: Read) -> Facts:
+def _facts(_path: PurePath, read: ReadFile) -> Facts:
     state = mapping(read_object(read(_STATE) or b""))
     return Facts(session=short(state.get("id")) or None, cwd=string(state.get("cwd")) or None)
 
 
-def _history(path: PurePath, read: Read) -> str:
+def _history_place(path: PurePath, read: ReadFile) -> str:
     cwd = _facts(path, read).cwd or ""
     name = hashlib.md5(cwd.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     return f"../../../../../user-history/{name}.jsonl"
 
 
-def _activated(record: Record) -> Use | None:
+def _activated_skill(record: Record) -> Use | None:
     name = short(value(record, "origin.skillName"))
     return (name, string(value(record, "origin.skillPath")) or None) if name else None
 
 
-def _slash(record: Record) -> str:
+def _slash_text(record: Record) -> str:
     name, words = short(value(record, "origin.skillName")), string(value(record, "origin.skillArgs"))
     return f"/{name} {words}".rstrip()
 
 
-def _answers(result: Reading, _: OpenQuestion) -> Iterator[str]:
+def _answers(result: ToolOutput, _: OpenQuestion) -> Iterator[str]:
     yield from map(string, mapping(mapping(read_object(result.text)).get("answers")).values())
 
 
@@ -50,30 +50,31 @@ _SKILL = {"origin.kind": "skill_activation"}
 FORMAT = Format(
     "kimi-code",
     (
-        RecordKind(Take.PROMPT, {"type": "turn.prompt", "origin.kind": "user"}, text="input", key="promptId"),
+        RecordKind(Role.PROMPT, {"type": "turn.prompt", "origin.kind": "user"}, text="input", key="promptId"),
         RecordKind(
-            Take.PROMPT, {"type": "turn.steer", "origin.kind": "user"},
+            Role.PROMPT, {"type": "turn.steer", "origin.kind": "user"},
             text="input", key="messageId", how=How.QUEUED, listed=False,
         ),
-        RecordKind(Take.SKILL, {"type": ("turn.prompt", "turn.steer"), **_SKILL}, skill=_activated, more=True),
+        RecordKind(Role.SKILL, {"type": ("turn.prompt", "turn.steer"), **_SKILL}, skill=_activated_skill, more=True),
         RecordKind(
-            Take.PROMPT, {"type": "turn.prompt", **_SKILL, "origin.trigger": "user-slash"}, words=_slash, key="promptId"
+            Role.PROMPT, {"type": "turn.prompt", **_SKILL, "origin.trigger": "user-slash"},
+            words=_slash_text, key="promptId",
         ),
-        RecordKind(Take.NOTHING, {"type": ("turn.prompt", "turn.steer")}, why="injected"),
-        RecordKind(Take.REPLY, {**_LOOP, "event.type": "content.part", "event.part.type": "text"}, text="event.part"),
+        RecordKind(Role.NOTHING, {"type": ("turn.prompt", "turn.steer")}, why="injected"),
+        RecordKind(Role.REPLY, {**_LOOP, "event.type": "content.part", "event.part.type": "text"}, text="event.part"),
         RecordKind(
-            Take.CALL, {**_LOOP, "event.type": "tool.call"},
+            Role.CALL, {**_LOOP, "event.type": "tool.call"},
             call="event.toolCallId", tool="event.name", input="event.args",
         ),
         RecordKind(
-            Take.RESULT, {**_LOOP, "event.type": "tool.result"},
+            Role.RESULT, {**_LOOP, "event.type": "tool.result"},
             call="event.toolCallId", text="event.result.output", failed={"event.result.isError": "true"},
         ),
         RecordKind(
-            Take.NOTHING, {"type": ("context.*", "agent.*", "turn.*", "prompt.*", "llm.*", "usage.*", "metadata")}
+            Role.NOTHING, {"type": ("context.*", "agent.*", "turn.*", "prompt.*", "llm.*", "usage.*", "metadata")}
         ),
-        RecordKind(Take.NOTHING, {"type": ("token_counting.*", "runtime.*", "profile.*", "permission.*", "plugin.*")}),
-        RecordKind(Take.NOTHING, {"type": ("subagent.*", "interaction.*")}),
+        RecordKind(Role.NOTHING, {"type": ("token_counting.*", "runtime.*", "profile.*", "permission.*", "plugin.*")}),
+        RecordKind(Role.NOTHING, {"type": ("subagent.*", "interaction.*")}),
     ),
     at="time",
     time=milliseconds,
@@ -89,11 +90,11 @@ INFO = AgentInfo(
     home_variables=("KIMI_CODE_HOME",),
     stores=("sessions",),
     session_place="agents/main/wire.jsonl",
-    typed_place=_history,
+    typed_place=_history_place,
     project_skills=(".kimi-code/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
     wrappers=("skill-loaded", "injected message", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="2.1.0 on 2026-11-22",
 )
-ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=lambda data: lines_of(data, "content"), joins=True)
+ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=lambda data: read_entries(data, "content"), joins=True)

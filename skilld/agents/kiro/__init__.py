@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from skilld.agents.base import AgentInfo, Read, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, seconds_or_more, value
+from skilld.agents.base import AgentInfo, ReadFile, mapping, objects, read_object, short, string
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, unix_time, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 
 
@@ -18,7 +18,7 @@ def _words(record: Record) -> str:
     return "\n".join(string(part.get("data")) for part in parts if part.get("kind") == "text")
 
 
-def _facts(path: PurePath, read: Read) -> Facts:
+def _facts(path: PurePath, read: ReadFile) -> Facts:
     about = mapping(read_object(read(f"{path.stem}.json") or b""))
     below = bool(about.get("parent_session_id")) and about.get("session_created_reason") == "subagent"
     return Facts(short(about.get("session_id")) or None, string(about.get("cwd")) or None, subagent=below)
@@ -27,20 +27,20 @@ def _facts(path: PurePath, read: Read) -> Facts:
 FORMAT = Format(
     "kiro",
     (
-        RecordKind(Take.PROMPT, {"kind": "Prompt"}, words=_words, key="data.message_id"),
-        RecordKind(Take.REPLY, {"kind": "AssistantMessage"}, "data.content", {"kind": "text"}, text="data", more=True),
+        RecordKind(Role.PROMPT, {"kind": "Prompt"}, words=_words, key="data.message_id"),
+        RecordKind(Role.REPLY, {"kind": "AssistantMessage"}, "data.content", {"kind": "text"}, text="data", more=True),
         RecordKind(
-            Take.CALL, {"kind": "AssistantMessage"}, "data.content", {"kind": "toolUse"},
+            Role.CALL, {"kind": "AssistantMessage"}, "data.content", {"kind": "toolUse"},
             call="data.toolUseId", tool="data.name", input="data.input",
         ),
         RecordKind(
-            Take.RESULT, {"kind": "ToolResults"}, "data.content", {"kind": "toolResult"},
+            Role.RESULT, {"kind": "ToolResults"}, "data.content", {"kind": "toolResult"},
             call="data.toolUseId", text="data.content", failed={"data.status": "error"},
         ),
-        RecordKind(Take.NOTHING, {"kind": ANY, "version": ANY}),
+        RecordKind(Role.NOTHING, {"kind": ANY, "version": ANY}),
     ),
     at="data.meta.timestamp",
-    time=seconds_or_more,
+    time=unix_time,
     shows={"read": "operations.path"},
     facts=_facts,
 )  # fmt: skip

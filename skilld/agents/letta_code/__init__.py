@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from skilld.agents.base import AgentInfo, Read, read_object, string
-from skilld.agents.declared import ANY, Facts, Format, RecordKind, Take
+from skilld.agents.base import AgentInfo, ReadFile, read_object, string
+from skilld.agents.declared import ANY, Facts, Format, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
 
 
-def _facts(path: PurePath, read: Read) -> Facts:
+def _facts(path: PurePath, read: ReadFile) -> Facts:
     """Return where the agent was last used: the list of ended sessions is the only one to say."""
     agent = path.parent.parent.name
     lines = (read_object(line) for line in reversed((read("../../../sessions.jsonl") or b"").splitlines()))
@@ -24,16 +24,16 @@ def _facts(path: PurePath, read: Read) -> Facts:
 FORMAT = Format(
     "letta-code",
     (
-        RecordKind(Take.PROMPT, {"kind": "user"}, text="text", key="source_line_id"),
-        RecordKind(Take.REPLY, {"kind": "assistant"}, text="text"),
+        RecordKind(Role.PROMPT, {"kind": "user"}, text="text", key="source_line_id"),
+        RecordKind(Role.REPLY, {"kind": "assistant"}, text="text"),
         RecordKind(
-            Take.CALL, {"kind": "tool_call"}, more=True, call="source_line_id", tool="name", input="argsText"
+            Role.CALL, {"kind": "tool_call"}, more=True, call="source_line_id", tool="name", input="argsText"
         ),
         RecordKind(
-            Take.RESULT, {"kind": "tool_call"}, call="source_line_id", text="resultText", failed={"resultOk": "\0none"}
+            Role.RESULT, {"kind": "tool_call"}, call="source_line_id", text="resultText", failed={"resultOk": "\0none"}
         ),
-        RecordKind(Take.NOTHING, {"role": "user", "metadata.conversation_id": ANY}, why="kept by the local backend"),
-        RecordKind(Take.NOTHING, {"role": ANY, "metadata.conversation_id": ANY}),
+        RecordKind(Role.NOTHING, {"role": "user", "metadata.conversation_id": ANY}, why="kept by the local backend"),
+        RecordKind(Role.NOTHING, {"role": ANY, "metadata.conversation_id": ANY}),
     ),
     at="captured_at",
     skills={"Skill": "skill"},

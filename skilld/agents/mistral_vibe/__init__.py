@@ -12,19 +12,30 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from skilld.agents.asked import OpenQuestion, Question, Reading
-from skilld.agents.base import AgentInfo, Beside, Read, items, mapping, objects, read_json, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, milliseconds, value
+from skilld.agents.base import (
+    AgentInfo,
+    ReadFile,
+    SessionFiles,
+    items,
+    mapping,
+    objects,
+    read_json,
+    read_object,
+    short,
+    string,
+)
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, milliseconds, value
 from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.skill_reads import Use
-from skilld.agents.wrapped import last
+from skilld.agents.wrappers import last_match
 from skilld.types import How
 
-_FOLDER = re.compile(r"^Base directory for this skill: ([^\n]+)\nRelative paths in this skill are ", re.MULTILINE)
-_CONTENT = re.compile(r'<skill_content name="([^"\n]+)">\n')
+_SKILL_FOLDER = re.compile(r"^Base directory for this skill: ([^\n]+)\nRelative paths in this skill are ", re.MULTILINE)
+_SKILL_CONTENT = re.compile(r'<skill_content name="([^"\n]+)">\n')
 
 
-def gather(path: PurePath, beside: Beside) -> Iterator[bytes]:
+def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
     """Yield the session's head and its entries, as one order of keys writes them wherever they stand."""
     current = mapping(read_object(beside.read(path.name) or b""))
     meta = mapping(read_object(beside.read("meta.json") or b""))
@@ -41,7 +52,7 @@ def gather(path: PurePath, beside: Beside) -> Iterator[bytes]:
         yield from (_line(mapping(each.get("entry"))) for each in objects(delta) if each.get("entry"))
 
 
-def _facts(path: PurePath, read: Read) -> Facts:
+def _facts(path: PurePath, read: ReadFile) -> Facts:
     """Return whether this is a sub-agent: a branch names a parent, too, which does not list it as a child."""
     parent = short(mapping(read_object(read("meta.json") or b"")).get("parent_session_id"))
     if not parent:
@@ -55,56 +66,57 @@ def _line(record: Record) -> bytes:
     return json.dumps(record, sort_keys=True).encode()
 
 
-def _typed(record: Record) -> str:
+def _typed_text(record: Record) -> str:
     """Return the first part: what the client adds, such as a skill's body, stands in others."""
     return next((string(part.get("text")) for part in objects(record.get("content"))), "")
 
 
-def _folder(text: str) -> str | None:
-    found = last(_FOLDER, text)
+def _skill_file(text: str) -> str | None:
+    found = last_match(_SKILL_FOLDER, text)
     return f"{found[1].rstrip('/')}/SKILL.md" if found else None
 
 
-def _invoked(record: Record) -> Use | None:
+def _invoked_skill(record: Record) -> Use | None:
     for part in objects(record.get("content"))[1:]:
         text = string(part.get("text"))
-        if found := _CONTENT.match(text):
-            return found[1], _folder(text)
+        if found := _SKILL_CONTENT.match(text):
+            return found[1], _skill_file(text)
     return None
 
 
-def _answers(result: Reading, _: OpenQuestion) -> Iterator[str]:
+def _answers(result: ToolOutput, _: OpenQuestion) -> Iterator[str]:
     content = value(result.part, "state.output.structured_content")
     yield from (string(answer.get("answer")) for answer in objects(mapping(content).get("answers")))
 
 
-_SAID = {"type": "message", "role": "user"}
+_USER_MESSAGE = {"type": "message", "role": "user"}
 _TOOL = {"type": "effect", "detail.kind": "tool"}
 FORMAT = Format(
     "mistral-vibe",
     (
-        RecordKind(Take.HEAD, {"type": "head"}),
-        RecordKind(Take.SKILL, {**_SAID, "userDisplayContent": ANY}, skill=_invoked, more=True),
+        RecordKind(Role.HEAD, {"type": "head"}),
+        RecordKind(Role.SKILL, {**_USER_MESSAGE, "userDisplayContent": ANY}, skill=_invoked_skill, more=True),
         RecordKind(
-            Take.PROMPT, {**_SAID, "id": "rs-*", "source": "turn_steer"}, words=_typed, key="id", how=How.QUEUED
+            Role.PROMPT, {**_USER_MESSAGE, "id": "rs-*", "source": "turn_steer"},
+            words=_typed_text, key="id", how=How.QUEUED,
         ),
-        RecordKind(Take.PROMPT, {**_SAID, "id": "rs-*"}, words=_typed, key="id"),
-        RecordKind(Take.NOTHING, {**_SAID, "id": "user-turn-*"}, why="headless"),
-        RecordKind(Take.NOTHING, _SAID, why="injected"),
-        RecordKind(Take.REPLY, {"type": "message", "role": "assistant"}, text="content"),
-        RecordKind(Take.CALL, _TOOL, call="id", tool="detail.toolName", input="detail.input", more=True),
+        RecordKind(Role.PROMPT, {**_USER_MESSAGE, "id": "rs-*"}, words=_typed_text, key="id"),
+        RecordKind(Role.NOTHING, {**_USER_MESSAGE, "id": "user-turn-*"}, why="headless"),
+        RecordKind(Role.NOTHING, _USER_MESSAGE, why="injected"),
+        RecordKind(Role.REPLY, {"type": "message", "role": "assistant"}, text="content"),
+        RecordKind(Role.CALL, _TOOL, call="id", tool="detail.toolName", input="detail.input", more=True),
         RecordKind(
-            Take.RESULT, {**_TOOL, "state.status": ANY},
+            Role.RESULT, {**_TOOL, "state.status": ANY},
             call="id", text="state.outputText", failed={"state.display.success": "false"},
         ),
-        RecordKind(Take.NOTHING, {"type": "effect"}),
+        RecordKind(Role.NOTHING, {"type": "effect"}),
     ),
     session="session",
     cwd="cwd",
     at="createdAt",
     time=milliseconds,
     skills={"skill.read": "name"},
-    skill_file=_folder,
+    skill_file=_skill_file,
     own_skills=True,
     questions={"ui.ask_user_question": Question(answers=_answers)},
     facts=_facts,

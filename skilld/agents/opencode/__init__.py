@@ -16,9 +16,9 @@ from skilld.agents.base import (
     AgentInfo,
     Folder,
     Query,
+    hash_name,
     items,
     mapping,
-    named_by,
     objects,
     read_json,
     read_object,
@@ -27,9 +27,17 @@ from skilld.agents.base import (
     string,
 )
 from skilld.agents.declared import milliseconds
-from skilld.agents.opencode.second import as_first, queries
+from skilld.agents.opencode.version_2 import as_first_version, make_queries
 from skilld.agents.tools import bounded
-from skilld.agents.wrapped import Lookup, labels_of, last, no_templates, picks_of, typed_answer, typed_arguments
+from skilld.agents.wrappers import (
+    TemplateLookup,
+    last_match,
+    no_templates,
+    option_labels,
+    possible_picks,
+    typed_answer,
+    typed_arguments,
+)
 from skilld.text import fold
 from skilld.types import (
     Event,
@@ -53,7 +61,7 @@ from skilld.types import (
 # list of what was typed, `prompt-history.jsonl`, has the prompt as it was typed, and none that came without a terminal.
 
 # What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
-_AS_ARGUMENT = re.compile(r'"(?:[^"\\\s]|\\.)*+\s(?:[^"\\]|\\.)*+"', re.DOTALL)
+_QUOTED_ARGUMENT = re.compile(r'"(?:[^"\\\s]|\\.)*+\s(?:[^"\\]|\\.)*+"', re.DOTALL)
 _COMMAND = re.compile(r"/\S+\s+(\S.*)", re.DOTALL)
 # A skill called by `/name args`: body, this paragraph, args. The body may hold such a paragraph, too; the last counts.
 _SKILL_BODY = re.compile(
@@ -67,11 +75,11 @@ class TypedList:
     def __init__(self, data: bytes | None) -> None:
         self.is_known = data is not None
         entries = [entry for line in (data or b"").splitlines() if (entry := read_object(line)) is not None]
-        inputs = [_as_typed(entry) for entry in entries if entry.get("mode") != "shell"]
+        inputs = [_with_pastes(entry) for entry in entries if entry.get("mode") != "shell"]
         self._prompts = {fold(text) for text in inputs}
         self._arguments = {fold(match[1]): match[1].strip() for text in inputs if (match := _COMMAND.match(text))}
 
-    def typed(self, text: str) -> tuple[str, bool] | None:
+    def find_typed(self, text: str) -> tuple[str, bool] | None:
         """Return what a person typed of a prompt's text, and whether as arguments of a command; None: nobody did.
 
         Of a command without arguments that is "".
@@ -79,30 +87,30 @@ class TypedList:
         folded = fold(text)
         if folded in self._prompts:
             return text, False
-        if (body := last(_SKILL_BODY, text)) is not None:
+        if (body := last_match(_SKILL_BODY, text)) is not None:
             arguments = text[body.end() :].strip()
-            if self.may_be(arguments):
+            if self.may_be_arguments(arguments):
                 return arguments, True
         if self.is_known:
-            return self._as_arguments(folded)
-        return None if _AS_ARGUMENT.fullmatch(text.strip()) else (text, False)
+            return self._find_arguments(folded)
+        return None if _QUOTED_ARGUMENT.fullmatch(text.strip()) else (text, False)
 
-    def of_command(self, line: str) -> tuple[str, bool] | None:
-        """Return what `typed` does of the line with which a skill was called."""
+    def find_command(self, line: str) -> tuple[str, bool] | None:
+        """Return what `find_typed` does of the line with which a skill was called."""
         command = _COMMAND.fullmatch(line.strip())
         known = not self.is_known or fold(line) in self._prompts
         return (command[1].strip() if command else "", True) if known else None
 
-    def in_a_terminal(self, text: str) -> bool:
+    def is_certainly_typed(self, text: str) -> bool:
         """Whether a text was typed for sure: it has blanks, and is not in the quotes that a run would put around it."""
-        is_argument = _AS_ARGUMENT.fullmatch(text.strip())
+        is_argument = _QUOTED_ARGUMENT.fullmatch(text.strip())
         return self.is_known and " " in text.strip() and not is_argument and fold(text) in self._prompts
 
-    def may_be(self, arguments: str) -> bool:
+    def may_be_arguments(self, arguments: str) -> bool:
         """Whether these may have been typed as the arguments of a command."""
         return not self.is_known or not arguments or fold(arguments) in self._arguments
 
-    def _as_arguments(self, folded: str) -> tuple[str, bool] | None:
+    def _find_arguments(self, folded: str) -> tuple[str, bool] | None:
         """Find a command's arguments in what its template came to: the longest that stand in it as whole words."""
         found = [text for known, text in self._arguments.items() if f" {known} " in f" {folded} "]
         return (max(found, key=len), True) if found else None
@@ -110,11 +118,11 @@ class TypedList:
 
 def skill_folder(text: str) -> str | None:
     """Return the folder of the skill whose body is the text of a prompt; None where it is none."""
-    body = last(_SKILL_BODY, text)
+    body = last_match(_SKILL_BODY, text)
     return body[1] if body is not None else None
 
 
-def _as_typed(entry: object) -> str:
+def _with_pastes(entry: object) -> str:
     """Return an entry's text with its pastes, which the list keeps apart, in their places."""
     text = string(mapping(entry).get("input"))
     for part in objects(mapping(entry).get("parts")):
@@ -128,9 +136,9 @@ AGENT = "opencode"
 _SKILL_FILE = "SKILL.md"
 # An answer that has not ended by then never will: its client was killed.
 _MAX_WAIT_MS = 3_600_000  # milliseconds
-_TOLD_KEPT = _WAITING_KEPT = 256
-_MARK = 64  # characters of a part's id that tell it; the client's have 30
-_HEADLESS = frozenset({"question", "plan_enter", "plan_exit"})
+_MAX_TOLD = _MAX_WAITING = 256
+_MAX_MARK = 64  # characters of a part's id that tell it; the client's have 30
+_DENIED_WHEN_HEADLESS = frozenset({"question", "plan_enter", "plan_exit"})
 
 
 class Parser:
@@ -140,16 +148,16 @@ class Parser:
         """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose database it is."""
         self._agent = agent
         self._is_listening = False
-        self._told = dict.fromkeys(short(mark)[:_MARK] for mark in items(state.get("told"))[-_TOLD_KEPT:])
+        self._told = dict.fromkeys(short(mark)[:_MAX_MARK] for mark in items(state.get("told"))[-_MAX_TOLD:])
         self._waiting: dict[str, int] = {}  # message -> its position
         self._typed = TypedList(None)
-        self._templates: Lookup = no_templates
+        self._templates: TemplateLookup = no_templates
 
-    def know(self, templates: Lookup) -> None:
+    def set_templates(self, templates: TemplateLookup) -> None:
         """Take in where to look the templates of commands up: without a prompt history only they tell."""
         self._templates = templates
 
-    def listen(self, typed: bytes | None) -> None:
+    def set_typed_list(self, typed: bytes | None) -> None:
         """Take in the prompt history."""
         self._typed = TypedList(typed)
         self._is_listening = True
@@ -158,7 +166,7 @@ class Parser:
         """Return the events of one record; what is no record gives Malformed."""
         span = Span(line.start, line.end)
         found = read_object(line.data)
-        record = as_first(found) if found is not None else None
+        record = as_first_version(found) if found is not None else None
         message = next(iter(objects(record.get("message"))), None) if record is not None else None
         data = read_object(string(message.get("data"))) if message is not None else None
         if record is None or message is None or data is None:
@@ -169,18 +177,18 @@ class Parser:
         parts = objects(record.get("parts"))
         if data.get("role") == "user":
             if not parts:
-                self._wait(key, span)
-            return list(self._said(message, parts, span))
+                self._add_waiting(key, span)
+            return list(self._on_prompt(message, parts, span))
         if data.get("role") != "assistant" or _is_headless(message):
             return []
         if mapping(data.get("time")).get("completed") is None and not data.get("error"):
-            self._wait(key, span)
+            self._add_waiting(key, span)
         texts = (string(part.get("text")) for part in parts if part.get("type") == "text")
         if reply := "\n\n".join(text for text in texts if text.strip()):
             events: list[Event] = [Reply(session, reply, milliseconds(message.get("created")), span)]
         else:
             events = []
-        return events + [event for part in parts for event in self._done(message, part, span)]
+        return events + [event for part in parts for event in self._on_tool(message, part, span)]
 
     def flush(self) -> list[Event]:
         """Nothing waits here that a later look at the record would not tell better."""
@@ -190,55 +198,55 @@ class Parser:
         """Return where to resume, no later than the first record that waits, and the state."""
         return min([end, *self._waiting.values()]), {"told": list(self._told)}
 
-    def _wait(self, key: str, span: Span) -> None:
-        if len(self._waiting) < _WAITING_KEPT:
+    def _add_waiting(self, key: str, span: Span) -> None:
+        if len(self._waiting) < _MAX_WAITING:
             self._waiting[key] = span.start
 
-    def _said(self, message: Mapping[str, Any], parts: list[Mapping[str, Any]], span: Span) -> Iterator[Event]:
+    def _on_prompt(self, message: Mapping[str, Any], parts: list[Mapping[str, Any]], span: Span) -> Iterator[Event]:
         """Yield the turn of a prompt, or why it is none."""
         own = [part for part in parts if part.get("type") == "text" and not _is_added(part)]
         text = "\n".join(string(part.get("text")) for part in own)
         if not parts:
             return
         title = next((title for part in own if (title := string(part.get("title")))), "")
-        if _is_headless(message) and not self._typed.in_a_terminal(text):  # a person may go on with such a session
+        if _is_headless(message) and not self._typed.is_certainly_typed(text):  # a person may go on with such a session
             yield Ignored("headless", span)
         elif not text.strip():
             yield Ignored("added by the client", span)
-        elif (typed := self._typed.of_command(title) if title else self._typed_of(text, message)) is None:
+        elif (typed := self._typed.find_command(title) if title else self._find_typed(text, message)) is None:
             yield Ignored("not typed", span)
         else:
             if (folder := skill_folder(text)) is not None:
-                yield from self._used(message, short(message.get("id")), PurePosixPath(folder, _SKILL_FILE), span)
+                yield from self._new_use(message, short(message.get("id")), PurePosixPath(folder, _SKILL_FILE), span)
             if typed[0]:
                 how = How.COMMAND if typed[1] else How.TYPED
                 yield self._turn(message, message.get("created"), typed[0], how, span)
             else:
                 yield Ignored("command without arguments", span)
 
-    def _typed_of(self, text: str, message: Mapping[str, Any]) -> tuple[str, bool] | None:
+    def _find_typed(self, text: str, message: Mapping[str, Any]) -> tuple[str, bool] | None:
         """Return what of a prompt was typed, as TypedList does; of a template, if its file is there, what it holds."""
         folder, second = string(message.get("directory")), message.get("second")
         if second and self._is_listening and not self._typed.is_known:
             return None
-        typed = self._typed.typed(text)
+        typed = self._typed.find_typed(text)
         if typed is None or (self._typed.is_known and not typed[1]):
             return typed
         arguments = typed_arguments(text, self._templates(folder or None))
-        return typed if arguments is None or not self._typed.may_be(arguments) else (arguments, True)
+        return typed if arguments is None or not self._typed.may_be_arguments(arguments) else (arguments, True)
 
-    def _done(self, message: Mapping[str, Any], part: Mapping[str, Any], span: Span) -> Iterator[Event]:
+    def _on_tool(self, message: Mapping[str, Any], part: Mapping[str, Any], span: Span) -> Iterator[Event]:
         """Yield what a tool's part tells: a skill in use, or the answer to a question."""
         if part.get("type") != "tool" or part.get("status") != "completed":
             return
         asked, metadata = (mapping(read_object(string(part.get(name)))) for name in ("input", "metadata"))
         tool = part.get("tool")
         if tool == "skill" and (folder := string(metadata.get("dir"))):
-            yield from self._used(message, short(part.get("id")), PurePosixPath(folder, _SKILL_FILE), span)
+            yield from self._new_use(message, short(part.get("id")), PurePosixPath(folder, _SKILL_FILE), span)
         elif tool == "read" and (path := PurePosixPath(string(asked.get("filePath")))).name == _SKILL_FILE:
-            yield from self._used(message, short(part.get("id")), path, span)
+            yield from self._new_use(message, short(part.get("id")), path, span)
         elif tool == "question":
-            picks = picks_of(labels_of(asked.get("questions")))
+            picks = possible_picks(option_labels(asked.get("questions")))
             for answer in (string(one) for answers in items(metadata.get("answers")) for one in items(answers)):
                 if typed := typed_answer(answer, picks, several=False):
                     yield self._turn(message, part.get("started"), typed, How.ANSWER, span)
@@ -246,26 +254,26 @@ class Parser:
     def _turn(self, message: Mapping[str, Any], created: object, text: str, how: How, span: Span) -> Turn:
         """Return a turn whose key is the same in a fork, which has the same times under other ids."""
         session, cwd = short(message.get("session")), string(message.get("directory")) or None
-        key = f"{self._agent}:{created if isinstance(created, int) else 0}:{named_by(fold(text))}"
+        key = f"{self._agent}:{created if isinstance(created, int) else 0}:{hash_name(fold(text))}"
         return Turn(key, self._agent, session, text, milliseconds(created), how, span, cwd)
 
-    def _used(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
-        if mark[:_MARK] in self._told:
+    def _new_use(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
+        if mark[:_MAX_MARK] in self._told:
             return
-        remember(self._told, mark[:_MARK], None, _TOLD_KEPT)
+        remember(self._told, mark[:_MAX_MARK], None, _MAX_TOLD)
         cwd = string(message.get("directory")) or None
         at = milliseconds(message.get("created"))
         yield SkillUse(short(message.get("session")), short(path.parent.name), str(path), at, span, cwd)
 
 
-_REFUSED = "The user rejected permission"
-_BY_RULE = "The user has specified a rule which prevents you"
+_REJECTION = "The user rejected permission"
+_DENIED_BY_RULE = "The user has specified a rule which prevents you"
 _STATUS = {"completed": ToolOutcome.OK, "error": ToolOutcome.FAILED}
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
     """Yield the tool events of one message: each call is a part, which grows until it has come out."""
-    record = as_first(record)
+    record = as_first_version(record)
     message = next(iter(objects(record.get("message"))), {})
     session = short(message.get("session")) or session_id
     for part in objects(record.get("parts")):
@@ -279,7 +287,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
 
 def _outcome(part: Mapping[str, Any]) -> ToolOutcome | None:
     outcome, error = _STATUS.get(string(part.get("status"))), string(part.get("error"))
-    if outcome is ToolOutcome.FAILED and error.startswith((_REFUSED, _BY_RULE)):
+    if outcome is ToolOutcome.FAILED and error.startswith((_REJECTION, _DENIED_BY_RULE)):
         return ToolOutcome.REJECTED
     if outcome is ToolOutcome.FAILED and error.startswith("Tool execution aborted"):
         return ToolOutcome.INTERRUPTED
@@ -294,10 +302,10 @@ def _is_added(part: Mapping[str, Any]) -> bool:
 def _is_headless(message: Mapping[str, Any]) -> bool:
     """Whether `opencode run` made the session: it denies itself what only a person can answer."""
     rules = objects(read_json(string(message.get("permission"))))
-    return {rule.get("permission") for rule in rules if rule.get("action") == "deny"} >= _HEADLESS
+    return {rule.get("permission") for rule in rules if rule.get("action") == "deny"} >= _DENIED_WHEN_HEADLESS
 
 
-FIRST = Query(
+FIRST_QUERY = Query(
     tables={
         "session": frozenset({"id", "parent_id", "directory", "permission"}),
         "message": frozenset({"id", "session_id", "time_created", "data"}),
@@ -348,7 +356,7 @@ INFO = AgentInfo(
     stores=("",),
     suffixes=(".db",),
     flat=True,
-    queries=queries(FIRST),
+    queries=make_queries(FIRST_QUERY),
     typed_list=(
         "../../state/opencode/prompt-history.jsonl",
         "$XDG_STATE_HOME/opencode/prompt-history.jsonl",

@@ -12,37 +12,37 @@ import json
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from skilld.agents.base import AgentInfo, Beside, Read, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, local, value
+from skilld.agents.base import AgentInfo, ReadFile, SessionFiles, mapping, objects, read_object, short, string
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, local_time, value
 from skilld.agents.declared_adapter import DeclaredAdapter
-from skilld.agents.gathering import Events
+from skilld.agents.gatherers import EventFolder
 from skilld.clock import seconds
 from skilld.types import How
 
 _STATE = "base_state.json"
-_START = 2.0  # seconds, less than any start of the client
-_EVENTS = Events("events")
-_KINDS = frozenset({"PauseEvent", "UserRejectObservation"})
+_MIN_START_SECONDS = 2.0  # seconds, less than any start of the client
+_EVENTS = EventFolder("events")
+_PERSON_EVENTS = frozenset({"PauseEvent", "UserRejectObservation"})
 
 
-def gather(path: PurePath, beside: Beside) -> Iterator[bytes]:
+def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
     """Yield a head that says whether a person was seen to be there, and all events."""
     state = mapping(read_object(beside.read(_STATE) or b""))
     policy = string(value(state, "confirmation_policy.kind"))
     asks = bool(policy) and policy != "NeverConfirm"
-    attended = asks or _attended(mapping(read_object(line)) for line in _EVENTS(path, beside))
+    attended = asks or _is_attended(mapping(read_object(line)) for line in _EVENTS(path, beside))
     yield json.dumps({"head": {"attended": attended}}).encode()
     yield from _EVENTS(path, beside)
 
 
-def _attended(events: Iterator[Record]) -> bool:
+def _is_attended(events: Iterator[Record]) -> bool:
     working, replied = False, None
     for event in events:
-        kind, source, at = event.get("kind"), event.get("source"), seconds(local(event.get("timestamp")))
-        if kind in _KINDS:
+        kind, source, at = event.get("kind"), event.get("source"), seconds(local_time(event.get("timestamp")))
+        if kind in _PERSON_EVENTS:
             return True
         if kind == "MessageEvent" and source == "user":
-            if working or (replied is not None and at is not None and 0 <= at - replied < _START):
+            if working or (replied is not None and at is not None and 0 <= at - replied < _MIN_START_SECONDS):
                 return True
             working = False
         elif kind == "MessageEvent" or event.get("tool_name") == "finish":
@@ -52,7 +52,7 @@ def _attended(events: Iterator[Record]) -> bool:
     return False
 
 
-def _facts(path: PurePath, read: Read) -> Facts:
+def _facts(path: PurePath, read: ReadFile) -> Facts:
     state = mapping(read_object(read(_STATE) or b""))
     known = objects(value(state, "agent.agent_context.skills"))
     skills = {short(skill.get("name")): string(skill.get("source")) for skill in known}
@@ -67,26 +67,26 @@ def _reason(record: Record) -> str:
     return string(record.get("rejection_reason"))
 
 
-_SAID = {"kind": "MessageEvent", "source": "user"}
+_USER_MESSAGE = {"kind": "MessageEvent", "source": "user"}
 FORMAT = Format(
     "openhands",
     (
-        RecordKind(Take.HEAD, {"head": ANY}),
-        RecordKind(Take.PROMPT, _SAID, text="llm_message.content", key="id"),
-        RecordKind(Take.REPLY, {"kind": "MessageEvent", "source": "agent"}, text="llm_message.content"),
-        RecordKind(Take.CALL, {"kind": "ActionEvent"}, call="tool_call_id", tool="tool_name", input="action"),
+        RecordKind(Role.HEAD, {"head": ANY}),
+        RecordKind(Role.PROMPT, _USER_MESSAGE, text="llm_message.content", key="id"),
+        RecordKind(Role.REPLY, {"kind": "MessageEvent", "source": "agent"}, text="llm_message.content"),
+        RecordKind(Role.CALL, {"kind": "ActionEvent"}, call="tool_call_id", tool="tool_name", input="action"),
         RecordKind(
-            Take.RESULT, {"kind": "ObservationEvent"},
+            Role.RESULT, {"kind": "ObservationEvent"},
             call="tool_call_id", text="observation.content", failed={"observation.is_error": "true"},
         ),
         RecordKind(
-            Take.PROMPT, {"kind": "UserRejectObservation", "rejection_source": ("user", "\0none")},
+            Role.PROMPT, {"kind": "UserRejectObservation", "rejection_source": ("user", "\0none")},
             words=_reason, key="id", how=How.REJECTION, why="refused",
         ),
-        RecordKind(Take.NOTHING, {"kind": ANY}),
+        RecordKind(Role.NOTHING, {"kind": ANY}),
     ),
     subagent={"head.attended": "false"},
-    time=local,
+    time=local_time,
     skills={"invoke_skill": "name"},
     shows={"file_editor": "path"},
     facts=_facts,

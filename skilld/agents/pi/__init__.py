@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, RecordParser, mapping, named_by, objects, short, string, utc
-from skilld.agents.skill_reads import PendingCalls, Use, uses_of
+from skilld.agents.base import AgentInfo, RecordParser, hash_name, mapping, objects, short, string, utc
+from skilld.agents.skill_reads import PendingCalls, Use, uses_of_call
 from skilld.agents.tools import bounded
-from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_arguments
+from skilld.agents.wrappers import TemplateLookup, Wrappers, no_templates, typed_arguments
 from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
@@ -25,11 +25,11 @@ from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, T
 # terminal writes: a shell command of the person's, another model or thinking level, a label, or a prompt typed while
 # the agent was busy. What `-p --continue` adds looks typed.
 
-_AT_ONCE = 0.15  # seconds: no terminal
+_NO_TERMINAL_SECONDS = 0.15  # seconds: no terminal
 _MIN_TYPING_SECONDS = 1.0  # seconds: nobody types so fast
-_BUSY = 1.0  # seconds between a prompt and its delivery: 0.015 at most where nothing was in the way
+_BUSY_SECONDS = 1.0  # seconds between a prompt and its delivery: 0.015 at most where nothing was in the way
 _MAX_TIME_MS = 1 << 48  # milliseconds
-_OF_THE_TERMINAL = frozenset({"model_change", "thinking_level_change", "label"})
+_TERMINAL_ENTRIES = frozenset({"model_change", "thinking_level_change", "label"})
 
 
 class Presence:
@@ -46,7 +46,7 @@ class Presence:
         """Return the state for a checkpoint."""
         return {"begun": self._begun, "prompted": self._prompted, "unattended": self._unattended}
 
-    def see(self, entry: Mapping[str, Any]) -> None:
+    def update(self, entry: Mapping[str, Any]) -> None:
         """Take in one entry, behind whatever is asked about it."""
         kind = string(entry.get("type"))
         role = string(mapping(entry.get("message")).get("role"))
@@ -54,15 +54,15 @@ class Presence:
             self._begun = seconds(utc(entry.get("timestamp")))
         elif role == "user":
             self._prompted = True
-        elif role == "bashExecution" or (kind in _OF_THE_TERMINAL and self._prompted):
+        elif role == "bashExecution" or (kind in _TERMINAL_ENTRIES and self._prompted):
             self._unattended = False
 
-    def not_a_person(self, entry: Mapping[str, Any]) -> str:
+    def ignored_reason(self, entry: Mapping[str, Any]) -> str:
         """Return why the prompt in this entry counts as nobody's, "" if it is a person's."""
         typed = _typed_at(entry)
         if not self._prompted and typed is not None and self._begun is not None:
             passed = typed - self._begun  # below zero in a fork, whose header is younger than what it copies
-            self._unattended = 0 <= passed < _AT_ONCE
+            self._unattended = 0 <= passed < _NO_TERMINAL_SECONDS
             if 0 <= passed < _MIN_TYPING_SECONDS:
                 return "headless"
         elif self.was_busy(entry):
@@ -72,7 +72,7 @@ class Presence:
     def was_busy(self, entry: Mapping[str, Any]) -> bool:
         """Whether a prompt had to wait until the agent took it."""
         typed, taken = _typed_at(entry), seconds(utc(entry.get("timestamp")))
-        return typed is not None and taken is not None and taken - typed > _BUSY
+        return typed is not None and taken is not None and taken - typed > _BUSY_SECONDS
 
 
 def _typed_at(entry: Mapping[str, Any]) -> float | None:
@@ -100,7 +100,7 @@ _NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
 # badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
 _SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
 _SKILL_BODY = Wrappers(opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
-_STOPPED = frozenset({"Command aborted", "Operation aborted"})
+_ABORTED = frozenset({"Command aborted", "Operation aborted"})
 _FILES = Wrappers(opens=r'<file name="', closes="</file>", behind=False)
 
 
@@ -131,7 +131,7 @@ def _outcome(message: Mapping[str, Any]) -> ToolOutcome:
     if message.get("isError") is not True:
         return ToolOutcome.OK
     last = _text(message.get("content")).rstrip().rpartition("\n")[2]  # behind what a command put out
-    return ToolOutcome.INTERRUPTED if last in _STOPPED else ToolOutcome.FAILED
+    return ToolOutcome.INTERRUPTED if last in _ABORTED else ToolOutcome.FAILED
 
 
 class PiParser(RecordParser[Event]):
@@ -143,14 +143,14 @@ class PiParser(RecordParser[Event]):
         self._cwd = string(state.get("cwd")) or None
         self._presence = Presence(mapping(state.get("presence")))
         self._calls = PendingCalls(state.get("calls"))
-        self._templates: Lookup = no_templates
+        self._templates: TemplateLookup = no_templates
         self._roles: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event]]] = {
             "user": self._on_user,
             "assistant": self._on_assistant,
             "toolResult": self._on_result,
         }
 
-    def know(self, templates: Lookup) -> None:
+    def set_templates(self, templates: TemplateLookup) -> None:
         """Take in where to look prompt templates up."""
         self._templates = templates
 
@@ -161,7 +161,7 @@ class PiParser(RecordParser[Event]):
             self._cwd = string(entry.get("cwd")) or None
         handle = self._roles.get(string(message.get("role"))) if entry.get("type") == "message" else None
         events = handle(entry, message, span) if handle else []
-        self._presence.see(entry)
+        self._presence.update(entry)
         return events
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
@@ -178,9 +178,9 @@ class PiParser(RecordParser[Event]):
         skill = _SKILL.match(text)
         events: list[Event] = []
         if skill:
-            events = self._used([(skill[1], skill[2])], at, span)
-        text = _SKILL_BODY.typed(text) if skill else _FILES.typed(text)
-        reason = self._presence.not_a_person(entry)
+            events = self._uses([(skill[1], skill[2])], at, span)
+        text = _SKILL_BODY.typed_text(text) if skill else _FILES.typed_text(text)
+        reason = self._presence.ignored_reason(entry)
         arguments = None if skill or reason else typed_arguments(text, self._templates(self._cwd))
         is_command = skill is not None or arguments is not None
         text = text if arguments is None else arguments
@@ -193,16 +193,16 @@ class PiParser(RecordParser[Event]):
         parts = objects(message.get("content"))
         for part in parts:
             if part.get("type") == "toolCall":
-                uses = uses_of(string(part.get("name")), mapping(part.get("arguments")), self._cwd)
+                uses = uses_of_call(string(part.get("name")), mapping(part.get("arguments")), self._cwd)
                 self._calls.add(short(part.get("id")), list(uses))
         text = _text(message.get("content"))
         return [Reply(self._session, text, utc(entry.get("timestamp")), span)] if text.strip() else []
 
     def _on_result(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
-        uses = self._calls.end(short(message.get("toolCallId")), well=message.get("isError") is not True)
-        return self._used(uses, utc(entry.get("timestamp")), span)
+        uses = self._calls.pop(short(message.get("toolCallId")), well=message.get("isError") is not True)
+        return self._uses(uses, utc(entry.get("timestamp")), span)
 
-    def _used(self, uses: list[Use], at: str | None, span: Span) -> list[Event]:
+    def _uses(self, uses: list[Use], at: str | None, span: Span) -> list[Event]:
         return [SkillUse(self._session, short(name), path, at, span, self._cwd) for name, path in uses]
 
 
@@ -216,5 +216,5 @@ def _key(entry: Mapping[str, Any], text: str) -> str:
     """Name a prompt alike in every copy: ids have eight digits and are only unique within a file, times help."""
     moment = mapping(entry.get("message")).get("timestamp")
     moment = moment if isinstance(moment, int) else short(entry.get("timestamp"))
-    native = short(entry.get("id")) or named_by(text)
+    native = short(entry.get("id")) or hash_name(text)
     return f"{INFO.name}:{native}.{moment}"

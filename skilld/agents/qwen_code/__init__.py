@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.asked import OpenQuestion, OpenQuestions, Question, Reading
-from skilld.agents.base import AgentInfo, Folder, RecordParser, mapping, named_by, objects, short, string, utc
+from skilld.agents.base import AgentInfo, Folder, RecordParser, hash_name, mapping, objects, short, string, utc
 from skilld.agents.gemini_cli import STATUS, tool_outcome, typed_text, whole_text
-from skilld.agents.skill_reads import PendingCalls, uses_of
+from skilld.agents.questions import OpenQuestion, OpenQuestions, Question, ToolOutput
+from skilld.agents.skill_reads import PendingCalls, uses_of_call
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import COMMAND
-from skilld.agents.wrapped import labels_of
+from skilld.agents.wrappers import option_labels
 from skilld.clock import seconds
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
@@ -29,12 +29,12 @@ from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, T
 # Which skills' instructions entered a conversation: the `skill` tool, whose result begins with the folder it read, or a
 # call that reads a SKILL.md.
 
-_BASE = re.compile(r"\s*Base directory for this skill: ([^\n]+)\n")
+_BASE_FOLDER = re.compile(r"\s*Base directory for this skill: ([^\n]+)\n")
 
 
-def base_of(text: str) -> str | None:
+def skill_path(text: str) -> str | None:
     """Return the path of the skill whose instructions a text is, by the folder it names first."""
-    base = _BASE.match(text)
+    base = _BASE_FOLDER.match(text)
     return f"{base[1].strip().rstrip('/')}/SKILL.md" if base else None
 
 
@@ -53,8 +53,8 @@ INFO = AgentInfo(
     verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
 )
 
-_TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
-_AT_ONCE = 1.0  # seconds between the end of a slash command and its expansion: 0.01 measured
+_TYPED_SUBTYPES = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
+_EXPANSION_SECONDS = 1.0  # seconds between the end of a slash command and its expansion: 0.01 measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ _TITLE_MARK = "**: "
 _ANSWERS = "User has provided the following answers:\n\n"
 
 
-def _answers(result: Reading, waiting: OpenQuestion) -> Iterator[str]:
+def _answers(result: ToolOutput, waiting: OpenQuestion) -> Iterator[str]:
     """Yield the answers; none where they cannot be told from one another."""
     text = result.text.removeprefix(_ANSWERS)
     titles = [title for title in _TITLE.finditer(text) if waiting.asks(fold(title[1]))]
@@ -146,7 +146,7 @@ class QwenParser(RecordParser[Event]):
     def flush(self) -> list[Event]:
         """Give up prompts that no request followed: nothing tells who asked."""
         self._command = None
-        return self._settle(typed=False)
+        return self._resolve_open(typed=False)
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, no later than a prompt that waits, and the state."""
@@ -166,15 +166,15 @@ class QwenParser(RecordParser[Event]):
             text = whole_text(_parts(record))  # a template that names a file and says nothing itself
         if not text.strip():
             return self._on_result(record, span)  # up to 0.1x tool results were user records
-        if record.get("provenance", "real_user") != "real_user" or string(record.get("subtype")) not in _TYPED_AS:
+        if record.get("provenance", "real_user") != "real_user" or string(record.get("subtype")) not in _TYPED_SUBTYPES:
             return [Ignored("injected", span)]
         command, self._command = self._command, None
         at = utc(record.get("timestamp"))
         turn = Turn(_key(record, text), INFO.name, self._session, text, at, How.TYPED, span, self._cwd)
-        if command is not None and _expands(command, turn):
+        if command is not None and _is_expansion(command, turn):
             words = COMMAND.fullmatch(command.raw)
             arguments = (words[1] or "").strip() if words else ""
-            if path := base_of(written):
+            if path := skill_path(written):
                 self._open.append(SkillUse(self._session, path.rsplit("/", 2)[-2], path, at, span, self._cwd))
             turn = Turn(turn.key, INFO.name, self._session, arguments, at, How.COMMAND, command.span, self._cwd)
         elif not written.strip():
@@ -194,8 +194,10 @@ class QwenParser(RecordParser[Event]):
             return []
         numbered = self._is_numbered(prompt)
         if "provenance" not in record:
-            return self._settle(typed=numbered)
-        return self._settle(typed=prompt == self._terminal) if numbered else []  # else a request of the client's own
+            return self._resolve_open(typed=numbered)
+        if not numbered:  # a request of the client's own
+            return []
+        return self._resolve_open(typed=prompt == self._terminal)
 
     def _on_command(self, body: Mapping[str, Any], at: float | None, span: Span) -> None:
         """Wait for what a command becomes, from its end on: a template that runs programs takes its time."""
@@ -212,12 +214,12 @@ class QwenParser(RecordParser[Event]):
         if len(taken) != 1 or not self._is_numbered(prompt):
             return []
         self._terminal = prompt
-        return self._settle(typed=True)
+        return self._resolve_open(typed=True)
 
     def _is_numbered(self, prompt: str) -> bool:
         return re.fullmatch(re.escape(self._session) + r"#{8}\d+", prompt) is not None
 
-    def _settle(self, *, typed: bool) -> list[Event]:
+    def _resolve_open(self, *, typed: bool) -> list[Event]:
         decided, self._open = self._open, []
         if typed:
             return [*decided]
@@ -228,7 +230,7 @@ class QwenParser(RecordParser[Event]):
         for call in (mapping(part.get("functionCall")) for part in _parts(record)):
             name, arguments = string(call.get("name")), mapping(call.get("args"))
             skill = short(arguments.get("skill")) or short(arguments.get("name"))
-            uses = [(skill, None)] if name == "skill" and skill else uses_of(name, arguments, self._cwd)
+            uses = [(skill, None)] if name == "skill" and skill else uses_of_call(name, arguments, self._cwd)
             self._calls.add(short(call.get("id")), list(uses))
             self._note_question(call)
         text = whole_text(_parts(record))
@@ -238,9 +240,11 @@ class QwenParser(RecordParser[Event]):
         """Note a call that asks the person. One whose labels could pass for the title of an answer is left out."""
         asked = mapping(call.get("args"))
         questions = objects(asked.get("questions"))
-        if call.get("name") == "ask_user_question" and not any(_TITLE_MARK in label for label in labels_of(questions)):
+        if call.get("name") == "ask_user_question" and not any(
+            _TITLE_MARK in label for label in option_labels(questions)
+        ):
             kind = "several" if any(question.get("multiSelect") is True for question in questions) else "one"
-            self._questions.ask(short(call.get("id")), kind, _QUESTIONS[kind], asked)
+            self._questions.add(short(call.get("id")), kind, _QUESTIONS[kind], asked)
 
     def _on_result(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         failed = string(mapping(record.get("toolCallResult")).get("status")) not in {"", "success"}
@@ -249,20 +253,21 @@ class QwenParser(RecordParser[Event]):
         for response in (mapping(part.get("functionResponse")) for part in _parts(record)):
             call, given = short(response.get("id")), mapping(response.get("response"))
             output = string(given.get("output"))
-            for name, known in self._calls.end(call, well=not failed and "error" not in given):
-                if path := known or base_of(output):  # a `skill` call without a folder in its result has loaded nothing
+            for name, known in self._calls.pop(call, well=not failed and "error" not in given):
+                # A `skill` call without a folder in its result has loaded nothing.
+                if path := known or skill_path(output):
                     events.append(SkillUse(self._session, name, path, at, span, self._cwd))
-            for number, words in self._questions.answers(call, Reading(output, response), _QUESTIONS):
+            for number, words in self._questions.answers(call, ToolOutput(output, response), _QUESTIONS):
                 key = f"{INFO.name}:{call}.{number}"  # asked in a terminal only
                 turn = Turn(key, INFO.name, self._session, words, at, How.ANSWER, span, self._cwd)
                 events.append(turn if words else Ignored("picked-answer", span))
         return events
 
 
-def _expands(command: _Command, turn: Turn) -> bool:
+def _is_expansion(command: _Command, turn: Turn) -> bool:
     """Whether a user record is what a slash command became, not the next prompt after one that asked no model."""
     at = seconds(turn.at)
-    is_prompt = command.at is not None and at is not None and at - command.at < _AT_ONCE
+    is_prompt = command.at is not None and at is not None and at - command.at < _EXPANSION_SECONDS
     return is_prompt or turn.text.rstrip().endswith(command.raw)
 
 
@@ -271,5 +276,5 @@ def _parts(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _key(record: Mapping[str, Any], text: str) -> str:
-    native = short(record.get("uuid")) or named_by(record.get("sessionId"), record.get("timestamp"), text)
+    native = short(record.get("uuid")) or hash_name(record.get("sessionId"), record.get("timestamp"), text)
     return f"{INFO.name}:{native}"

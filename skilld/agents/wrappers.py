@@ -44,12 +44,12 @@ class Wrappers:
         object.__setattr__(self, "_opens", re.compile(self.opens, re.MULTILINE))
         object.__setattr__(self, "_closes", re.compile(self.closes, re.MULTILINE))
 
-    def begin(self, text: str) -> bool:
+    def starts_wrapped(self, text: str) -> bool:
         """Whether a text begins with a wrapper."""
         mark = self._opens.match(text, len(text) - len(text.lstrip()))
         return self.before and mark is not None and not self._is_amid(_kind(mark))
 
-    def typed(self, text: str) -> str:
+    def typed_text(self, text: str) -> str:
         """Return what of a text no wrapper can hold that stands where clients put them; a text without any as it is."""
         kinds = self._spans(text)
         spans = list(kinds.values())
@@ -72,13 +72,13 @@ class Wrappers:
         rest = rest.lstrip() if at > 0 else rest
         return rest.rstrip() if end < len(text) else rest
 
-    def typed_in(self, texts: Sequence[str]) -> list[str]:
+    def typed_texts(self, texts: Sequence[str]) -> list[str]:
         """Return what is typed in each of the texts of one message.
 
         Where one of them is free of wrappers, a text that begins with one is a block of the client's own as a whole.
         """
-        apart = any(text.strip() and not self.begin(text) for text in texts)
-        return ["" if apart and self.begin(text) else self.typed(text) for text in texts]
+        apart = any(text.strip() and not self.starts_wrapped(text) for text in texts)
+        return ["" if apart and self.starts_wrapped(text) else self.typed_text(text) for text in texts]
 
     def _is_amid(self, kind: str) -> bool:
         return self.amid is not None and kind.startswith(self.amid)
@@ -101,7 +101,7 @@ def _kind(mark: re.Match[str]) -> str:
     return mark[1] if mark.lastindex else ""
 
 
-def last(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
+def last_match(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match of a mark; None where there is none."""
     found = None
     for match in mark.finditer(text):
@@ -116,7 +116,7 @@ def last(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """Return what is compared of a label or an answer: without width, case, invisible characters and extra blanks."""
     shown = unicodedata.normalize("NFKC", text)
     if not shown.isascii() or not shown.isprintable():
@@ -124,16 +124,16 @@ def plain(text: str) -> str:
     return folded(shown)
 
 
-def labels_of(questions: object) -> Iterator[str]:
+def option_labels(questions: object) -> Iterator[str]:
     """Yield the labels of the options of questions; an option is a string or an object with a `label`."""
     for question in objects(questions):
         for option in items(question.get("options")):
             yield string(option) or string(mapping(option).get("label"))
 
 
-def picks_of(labels: Iterable[str]) -> set[str]:
+def possible_picks(labels: Iterable[str]) -> set[str]:
     """Return what a pick may look like in an answer: each label, and of one with commas each part of it."""
-    picks = {plain(part) for label in labels for part in (label, *label.split(","))}
+    picks = {normalize(part) for label in labels for part in (label, *label.split(","))}
     return picks - {""}
 
 
@@ -142,10 +142,10 @@ def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
 
     Where `several` may be picked they are joined by a comma, with what was typed among them.
     """
-    if plain(answer) in picks:
+    if normalize(answer) in picks:
         return ""
     parts = answer.split(",")
-    typed = [i for i, part in enumerate(parts) if (shown := plain(part)) and shown not in picks]
+    typed = [i for i, part in enumerate(parts) if (shown := normalize(part)) and shown not in picks]
     if not typed or not several:
         return answer if typed else ""
     return ",".join(parts[typed[0] : typed[-1] + 1]).strip()
@@ -155,17 +155,17 @@ def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
 # Placeholders seen: Pi 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex
 # up to 0.16x (also `$NAME`).
 
-Lookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it could call
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_HOLE = re.compile(r"(\$\{@:\d+(?::\d+)?\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)")
+TemplateLookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it could call
+_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_PLACEHOLDER = re.compile(r"(\$\{@:\d+(?::\d+)?\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)")
 _WORD = re.compile(r"\w")
 
 
 @runtime_checkable
-class ExpandingParser(Protocol):
+class TemplateParser(Protocol):
     """A parser of an agent whose prompts may be templates without a mark."""
 
-    def know(self, templates: Lookup) -> None:
+    def set_templates(self, templates: TemplateLookup) -> None:
         """Take in where to look templates up. A parser that is never told takes every prompt for typed."""
 
 
@@ -181,12 +181,12 @@ def typed_arguments(text: str, templates: Iterable[str]) -> str | None:
     None where it was made of none of them.
     """
     words = fold(text)
-    found = [arguments for each in templates if (arguments := _filled_in(words, each)) is not None]
+    found = [arguments for each in templates if (arguments := _match_template(words, each)) is not None]
     return min(found, key=len, default=None)
 
 
-def _filled_in(words: str, template: str) -> str | None:
-    parts = _HOLE.split(_FRONT.sub("", template, count=1))
+def _match_template(words: str, template: str) -> str | None:
+    parts = _PLACEHOLDER.split(_FRONT_MATTER.sub("", template, count=1))
     literals = [fold(part) for part in parts[::2]]
     if len(literals) == 1:
         return "" if words == literals[0] else None

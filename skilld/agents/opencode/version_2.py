@@ -18,13 +18,13 @@ _TABLES = {
     "session_v2": frozenset({"id", "parent_id", "directory", "permission"}),
     "session_message": frozenset({"id", "session_id", "type", "time_created", "data"}),
 }
-_NEW = """
+_NEW_INDEX = """
     SELECT m.time_created AS at, m.id AS key FROM session_message m JOIN session_v2 s ON s.id = m.session_id
     WHERE (m.time_created >= :since OR m.rowid > :row) AND s.parent_id IS NULL
     AND (:session IS NULL OR s.id = :session) AND m.type IN ('user', 'assistant')
     AND typeof(m.time_created) = 'integer' AND typeof(m.id) = 'text'
 """
-_OLD = """
+_OLD_INDEX = """
     SELECT m.time_created AS at, '1/' || m.id AS key FROM message m JOIN session s ON s.id = m.session_id
     WHERE m.time_created >= :since AND s.parent_id IS NULL AND (:session IS NULL OR s.id = :session)
     AND NOT EXISTS (SELECT 1 FROM session_v2 n WHERE n.id = s.id)
@@ -35,31 +35,31 @@ _RECORD = """
     CASE WHEN length(m.data) <= :longest THEN m.data END AS data
     FROM session_message m JOIN session_v2 s ON s.id = m.session_id WHERE m.id = :key
 """
-_ALONE = Query(
+_NEW_TABLES_QUERY = Query(
     tables=_TABLES,
     newer=(),
     newest="SELECT max(time_created) FROM session_message",
     last_row="SELECT coalesce(max(rowid), 0) FROM session_message",
-    index=f"{_NEW} ORDER BY 1, 2 LIMIT :most",
+    index=f"{_NEW_INDEX} ORDER BY 1, 2 LIMIT :most",
     record={"second": _RECORD},
 )
 
 
-def queries(first: Query) -> tuple[Query, ...]:
+def make_queries(first: Query) -> tuple[Query, ...]:
     """Return how to ask the new tables and the old, the new alone, and the old as `first` does."""
     old = {name: statement.replace("= :key", "= substr(:key, 3)") for name, statement in first.record.items()}
     both = replace(
-        _ALONE,
+        _NEW_TABLES_QUERY,
         tables={**_TABLES, **first.tables},
         newest="SELECT max(at) FROM (SELECT max(time_created) AS at FROM session_message"
         " UNION SELECT max(time_created) FROM message)",
-        index=f"SELECT at, key FROM ({_NEW} UNION {_OLD}) ORDER BY 1, 2 LIMIT :most",  # noqa: S608 - our own text
+        index=f"SELECT at, key FROM ({_NEW_INDEX} UNION {_OLD_INDEX}) ORDER BY 1, 2 LIMIT :most",  # noqa: S608 - our own text
         record={"second": _RECORD, **old},
     )
-    return both, _ALONE, first
+    return both, _NEW_TABLES_QUERY, first
 
 
-def as_first(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_first_version(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a record of the new tables as one of the old; any other as it is."""
     rows = objects(record.get("second"))
     if not rows:

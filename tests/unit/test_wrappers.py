@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.wrappers import Wrappers
 
 TAGS = Wrappers(opens=r"<(a|b|paste \d)>", closes=r"</(a|b|paste \d)>", amid="paste")
 BEFORE = Wrappers(opens="^BEGIN", closes="^END", behind=False)
@@ -40,15 +40,15 @@ BEFORE = Wrappers(opens="^BEGIN", closes="^END", behind=False)
     ],
 )
 def test_only_what_no_block_can_hold_is_typed(text: str, typed: str) -> None:
-    assert TAGS.typed(text) == typed
+    assert TAGS.typed_text(text) == typed
 
 
 def test_a_wrapper_is_looked_for_on_the_sides_where_clients_put_it() -> None:
-    assert BEFORE.typed("BEGIN\nx\nEND no") == "no"
-    assert BEFORE.typed("no\nBEGIN\nx\nEND") == "no\nBEGIN\nx\nEND"
+    assert BEFORE.typed_text("BEGIN\nx\nEND no") == "no"
+    assert BEFORE.typed_text("no\nBEGIN\nx\nEND") == "no\nBEGIN\nx\nEND"
 
 
 def test_beside_a_text_that_is_free_of_wrappers_one_that_begins_with_one_is_context_as_a_whole() -> None:
-    assert TAGS.typed_in(["<a>x</a> evil", "no"]) == ["", "no"]
-    assert TAGS.typed_in(["<a>x</a> no", "<b>y</b>"]) == ["no", ""]
-    assert TAGS.typed_in(["<a>x</a> no", " \n"]) == ["no", " \n"]
+    assert TAGS.typed_texts(["<a>x</a> evil", "no"]) == ["", "no"]
+    assert TAGS.typed_texts(["<a>x</a> no", "<b>y</b>"]) == ["no", ""]
+    assert TAGS.typed_texts(["<a>x</a> no", " \n"]) == ["no", " \n"]

@@ -1,4 +1,4 @@
-"""Which Claude Code records a person sent, including those typed while the agent was busy."""
+"""Finds which Claude Code records a person sent, including prompts typed while the agent was busy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from skilld.agents.base import items
 from skilld.agents.claude_code.records import AGENT, Record, blocks, digest, string, texts
-from skilld.agents.claude_code.wrappers import Words, words
+from skilld.agents.claude_code.wrappers import TypedWords, typed_words
 from skilld.text import fold
 from skilld.types import How, Span, Turn
 
@@ -23,8 +23,8 @@ _FLAGS = (
     ("textNotTyped", "injected"),
     ("handedOff", "injected"),
 )
-# Where an unsigned prompt comes from if a person may have sent it; a source that is not known yet counts as none.
-_PERSONS = frozenset(("", "typed", "queued", "sdk"))
+# Sources of unsigned prompts that a person may have sent; unknown sources do not count.
+_PERSON_SOURCES = frozenset(("", "typed", "queued", "sdk"))
 _FLAG_NAMES = frozenset(flag for flag, _ in _FLAGS)
 _AUTOMATED_ENTRYPOINTS = frozenset(("mcp", "claude-code-github-action"))
 _BLOCKED = "UserPromptSubmit operation blocked by hook"
@@ -32,15 +32,14 @@ _BLOCKED_PROMPT = "\n\nOriginal prompt: "
 
 
 def is_signed(record: Record) -> bool:
-    """Whether the client says that a human sent it. It says so of no typed command."""
+    """Whether the client says that a human sent it. It does not for typed commands."""
     return record.origin == "human"
 
 
 def is_automated(record: Record) -> bool:
-    """Whether a program started the client for this record: `claude -p`, the SDK, a workflow.
+    """Whether a program started the client that wrote this record: `claude -p`, the SDK, a workflow.
 
-    Desktop and mobile apps use the SDK too; their prompts are signed. One file can hold both sorts, so this is asked
-    of each record.
+    Desktop and mobile apps use the SDK too; their prompts are signed. One file can hold both, so each one is checked.
     """
     entrypoint = record.string("entrypoint")
     if not entrypoint:
@@ -48,43 +47,43 @@ def is_automated(record: Record) -> bool:
     return entrypoint.startswith("sdk") or entrypoint in _AUTOMATED_ENTRYPOINTS
 
 
-def flagged(record: Record) -> str:
-    """Return the reason for which a user record is not a prompt of a person by its flags alone, else nothing."""
+def flag_reason(record: Record) -> str:
+    """Return the reason why a user record's flags rule out a person's prompt, "" if they do not."""
     reason = ""
     if not _FLAG_NAMES.isdisjoint(record.fields):
         reason = next((name for flag, name in _FLAGS if record.get(flag)), "")
     if not reason and record.origin not in {"", "human"}:
         reason = "task-notification" if record.origin == "task-notification" else "injected"
     source = record.string("promptSource")
-    if not reason and (source == "system" or (source not in _PERSONS and not is_signed(record))):
+    if not reason and (source == "system" or (source not in _PERSON_SOURCES and not is_signed(record))):
         reason = "injected"
     return reason
 
 
-def prompt(record: Record) -> Words | str:
-    """Return what a person typed in a user record that carries no tool result, or the reason why nobody did."""
-    if reason := flagged(record):
+def typed_prompt(record: Record) -> TypedWords | str:
+    """Return what a person typed in a user record without tool results, or the reason why nobody did."""
+    if reason := flag_reason(record):
         return reason
-    found = words(texts(record.content), signed=is_signed(record), bare=not record.string("promptSource"))
+    found = typed_words(texts(record.content), signed=is_signed(record), bare=not record.string("promptSource"))
     if found == "empty" and any(block.get("type") == "image" for block in blocks(record.content)):
         return "image-only"
     return found
 
 
-def attached(attachment: Record) -> Words | str:
-    """Return what was typed in a prompt that an attachment delivers in mid-turn, or the reason why nobody did."""
-    if reason := flagged(attachment):
+def attached_prompt(attachment: Record) -> TypedWords | str:
+    """Return what was typed in a prompt delivered by an attachment during a turn, or the reason why nobody did."""
+    if reason := flag_reason(attachment):
         return reason
     if attachment.string("commandMode") != "prompt":
         return "queued-command"
-    found = words(texts(attachment.get("prompt")), signed=is_signed(attachment))
+    found = typed_words(texts(attachment.get("prompt")), signed=is_signed(attachment))
     return found if isinstance(found, str) or found.how is How.TYPED else "queued-command"
 
 
 def blocked_prompt(record: Record) -> str:
-    """Return the prompt that a hook of the person kept from the agent: a system record is its only trace.
+    """Return the prompt that a hook kept from the agent: a system record is its only trace.
 
-    The hook's own words come before it; where the phrase stands twice, only what follows the last is surely typed.
+    The hook's own words come before it; if the phrase occurs twice, only what follows the last one is surely typed.
     """
     content = record.string("content")
     if record.string("subtype") != "informational" or not content.startswith(_BLOCKED):
@@ -92,31 +91,31 @@ def blocked_prompt(record: Record) -> str:
     return content.rpartition(_BLOCKED_PROMPT)[2] if _BLOCKED_PROMPT in content else ""
 
 
-# Who sits at a session, and where: what later records need of the earlier ones. One file can hold a person's turns and
-# those of `claude -p`, so the question is put again for each record.
+# Who is at a session, and where, as far as later records depend on earlier ones. One file can hold a person's turns and
+# those of `claude -p`, so each record is checked.
 
 
 class Presence:
-    """Follows one transcript. All it keeps over a restart is a folder, a version and two flags."""
+    """Follows one transcript. Its checkpoint holds only a folder, a version and two flags."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         self.cwd = string(state.get("cwd")) or None
         self.version = tuple(part for part in items(state.get("version")) if isinstance(part, int))
-        # As of the last record; nobody is known to be there before the first.
+        # As of the last record; False before the first.
         self.person = state.get("person") is True
-        # Whether a human sent the last prompt of a session that a program started (desktop and mobile apps).
+        # Whether a human sent the last prompt in a session started by a program (desktop and mobile apps).
         self._signed = state.get("signed") is True
 
     def state(self) -> dict[str, Any]:
         """Return what must outlive a restart."""
         return {"cwd": self.cwd, "version": list(self.version), "person": self.person, "signed": self._signed}
 
-    def follow(self, record: Record) -> bool:
-        """Take note of a record; return whether it belongs to what a person does, not to a headless run."""
+    def update(self, record: Record) -> bool:
+        """Update from a record; return whether it belongs to a person's session, not to a headless run."""
         self.cwd = record.cwd or self.cwd
         self.version = record.version or self.version
         if is_automated(record):
-            if record.type == "user" and not flagged(record) and not any(record.results()):
+            if record.type == "user" and not flag_reason(record) and not any(record.results()):
                 self._signed = is_signed(record)
             self.person = self._signed
         else:
@@ -124,27 +123,26 @@ class Presence:
         return self.person
 
 
-# Prompts typed while Claude Code was busy: queue operations in, the turns that no other record carries out. An
+# Prompts typed while Claude Code was busy: takes queue operations, returns the turns that no other record has. An
 # `enqueue` holds the text. Its delivery is a user record (`dequeue`) or an attachment (`remove`); before 2.1.101 the
-# `remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules use
-# the same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
+# `remove` itself was the only trace of a delivery during a turn. `popAll` returns the text to the prompt box. Schedules
+# use the same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
 
-# The first clients known to write down what they delivered in mid-turn.
+# The first version known to record deliveries during a turn.
 _ATTACHMENTS_SINCE = (2, 1, 101)
 _ABSORBED = "absorbed_mid_turn"
-# How many lines later than its `remove` an attachment may stand.
-_PATIENCE = 20
+_MAX_LINES_APART = 20  # a `remove` and its attachment
 _MAX_ENTRIES = 64
 
 
 class Delivery(Enum):
-    """What the queue knows of a prompt that a record carries."""
+    """Whether a prompt in a record came from the queue."""
 
     UNKNOWN = auto()
     QUEUED = auto()
 
 
-class _Fate(Enum):
+class _QueueState(Enum):
     WAITING = auto()
     SENT = auto()  # `dequeue`: its user record follows
     REMOVED = auto()  # `remove`: an attachment may follow
@@ -152,7 +150,7 @@ class _Fate(Enum):
 
 @dataclass(slots=True)
 class _Entry:
-    """One queued text. What no person typed is kept for the order of the queue only."""
+    """One queued text. Entries that nobody typed only matter for the order of the queue."""
 
     text: str
     by_person: bool
@@ -161,12 +159,12 @@ class _Entry:
     session_id: str
     span: Span
     cwd: str | None
-    fate: _Fate = _Fate.WAITING
+    state: _QueueState = _QueueState.WAITING
     age: int = 0
-    overdue: bool = False  # the file was idle since: reading may resume behind it
+    overdue: bool = False  # the file has been idle since: reading may resume after it
 
     def turn(self) -> Turn:
-        """Return the turn of a prompt that stands nowhere else."""
+        """Return the turn of a prompt that is in no other record."""
         key = f"{AGENT}:{self.session_id}:{self.at}:{digest(self.text)}"
         return Turn(key, AGENT, self.session_id, self.text, self.at or None, How.QUEUED, self.span, self.cwd)
 
@@ -179,17 +177,17 @@ class Queue:
 
     @property
     def start(self) -> int | None:
-        """Where the first line stands whose prompt still waits for its delivery."""
+        """The start of the first line whose prompt still waits for its delivery."""
         starts = (entry.span.start for entry in self._entries if entry.by_person and not entry.overdue)
         return min(starts, default=None)
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether lines must be counted because something waits."""
         return bool(self._entries)
 
-    def operate(self, record: Record, presence: Presence) -> list[Turn]:
-        """Follow one queue operation; return the prompt if an old client just delivered it and wrote no more of it."""
+    def on_operation(self, record: Record, presence: Presence) -> list[Turn]:
+        """Apply a queue operation; return the prompt if an old client delivered it without another record."""
         content = "\n".join(texts(record.get("content")))
         match record.string("operation"):
             case "enqueue":
@@ -200,89 +198,91 @@ class Queue:
                 old = presence.person and () < presence.version < _ATTACHMENTS_SINCE
                 return self._remove(content, withdrawn=record.string("reason") not in {"", _ABSORBED}, last_sign=old)
             case "popAll":
-                named = self._named(content)
-                self._drop(named or [entry for entry in self._entries if not entry.by_client and _waits(entry)])
+                named = self._entries_with(content)
+                self._remove_entries(
+                    named or [entry for entry in self._entries if not entry.by_client and _is_waiting(entry)]
+                )
         return []
 
-    def delivered(self, text: str, source: str = "") -> Delivery:
-        """Strike out the entry that a record delivers; `source` is the record's `promptSource`, if it has one."""
-        if same := self._named(text):
-            self._strike(min(same, key=_waits))
+    def on_delivery(self, text: str, source: str = "") -> Delivery:
+        """Remove the entry that a record delivers; `source` is the record's `promptSource`, if it has one."""
+        if same := self._entries_with(text):
+            self._deliver(min(same, key=_is_waiting))
             return Delivery.QUEUED
         queued = source == "queued"
-        sent = [entry for entry in self._entries if entry.fate is _Fate.SENT]
+        sent = [entry for entry in self._entries if entry.state is _QueueState.SENT]
         if queued:
-            self._drop(sent[:1])
+            self._remove_entries(sent[:1])
         elif not source:
-            # 3 of 38 dequeued prompts were seen to be delivered with something added.
+            # 3 of 38 dequeued prompts were delivered with something added.
             sent = [entry for entry in sent if fold(entry.text) in fold(text)]
-            self._drop(sent)
+            self._remove_entries(sent)
         return Delivery.QUEUED if queued or (sent and not source) else Delivery.UNKNOWN
 
-    def overtaken(self, record: Record) -> None:
-        """Forget what was queued before this prompt, which was typed into an idle client: it was never delivered."""
+    def drop_older(self, record: Record) -> None:
+        """Drop what was queued before this prompt, which was typed into an idle client: it was never delivered."""
         at = record.at or ""
-        self._drop([entry for entry in self._entries if entry.at < at])
+        self._remove_entries([entry for entry in self._entries if entry.at < at])
 
     def tick(self) -> None:
-        """Count a line; forget prompts whose attachment ought to have come by now: they were discarded."""
+        """Count a line; drop prompts whose attachment is overdue: they were discarded."""
         if not self._entries:
             return
         for entry in self._entries:
-            entry.age += entry.fate is _Fate.REMOVED
-        self._drop([entry for entry in self._entries if entry.age > _PATIENCE])
+            entry.age += entry.state is _QueueState.REMOVED
+        self._remove_entries([entry for entry in self._entries if entry.age > _MAX_LINES_APART])
 
     def flush(self) -> None:
-        """Let reading resume behind what still waits: a delivery tells its text again."""
+        """Let reading resume after what still waits: a delivery repeats the text."""
         for entry in self._entries:
             entry.overdue = True
 
     def _enqueue(self, record: Record, content: str, cwd: str | None) -> None:
-        found = words([content], signed=False)
-        by_person = isinstance(found, Words) and found.how is How.TYPED
-        text = found.text if isinstance(found, Words) and by_person else content
+        found = typed_words([content], signed=False)
+        by_person = isinstance(found, TypedWords) and found.how is How.TYPED
+        text = found.text if isinstance(found, TypedWords) and by_person else content
         at = record.at or ""
-        # Some clients write the same operation many times over.
+        # Some clients write the same operation many times.
         known = any(entry.at == at and entry.text == text for entry in self._entries)
         if found == "empty" or known:
             return
         entry = _Entry(text, by_person, isinstance(found, str), at, record.session_id, record.span, cwd)
         self._entries = [*self._entries, entry][-_MAX_ENTRIES:]
 
-    def _named(self, text: str) -> list[_Entry]:
+    def _entries_with(self, text: str) -> list[_Entry]:
         return [entry for entry in self._entries if entry.by_person and fold(entry.text) == fold(text)]
 
     def _dequeue(self) -> None:
-        if entry := self._next():
-            entry.fate = _Fate.SENT
+        if entry := self._next_entry():
+            entry.state = _QueueState.SENT
             if not entry.by_person:
-                self._drop([entry])
+                self._remove_entries([entry])
 
     def _remove(self, content: str, *, withdrawn: bool, last_sign: bool) -> list[Turn]:
-        entry = next(filter(_waits, self._named(content)), None) or self._next()
+        entry = next(filter(_is_waiting, self._entries_with(content)), None) or self._next_entry()
         if entry is None:
             return []
-        entry.fate = _Fate.REMOVED
+        entry.state = _QueueState.REMOVED
         if entry.by_person and not withdrawn and not last_sign:
             return []
-        self._drop([entry])
+        self._remove_entries([entry])
         return [entry.turn()] if entry.by_person and not withdrawn else []
 
-    def _next(self) -> _Entry | None:
-        waiting = [entry for entry in self._entries if _waits(entry)]
+    def _next_entry(self) -> _Entry | None:
+        waiting = [entry for entry in self._entries if _is_waiting(entry)]
         return min(waiting, key=lambda entry: entry.by_client, default=None)
 
-    def _strike(self, entry: _Entry) -> None:
+    def _deliver(self, entry: _Entry) -> None:
         self._entries.remove(entry)
-        if _waits(entry):
-            # An operation names no text, so it was put down to another entry.
-            mistaken = next((other for other in self._entries if not _waits(other)), entry)
-            mistaken.fate = _Fate.WAITING
+        if _is_waiting(entry):
+            # A dequeue has no text, so it was attributed to another entry.
+            mistaken = next((other for other in self._entries if not _is_waiting(other)), entry)
+            mistaken.state = _QueueState.WAITING
 
-    def _drop(self, entries: list[_Entry]) -> None:
+    def _remove_entries(self, entries: list[_Entry]) -> None:
         gone = set(map(id, entries))
         self._entries = [entry for entry in self._entries if id(entry) not in gone]
 
 
-def _waits(entry: _Entry) -> bool:
-    return entry.fate is _Fate.WAITING
+def _is_waiting(entry: _Entry) -> bool:
+    return entry.state is _QueueState.WAITING

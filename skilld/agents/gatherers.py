@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import Beside, CutError
+from skilld.agents.base import SessionFiles, TruncatedFileError
 
 _MAX_LENGTH = 8 << 20  # characters of one value of a document
 _BLANK = re.compile(r"[\s,:]*")
@@ -28,7 +28,7 @@ class Document:
     array: str
     head: tuple[str, ...] = ()
 
-    def __call__(self, path: PurePath, beside: Beside) -> Iterator[bytes]:
+    def __call__(self, path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
         """Yield the head, then the records; nothing of a file that is no such document."""
         head = {}
         for key, value in _values(beside.pieces(path.name), self.array):
@@ -48,22 +48,22 @@ def _values(pieces: Iterator[bytes], array: str) -> Iterator[tuple[str, Any]]:
     Raises CutError where the file ends before the object does.
     """
     window = _Window(pieces)
-    if window.next() != "{":
+    if window.peek() != "{":
         return
     window.at += 1
-    while (mark := window.next()) == '"':
+    while (mark := window.peek()) == '"':
         key = window.value()
-        if key != array or window.next() != "[":
+        if key != array or window.peek() != "[":
             yield str(key), window.value()
             continue
         window.at += 1
-        while (mark := window.next()) not in ("]", ""):
+        while (mark := window.peek()) not in ("]", ""):
             yield array, window.value()
         if mark == "":
-            raise CutError
+            raise TruncatedFileError
         window.at += 1
     if mark != "}":
-        raise CutError
+        raise TruncatedFileError
 
 
 class _Window:
@@ -75,30 +75,30 @@ class _Window:
         self.text = ""
         self.at = 0
 
-    def next(self) -> str:
+    def peek(self) -> str:
         """Return the next character that is no blank, comma or colon, "" at the end."""
         while True:
             blank = _BLANK.match(self.text, self.at)
             self.at = blank.end() if blank else self.at
-            if self.at < len(self.text) or not self._more():
+            if self.at < len(self.text) or not self._read_more():
                 return self.text[self.at : self.at + 1]
 
     def value(self) -> Any:  # noqa: ANN401 - JSON
         """Return the JSON value that begins here. Raises CutError where it is none, does not end, or is too long."""
-        self.next()
+        self.peek()
         while True:
             try:
                 found, end = _DECODER.raw_decode(self.text, self.at)
             except (ValueError, RecursionError):
-                if len(self.text) - self.at > _MAX_LENGTH or not self._more():
-                    raise CutError from None
+                if len(self.text) - self.at > _MAX_LENGTH or not self._read_more():
+                    raise TruncatedFileError from None
                 continue
-            if end == len(self.text) and not isinstance(found, dict | list | str) and self._more():
+            if end == len(self.text) and not isinstance(found, dict | list | str) and self._read_more():
                 continue  # a number may go on
             self.at = end
             return found
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         """Read on, as much again as there is; returns whether there was more."""
         parts, size, wanted = [self.text[self.at :]], 0, max(1 << 16, len(self.text) - self.at)
         while size < wanted and (piece := next(self._pieces, None)) is not None:
@@ -109,13 +109,13 @@ class _Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class EventFolder:
     """A folder with a JSON file for each event; the head is made by `head` of the file that is the transcript."""
 
     folder: str
     prefix: str = "event-"
 
-    def __call__(self, path: PurePath, beside: Beside) -> Iterator[bytes]:
+    def __call__(self, path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
         """Yield the events in the order of their names."""
         del path
         for name in beside.names(self.folder):
