@@ -136,5 +136,4 @@ class BorrowedRepo:
             return False
 
     def _configured_ssh(self) -> str:
-        out = self.git.call("config", "--global", "--null", "--get-regexp", r"^core\.sshcommand$").out
-        return out.decode("utf-8", "replace").partition("\n")[2].rstrip("\0")
+        return self.git.settings(r"^core\.sshcommand$", "--global").get("core.sshcommand", "")

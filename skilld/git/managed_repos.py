@@ -283,8 +283,7 @@ def _work_tree(git_dir: Path) -> Path | None:
     if not (git_dir / "HEAD").is_file():
         return None
     # In its own folder git would look for a work tree itself; the parent of the git directory always exists.
-    out = Git(git_dir.parent, git_dir=git_dir).call("config", "--null", "--get-regexp", r"^core\.worktree$").out
-    value = os.fsdecode(out).rstrip("\0").partition("\n")[2]
+    value = Git(git_dir.parent, git_dir=git_dir).settings(r"^core\.worktree$").get("core.worktree")
     return Path(value) if value else None
 
 

@@ -187,8 +187,7 @@ _DEFAULT_NAME, _DEFAULT_EMAIL = "Skill author", "author@localhost"
 
 def person_identity(git: Git) -> dict[str, str]:
     """Return the person's NAME and EMAIL, the suffixes of git's variables for them."""
-    out = git.call("config", "--null", "--get-regexp", r"^user\.(name|email)$").out.decode("utf-8", "surrogateescape")
-    rows = dict(item.split("\n", 1) for item in out.split("\0") if "\n" in item)
+    rows = git.settings(r"^user\.(name|email)$")
     name, email = (re.sub(r"[<>\n\r]", "", rows.get(key, "")).strip() for key in ("user.name", "user.email"))
     return {"NAME": name or _DEFAULT_NAME, "EMAIL": email or _DEFAULT_EMAIL}
 

@@ -344,8 +344,7 @@ def _leads_back(pointer: Path, dot_git: Path) -> bool:
 
 def _is_work_tree(git_dir: Path, toplevel: Path) -> bool:
     """Whether the git directory of a submodule names our top level as its work tree."""
-    result = Git(toplevel, ceiling=toplevel.parent).call("config", "--null", "--get-regexp", r"^core\.worktree$")
-    value = os.fsdecode(result.out).rstrip("\0").partition("\n")[2]
+    value = Git(toplevel, ceiling=toplevel.parent).settings(r"^core\.worktree$").get("core.worktree", "")
     return bool(value) and Path(os.path.realpath(git_dir / value)) == toplevel
 
 

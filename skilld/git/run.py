@@ -222,6 +222,11 @@ class Git:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
         return _check(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
 
+    def settings(self, pattern: str, *options: str) -> dict[str, str]:
+        """Return the settings whose names match a regex, by name; empty if they cannot be read."""
+        out = self.call("config", *options, "--null", "--get-regexp", pattern).out.decode("utf-8", "surrogateescape")
+        return dict(row.split("\n", 1) for row in out.split("\0") if "\n" in row)
+
     def add(self, kind: str, data: bytes) -> str:
         """Queue an object for writing and return its ID; `write` or the next call writes it."""
         oid = object_id(kind, data, self.algorithm)

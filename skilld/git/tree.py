@@ -48,7 +48,7 @@ def read_entry(git: Git, commit: str, relpath: str) -> Entry | None:
     for part in relpath.encode("utf-8", "surrogateescape").split(b"/"):
         if found is None or found.mode != TREE_MODE:
             return None
-        found = _parse_tree(objects.read_objects(git, [found.oid])[0]).get(part)
+        found = _read_tree(objects.read_objects(git, [found.oid])[0]).get(part)
     return found
 
 
@@ -57,7 +57,7 @@ def list_folder(git: Git, commit: str, folder: str) -> dict[str, Entry]:
     found = read_entry(git, commit, folder) if folder else Entry(TREE_MODE, f"{commit}^{{tree}}")
     if found is None or found.mode != TREE_MODE:
         return {}
-    rows = _parse_tree(objects.read_objects(git, [found.oid])[0])
+    rows = _read_tree(objects.read_objects(git, [found.oid])[0])
     return {name.decode("utf-8", "surrogateescape"): item for name, item in rows.items()}
 
 
@@ -71,14 +71,14 @@ def rewrite_tree(git: Git, root: str, changes: Mapping[str, Entry | None]) -> st
     every = {folder for relpath in changes for folder in _folders(relpath)}
     folders = sorted(every, key=lambda folder: folder.count("/") + bool(folder), reverse=True)  # the deepest first
     found = objects.read_objects(git, [f"{root}:{folder}" if folder else f"{root}^{{tree}}" for folder in folders])
-    trees = {folder: _parse_tree(item) if item else {} for folder, item in zip(folders, found, strict=True)}
+    trees = {folder: _read_tree(item) if item else {} for folder, item in zip(folders, found, strict=True)}
     for relpath, new in changes.items():
         folder, name = _split(relpath)
         _set_entry(trees[folder], name, new)
     for folder in folders[:-1]:
         tree, (above, name) = trees[folder], _split(folder)
-        _set_entry(trees[above], name, Entry(TREE_MODE, git.add("tree", _encode_tree(tree))) if tree else None)
-    return git.add("tree", _encode_tree(trees[""]))
+        _set_entry(trees[above], name, Entry(TREE_MODE, git.add("tree", encode_tree(tree))) if tree else None)
+    return git.add("tree", encode_tree(trees[""]))
 
 
 def changed_files(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
@@ -90,7 +90,7 @@ def changed_files(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None,
         read = dict(zip(names, objects.read_objects(git, names), strict=True))
         following: list[tuple[bytes, str | None, str | None]] = []
         for prefix, left, right in pending:
-            before, after = (_parse_tree(read[name]) if name is not None else {} for name in (left, right))
+            before, after = (_read_tree(read[name]) if name is not None else {} for name in (left, right))
             for name, was, now in _differing_entries(before, after):
                 path = prefix + name
                 was_tree, now_tree = (item.oid if item and item.mode == TREE_MODE else None for item in (was, now))
@@ -132,20 +132,27 @@ def _set_entry(tree: _Tree, name: bytes, new: Entry | None) -> None:
     tree[name] = new
 
 
-def _parse_tree(item: objects.Object | None) -> _Tree:
+def _read_tree(item: objects.Object | None) -> _Tree:
     if item is None or item.kind != "tree":
         raise RepoRefusedError("Cannot read the repository", "part of the file's path is missing or is not a folder")
-    size, data, position = len(item.oid) // 2, item.data, 0
+    return parse_tree(item.data, len(item.oid) // 2)
+
+
+def parse_tree(data: bytes, size: int) -> dict[bytes, Entry]:
+    """Return the entries of a tree by name; `size` is the number of bytes of an object ID."""
+    position = 0
     tree: _Tree = {}
     while position < len(data):
         blank = data.index(b" ", position)
         end = data.index(b"\0", blank)
-        tree[data[blank + 1 : end]] = Entry(data[position:blank].decode(), data[end + 1 : end + 1 + size].hex())
+        mode = data[position:blank].decode("utf-8", "replace")
+        tree[data[blank + 1 : end]] = Entry(mode, data[end + 1 : end + 1 + size].hex())
         position = end + 1 + size
     return tree
 
 
-def _encode_tree(tree: _Tree) -> bytes:
+def encode_tree(tree: Mapping[bytes, Entry]) -> bytes:
+    """Return the tree with these entries as git stores it."""
     rows = sorted(tree.items(), key=lambda item: item[0] + (b"/" if item[1].mode == TREE_MODE else b""))
     return b"".join(entry.mode.encode() + b" " + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in rows)
 

@@ -86,13 +86,6 @@ def accept_edited(
     return _decide_on_changed(store, proposal, changed, accepting(removed))
 
 
-def accept_parts(
-    store: Store, proposal: Proposal, chosen: Collection[int], removed: Mapping[str, str]
-) -> DecisionReport:
-    """Accept the operations of a proposal with these numbers (from 0), as `decide_parts` does."""
-    return decide_parts(store, proposal, chosen, accepting(removed))
-
-
 @shared_git()
 def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], decision: Decision) -> DecisionReport:
     """Decide on the operations of a proposal with these numbers (from 0); the others stay open as a new proposal.

@@ -15,7 +15,6 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import in_shell
-from skilld.git.line_diff import is_change_gone
 from skilld.git.managed_repos import open_any
 from skilld.git.run import shared_git
 from skilld.proposals.cherry_pick import accept as land
@@ -23,6 +22,7 @@ from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import read_versions
 from skilld.proposals.model import WRITTEN_NOTE, CommitMethod, DecisionCommit, without_remark
+from skilld.proposals.observe import is_gone_from_file
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import describe_remainder, open_linked, refusal_and_remedy, remake_status
 from skilld.proposals.results import new_staging_result, record_changes
@@ -198,16 +198,8 @@ def _is_outstanding(store: Store, proposal: Proposal) -> bool:
 
 def is_gone(proposal: Proposal) -> bool:
     """Whether nothing of an accepted proposal is in the file: the branch was reset, or the file restored."""
-    try:
-        current = Path(proposal.path).read_bytes()
-    except FileNotFoundError:
-        current = b""
-        if not proposal.creates:
-            return False
-    except OSError:
-        return False
     found = read_versions(proposal)
-    return found is not None and is_change_gone(current, *found)
+    return found is not None and is_gone_from_file(proposal, *found)
 
 
 def rebuild_branch(store: Store, repo: str) -> DecisionReport:

@@ -302,7 +302,9 @@ def _observe_proposal(
         away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := _commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
-    if found.seen is GitStatus.NOTHING and is_only_written(proposal) and _is_discarded(proposal, change):
+    before, after = change.before, change.after
+    is_kept = before is None or after is None or not is_gone_from_file(proposal, before, after)
+    if found.seen is GitStatus.NOTHING and is_only_written(proposal) and not is_kept:
         return Observation(proposal.id, GitStatus.DROPPED, note=DISCARDED_NOTE)
     if found.seen is GitStatus.NOTHING and _is_undone(repo, proposal, since):
         return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
@@ -327,17 +329,15 @@ def _is_undone(repo: Repo, proposal: Proposal, since: int | None) -> bool:
     return proposal.id not in _commits_naming(repo, ["--branches", "--remotes"], since)
 
 
-def _is_discarded(proposal: Proposal, change: _Change) -> bool:
-    """Whether a change that was only written to its file is gone from it: `git checkout FILE`."""
-    if change.before is None or change.after is None:
-        return False
+def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes) -> bool:
+    """Whether nothing of a proposal's change is in its file: `git checkout FILE`, for one that was only written."""
     try:
         current = Path(proposal.path).read_bytes()
     except FileNotFoundError:
         return proposal.creates
     except OSError:
         return False
-    return line_diff.is_change_gone(current, change.before, change.after)
+    return line_diff.is_change_gone(current, before, after)
 
 
 def _read_change(repo: Repo, proposal: Proposal) -> _Change:

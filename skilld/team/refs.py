@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import objects
+from skilld.git import objects, tree
 from skilld.git.borrowed_repo import BorrowedRepo, Push, RemoteRefs
 from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import OWN_EMAIL, Ident
@@ -37,7 +37,7 @@ from skilld.team.records import (
 TEAM_REFS = "refs/skilld/team/"
 _COMMIT_MESSAGE = b"skilld: what this person taught\n\n[skip ci]\n"
 _ABOUT_FILE, _RECORDS_FOLDER = "person.json", "records"
-_TREE_MODE, _FILE_MODE = "40000", "100644"
+_FILE_MODE = "100644"
 _MAX_COMMIT_BYTES = 16 << 10
 _MAX_ROOT_BYTES = 256
 _MAX_ROW_BYTES = 7 + 37 + 1 + 32  # bytes of one record in its tree at most: mode, name, id
@@ -233,22 +233,21 @@ def _records(
     The records of the people in `before` were already accepted.
     """
     roots = _read_trees(git, trees, _MAX_ROOT_BYTES, found)
+    modes = {_ABOUT_FILE: _FILE_MODE, _RECORDS_FOLDER: tree.TREE_MODE}
     for person, root in roots.items():
-        if {name: mode for name, (mode, _) in root.items()} != {_ABOUT_FILE: _FILE_MODE, _RECORDS_FOLDER: _TREE_MODE}:
+        if {name: entry.mode for name, entry in root.items()} != modes:
             found.refused[person] = "the branch contains files that are not records"
     fine = {person: root for person, root in roots.items() if person not in found.refused}
-    about = _read_objects(
-        git, {person: root[_ABOUT_FILE][1] for person, root in fine.items()}, "blob", _MAX_ROOT_BYTES, found
-    )
-    folders = _read_trees(
-        git, {who: root[_RECORDS_FOLDER][1] for who, root in fine.items()}, found.form.most * _MAX_ROW_BYTES, found
-    )
+    blobs = {person: root[_ABOUT_FILE].oid for person, root in fine.items()}
+    about = _read_objects(git, blobs, "blob", _MAX_ROOT_BYTES, found)
+    subtrees = {person: root[_RECORDS_FOLDER].oid for person, root in fine.items()}
+    folders = _read_trees(git, subtrees, found.form.most * _MAX_ROW_BYTES, found)
     for person, folder in folders.items():
-        if len(folder) > found.form.most or any(mode != _FILE_MODE for mode, _ in folder.values()):
+        if len(folder) > found.form.most or any(entry.mode != _FILE_MODE for entry in folder.values()):
             more = f"more than {found.form.most} records"
             found.refused[person] = f"the branch contains files that are not records, or {more}"
     fit = {person: folder for person, folder in folders.items() if person not in found.refused}
-    files = {f"{person} {name}": oid for person, folder in fit.items() for name, (_, oid) in folder.items()}
+    files = {f"{person} {name}": entry.oid for person, folder in fit.items() for name, entry in folder.items()}
     texts = _read_objects(git, files, "blob", MAX_BYTES, found, of=lambda name: name.split(" ")[0])
     kept: dict[str, tuple[int, tuple[Record, ...]]] = {}
     for person, folder in fit.items():
@@ -306,21 +305,14 @@ def _read_objects(
     return {who: item[2] for who, item in zip(wanted, answers, strict=True) if item is not None}
 
 
-def _read_trees(
-    git: Git, trees: Mapping[str, str], most: int, found: ReadResult
-) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return name -> (mode, id) of the entries of each person's tree."""
-    parsed: dict[str, dict[str, tuple[str, str]]] = {}
-    for person, data in _read_objects(git, trees, "tree", most, found).items():
-        size, position, entries = len(trees[person]) // 2, 0, {}
-        while position < len(data):
-            blank = data.index(b" ", position)
-            end = data.index(b"\0", blank)
-            name = data[blank + 1 : end].decode("utf-8", "replace")
-            entries[name] = data[position:blank].decode("utf-8", "replace"), data[end + 1 : end + 1 + size].hex()
-            position = end + 1 + size
-        parsed[person] = entries
-    return parsed
+def _read_trees(git: Git, trees: Mapping[str, str], most: int, found: ReadResult) -> dict[str, dict[str, tree.Entry]]:
+    """Return the entries of each person's tree by name."""
+    read = _read_objects(git, trees, "tree", most, found)
+    parsed = {person: tree.parse_tree(data, len(trees[person]) // 2) for person, data in read.items()}
+    return {
+        person: {name.decode("utf-8", "replace"): entry for name, entry in entries.items()}
+        for person, entries in parsed.items()
+    }
 
 
 def write_commit(
@@ -337,18 +329,16 @@ def write_commit(
     files = {record_file_name(data): data for data in map(encode, records)}
     if len(files) > form.most:
         raise RefusedError("Nothing was sent", f"there are {len(files)} records; the limit is {form.most}")
-    folder = git.add("tree", _encode_tree([(_FILE_MODE, name, git.add("blob", files[name])) for name in sorted(files)]))
-    about = git.add("blob", _encode_about(person, serial))
-    root = git.add("tree", _encode_tree([(_FILE_MODE, _ABOUT_FILE, about), (_TREE_MODE, _RECORDS_FOLDER, folder)]))
+    rows = {name.encode(): tree.Entry(_FILE_MODE, git.add("blob", data)) for name, data in files.items()}
+    folder = tree.Entry(tree.TREE_MODE, git.add("tree", tree.encode_tree(rows)))
+    about = tree.Entry(_FILE_MODE, git.add("blob", _encode_about(person, serial)))
+    entries = {_ABOUT_FILE.encode(): about, _RECORDS_FOLDER.encode(): folder}
+    root = git.add("tree", tree.encode_tree(entries))
     who = Ident(person, OWN_EMAIL, int(time.time()) // _DAY_SECONDS * _DAY_SECONDS)  # the day without the time
     plain = f"tree {root}\nauthor {who}\ncommitter {who}\n\n".encode() + _COMMIT_MESSAGE
     commit = git.add("commit", seal(plain))
     git.write()
     return commit
-
-
-def _encode_tree(entries: Sequence[tuple[str, str, str]]) -> bytes:
-    return b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(oid) for mode, name, oid in entries)
 
 
 def publish(

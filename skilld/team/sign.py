@@ -65,9 +65,7 @@ def find_key(git: Git, home: Path) -> SigningKey:
 
 def _configured_key(git: Git) -> str:
     """Return the key in the person's own git settings if they sign with ssh; empty otherwise."""
-    asked = r"^(gpg\.format|user\.signingkey)$"
-    out = git.call("config", "--global", "--null", "--get-regexp", asked).out.decode("utf-8", "replace")
-    rows = dict(row.split("\n", 1) for row in out.split("\0") if "\n" in row)
+    rows = git.settings(r"^(gpg\.format|user\.signingkey)$", "--global")
     return rows.get("user.signingkey", "") if rows.get("gpg.format") == "ssh" else ""
 
 

@@ -18,6 +18,7 @@ from skilld.errors import SkilldError
 from skilld.git.borrowed_repo import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import LostRaceError
+from skilld.git.tree import Entry, encode_tree
 from skilld.team import refs, sign
 from skilld.team.records import MAX_RECORDS, encode, record_file_name
 from skilld.team.refs import TEAM_REFS, Pin, ReadResult
@@ -65,11 +66,10 @@ class Bench:
 
     def tree(self, person: str, files: Mapping[str, bytes], more: str = "", serial: int = 1) -> str:
         git = self.writer.git
-        rows = sorted((name, git.add("blob", data)) for name, data in files.items())
-        folder = git.add("tree", refs._encode_tree([("100644", name, oid) for name, oid in rows]))
-        about = git.add("blob", refs._encode_about(person, serial))
-        top = [("100644", "person.json", about), ("40000", "records", folder)]
-        return git.add("tree", refs._encode_tree([*top, *([("100644", more, about)] if more else [])]))
+        rows = {name.encode(): Entry("100644", git.add("blob", data)) for name, data in files.items()}
+        about = Entry("100644", git.add("blob", refs._encode_about(person, serial)))
+        top = {b"person.json": about, b"records": Entry("40000", git.add("tree", encode_tree(rows)))}
+        return git.add("tree", encode_tree(top | ({more.encode(): about} if more else {})))
 
     def read(self, pins: Mapping[str, Pin] | None = None, name: str = "reader") -> ReadResult:
         return refs.read_members(self.copy(name), self.address, pins or {}, self.environment)

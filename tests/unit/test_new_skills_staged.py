@@ -15,7 +15,7 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.notify.notice import about_change
-from skilld.proposals.amend import accept_edited, accept_parts, reopen
+from skilld.proposals.amend import accept_edited, decide_parts, reopen
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, read_versions
@@ -162,7 +162,7 @@ def test_the_persons_own_text_comes_in(person: Person, store: Store, made: Propo
 
 
 def test_its_one_part_is_the_whole(person: Person, store: Store, made: Proposal) -> None:
-    accept_parts(store, made, [0], {})
+    decide_parts(store, made, [0], accepting({}))
     assert (person.root / NEW).read_text() == TEXT
 
 

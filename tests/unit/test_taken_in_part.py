@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, restore, stage_and_store
+from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_and_store
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, list_parts, read_versions
 from skilld.proposals.narrow import part_reasons
@@ -113,7 +113,7 @@ def test_each_half_has_what_belongs_to_it(
     if not has_updates:
         made = replace(made, updates=())
         store.proposals.save_edit(made)
-    told = accept_parts(store, made, chosen, {})
+    told = decide_parts(store, made, chosen, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert f"{rest.id} is open" in told.lines[-1]
     for half, numbers in ((_kept(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
@@ -130,7 +130,7 @@ def test_each_half_has_what_belongs_to_it(
 
 
 def test_the_rest_lands_where_it_was_shown(person: Person, store: Store, made: Proposal) -> None:
-    accept_parts(store, made, {0}, {})
+    decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     decide(store, rest, accepting({}))
     assert "\n".join(["- Tag the commit.", *LINES[:2]]) in person.skill.read_text()
@@ -237,7 +237,7 @@ def test_a_quote_about_both_halves_stays_with_both(store: Store, made: Proposal)
     both = "Run the linter before tagging and sign the tag with the release key."
     made = replace(made, updates=(), evidence=(Evidence("t", both), Evidence("u", "What he said.")))
     store.proposals.set_evidence(made)
-    accept_parts(store, made, {0}, {})
+    decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert _quotes(_kept(store, made.id)) == _quotes(rest) == [both, "What he said."]
 
@@ -246,7 +246,7 @@ def test_what_is_refused_is_as_it_was(person: Person, store: Store, made: Propos
     person.skill.write_text(person.skill.read_text().replace("- Tag the commit.", "- Tag it, and tell all."))
     before = _kept(store, made.id)
     with pytest.raises(Exception, match="uncommitted"):
-        accept_parts(store, made, {0}, {})
+        decide_parts(store, made, {0}, accepting({}))
     after = _kept(store, made.id)
     assert replace(after, commit="", base="") == replace(before, commit="", base="")
 
