@@ -276,7 +276,7 @@ def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) 
     """Print the numbered parts of a proposal with their reasons, and how to decide on some of them."""
     console.line()
     for number, part in enumerate(parts, 1):
-        console.say(console.plain(f"  part {number}  {part.told}"), 10)
+        console.say(console.plain(f"  part {number}  {part.line}"), 10)
         if why:
             console.say(console.plain(f"          why: {why[number - 1]}"), 10)
     for verb in ("accept", "reject"):

@@ -194,9 +194,9 @@ def _apply_repeats(store: Store, places: Places, records: RecordsBySlot) -> None
         at, agent, name = said.split("/")
         cwd, loaded = str(places.folder_of(Path(repeats[0].path))), tuple(sorted({one.path for one in repeats}))
         when = seconds(at) or 0.0
-        told = PastSession(agent, f"{ELSEWHERE_PREFIX}{name}", cwd, "", when, loaded, (), (), tuple(repeats))
-        if past.get(told.session_id) != told:
-            store.past.save(f"{ELSEWHERE_PREFIX}{name}", 0, when, [told])
+        session = PastSession(agent, f"{ELSEWHERE_PREFIX}{name}", cwd, "", when, loaded, (), (), tuple(repeats))
+        if past.get(session.session_id) != session:
+            store.past.save(f"{ELSEWHERE_PREFIX}{name}", 0, when, [session])
 
 
 def _find_line(places: Places, record: Record) -> tuple[str, int, str, float] | None:

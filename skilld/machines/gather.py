@@ -88,17 +88,17 @@ def gather_records(
     before = {(row.key, row.what): decode(row.record.encode(), MACHINE_TYPES) for row in rows}
     found = GatherResult(merge_records(before.values(), fetched), {})
     marks = {(row.key, row.what): row.here for row in rows}
-    told = dict(found.records)
+    unchanged = dict(found.records)
     by_id = {row.here.rpartition(" ")[2]: row.here for row in rows if row.what == RecordType.DECIDED}
     _add_decisions(store, places, RuleGroups(before.values()), by_id, found)
     _add_learnings(store, places, marks, found)
     _add_repeats(store, places, found)
     for at, record in list(found.records.items()):
-        if record != told.get(at) and (why := _refusal_reason(record, check)):
+        if record != unchanged.get(at) and (why := _refusal_reason(record, check)):
             found.kept_back[record.rule] = why
             found.records.pop(at)
-            if at in told:
-                found.records[at] = told[at]
+            if at in unchanged:
+                found.records[at] = unchanged[at]
     if len(found.records) > MACHINES_LAYOUT.most:  # the same ones on every machine
         times = {at: (one.at, *(said.partition("/")[0] for said in one.heard)) for at, one in found.records.items()}
         newest = sorted(times, key=lambda at: (max(times[at]), at))[-MACHINES_LAYOUT.most :]

@@ -84,17 +84,17 @@ def sync(hub: Hub, store: Store, places: Places, check: LeakCheck, *, first: boo
     for tries_left in reversed(range(_MAX_TRIES)):
         found = fetch(hub)
         _check_name(hub, found, first=first)
-        told = gather(store, places, check, found)
+        gathered = gather(store, places, check, found)
         try:
-            pushed = _push(hub, found, told)
+            pushed = _push(hub, found, gathered)
         except LostRaceError:
             if not tries_left:
                 raise
             continue
-        applied = apply_records(store, places, told.records)
+        applied = apply_records(store, places, gathered.records)
         now = with_members(hub.membership, found)
         save(store, now)
-        return SyncResult(now, found, told, applied, pushed)
+        return SyncResult(now, found, gathered, applied, pushed)
     raise AssertionError
 
 
@@ -112,10 +112,10 @@ def _check_name(hub: Hub, found: ReadResult, *, first: bool) -> None:
         raise RefusedError(_NOT_JOINED, f"another machine is called {own}{why}", "Choose another name: --name NAME")
 
 
-def _push(hub: Hub, found: ReadResult, told: GatherResult) -> bool:
+def _push(hub: Hub, found: ReadResult, gathered: GatherResult) -> bool:
     """Write this machine's ref if it lacks known records; return whether it did."""
     mine = found.members.get(hub.membership.person)
-    records = tuple(told.records[at] for at in sorted(told.records))
+    records = tuple(gathered.records[at] for at in sorted(gathered.records))
     if mine is not None and mine.public == hub.key.public and {*mine.records} == {*records}:
         return False
     push_records(hub, found, mine, records)

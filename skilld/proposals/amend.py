@@ -96,21 +96,25 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     if numbers <= set(chosen):
         return decide(store, proposal, decision)
     before, _ = _versions(proposal)
-    taken = _select(proposal, before, chosen)
+    selected = _select(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
     rest = replace(_select(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
     # By then the accepted parts are in the file, and the rest goes next to them, where it was shown.
     there = set(chosen) if decision.after is State.ACCEPTED else set[int]()
     rest = replace(rest, operations=_separate_operations(before, proposal.operations, there, numbers - set(chosen)))
-    told = _decide_on_changed(store, proposal, taken, decision)
+    report = _decide_on_changed(store, proposal, selected, decision)
     try:
         rebuild_branch(store, stage_and_store(store, rest).repo)
     except SkilldError as error:
         if error.title == _NOT_PROPOSED:
-            return DecisionReport(told.lines, (*told.warnings, f"the other parts were not kept open: {error.cause}"))
+            return DecisionReport(
+                report.lines, (*report.warnings, f"the other parts were not kept open: {error.cause}")
+            )
         store.proposals.add(replace(rest, repo=proposal.repo, note=f"on hold: {error.cause}"))
-        return DecisionReport(told.lines, (*told.warnings, f"the other parts are on hold as {rest.id}: {error.cause}"))
-    return DecisionReport((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
+        return DecisionReport(
+            report.lines, (*report.warnings, f"the other parts are on hold as {rest.id}: {error.cause}")
+        )
+    return DecisionReport((*report.lines, f"{rest.id} is open: {rest.summary}"), report.warnings)
 
 
 @shared_git()

@@ -93,7 +93,7 @@ _GENERATED_PATTERN = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\
 
 @shared_git()
 def apply_allowed(
-    staged: StagingResult, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
+    staged: StagingResult, open_proposals: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
 ) -> None:
     """Apply those of the new proposals that `rules` allow; the others stay on the staging branch.
 
@@ -110,7 +110,9 @@ def apply_allowed(
             continue
         staged.applied.append(AutoApply(proposal.id, commit))
         others = [
-            other for other in (*standing, *staged.made) if other.id not in {one.proposal for one in staged.applied}
+            other
+            for other in (*open_proposals, *staged.made)
+            if other.id not in {one.proposal for one in staged.applied}
         ]
         try:
             restage(proposal.repo, others, staged, [proposal.id])

@@ -35,11 +35,11 @@ class Branch:
             return None if self.commits is None else self.tip
         return self.commits[0].parents[0]
 
-    def files(self, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
+    def files(self, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
         """Return the paths that open proposals on the branch edit, each with whether one of them creates the file."""
         on_branch = {name for commit in self.commits or () for name in commit.proposals if name not in dropped}
         files: dict[str, bool] = {}
-        for name, item in standing.items():
+        for name, item in open_proposals.items():
             if name in on_branch:
                 path = item.proposal.relpath
                 files[path] = item.proposal.creates or files.get(path, False)
@@ -60,7 +60,7 @@ class Branch:
         return changes + [refs.RefChange(refs.proposal_ref(name), None, oid) for name, oid in gone]
 
 
-def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
+def read_branch(repo: Repo, open_proposals: Sequence[ProposalEdit]) -> Branch:
     """Return the branch; without commits if it holds something that cannot be rebuilt."""
     found = refs.read_tips(repo.git, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
     proposals = {name.removeprefix(PROPOSAL_REFS): oid for name, oid in found.items() if name != STAGING_REF}
@@ -68,7 +68,7 @@ def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
     if tip is None:
         return Branch(None, proposals, [])
     try:
-        return Branch(tip, proposals, read_staged_commits(repo, tip, [item.proposal.base for item in standing]))
+        return Branch(tip, proposals, read_staged_commits(repo, tip, [item.proposal.base for item in open_proposals]))
     except RebuildBlockedError as error:
         return Branch(tip, proposals, None, str(error))
 
@@ -233,7 +233,11 @@ def _repair_command(repo: Repo) -> str:
 
 
 def replay_commits(
-    repo: Repo, rest: Base, commits: Iterable[Commit], standing: Mapping[str, ProposalEdit], dropped: Collection[str]
+    repo: Repo,
+    rest: Base,
+    commits: Iterable[Commit],
+    open_proposals: Mapping[str, ProposalEdit],
+    dropped: Collection[str],
 ) -> StagingState:
     """Rebuild `commits` on a base without the `dropped` proposals; commits that are already in place are kept.
 
@@ -243,7 +247,7 @@ def replay_commits(
     for commit in commits:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
-        mine = [standing[name] for name in commit.proposals if name in standing]
+        mine = [open_proposals[name] for name in commit.proposals if name in open_proposals]
         if commit.parents == (staging.top,):
             staging.tip = commit.oid
             for item in mine:

@@ -43,8 +43,8 @@ class DecisionReport:
 
     def with_undo_key(self, key: str) -> DecisionReport:
         """Return the report with a key to press in place of the command that undoes the decision."""
-        told = f"To undo it: {key}"
-        return replace(self, lines=tuple(_UNDO_PATTERN.sub(lambda _: told, line) for line in self.lines))
+        undo = f"To undo it: {key}"
+        return replace(self, lines=tuple(_UNDO_PATTERN.sub(lambda _: undo, line) for line in self.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +111,11 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         fresh = _rebuilt_proposal(store, proposal)
         if fresh is not None:
             return decide(store, fresh, decision)
-        anew = remake_status(store, proposal) if proposal.state is State.STALE else ""
-        if not (anew and isinstance(error, RefusedError)):
+        remake = remake_status(store, proposal) if proposal.state is State.STALE else ""
+        if not (remake and isinstance(error, RefusedError)):
             raise
         remedy = f"Wait until it is open again, or edit the file yourself; to see the change: skilld show {proposal.id}"
-        raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
+        raise RefusedError(error.title, f"{error.cause}; {remake}", remedy) from error
     rejected = _note_earlier_rejection(store, proposal, after)
     with store.transaction():
         now = rfc3339(time.time())
@@ -125,12 +125,12 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
             without_remark(proposal), after, now, who="command", why=decision.why, commit=commit, note=note
         )
     said = f"{proposal.id} {after.value}: {proposal.summary}", _describe_outcome(proposal, after, landed)
-    told = _report_and_rebuild(store, proposal, *filter(None, said))
+    report = _report_and_rebuild(store, proposal, *filter(None, said))
     waits = tuple(
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in open_linked(store, proposal)
     )
-    return DecisionReport((*rejected, *told.lines, *waits), told.warnings)
+    return DecisionReport((*rejected, *report.lines, *waits), report.warnings)
 
 
 def _note_earlier_rejection(store: Store, proposal: Proposal, after: State) -> list[str]:

@@ -35,7 +35,7 @@ class Part:
     added: tuple[str, ...]
 
     @property
-    def told(self) -> str:
+    def line(self) -> str:
         """Its lines on a single line, without list markers."""
         changes = (("-", self.removed), ("+", self.added))
         return "  ".join(f"{mark} {_LIST_MARKER.sub('', line)}" for mark, lines in changes for line in lines)

@@ -52,15 +52,15 @@ class ProposalEdit:
 class Request:
     """A proposal to commit; its creation time becomes the commit's date.
 
-    `standing` are the open proposals of the same repository, each with its commit as known to the store; `dropped` the
-    IDs of decided ones that may still be on the branch. `private` is the folder of skilld's own repositories, for a
+    `open_proposals` are those of the same repository, each with its commit as known to the store; `dropped` the IDs of
+    decided ones that may still be on the branch. `private` is the folder of skilld's own repositories, for a
     skill that git does not track; without it such a skill is refused. `restored` says that the person removed the
     proposal from the staging branch or from theirs and wants it back: it is committed even if its ref or their history
     still has it. `remark` is a sentence for the message.
     """
 
     edit: ProposalEdit
-    standing: tuple[ProposalEdit, ...] = ()
+    open_proposals: tuple[ProposalEdit, ...] = ()
     dropped: frozenset[str] = frozenset()
     private: Path | None = None
     restored: bool = False

@@ -27,10 +27,10 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
 
 
 def known_reason(
-    update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[PastDecision]
+    update: Update, path: str, session_id: str, open_proposals: Sequence[Proposal], decided: Sequence[PastDecision]
 ) -> str:
     """Return why an update for the skill at `path` must not be proposed again; empty if it may."""
-    proposal, rest = match_open_proposal(update, path, standing)
+    proposal, rest = match_open_proposal(update, path, open_proposals)
     if proposal is not None and not rest:
         return f"the open proposal {proposal.id} already says this"
     against = decision_against(update, path, session_id, decided)
@@ -47,8 +47,8 @@ def decision_against(
     """
     for decision in reversed(decided):
         if decision.path == path and _any_says(update.change, decision.changes):
-            anew = decision.session != session_id and folded(update.quote) not in decision.quotes
-            if not anew:
+            is_repeated = decision.session != session_id and folded(update.quote) not in decision.quotes
+            if not is_repeated:
                 return decision
     return None
 
@@ -74,7 +74,7 @@ def was_declined(proposal: Proposal, decided: Sequence[PastDecision]) -> bool:
     )
 
 
-def match_open_proposal(update: Update, path: str, standing: Sequence[Proposal]) -> tuple[Proposal | None, str]:
+def match_open_proposal(update: Update, path: str, open_proposals: Sequence[Proposal]) -> tuple[Proposal | None, str]:
     """Return an open proposal for the skill at `path` that says an update or a sentence of it, and what no one says.
 
     The latter is empty if no remaining sentence is complete by itself. An update that changes or removes a line is
@@ -83,7 +83,7 @@ def match_open_proposal(update: Update, path: str, standing: Sequence[Proposal])
     from skilld.classify.clauses import may_state_exception  # as in _any_says
     from skilld.classify.subject import points_elsewhere
 
-    mine = [proposal for proposal in standing if proposal.path == path]
+    mine = [proposal for proposal in open_proposals if proposal.path == path]
     whole = next((one for one in mine if _proposal_says(update.change, one)), None)
     if whole is not None or not mine or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
         return whole, "" if whole is not None else update.change

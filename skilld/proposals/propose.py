@@ -68,7 +68,7 @@ def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> Prop
     base = branch.base or repo.head
     stands = {one: item.oid for item in branch.commits or () for one in item.proposals}
     moved: dict[str, str] = {}
-    for other in request.standing:  # that try could not report where it moved them
+    for other in request.open_proposals:  # that try could not report where it moved them
         moved |= other.new_commit(stands.get(other.proposal.id, other.proposal.commit))
     staging = StagingState(branch.tip, describe_base(repo, base), moved)
     return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, staging, fresh=False)
@@ -114,7 +114,7 @@ def propose(request: Request) -> ProposeOutcome:
 
 @shared_git()
 def rebuild(
-    address: Path, standing: Sequence[ProposalEdit], dropped: Collection[str] = (), private: Path | None = None
+    address: Path, open_proposals: Sequence[ProposalEdit], dropped: Collection[str] = (), private: Path | None = None
 ) -> StagingState:
     """Rebuild the staging branch as a straight line of the open proposals, without the `dropped` ones.
 
@@ -127,7 +127,7 @@ def rebuild(
         try:
             repo = open_any(address, private)
             with repo_lock(repo.common_dir):
-                return _rebuild_locked(repo, standing, dropped)
+                return _rebuild_locked(repo, open_proposals, dropped)
         except LostRaceError:
             continue
     raise LostRaceError("The staging branch was not rebuilt", f"it moved {_MAX_TRIES} times in the meantime")
@@ -137,7 +137,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     repo, relpath, proposal, edit = tracked.repo, tracked.relpath, request.proposal, request.edit
     refs.check_no_links(repo.common_dir, [STAGING_REF, refs.proposal_ref(proposal.id)])
     refs.repair_refs(repo.git, repo.common_dir)
-    branch = read_branch(repo, request.standing)
+    branch = read_branch(repo, request.open_proposals)
     done = find_earlier(request, tracked, branch)
     if done is not None:
         return done
@@ -185,14 +185,14 @@ def _apply_edit(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
     return edit.apply(below)
 
 
-def _rebuild_locked(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
+def _rebuild_locked(repo: Repo, open_proposals: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
     refs.check_no_links(repo.common_dir, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
     refs.repair_refs(repo.git, repo.common_dir)
-    branch = read_branch(repo, standing)
+    branch = read_branch(repo, open_proposals)
     holder = state.staging_holder(repo.common_dir)
     held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held
     if branch.tip is not None and not held and branch.commits is not None:
-        known = {item.proposal.id: item for item in standing}
+        known = {item.proposal.id: item for item in open_proposals}
         try:
             staging = replay_commits(repo, _base_for(repo, branch, known, dropped), branch.commits, known, dropped)
         except RebuildBlockedError as error:
@@ -218,7 +218,7 @@ def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Colle
 def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
     """Return the branch for the new commit, rebuilt if the base moved; `held` says why it was not."""
     repo = tracked.repo
-    known = {item.proposal.id: item for item in request.standing}
+    known = {item.proposal.id: item for item in request.open_proposals}
     own = {**dict.fromkeys(request.edit.also, False), tracked.relpath: request.proposal.creates}
     files = branch.files(known, request.dropped) | own
     present = [path for path in sorted(files) if _in_head(repo, path)]
@@ -234,23 +234,23 @@ def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> Stag
     return StagingState(branch.tip or rest.commit, describe_base(repo, branch.base) if branch.base else rest, held=held)
 
 
-def _base_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
+def _base_for(repo: Repo, branch: Branch, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
     """Return the base of a rebuilt branch: the present one, unless its skills have changed since.
 
     They have if neither the default branch nor the checked-out one still has the base's version of them; a branch that
     never had it does not count. In a repository of ours no other branch can have a file that is gone.
     """
     base = branch.base or repo.head
-    on_it = branch.files(standing, dropped)
+    on_it = branch.files(open_proposals, dropped)
     absent = [path for path in on_it if not _in_head(repo, path)]
     waiting = [path for path in absent if on_it[path]]
     files = sorted(set(on_it).difference(waiting))
-    remade = {item.proposal.relpath for item in standing.values() if item.proposal.target in CREATABLE}
+    remade = {item.proposal.relpath for item in open_proposals.values() if item.proposal.target in CREATABLE}
     if repo.private and remade.intersection(absent).difference(waiting):
         waiting, files = absent, sorted(set(on_it).difference(absent))
     elif not files or not _is_base_outdated(repo, base, files) or not set(files).isdisjoint(absent):
         return describe_base(repo, base)
-    return find_base(repo, [*files, *_files_of_other_commits(repo, branch, standing, dropped)], waiting)
+    return find_base(repo, [*files, *_files_of_other_commits(repo, branch, open_proposals, dropped)], waiting)
 
 
 def _files_of_other_commits(

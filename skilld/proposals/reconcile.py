@@ -133,7 +133,7 @@ def _rebuild(
 
 def _retry_staging(
     waiting: Proposal,
-    standing: list[Proposal],
+    open_proposals: list[Proposal],
     dropped: list[str],
     found: _Findings,
     staged: StagingResult,
@@ -145,7 +145,7 @@ def _retry_staging(
     Returns it if it was committed.
     """
     try:
-        said = not stage(waiting, standing, staged, dropped, alone=alone)
+        said = not stage(waiting, open_proposals, staged, dropped, alone=alone)
     except (RefusedError, RetryError):
         return []  # it still waits
     except SkilldError as error:

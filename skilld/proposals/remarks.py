@@ -97,16 +97,16 @@ def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
     if proposal.state not in {State.OPEN, State.DROPPED}:
         return []
     changed = {one.path for one in proposal.also}
-    told = []
+    sentences = []
     for one in current_conflicts(proposal):
         then = " and is changed along with it" if os.path.realpath(one.path) in changed else ""
-        told.append(f"{one.path}:{one.line} contradicts this proposal{then}: \u201c{one.text}\u201d")
-    told += [
+        sentences.append(f"{one.path}:{one.line} contradicts this proposal{then}: \u201c{one.text}\u201d")
+    sentences += [
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
         for other in _opposing_proposals(store, proposal)
     ]
-    told += earlier_refusals(store, proposal)
-    return told + [f"linked to {other.id}, which changes {other.path}" for other in open_linked(store, proposal)]
+    sentences += earlier_refusals(store, proposal)
+    return sentences + [f"linked to {other.id}, which changes {other.path}" for other in open_linked(store, proposal)]
 
 
 def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:

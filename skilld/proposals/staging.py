@@ -101,29 +101,29 @@ def private_repositories() -> Path:
 @shared_git()
 def stage(
     proposal: Proposal,
-    standing: Sequence[Proposal],
+    open_proposals: Sequence[Proposal],
     staged: StagingResult,
     dropped: Collection[str] = (),
     *,
     alone: bool = False,
     restored: bool = False,
 ) -> bool:
-    """Put one proposal on the staging branch on top of the `standing` ones. Return False if it is said already.
+    """Put one proposal on the staging branch on top of the `open_proposals`. Return False if it is said already.
 
     `dropped` are IDs of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
     so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch. A
     proposal that only fits the person's uncommitted SKILL.md is made without a commit and waits for theirs, as does one
     for a branch that the person is working on. Raises SkilldError with the reason if it cannot be staged.
     """
-    standing, private = _latest(standing, staged), private_repositories()
-    proposal = _check_proposal(proposal, (*standing, *staged.made))
+    open_proposals, private = _latest(open_proposals, staged), private_repositories()
+    proposal = _check_proposal(proposal, (*open_proposals, *staged.made))
     tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED_SECONDS)
     repo = str(tracked.repo.address)
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
-    open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
+    open_here = [other for other in (*open_proposals, *staged.made) if other.repo == repo and other.commit]
     anew = refit_to_head(proposal, tracked)
     if anew is None:
         return False
@@ -135,16 +135,16 @@ def stage(
     try:
         mine = Edit(proposal)
         whole = ProposalEdit(proposal, mine, partial(mine.refit_exactly, newest=True), side_edits(proposal))
-        standing_here = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
+        open_edits = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
         remark = describe_contradictions(proposal, tracked)
-        outcome = propose(Request(whole, standing_here, frozenset(dropped), private, restored, remark))
+        outcome = propose(Request(whole, open_edits, frozenset(dropped), private, restored, remark))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING_REF:  # it may be anchored on lines of other proposals there
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = WaitsForPerson(f"on hold: {busy.cause}")
     if not _take_outcome(outcome, proposal, repo, staged, edits):
         return False
-    _remake_stale([one for one in standing if one.repo == staged.made[-1].repo], standing, staged, dropped)
+    _remake_stale([one for one in open_proposals if one.repo == staged.made[-1].repo], open_proposals, staged, dropped)
     return True
 
 
@@ -225,17 +225,17 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
 
 
 @shared_git()
-def restage(repo: str, standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str] = ()) -> str:
-    """Rebuild the staging branch of a repository from the `standing` proposals, without the `dropped` ones.
+def restage(repo: str, open_proposals: Sequence[Proposal], staged: StagingResult, dropped: Collection[str] = ()) -> str:
+    """Rebuild the staging branch of a repository from the `open_proposals`, without the `dropped` ones.
 
     Returns why it was left unchanged, or an empty string. Raises SkilldError if the repository cannot be used.
     """
-    here = [proposal for proposal in standing if proposal.repo == repo and proposal.commit]
+    here = [proposal for proposal in open_proposals if proposal.repo == repo and proposal.commit]
     edits = {proposal.id: Edit(proposal) for proposal in here}
     committed = [as_proposal_edit(proposal, edits[proposal.id]) for proposal in here]
     line = rebuild(Path(repo), committed, dropped, private_repositories())
     staged.follow(repo, line, edits)
-    _remake_stale(here, standing, staged, dropped)
+    _remake_stale(here, open_proposals, staged, dropped)
     return line.held
 
 
@@ -247,7 +247,7 @@ def _latest(proposals: Sequence[Proposal], staged: StagingResult) -> list[Propos
 
 
 def _remake_stale(
-    here: Sequence[Proposal], standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str]
+    here: Sequence[Proposal], open_proposals: Sequence[Proposal], staged: StagingResult, dropped: Collection[str]
 ) -> None:
     """Remake proposals from the person's words if their edit lost its place when the branch was rebuilt."""
     stale = {one.proposal: one for one in staged.decisions if one.after is State.STALE and staged.by_code}
@@ -257,7 +257,7 @@ def _remake_stale(
         mine = StagingResult(by_code=False)  # proposals that lose their place by this are not remade in turn
         try:
             fresh = remake_proposal(proposal, *original_and_current(proposal))
-            others = [*_latest(standing, staged), *staged.made]
+            others = [*_latest(open_proposals, staged), *staged.made]
             if not stage(fresh, others, mine, dropped) or not mine.made[0].commit:
                 continue
         except (SkilldError, OSError):

@@ -243,7 +243,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         self.action_choose()
 
     def _prompt(self, number: int) -> Content:
-        return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text(self._parts[number].told)}")
+        return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text(self._parts[number].line)}")
 
 
 class YesNoDialog(Question[bool]):
