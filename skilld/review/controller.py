@@ -386,8 +386,9 @@ class ReviewSession:
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
         with self._locked_proposal(proposal_id, seen) as (store, proposal):
-            decision = accepting(self._context.removed)
-            return self._finish(proposal_id, amend.decide_parts(store, proposal, chosen, decision))
+            return self._finish(
+                proposal_id, amend.decide_parts(store, proposal, chosen, accepting(self._context.removed))
+            )
 
     def own_file(self, proposal: Proposal) -> str:
         """Return the name of the person's own file, if the proposal may go there instead; otherwise empty."""
