@@ -133,10 +133,10 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, most: 
         f"its first request includes {_tokens_at_start(context, tokenizer)} tokens from these files "
         f"(counted as {tokenizer.name})",
     )
-    told = f"{context.agent} {context.version}".strip()
+    name = f"{context.agent} {context.version}".strip()
     if context.is_assumed:
-        told = f"{context.agent} (version not found; assuming {context.version})"
-    console.say(console.paint(told, "bold") + f": {known}")
+        name = f"{context.agent} (version not found; assuming {context.version})"
+    console.say(console.paint(name, "bold") + f": {known}")
     rows = []
     for file in context.files:
         if file.scope is Scope.SKILL:

@@ -200,11 +200,11 @@ def _unread_transcripts(store: Store, places: Sequence[Root]) -> list[tuple[str,
     return sorted(found, key=lambda one: -one[2][1])
 
 
-def as_json(looked: RuleOutcome) -> dict[str, Any]:
+def as_json(outcome: RuleOutcome) -> dict[str, Any]:
     """Return the JSON for one rule."""
-    effect, rule = looked.effect, looked.effect.rule
+    effect, rule = outcome.effect, outcome.effect.rule
     return {
-        "id": rule_id(looked.effect.rule),
+        "id": rule_id(outcome.effect.rule),
         "path": rule.path,
         "line": rule.line,
         "text": rule.text,
@@ -213,7 +213,7 @@ def as_json(looked: RuleOutcome) -> dict[str, Any]:
         "before": _count_json(effect.before),
         "after": _count_json(effect.after),
         "state": effect.state.value,
-        "remedy": _remedy_json(looked),
+        "remedy": _remedy_json(outcome),
         "evidence": [
             {
                 "session": one.session,
@@ -227,26 +227,26 @@ def as_json(looked: RuleOutcome) -> dict[str, Any]:
     }
 
 
-def _remedy_json(looked: RuleOutcome) -> dict[str, Any] | None:
+def _remedy_json(outcome: RuleOutcome) -> dict[str, Any] | None:
     """Return the remedy needed now, or the one proposed last; `proposal` is the one to decide on or to revert."""
     from skilld.effect.remedies import Remedy, remedy_of
 
-    remedy, rule = looked.plan.remedy, looked.effect.rule
-    if remedy is None and looked.made:
-        newest = looked.made[-1]
+    remedy, rule = outcome.plan.remedy, outcome.effect.rule
+    if remedy is None and outcome.made:
+        newest = outcome.made[-1]
         return {"kind": remedy_of(newest).value, "proposal": newest.id, "state": newest.state.value, "checks": []}
     if remedy is None:
         return None
     origin = rule.proposal if remedy is Remedy.REVERT else None
-    return {"kind": remedy.value, "proposal": origin, "state": None, "checks": _check_drafts(looked, remedy)}
+    return {"kind": remedy.value, "proposal": origin, "state": None, "checks": _check_drafts(outcome, remedy)}
 
 
-def _check_drafts(looked: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
+def _check_drafts(outcome: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
     from skilld.effect.enforce import draft_hooks
     from skilld.effect.remedies import Remedy
 
-    rule = looked.effect.rule
-    readers = rule.agents | {one.agent for one in looked.effect.evidence}
+    rule = outcome.effect.rule
+    readers = rule.agents | {one.agent for one in outcome.effect.evidence}
     drafts = draft_hooks(rule.text, readers) if remedy is Remedy.ENFORCE else []
     return [{"agent": one.agent, "file": one.file, "text": one.text} for one in drafts]
 
@@ -256,11 +256,11 @@ def _count_json(count: Count) -> dict[str, Any]:
     return {"sessions": count.sessions, "repeats": count.repeats, "interval": [round(low, 3), round(high, 3)]}
 
 
-def _print_outcome(looked: RuleOutcome, *, whole: bool) -> None:
+def _print_outcome(outcome: RuleOutcome, *, whole: bool) -> None:
     from skilld.cli.context import short_path
     from skilld.report.wording import RULES
 
-    effect = looked.effect
+    effect = outcome.effect
     rule = effect.rule
     word = RULES[effect.state.value]
     place = f"{short_path(rule.path, Path.cwd())}:{rule.line}"
@@ -269,8 +269,8 @@ def _print_outcome(looked: RuleOutcome, *, whole: bool) -> None:
     console.say(f"          {summary(effect)}", 10, style="dim")
     for one in effect.evidence[0 if whole else -_MAX_QUOTES :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
-    if (remedy := _remedy_json(looked)) is not None:
-        console.say(f"          {_advice_line(remedy, rule_id(looked.effect.rule), whole=whole)}")
+    if (remedy := _remedy_json(outcome)) is not None:
+        console.say(f"          {_advice_line(remedy, rule_id(outcome.effect.rule), whole=whole)}")
         for check in remedy["checks"] if whole else ():
             console.say(
                 f"\nDraft of {console.plain(check['file'])} for {check['agent']} (skilld does not install it):\n"
@@ -286,19 +286,19 @@ def summary(effect: Effect) -> str:
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
-        told = (
+        text = (
             "no session that started after it was added has been about it" if since else "no session has been about it"
         )
     elif after.sessions < MIN_SESSIONS:
-        told = (
+        text = (
             f"repeated in {_repeat_share(after)}{since}; "
             f"at least {MIN_SESSIONS} sessions are needed to tell whether it is followed"
         )
     else:
         low, high = after.interval
         rate = f"the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
-        told = f"repeated in {_repeat_share(after)}{since}; {rate}"
-    return told + (f". Before, you said it in {_repeat_share(before)}" if before.sessions else "")
+        text = f"repeated in {_repeat_share(after)}{since}; {rate}"
+    return text + (f". Before, you said it in {_repeat_share(before)}" if before.sessions else "")
 
 
 def _repeat_share(count: Count) -> str:

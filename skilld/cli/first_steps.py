@@ -168,7 +168,7 @@ def _unjudged_sessions(found: list[Transcript], days: float) -> list[Transcript]
 def _describe_cost(found: list[Transcript]) -> str:
     """Describe what it costs to judge these sessions. Reads them if a model will be asked."""
     from skilld.classify.backends import OFFLINE
-    from skilld.mining.candidates import with_progress as shown
+    from skilld.mining.candidates import with_progress
     from skilld.mining.questions import session_windows
     from skilld.mining.sessions import SessionFilter, read_sessions
     from skilld.settings import choice_of
@@ -178,8 +178,8 @@ def _describe_cost(found: list[Transcript]) -> str:
     if model == OFFLINE:
         return "does not call a model or send anything"
     progress = common.Progress("Reading sessions")
-    told = shown(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
-    sessions = read_sessions(told, SessionFilter(limit=len(found)), common.redactor(), lambda _: None).sessions
+    transcripts = with_progress(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
+    sessions = read_sessions(transcripts, SessionFilter(limit=len(found)), common.redactor(), lambda _: None).sessions
     progress.clear()
     calls = sum(len(session_windows(session, model)) for session in sessions)
     if not calls:

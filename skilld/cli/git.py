@@ -70,9 +70,9 @@ def _choose_repository(given: Path | None, roots: Mapping[Path, Path]) -> tuple[
         raise SkilldError(
             "No repository yet", "skilld creates a repository when it first proposes an edit to a skill outside git"
         )
-    place = (given.expanduser() if given is not None else Path.cwd()).resolve()
-    if around := [root for root in roots if place.is_relative_to(root)]:
-        root = max(around, key=lambda found: len(found.parts))
+    folder = (given.expanduser() if given is not None else Path.cwd()).resolve()
+    if enclosing := [root for root in roots if folder.is_relative_to(root)]:
+        root = max(enclosing, key=lambda found: len(found.parts))
         return root, roots[root]
     if given is None and len(roots) == 1:
         return next(iter(roots.items()))

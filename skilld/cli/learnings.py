@@ -106,9 +106,9 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
     scrub_environment()
     made = propose_learning(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:
-        from skilld.cli.proposals import as_json as told
+        from skilld.cli.proposals import as_json as proposal_json
 
-        return common.write_json(told(store, made))
+        return common.write_json(proposal_json(store, made))
     console.say(f"{console.paint(made.id, 'bold')}  {console.plain(made.skill)}  {console.plain(made.summary)}")
     console.say(f"To review it: skilld review {made.id}")
     return 0

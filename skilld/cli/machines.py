@@ -126,18 +126,18 @@ def _first_sync(store: Store, hub: Hub) -> None:
     _print_result(done)
 
 
-def _print_preview(membership: Membership, told: GatherResult, others: list[str]) -> None:
+def _print_preview(membership: Membership, gathered: GatherResult, others: list[str]) -> None:
     """Show what would be sent, and to whom."""
     from skilld.team.records import encode
 
     where, person = console.plain(membership.address), console.paint(membership.person, "bold")
     console.line(f"This machine would send the following as {person}, signed with your SSH key,")
     console.line(f"to {where}, where everyone with access can read it:")
-    for record in told.records.values():
+    for record in gathered.records.values():
         console.line(f"  {console.plain(encode(record).decode())}", style="green")
-    if not told.records:
+    if not gathered.records:
         console.line("  nothing yet: skilld has not proposed or learned anything here")
-    for rule, why in told.kept_back.items():
+    for rule, why in gathered.kept_back.items():
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
     console.line("Later decisions, learnings and repeats are sent once an hour, including your words.")
     if others:
@@ -195,8 +195,8 @@ def _sync_in_background() -> None:
 def _print_result(done: SyncResult) -> None:
     own = done.membership.person
     others = [name for name in sorted(done.found.members) if name != own]
-    told = "sent this machine's changes" if done.pushed else "nothing new to send"
-    console.line(f"{counted(len(others), 'other machine')}; {told}.")
+    sent = "sent this machine's changes" if done.pushed else "nothing new to send"
+    console.line(f"{counted(len(others), 'other machine')}; {sent}.")
     for rule, why in done.news.kept_back.items():
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
     for rule, state in done.applied.decided:

@@ -51,10 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     if reading.stopped:
         reading.stopped = _stop_reason(source, reading.stopped)
     found = outcomes(store, source, since, _review_context(store, repo))
-    told = [(one, *_propose(store, one, dry=arguments.dry_run)) for one in found]
+    results = [(one, *_propose(store, one, dry=arguments.dry_run)) for one in found]
     if arguments.json:
-        return common.write_json(_as_json(reading, told))
-    _print_reading(reading, told)
+        return common.write_json(_as_json(reading, results))
+    _print_reading(reading, results)
     return 0
 
 
@@ -135,7 +135,7 @@ def _propose(store: Store, one: Outcome, *, dry: bool) -> tuple[str, str]:
         return "", error.cause or error.title
 
 
-def _as_json(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -> dict[str, Any]:
+def _as_json(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> dict[str, Any]:
     from skilld.mining.reviews import links
 
     return {
@@ -155,12 +155,12 @@ def _as_json(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -> dict
                 "proposal": name or None,
                 "why_not": why,
             }
-            for one, name, why in told
+            for one, name, why in results
         ],
     }
 
 
-def _print_reading(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -> None:
+def _print_reading(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> None:
     from skilld.mining.reviews import links
 
     console.line(f"{counted(reading.comments, 'comment')} read.")
@@ -171,7 +171,7 @@ def _print_reading(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -
         console.line(
             f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", style="yellow"
         )
-    for one, name, why in told:
+    for one, name, why in results:
         pulls = counted(one.found.pulls, "pull request")
         console.line(f"\n{console.plain(one.found.change)}", style="bold")
         console.line(f"  {pulls}, {counted(one.found.people, 'person', 'people')}, since {one.found.since}")
@@ -181,7 +181,7 @@ def _print_reading(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -
             console.line(f"  not proposed: {console.plain(why)}")
         elif name:
             console.line(f"  proposed: skilld show {name}")
-    if not told:
+    if not results:
         console.line("No request came up in three or more pull requests.")
-    elif any(name for _, name, _ in told):
+    elif any(name for _, name, _ in results):
         console.line("\nNothing is live yet. To review: skilld review")

@@ -56,9 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json([as_json(store, proposal) for proposal in found])
     if arguments.state == "open":  # also those that can be restored, and those that were said again
         found += [*store.proposals.in_states(_parse_states("dropped")), *unwanted_said_again(store, time.time())]
-    heres = _read_open(found)
+    applicability = _read_open(found)
     for proposal in found:
-        _print_row(store, proposal, heres.get(proposal.id))
+        _print_row(store, proposal, applicability.get(proposal.id))
     if not found:
         console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
         if begin := common.first_step_hint(store):
@@ -66,7 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.state == "open":
         console.line()
         merge = (
-            f"; with git: git merge {STAGING_BRANCH}" if all(_is_mergeable(store, one, heres) for one in found) else ""
+            f"; with git: git merge {STAGING_BRANCH}"
+            if all(_is_mergeable(store, one, applicability) for one in found)
+            else ""
         )
         console.line(f"To decide: skilld review, skilld accept ID or skilld reject ID{merge}")
     return 0
@@ -83,7 +85,7 @@ def _read_open(found: Sequence[Proposal]) -> dict[str, Applicability]:
     return {proposal.id: looking.applicability(proposal) for proposal in waiting}
 
 
-def _print_row(store: Store, proposal: Proposal, here: Applicability | None) -> None:
+def _print_row(store: Store, proposal: Proposal, applicability: Applicability | None) -> None:
     from skilld.evals.results import result_lines as evaluated
     from skilld.proposals.remarks import describe_decision, describe_standing, list_contradictions
 
@@ -100,7 +102,7 @@ def _print_row(store: Store, proposal: Proposal, here: Applicability | None) -> 
     now = time.time()
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
-    unfit = here.unfit if here is not None else ""
+    unfit = applicability.unfit if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
     remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
@@ -132,12 +134,12 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def _is_mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Applicability]) -> bool:
+def _is_mergeable(store: Store, proposal: Proposal, applicability: Mapping[str, Applicability]) -> bool:
     """Whether plain `git merge skilld/staging` in the skill's folder would merge it, and nothing else."""
     from skilld.proposals.remarks import base_warning, is_on_staging
 
     own = proposal.repo.startswith(f"{common.places().repositories}/")
-    clean = proposal.id in heres and heres[proposal.id].merges
+    clean = proposal.id in applicability and applicability[proposal.id].merges
     return clean and is_on_staging(proposal) and not own and not base_warning(store, proposal)
 
 
@@ -194,13 +196,23 @@ def run_show(arguments: argparse.Namespace) -> int:
         shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
         return common.write_json(as_json(store, proposal) | shown)
     remark = describe_standing(store, proposal, time.time())
-    here = ProposalReader().applicability(proposal) if is_open else Applicability()
+    applicability = ProposalReader().applicability(proposal) if is_open else Applicability()
     own = personal_file_name(store, proposal, common.host()) if is_open else ""
-    here = replace(here, merges=here.merges and is_on_staging(proposal) and not remark, own=own)
-    around = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
-    remarks = (*describe_decision(store, proposal), remark, here.unfit, *around, *list_contradictions(store, proposal))
+    applicability = replace(
+        applicability, merges=applicability.merges and is_on_staging(proposal) and not remark, own=own
+    )
+    borrowed = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
+    remarks = (
+        *describe_decision(store, proposal),
+        remark,
+        applicability.unfit,
+        *borrowed,
+        *list_contradictions(store, proposal),
+    )
     ways = not arguments.without_commands
-    print_proposal(proposal, lines, (*remarks, *result_lines(store, proposal)), here, parts if ways else (), ways=ways)
+    print_proposal(
+        proposal, lines, (*remarks, *result_lines(store, proposal)), applicability, parts if ways else (), ways=ways
+    )
     return 0
 
 
@@ -208,12 +220,12 @@ def print_proposal(
     proposal: Proposal,
     lines: list[str],
     remarks: Iterable[str],
-    here: Applicability,
+    applicability: Applicability,
     parts: Sequence[Part] = (),
     *,
     ways: bool = True,
 ) -> None:
-    """Print a proposal for a person, with `remarks` on its state; `here` says which commands work.
+    """Print a proposal for a person, with `remarks` on its state; `applicability` says which commands work.
 
     Several `parts` are numbered. Without `ways` no commands are printed.
     """
@@ -238,7 +250,7 @@ def print_proposal(
     console.diff(lines)
     if len(parts) > 1:
         _print_parts(proposal, parts, why)
-    commands = list(_commands(proposal, here)) if proposal.commit and ways else []
+    commands = list(_commands(proposal, applicability)) if proposal.commit and ways else []
     if commands:
         console.line()
         _print_commands(commands)
@@ -296,7 +308,7 @@ def describe_origin(proposal: Proposal) -> str:
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
 
-def _commands(proposal: Proposal, here: Applicability) -> Iterator[tuple[str, str]]:
+def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tuple[str, str]]:
     """Yield the commands that decide, and what each does; none that would conflict or merge more than this proposal."""
     if proposal.state.value != "open":
         yield from _commands_after_decision(proposal)
@@ -305,14 +317,17 @@ def _commands(proposal: Proposal, here: Applicability) -> Iterator[tuple[str, st
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
         git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
-    if not here.unfit:
+    if not applicability.unfit:
         yield f"skilld accept {proposal.id}", where
-        if here.own:
-            yield f"skilld accept {proposal.id} --to {here.own}", "write it to your own file, for all your projects"
+        if applicability.own:
+            yield (
+                f"skilld accept {proposal.id} --to {applicability.own}",
+                "write it to your own file, for all your projects",
+            )
     yield f"skilld reject {proposal.id}", f"discard it; it is {common.REPROPOSAL_CONDITION}"
-    if here.picks:
+    if applicability.picks:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
-    if here.merges:
+    if applicability.merges:
         yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
 
 

@@ -152,17 +152,17 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     _read_new(engine)
     engine.close_due(time.time())
     umask = engine.host.umask
-    if lost := engine.recovery_job(time.time()):
-        engine.record_recovery(worker.do(Job(lost, umask), seconds), time.time())
+    if recovery := engine.recovery_job(time.time()):
+        engine.record_recovery(worker.do(Job(recovery, umask), seconds), time.time())
     done = _finish_due(engine, worker)
-    if look := PollSchedule(engine.store).job(time.time()):
-        found = worker.do(Job(look, umask), seconds)
+    if poll := PollSchedule(engine.store).job(time.time()):
+        found = worker.do(Job(poll, umask), seconds)
         if isinstance(found, GitResult):
             record_observation(engine.store, found, time.time())
         done += _finish_due(engine, worker)  # proposals that the poll found to no longer fit
-    if mend := due_after_corrections(engine, time.time()):
+    if repair := due_after_corrections(engine, time.time()):
         with VerbWorker(engine.host.environment) as verb:
-            verb.do(Job(mend, umask), seconds)
+            verb.do(Job(repair, umask), seconds)
     if not brief:
         _print_totals(engine, done, _count_failed(engine) - before)
     return 0
@@ -270,8 +270,8 @@ def _own_skills(engine: Engine) -> set[Path]:
     from skilld.agents import ADAPTERS
     from skilld.ingest.discover import skill_places
 
-    around = engine.host
-    places = [skill_places(name, around.home, around.environment, around.roots) for name in ADAPTERS]
+    host = engine.host
+    places = [skill_places(name, host.home, host.environment, host.roots) for name in ADAPTERS]
     folders = {folder for place in places for folder in place.absolute}
     return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
 
@@ -338,13 +338,13 @@ def _print_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import program_names
 
-    around = engine.host.environment
+    environment = engine.host.environment
     summary = engine.store.transcripts.summary()
     absent = []
     for name, adapter in ADAPTERS.items():
         if files := summary.get(name, {}).get("files", 0):
             _print_row(adapter.INFO.title, counted(files, "session file"))
-        elif on_path(program_names(adapter.INFO.title), around) or any(
+        elif on_path(program_names(adapter.INFO.title), environment) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name
         ):
             _print_row(adapter.INFO.title, "no sessions yet")

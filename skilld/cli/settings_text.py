@@ -42,9 +42,9 @@ def with_setting(text: str, key: str, literal: str) -> str:
     headers = {
         _table_name(line): number for number, line in enumerate(lines) if number not in taken and _table_name(line)
     }
-    if beside := [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]:
-        name = key if table and not beside[-1].table else name
-        lines.insert(beside[-1].end, f"{name} = {literal}")
+    if same_table := [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]:
+        name = key if table and not same_table[-1].table else name
+        lines.insert(same_table[-1].end, f"{name} = {literal}")
     elif table in headers:
         lines.insert(headers[table] + 1, f"{name} = {literal}")
     elif table:

@@ -193,8 +193,8 @@ def _print_status(shown: dict[str, Any]) -> None:
         console.say(f"budget    spent: {why}; the rest is on hold until tomorrow", style="yellow")
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     for drift in shown["drift"][:1]:
-        told = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
-        console.line(f"format    {told}", style="yellow")
+        message = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
+        console.line(f"format    {message}", style="yellow")
     muted = shown["snoozed_until"] and f"off until {shown['snoozed_until']} (turn on: skilld snooze off)"
     if notices := "; ".join(filter(None, (shown["notices"], muted))):
         console.say(f"notices   {console.plain(notices)}")
@@ -220,8 +220,8 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
 
     missed = turns["judged"] - turns["taught"]
     if turns["judged"]:
-        told = f"{turns['judged']} judged: {turns['taught']} with a lasting instruction, {missed} without"
-        console.say(f"turns     {told}")
+        text = f"{turns['judged']} judged: {turns['taught']} with a lasting instruction, {missed} without"
+        console.say(f"turns     {text}")
     if missed and judge == OFFLINE:
         hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
         console.say(f"          {hint}", 10, style="dim")
@@ -270,8 +270,8 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
     console.table(rows)
     if absent := [name for name, facts in agents.items() if not facts["files"]]:
         number = counted(len(absent), "other agent")
-        told = f"{number} without sessions here (list: skilld doctor)" if rows else "no sessions read yet"
-        console.say(f"agents    {told}")
+        text = f"{number} without sessions here (list: skilld doctor)" if rows else "no sessions read yet"
+        console.say(f"agents    {text}")
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
@@ -332,7 +332,7 @@ def _describe_budget(most: dict[str, Any]) -> str:
         (most["tokens"], f"{most['tokens']:,} tokens"),
         (most["usd"], _format_usd(most["usd"])),
     )
-    return ", ".join(told for limit, told in limits if limit)
+    return ", ".join(text for limit, text in limits if limit)
 
 
 def collect_cost() -> dict[str, Any]:

@@ -141,12 +141,12 @@ def join(arguments: argparse.Namespace) -> int:
     address = _remote_address(repo, remote, removed)
     membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
     hub = team_hub(repo, membership, removed)
-    leaving = outgoing(store, repo, membership)
-    _print_preview(membership, leaving)
+    shared = outgoing(store, repo, membership)
+    _print_preview(membership, shared)
     if not arguments.yes and not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED):
         console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
-    pushed = _first_sync(store, hub, leaving)
+    pushed = _first_sync(store, hub, shared)
     console.line(f"Joined the team at {console.plain(address)} as {name}.")
     _print_branch(pushed)
     console.line("  see its rules: skilld team status")
@@ -154,8 +154,8 @@ def join(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-def _first_sync(store: Store, hub: Hub, leaving: Outgoing) -> str:
-    _, _, pushed = sync_and_save(store, hub, leaving.records, first=True)
+def _first_sync(store: Store, hub: Hub, shared: Outgoing) -> str:
+    _, _, pushed = sync_and_save(store, hub, shared.records, first=True)
     repositories = [*common.settings().team.repositories, Path(hub.membership.repo)]
     write_setting(common.places().settings_file, "team.repositories", ",".join(dict.fromkeys(map(str, repositories))))
     return pushed
@@ -179,7 +179,7 @@ def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
     return absolute_address(found[0], repo.toplevel)
 
 
-def _print_preview(membership: Membership, leaving: Outgoing) -> None:
+def _print_preview(membership: Membership, shared: Outgoing) -> None:
     """Print what would be shared, as the others would see it, and what is kept back."""
     from skilld.team.records import encode
 
@@ -188,12 +188,12 @@ def _print_preview(membership: Membership, leaving: Outgoing) -> None:
         f"You would share the following as {console.paint(membership.person, 'bold')}, signed with your SSH key,"
     )
     console.line(f"with everyone who can read {where}:")
-    for record in leaving.records:
+    for record in shared.records:
         if record.rule:
             console.line(f"  {console.plain(encode(record).decode())}", style="green")
-    if not any(record.rule for record in leaving.records):
+    if not any(record.rule for record in shared.records):
         console.line("  nothing yet: you have not accepted any rules here")
-    _print_kept_back(leaving.kept)
+    _print_kept_back(shared.kept)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
     more += [] if membership.open else ["rules you have not yet decided on (--open)"]
     console.line(
@@ -234,10 +234,10 @@ def sync(arguments: argparse.Namespace) -> int:
     if arguments.unasked:
         return run_as_job("team sync", _sync_all)
     store, repo, hub = _open_team(arguments)
-    leaving = outgoing(store, repo, hub.membership)
-    hub, found, pushed = sync_and_save(store, hub, leaving.records)
+    shared = outgoing(store, repo, hub.membership)
+    hub, found, pushed = sync_and_save(store, hub, shared.records)
     ready = team_rules(hub, found)
-    _print_kept_back(leaving.kept)
+    _print_kept_back(shared.kept)
     people = counted(len(found.members), "person", "people")
     console.line(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
     _print_branch(pushed)
@@ -396,5 +396,5 @@ def _sync_one(store: Store, folder: Path, removed: Mapping[str, str], *, weekly:
         save(store, replace(known, asked_at=now))  # an unreachable host is asked again in a week
         update_pull_request(store, repo, removed)
         return
-    leaving = outgoing(store, repo, known)
-    sync_and_save(store, team_hub(repo, known, removed), leaving.records)
+    shared = outgoing(store, repo, known)
+    sync_and_save(store, team_hub(repo, known, removed), shared.records)

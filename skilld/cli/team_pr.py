@@ -36,10 +36,10 @@ def pull_request(arguments: argparse.Namespace) -> int:
         return update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run)
     from skilld.team.sync import RULES_BRANCH
 
-    told: dict[str, Any] = {"branch": RULES_BRANCH, "remote": "", "commits": [], "url": None}
+    document: dict[str, Any] = {"branch": RULES_BRANCH, "remote": "", "commits": [], "url": None}
     with redirect_stdout(sys.stderr):
-        code = update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run, told=told)
-    common.write_json(told)
+        code = update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run, document=document)
+    common.write_json(document)
     return code
 
 
@@ -50,50 +50,50 @@ def update_pull_request(
     named: Sequence[str] = (),
     *,
     dry_run: bool = False,
-    told: dict[str, Any] | None = None,
+    document: dict[str, Any] | None = None,
 ) -> int:
-    """Open or update a team's pull request with the rules that are ready or `named`; `told` is filled for the JSON."""
-    told = {} if told is None else told
+    """Open or update a team's pull request with the rules that are ready or `named`; fills the JSON `document`."""
+    document = {} if document is None else document
     from skilld.git.objects import person_ident
     from skilld.team.branch import commit_subject
     from skilld.team.pull_request import choose, new_rejections, read_branch_state, write_branch
 
     membership = team.require_membership(store, repo)
-    told["remote"] = membership.remote
-    leaving = team.outgoing(store, repo, membership)
-    hub, found, _ = team.sync_and_save(store, team.team_hub(repo, membership, removed), leaving.records)
+    document["remote"] = membership.remote
+    shared = team.outgoing(store, repo, membership)
+    hub, found, _ = team.sync_and_save(store, team.team_hub(repo, membership, removed), shared.records)
     host = _host(repo, hub)
-    pull, away = _newest_pull(host)
-    at = read_branch_state(hub, pull)
-    if gone := new_rejections(hub, found, at, pull, team.today()):
-        hub, found, _ = team.sync_and_save(store, hub, [*leaving.records, *gone])
+    pull, host_problem = _newest_pull(host)
+    state = read_branch_state(hub, pull)
+    if rejected := new_rejections(hub, found, state, pull, team.today()):
+        hub, found, _ = team.sync_and_save(store, hub, [*shared.records, *rejected])
     team.print_refused(found)
-    on_it = hub.membership.rules if at.rules else ""  # the branch of a closed pull request does not count
-    rules = team.team_rules(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
+    rules_commit = hub.membership.rules if state.rules else ""  # the branch of a closed pull request does not count
+    rules = team.team_rules(replace(hub, membership=replace(hub.membership, rules=rules_commit)), found)
     picked = choose(rules, named)
-    built = write_branch(hub, at, picked, _loaded_by(repo), person_ident(repo.git, 0), named=named)
+    built = write_branch(hub, state, picked, _loaded_by(repo), person_ident(repo.git, 0), named=named)
     _print_built(built)
-    told["commits"] = [{"subject": commit_subject(one.candidate), "path": one.path} for one in built.commits]
-    if not built.commits and not at.rules:
+    document["commits"] = [{"subject": commit_subject(one.candidate), "path": one.path} for one in built.commits]
+    if not built.commits and not state.rules:
         there = "the team's files already contain all rules that are ready"
         console.line("Nothing was proposed." if built.left_out else f"Nothing to propose: {there}.")
         return Exit.OK
     if dry_run:
         return Exit.OK
     if built.commits:
-        hub, found, _ = _push(store, hub, at, built, leaving.records)
-    told["url"] = _open_or_update(hub, found, host, pull, away)
+        hub, found, _ = _push(store, hub, state, built, shared.records)
+    document["url"] = _open_or_update(hub, found, host, pull, host_problem)
     return Exit.OK
 
 
 def _push(
-    store: Store, hub: Hub, at: BranchState, built: BranchResult, records: Sequence[Record]
+    store: Store, hub: Hub, state: BranchState, built: BranchResult, records: Sequence[Record]
 ) -> tuple[Hub, ReadResult, str]:
     """Push the branch, then tell the others. If killed in between, the next run finds the commits on the branch."""
     from skilld.team.pull_request import proposal_records, push_branch
     from skilld.team.sync import RULES_BRANCH
 
-    push_branch(hub, at, built.tip)
+    push_branch(hub, state, built.tip)
     console.line(f"Pushed {counted(len(built.commits), 'commit')} to {RULES_BRANCH}.")
     return team.sync_and_save(store, hub, [*records, *proposal_records(built.commits, team.today())])
 
@@ -121,15 +121,15 @@ def _newest_pull(host: Host) -> tuple[PullRequest | None, str]:
         return None, error.cause
 
 
-def _open_or_update(hub: Hub, found: ReadResult, host: Host, pull: PullRequest | None, away: str) -> str | None:
+def _open_or_update(hub: Hub, found: ReadResult, host: Host, pull: PullRequest | None, host_problem: str) -> str | None:
     """Open or update the pull request; return its address, if there is one."""
     from skilld.context.tokenizer import tokenizer
     from skilld.team.pull_request import TITLE, describe
     from skilld.team.sync import RULES_BRANCH
 
     one = hub.membership
-    if away:
-        console.line(f"No pull request was opened: {console.plain(away)}.")
+    if host_problem:
+        console.line(f"No pull request was opened: {console.plain(host_problem)}.")
         link = host.place.link(RULES_BRANCH, one.branch)
         console.line(
             f"  open it here: {link}" if link else f"  open one on your Git host, from {RULES_BRANCH} to {one.branch}"

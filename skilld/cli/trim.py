@@ -63,20 +63,20 @@ def run(arguments: argparse.Namespace) -> int:
     store = common.store_or_empty() if arguments.dry_run and not arguments.ask else common.store()
     refresh(store)
     counter = tokenizer()
-    looks, model = find_cuts(store, arguments, counter)
-    cuts = [(one.file.ref, cut) for one in looks for cut in one.cuts]
+    file_cuts, model = find_cuts(store, arguments, counter)
+    cuts = [(one.file.ref, cut) for one in file_cuts for cut in one.cuts]
     planned = plan(cuts, store.proposals.all())
-    told = [(one, *_propose(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
+    results = [(one, *_propose(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
     if arguments.json:
-        shown = [_as_json(one, name, trouble) for one, name, trouble in told]
+        shown = [_as_json(one, name, trouble) for one, name, trouble in results]
         return common.write_json(
-            {"tokenizer": counter.name, "cuts": shown, "files": [_file_as_json(one) for one in looks]}
+            {"tokenizer": counter.name, "cuts": shown, "files": [_file_as_json(one) for one in file_cuts]}
         )
-    for one, name, trouble in told:
+    for one, name, trouble in results:
         _print_cut(one, name, trouble)
-    for found in looks:
+    for found in file_cuts:
         _print_notes(found)
-    if not told:
+    if not results:
         console.line(
             "Nothing can be removed safely." + ("" if arguments.ask else " A model may find more: skilld trim --ask")
         )
@@ -112,12 +112,12 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     }
     model = _TrimModel(store, settings, "trim") if arguments.ask else None
     finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
-    looks = []
+    file_cuts = []
     for one in files:
         others = {Path(path).name: parsed_files[path] for path in one.beside if path in parsed_files}
         if one.ref.path in parsed_files:
-            looks.append(finder.find_in(one, parsed_files[one.ref.path], others))
-    return looks, model.model if model else ""
+            file_cuts.append(finder.find_in(one, parsed_files[one.ref.path], others))
+    return file_cuts, model.model if model else ""
 
 
 def _is_wanted(file: TrimmableFile, path: str | None) -> bool:
@@ -161,8 +161,8 @@ class _CutFinder:
             if self.model:
                 named, trouble = self.model.find_cuts(parsed, known, self.counter, cuts)
                 cuts += named
-        told = tuple(Surprise(Kind.DEAD, path, f"{one.name}: {one.why}", one.line) for one in dead)
-        return FileCuts(file, self.counter.count(text), tuple(cuts), told, tuple(doubtful_lines(parsed)), trouble)
+        surprises = tuple(Surprise(Kind.DEAD, path, f"{one.name}: {one.why}", one.line) for one in dead)
+        return FileCuts(file, self.counter.count(text), tuple(cuts), surprises, tuple(doubtful_lines(parsed)), trouble)
 
 
 def _own_lines(store: Store, path: str) -> frozenset[str]:
@@ -189,8 +189,8 @@ class _TrimModel(BudgetedModel):
             return [], f"the model was not asked because today's budget is spent ({why})"
         if not parsed.units or counter.count(text) > _MAX_SENT_TOKENS:
             return [], "the model was not asked because the file is too long" if parsed.units else ""
-        told = numbered_texts(parsed)
-        work = FindRedundancy(self.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
+        pieces = numbered_texts(parsed)
+        work = FindRedundancy(self.spec, tuple(number for number, _ in pieces), tuple(part for _, part in pieces))
         result, why = self.ask(work)
         if not isinstance(result, RedundancyResult):
             return [], f"the model did not answer: {why}"

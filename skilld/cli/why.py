@@ -169,7 +169,7 @@ def _update_behind(proposal: Proposal, line: str) -> Update | None:
 def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
     from skilld.types import OBSERVED_TURN
 
-    behind = _update_behind(proposal, line)
+    update = _update_behind(proposal, line)
     return {
         "id": proposal.id,
         "state": proposal.state.value,
@@ -177,7 +177,7 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
         "summary": proposal.summary,
         "reason": proposal.reason,
         "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
-        "observed": {"where": behind.reason, "ran": behind.quote} if behind and behind.turn == OBSERVED_TURN else None,
+        "observed": {"where": update.reason, "ran": update.quote} if update and update.turn == OBSERVED_TURN else None,
         "agent": proposal.agent,
         "session_id": proposal.session_id,
         "model": proposal.model,
@@ -193,18 +193,18 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     from skilld.proposals.remarks import describe_doubt
     from skilld.types import OBSERVED_TURN
 
-    behind = _update_behind(proposal, line)
+    update = _update_behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
     when = f"accepted {accepted}" if accepted else f"proposed {proposal.created_at}"
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
-    console.say(f"  {console.plain(behind.change if behind else proposal.summary)}")
-    if behind is not None and behind.turn == OBSERVED_TURN:
-        console.say(f"  {console.plain(behind.reason)}; not said by you")
-        console.say(f"  the agent ran: {console.plain(behind.quote)}")
+    console.say(f"  {console.plain(update.change if update else proposal.summary)}")
+    if update is not None and update.turn == OBSERVED_TURN:
+        console.say(f"  {console.plain(update.reason)}; not said by you")
+        console.say(f"  the agent ran: {console.plain(update.quote)}")
     else:
-        for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
+        for quote in [update.quote] if update else [evidence.quote for evidence in proposal.evidence]:
             console.say(f"  you: “{console.plain(quote)}”")
-    if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
+    if others := [one.change for one in proposal.updates if update and one.change and one is not update]:
         console.say(f"  in the same proposal: {console.plain(cut(' '.join(others), _MAX_OTHER_CHARS))}", style="dim")
     who = f"{describe_origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
     console.say(f"  {who}", style="dim")

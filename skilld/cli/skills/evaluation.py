@@ -112,8 +112,8 @@ class _Evaluation:
             return self._report(self._stored_outcome(plan), "")
         if self._arguments.dry_run:
             if not self._arguments.json:
-                told = expected.describe(console.plain(plan.model))
-                console.line(f"The evaluation would take {told}. {evaluation_output.describe_power(plan.pairs)}")
+                cost = expected.describe(console.plain(plan.model))
+                console.line(f"The evaluation would take {cost}. {evaluation_output.describe_power(plan.pairs)}")
             return self._report(self._stored_outcome(plan), "")
         if not self._confirm(plan, expected, spec):
             return Exit.FAILURE
