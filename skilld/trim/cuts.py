@@ -80,7 +80,7 @@ class Protected:
     going: Collection[int] = ()
 
 
-_Reason = tuple[CutReason, str]
+Reason = tuple[CutReason, str]  # with the other place that says the same
 MODEL_REASONS = {CutReason.SAID, CutReason.SHORTER}
 _JUDGED_REASONS = {*MODEL_REASONS, CutReason.UNUSED, CutReason.DEAD}
 _NUMBERED = re.compile(r"(?:(?:step|phase|part|stage)\s*)?\d+\b", re.IGNORECASE)
@@ -91,13 +91,13 @@ _PARENTHESIS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _NON_SLUG_CHARACTERS = re.compile(r"[^\w\- ]")
 
 
-def cuts(parsed: ParsedFile, chosen: Mapping[int, _Reason], count: Callable[[str], int], kept: Protected) -> list[Cut]:
+def cuts(parsed: ParsedFile, chosen: Mapping[int, Reason], count: Callable[[str], int], kept: Protected) -> list[Cut]:
     """Return cuts of the chosen units, one for neighbours with the same reason, within the limits of an edit."""
     left = _removable_units(parsed, chosen, kept)
     reasons = dict(chosen)
     for at in sorted(left - set(chosen), reverse=True):  # a lead has the reason of the unit it leads to
         reasons[at] = reasons[at + 1]
-    runs: list[tuple[range, _Reason]] = []
+    runs: list[tuple[range, Reason]] = []
     for lines, reason in _line_groups(parsed, left, reasons):
         joined = range(runs[-1][0].start, lines.stop) if runs else lines
         if runs and runs[-1][0].stop == lines.start and runs[-1][1] == reason and _fits_one_edit(parsed, joined):
@@ -108,7 +108,7 @@ def cuts(parsed: ParsedFile, chosen: Mapping[int, _Reason], count: Callable[[str
     return [one for one in made if one is not None]
 
 
-def _removable_units(parsed: ParsedFile, chosen: Mapping[int, _Reason], kept: Protected) -> set[int]:
+def _removable_units(parsed: ParsedFile, chosen: Mapping[int, Reason], kept: Protected) -> set[int]:
     """Return the chosen units without those that would leave a heading that has to stay with nothing below it."""
     left = whole_units(parsed, chosen, kept.units)
     judged = {at for at, (why, _) in chosen.items() if why in _JUDGED_REASONS}
@@ -194,8 +194,8 @@ def mentions(text: str, title: str) -> bool:
 
 
 def _line_groups(
-    parsed: ParsedFile, left: Collection[int], reasons: Mapping[int, _Reason]
-) -> Iterator[tuple[range, _Reason]]:
+    parsed: ParsedFile, left: Collection[int], reasons: Mapping[int, Reason]
+) -> Iterator[tuple[range, Reason]]:
     """Yield the lines that go together, in order: whole sections, leads with their followers, single units."""
     done = 0
     followed = lead_followers(parsed)
@@ -229,7 +229,7 @@ def _fits_one_edit(parsed: ParsedFile, lines: range) -> bool:
     return len(lines) <= MAX_CHANGED_LINES and size <= MAX_CHANGED_CHARACTERS
 
 
-def make_cut(parsed: ParsedFile, first: int, stop: int, reason: _Reason, count: Callable[[str], int]) -> Cut | None:
+def make_cut(parsed: ParsedFile, first: int, stop: int, reason: Reason, count: Callable[[str], int]) -> Cut | None:
     """Return the cut of lines [first, stop) of the body, or None if one edit may not make it."""
     why, where = reason
     text = "\n".join(line.text for line in parsed.body[first:stop])

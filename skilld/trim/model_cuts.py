@@ -14,7 +14,7 @@ from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.errors import SkilldError
 from skilld.text import cut, fold, folded
 from skilld.trim.code_cuts import FileFacts, unmanaged_units
-from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, order_cuts
+from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, Reason, cuts, order_cuts
 from skilld.trim.equivalence import binding_words, checked_rewording, is_covered, is_redundant
 from skilld.trim.pieces import Piece, is_balanced, is_code, pieces, pieces_by_unit, rewrite
 from skilld.trim.units import ParsedFile
@@ -22,9 +22,6 @@ from skilld.types import Operation
 from skilld.words import content_stems
 
 _MIN_SAVED = 5  # tokens: a rewording that saves less is not proposed
-
-
-_Reason = tuple[CutReason, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ def cuts_from_answers(
         if (text := checked_rewording(part.text, one.text)) and count(text) < count(part.text)
     }
     reasons = _redundant_pieces(parsed, free, given.values(), said, going)
-    chosen: dict[int, _Reason] = {}
+    chosen: dict[int, Reason] = {}
     anew: list[tuple[range, list[str]]] = []
     for at, inside in pieces_by_unit(parsed).items():
         gone = [part for part in inside if part in reasons]
@@ -109,7 +106,7 @@ def cuts_from_answers(
 def unit_cuts(
     parsed: ParsedFile,
     known: FileFacts,
-    chosen: Mapping[int, _Reason],
+    chosen: Mapping[int, Reason],
     count: Callable[[str], int],
     besides: Sequence[Cut] = (),
 ) -> list[Cut]:

@@ -96,31 +96,31 @@ class Offline:
         """
         rules_are_loaded = bool(skills or instructions)
         updates: list[Update] = []
-        talk = 0  # further turns for which talk about the product may continue
+        product_talk = 0  # further turns for which talk about the product may continue
         for i, message in enumerate(messages):
             if message.turn is None:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
-            said_so = (part for one in find_lasting(message.text, agent) for part in _split_halves(one))
-            heard = [one for one in said_so if not (rules_are_loaded and refers_to_rule_file(one))]
+            lasting = (part for one in find_lasting(message.text, agent) for part in _split_halves(one))
+            matches = [one for one in lasting if not (rules_are_loaded and refers_to_rule_file(one))]
             if skills:
-                said = (_clearest_part(one, heard, skills, agent) for one in find_practices(message.text, agent))
-                heard += [one for one in said if one is not None]
-                taken_up = [
+                practices = (_clearest_part(one, matches, skills, agent) for one in find_practices(message.text, agent))
+                matches += [one for one in practices if one is not None]
+                statements = [
                     one for one in find_statements(message.text, agent) if is_about_line(one, skills, agent[-1:])
                 ]
-                heard += _without_overlaps(taken_up, heard)
-            heard = [one for one in heard if not is_about_single_thing(one, skills)]
-            if talk:
-                kept = [one for one in heard if not _continues_product_talk(one)]
-                talk, heard = (_PRODUCT_TALK_TURNS if len(kept) < len(heard) else talk - 1), kept
+                matches += _without_overlaps(statements, matches)
+            matches = [one for one in matches if not is_about_single_thing(one, skills)]
+            if product_talk:
+                kept = [one for one in matches if not _continues_product_talk(one)]
+                product_talk, matches = (_PRODUCT_TALK_TURNS if len(kept) < len(matches) else product_talk - 1), kept
             if _speaks_of_product(message.text):
-                talk = _PRODUCT_TALK_TURNS
+                product_talk = _PRODUCT_TALK_TURNS
             # With one skill in use, an objection is certainly about its work.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
                 _make_update(one, message, agent, skills, answered if is_objection(one, message.text) else None)
-                for one in heard
+                for one in matches
             ]
         return without_retracted(_deduplicate(updates), messages) if updates else []
 
@@ -131,25 +131,25 @@ class Offline:
 
 
 def _clearest_part(
-    said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]
+    match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]
 ) -> Match | None:
     """Return the relevant part of a match: all of it, or the first part that is clear on its own."""
-    if not _is_relevant(said, heard, skills, agent):
+    if not _is_relevant(match, matches, skills, agent):
         return None
-    clear = (one for one in with_parts(said) if phrase(one).clear and _is_relevant(one, heard, skills, agent))
-    return next(clear, said)
+    clear = (one for one in with_parts(match) if phrase(one).clear and _is_relevant(one, matches, skills, agent))
+    return next(clear, match)
 
 
-def _split_halves(heard: Match) -> tuple[Match, ...]:
+def _split_halves(match: Match) -> tuple[Match, ...]:
     """Return the two halves of a match if both are clear on their own, otherwise the whole."""
-    return heard.halves if heard.halves and all(phrase(one).clear for one in heard.halves) else (heard,)
+    return match.halves if match.halves and all(phrase(one).clear for one in match.halves) else (match,)
 
 
-def _without_overlaps(found: Sequence[Match], heard: Sequence[Match]) -> list[Match]:
-    """Return the matches that do not overlap with each other or with those heard before."""
+def _without_overlaps(found: Sequence[Match], matches: Sequence[Match]) -> list[Match]:
+    """Return the matches that overlap neither with each other nor with `matches`."""
     kept: list[Match] = []
     for one in found:
-        if not any(one.quote in other.quote or other.quote in one.quote for other in (*heard, *kept)):
+        if not any(one.quote in other.quote or other.quote in one.quote for other in (*matches, *kept)):
             kept.append(one)
     return kept
 
@@ -161,12 +161,12 @@ def _speaks_of_product(text: str) -> bool:
     )
 
 
-def _continues_product_talk(heard: Match) -> bool:
+def _continues_product_talk(match: Match) -> bool:
     """Whether a match after talk about the product is part of that talk."""
-    of_it = heard.cue in _PRODUCT_CUES or (
-        heard.cue in _STANDING_CUES and (states_demand(heard.quote) or not is_order(heard))
+    of_it = match.cue in _PRODUCT_CUES or (
+        match.cue in _STANDING_CUES and (states_demand(match.quote) or not is_order(match))
     )
-    return of_it and not is_about_work(heard.quote)
+    return of_it and not is_about_work(match.quote)
 
 
 def _skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
@@ -185,14 +185,14 @@ def _subject_stems(skill: SkillDoc) -> frozenset[str]:
     return content_stems(f"{skill.name.replace('-', ' ')} {read_front(skill.text).description}")
 
 
-def _is_relevant(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
+def _is_relevant(match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
     """Whether words without a lasting cue are about a skill in use, or correct a line of it."""
-    if any(said.quote in one.quote for one in heard):
+    if any(match.quote in one.quote for one in matches):
         return False
-    change = phrase(said).text
-    if said.demands and not any(is_about_output(said.said, skill) for skill in skills):
+    change = phrase(match).text
+    if match.demands and not any(is_about_output(match.said, skill) for skill in skills):
         return False
-    if said.cue is Cue.PRACTICE and any(_is_about_skill(said, change, skill, skills, agent[-1:]) for skill in skills):
+    if match.cue is Cue.PRACTICE and any(_is_about_skill(match, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:
         old = contradicted_block(change, skill.text)
@@ -202,7 +202,7 @@ def _is_relevant(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc]
 
 
 def _is_about_skill(
-    heard: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc], before: Sequence[str]
+    match: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc], before: Sequence[str]
 ) -> bool:
     """Whether a match is about the work that `skill` guides.
 
@@ -210,11 +210,11 @@ def _is_about_skill(
     agent's last message.
     """
     opening = skill.text[:_OPENING_CHARACTERS]
-    translated = other_tongue(change, opening) or heard.language not in likely_languages(opening)
-    refused = refused_part(change) if heard.cue is Cue.PRACTICE and not translated else ""
+    translated = other_tongue(change, opening) or match.language not in likely_languages(opening)
+    refused = refused_part(change) if match.cue is Cue.PRACTICE and not translated else ""
     if refused and not stems(refused) & stems(skill.text):
         return False  # "the red one, not the blue one" refuses nothing that the skill wants
-    if is_related(heard, change, skill, before):
+    if is_related(match, change, skill, before):
         return True
     if len(skills) > 1:
         return False
@@ -226,57 +226,57 @@ def _is_about_skill(
 
 
 def _make_update(
-    heard: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
+    match: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
-    said = phrase(heard)
+    said = phrase(match)
     if (
         not said.clear
-        and heard.cue in _STANDING_CUES
-        and (heard.cue is not Cue.LASTING or len(stems(said.text)) <= _MAX_LEANING_STEMS)
+        and match.cue in _STANDING_CUES
+        and (match.cue is not Cue.LASTING or len(stems(said.text)) <= _MAX_LEANING_STEMS)
     ):
-        meant = ((one, phrased) for one in with_context(heard, message.text) if (phrased := phrase(one)).clear)
-        heard, said = next(meant, (heard, said))
-    if said.clear and (both := join_previous(heard, message.text)) and _lacks_subject(heard, said.text, message.text):
-        heard, said = both, phrase_joined(both)
+        meant = ((one, phrased) for one in with_context(match, message.text) if (phrased := phrase(one)).clear)
+        match, said = next(meant, (match, said))
+    if said.clear and (both := join_previous(match, message.text)) and _lacks_subject(match, said.text, message.text):
+        match, said = both, phrase_joined(both)
     last = _MAX_WORK_MESSAGES if len(skills) == 1 else 1
-    quote = heard.quote.replace("-", " ").lower()
+    quote = match.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
     in_use = sorted(_skills_by_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, _subject_stems(doc)))
-    lasting_step = heard.cue is Cue.LASTING and asks_for_step(heard.quote)
-    asked = heard.quote if lasting_step else said.text  # the word "step" shows that it is about the skill's steps
+    lasting_step = match.cue is Cue.LASTING and asks_for_step(match.quote)
+    asked = match.quote if lasting_step else said.text  # the word "step" shows that it is about the skill's steps
     skill = next(
-        (doc for doc in named or in_use if _is_about_skill(heard, asked, doc, skills, agent[-last:])), answered
+        (doc for doc in named or in_use if _is_about_skill(match, asked, doc, skills, agent[-last:])), answered
     )
     target = skill or (in_use[0] if in_use else None)
-    confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR_CONFIDENCE)
-    if target and not skill and not PROJECT_SCOPE.search(heard.quote):  # project rules go to other files
+    confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
+    if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
         confidence = min(confidence, _UNRELATED_CONFIDENCE)
     return Update(
         skill=target.number if target else None,
-        section=section_for(heard.quote, said.text, target.text).heading if target else "",
+        section=section_for(match.quote, said.text, target.text).heading if target else "",
         change=said.text,
-        reason=_REASONS[heard.cue],
-        kind=_update_kind(heard, said.text, target),
+        reason=_REASONS[match.cue],
+        kind=_update_kind(match, said.text, target),
         turn=message.turn or 0,
-        quote=heard.quote,
+        quote=match.quote,
         confidence=confidence,
     )
 
 
-def _lacks_subject(heard: Match, change: str, text: str) -> bool:
-    return fill_pronoun(change, text_before_quote(heard.quote, text)) is None
+def _lacks_subject(match: Match, change: str, text: str) -> bool:
+    return fill_pronoun(change, text_before_quote(match.quote, text)) is None
 
 
-def _update_kind(heard: Match, change: str, target: SkillDoc | None) -> Kind:
+def _update_kind(match: Match, change: str, target: SkillDoc | None) -> Kind:
     if target and replacement(change, target.text):
         return Kind.CHANGE_STEP
     if _NO_LONGER.match(change):
         return Kind.REMOVE_STEP
-    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION, Cue.TAKEN_UP}:
+    if match.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION, Cue.TAKEN_UP}:
         return Kind.CORRECTION
-    if heard.cue is Cue.MEMORY or asks_for_step(heard.quote):
+    if match.cue is Cue.MEMORY or asks_for_step(match.quote):
         return Kind.ADD_STEP
-    return Kind.FACT if heard.cue is Cue.CONVENTION else Kind.PREFERENCE
+    return Kind.FACT if match.cue is Cue.CONVENTION else Kind.PREFERENCE
 
 
 def _deduplicate(updates: Sequence[Update]) -> list[Update]:

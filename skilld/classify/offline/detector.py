@@ -164,26 +164,26 @@ def _match_statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
     return _make_match(part, turn.text, language, Cue.TAKEN_UP, MODEST_STRENGTH)
 
 
-def with_context(heard: Match, text: str) -> Iterator[Match]:
-    """Yield `heard` as the words before it in `text`, its turn: it may only say that those are lasting."""
-    for start, said in heard.before:
-        yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
+def with_context(match: Match, text: str) -> Iterator[Match]:
+    """Yield `match` as the words before it in `text`, its turn: it may only say that those are lasting."""
+    for start, said in match.before:
+        yield replace(match, quote=text[start : match.start + len(match.quote)], said=said, start=start)
 
 
-def with_parts(heard: Match) -> Iterator[Match]:
-    """Yield `heard` as a whole, then each part of it that is lasting by itself."""
-    yield heard
-    for start, quote, said in heard.narrower:
-        yield replace(heard, quote=quote, said=said, start=start)
+def with_parts(match: Match) -> Iterator[Match]:
+    """Yield `match` as a whole, then each part of it that is lasting by itself."""
+    yield match
+    for start, quote, said in match.narrower:
+        yield replace(match, quote=quote, said=said, start=start)
 
 
-def join_previous(heard: Match, text: str) -> Match | None:
-    """Return `heard` with the clause before it, which names its subject: "nobody reads notes. Skip them"."""
-    if not heard.before:
+def join_previous(match: Match, text: str) -> Match | None:
+    """Return `match` with the clause before it, which names its subject: "nobody reads notes. Skip them"."""
+    if not match.before:
         return None
-    start, _ = heard.before[0]
-    quote = text[start : heard.start + len(heard.quote)]
-    return replace(heard, quote=quote, said=quote, start=start)
+    start, _ = match.before[0]
+    quote = text[start : match.start + len(match.quote)]
+    return replace(match, quote=quote, said=quote, start=start)
 
 
 def _context_parts(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
@@ -289,15 +289,15 @@ def _is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
     )
 
 
-def _is_specification(heard: Match, turn: _Turn) -> bool:
+def _is_specification(match: Match, turn: _Turn) -> bool:
     """Whether a match is part of a product's specification, and not about the work on it."""
-    return turn.specified and not is_about_work(heard.quote.rpartition(": ")[2])
+    return turn.specified and not is_about_work(match.quote.rpartition(": ")[2])
 
 
-def is_order(heard: Match) -> bool:
+def is_order(match: Match) -> bool:
     """Whether a match, without the words for how long it holds, begins as an instruction."""
-    frame = heard.language.frames.match(heard.said)
-    return bool(heard.language.commands.match(heard.said[frame.end() if frame else 0 :]))
+    frame = match.language.frames.match(match.said)
+    return bool(match.language.commands.match(match.said[frame.end() if frame else 0 :]))
 
 
 def find_retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
@@ -386,15 +386,15 @@ def _match_frame(clause: Clause, bare: str, language: Language, turn: _Turn) -> 
     return _make_match(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
 
 
-def _without_reasons(bare: str, heard: Match) -> str:
+def _without_reasons(bare: str, match: Match) -> str:
     """Return a clause without the reasons for its rule: "from now on ..., my boss says it looks odd"."""
-    frames = [frame.end() for frame in heard.language.frames.finditer(bare)]
+    frames = [frame.end() for frame in match.language.frames.finditer(bare)]
     seam = _COMMA.search(bare, max(_MIN_BEFORE_REASON, *frames, 0))
     if seam is None:
         return bare
-    held = [found[0] for found in heard.language.meanwhile.finditer(bare, seam.end())]
+    held = [found[0] for found in match.language.meanwhile.finditer(bare, seam.end())]
     for part in _COMMA.split(bare[seam.end() :]):  # "..., only this week"
-        held += [found[0] for found in heard.language.vetoes.finditer(part) if 2 * len(found[0]) >= len(part)]
+        held += [found[0] for found in match.language.vetoes.finditer(part) if 2 * len(found[0]) >= len(part)]
     return ", ".join([bare[: seam.start()], *held])
 
 

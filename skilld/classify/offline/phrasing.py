@@ -55,33 +55,33 @@ class Phrase:
     clear: bool
 
 
-def phrase(heard: Match) -> Phrase:
-    """Return the instruction in `heard`; not clear if it refers to other sentences or cannot become a command."""
-    said = _without_complaints(fold(heard.said)[:_MAX_INPUT].rstrip("?？ "))
+def phrase(match: Match) -> Phrase:
+    """Return the instruction in `match`; not clear if it refers to other sentences or cannot become a command."""
+    said = _without_complaints(fold(match.said)[:_MAX_INPUT].rstrip("?？ "))
     lasting = _LASTING.sub("", said)
     said = lasting if _says_enough(lasting) else said
-    for remark in (heard.language.tags, *_REMARKS):
+    for remark in (match.language.tags, *_REMARKS):
         said = remark.sub("", said).strip()
     carried = _carried_rule(said)
-    written_elsewhere = heard.cue is Cue.MEMORY and carried is None and any(place.search(said) for place in _PLACES)
-    if written_elsewhere or heard.cue is Cue.REMINDER:
+    written_elsewhere = match.cue is Cue.MEMORY and carried is None and any(place.search(said) for place in _PLACES)
+    if written_elsewhere or match.cue is Cue.REMINDER:
         return Phrase(_as_sentence(said), clear=False)
-    text = _without_frame(carried or said, heard)
+    text = _without_frame(carried or said, match)
     text = _as_command(_carried_rule(text) or text)
-    for own_sake in () if heard.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
+    for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
         text = shorter if _says_enough(shorter) else text
-    asked = heard.question and not _REQUEST.match(said)
+    asked = match.question and not _REQUEST.match(said)
     begins = _COMMA.split(text, maxsplit=1)[0]  # words after a comma may refer to those before it
-    states = heard.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
+    states = match.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
     leaning = states or any(one.search(begins) for one in _LEANING)
     clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not asked and not leaning
     return Phrase(_as_sentence(text), clear)
 
 
-def phrase_joined(heard: Match) -> Phrase:
+def phrase_joined(match: Match) -> Phrase:
     """Return two clauses as they were said, since the second refers to the first."""
-    text = fold(heard.said).rstrip("?？ ")
+    text = fold(match.said).rstrip("?？ ")
     return Phrase(_as_sentence(text), clear=_says_enough(text) and len(text) <= _MAX_LENGTH)
 
 
@@ -113,30 +113,30 @@ def _carried_rule(text: str) -> str | None:
     return None
 
 
-def _without_frame(text: str, heard: Match) -> str:
+def _without_frame(text: str, match: Match) -> str:
     """Return `text` without "from now on", its introduction, and a task that it does not apply to."""
-    text = _lasting_half(_without_announcement(text, heard), heard)
-    without = heard.language.frames.sub(" ", text).replace(" ,", ",").strip(" ,:–—-，、：")
-    opener = heard.language.openers.match(without)
+    text = _lasting_half(_without_announcement(text, match), match)
+    without = match.language.frames.sub(" ", text).replace(" ,", ",").strip(" ,:–—-，、：")
+    opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
     return without if stems(without) else text
 
 
-def _without_announcement(text: str, heard: Match) -> str:
+def _without_announcement(text: str, match: Match) -> str:
     """Return the words after "a wish for all later pages:" if that is only an announcement."""
     head, colon, rest = text.partition(": ")
-    framed = heard.language.frames.search(head) or heard.cue is Cue.MEMORY
-    announces = framed and not content_stems(heard.language.frames.sub(" ", head)) - heard.language.saying
+    framed = match.language.frames.search(head) or match.cue is Cue.MEMORY
+    announces = framed and not content_stems(match.language.frames.sub(" ", head)) - match.language.saying
     return rest if colon and announces and _says_enough(rest) else text
 
 
-def _lasting_half(text: str, heard: Match) -> str:
+def _lasting_half(text: str, match: Match) -> str:
     """Return the part that a final "from now on" applies to: the last order, if a separate task is before it.
 
     "fix the login test of the API, use fixtures from now on"; after "and" or a comma it applies to both.
     """
     end = next(
-        (frame for frame in heard.language.frames.finditer(text) if frame.end() >= len(text.rstrip(" .!"))), None
+        (frame for frame in match.language.frames.finditer(text) if frame.end() >= len(text.rstrip(" .!"))), None
     )
     if end is None or "," in end[0]:
         return text
@@ -144,7 +144,7 @@ def _lasting_half(text: str, heard: Match) -> str:
         first, task = text[comma.end() :].split(maxsplit=1)[0], text[: comma.start()].split()
         if first.lower() in _ORDERS:
             is_task = len(task) >= _MIN_TASK_WORDS and task[0].lower() in _ORDERS
-            lasts = any(pattern.search(" ".join(task)) for _, _, pattern in heard.language.cue_patterns)
+            lasts = any(pattern.search(" ".join(task)) for _, _, pattern in match.language.cue_patterns)
             return text[comma.end() :] if is_task and not lasts else text
     return text
 

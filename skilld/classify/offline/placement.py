@@ -185,12 +185,12 @@ _SUBJECT_WORDS = 4  # at the beginning of a clause
 _ROOT_LETTERS = 6  # words with the same first letters match across endings and languages ("commituj", "commits")
 
 
-def is_related(heard: Match, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
+def is_related(match: Match, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
     """Whether `change` belongs to `skill`: it shares a topic word or a family with it, or names it.
 
     `before` are the agent's messages just before: words about work that the skill guides belong to the skill too.
     """
-    if _SKILL_MENTION.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
+    if _SKILL_MENTION.search(match.quote) or skill.name.replace("-", " ").lower() in match.quote.lower():
         return True
     text = _prose_text(skill)
     known = stems(f"{skill.name} {text}")
@@ -201,15 +201,15 @@ def is_related(heard: Match, change: str, skill: SkillDoc, before: Sequence[str]
     return len(stems(" ".join(before)) & known - WEAK_STEMS) >= _MIN_COMMON_STEMS
 
 
-def is_about_line(heard: Match, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
+def is_about_line(match: Match, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
     """Whether the words reject or extend a line of a skill: they share a word that few lines of the skill have.
 
     A mere negation must share another word with the line, since it is often about the present task; and words of duty
     must share one with the agent's last message, `before`.
     """
-    said, agent = stems(heard.quote) - WEAK_STEMS, stems(" ".join(before))
-    unwanted = bool(heard.language.dissent.search(heard.quote))
-    denied, obliged = denies(heard.quote), bool(heard.language.duties.search(heard.quote))
+    said, agent = stems(match.quote) - WEAK_STEMS, stems(" ".join(before))
+    unwanted = bool(match.language.dissent.search(match.quote))
+    denied, obliged = denies(match.quote), bool(match.language.duties.search(match.quote))
     if not (unwanted or denied or obliged):
         return False
     for lines in (_rule_stems(skill.text) for skill in skills):
@@ -250,22 +250,22 @@ _SINGLE_THING = re.compile(
 )
 
 
-def is_about_single_thing(heard: Match, skills: Sequence[SkillDoc]) -> bool:
+def is_about_single_thing(match: Match, skills: Sequence[SkillDoc]) -> bool:
     """Whether a match is about a single thing that no skill in use mentions: "for the printout no links"."""
-    named = None if heard.cue in {Cue.LASTING, Cue.MEMORY} else _SINGLE_THING.match(heard.said)
+    named = None if match.cue in {Cue.LASTING, Cue.MEMORY} else _SINGLE_THING.match(match.said)
     return bool(
         named and skills and not any(_shares_topic(stems(named[1]), stems(f"{doc.name} {doc.text}")) for doc in skills)
     )
 
 
-def is_objection(heard: Match, turn: str) -> bool:
+def is_objection(match: Match, turn: str) -> bool:
     """Whether a match is in the first line of a turn that begins by objecting to what the agent just did."""
-    return bool(_OBJECTION.match(turn)) and "\n" not in turn[: heard.start].strip()
+    return bool(_OBJECTION.match(turn)) and "\n" not in turn[: match.start].strip()
 
 
-def refers_to_rule_file(heard: Match) -> bool:
+def refers_to_rule_file(match: Match) -> bool:
     """Whether the person refers to an existing rule by its file, so that there is nothing to write down."""
-    return bool(_FILE_REFERENCE.search(heard.quote) or (heard.cue is Cue.REMINDER and _RULE_FILE.search(heard.quote)))
+    return bool(_FILE_REFERENCE.search(match.quote) or (match.cue is Cue.REMINDER and _RULE_FILE.search(match.quote)))
 
 
 def _shares_topic(asked: frozenset[str], known: frozenset[str]) -> bool:
