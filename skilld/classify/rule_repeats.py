@@ -96,16 +96,13 @@ def demand_clauses(quote: str) -> list[str]:
     typed = typed_part(quote[: 2 * MAX_QUOTE], ())
     clauses = [fold(one.text) for one in clauses_of(typed, likely_languages(typed)) if not one.question]
     found = dict.fromkeys((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
-    return [text for text in found if not (_complains(text) or _TALK.search(text)) and _is_wanted(text)]
+    others = (_REMINDER, _COMPLAINT, _TALK)
+    return [text for text in found if not any(one.search(text) for one in others) and _is_wanted(text)]
 
 
 def _is_wanted(text: str) -> bool:
     first = _WORD.search(text)
     return bool(_DEMAND.search(text) or _SOFT.search(text) or (first and stem(first[0].lower()) in PLAIN_VERBS))
-
-
-def _complains(text: str) -> bool:
-    return bool(_REMINDER.search(text) or _COMPLAINT.search(text))
 
 
 def repeats_rule(quote: str, rule: str) -> bool:

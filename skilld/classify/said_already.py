@@ -21,7 +21,7 @@ from skilld.classify.content import (
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
 from skilld.classify.offline.sections import body_lines, sections
-from skilld.meanings import Term, Words, terms
+from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
@@ -194,7 +194,11 @@ def find_same_meaning(change: str, text: str) -> str | None:
 
 def _is_same_meaning(wanted: Content, told: Content, about: Words) -> bool:
     known = Words(told.words)
-    said = [one for one in wanted.words if one in known or not (one in about or _is_filler(one))]
+    said = [
+        one
+        for one in wanted.words
+        if one in known or not (one in about or (one.stem in META_STEMS and not one.meanings))
+    ]
     if weight_share(term_weights(said, told.words)) < _MIN_MEANT:
         return False
     for part in (*told.parts, ContentPart(told.words, told.asked, told.codes, told.denies)):
@@ -208,10 +212,6 @@ def _is_same_meaning(wanted: Content, told: Content, about: Words) -> bool:
 
 def _nearest_part(wanted: Content, part: ContentPart) -> ContentPart:
     return max(wanted.parts, key=lambda one: sum(term_weights(one.words, part.words).values()))
-
-
-def _is_filler(term: Term) -> bool:
-    return term.stem in META_STEMS and not term.meanings
 
 
 _IMPORTS = re.compile(r"\s*(?:[-*+]\s+)?(?:@[^\s@]+\s*)+")

@@ -18,7 +18,7 @@ from skilld.effect.rule_lines import rules_in
 from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.proposals.model import REMEDY_PREFIX
 from skilld.text import folded
-from skilld.types import Operation, Proposal
+from skilld.types import Proposal
 
 MONTH_SECONDS = 30 * 86400.0
 MIN_REPEATED_SESSIONS = 2  # sessions
@@ -130,13 +130,10 @@ def proposals_for(rule: Rule, proposals: Iterable[Proposal]) -> Iterator[Proposa
     mine, words = f"-{rule_id(rule)}", folded(rule.text)
     for one in proposals:
         if one.batch_id.startswith(REMEDY_PREFIX):
-            wrote = one.path == rule.path and any(words in _rules_added(operation) for operation in one.operations)
+            added = (text for operation in one.operations for _, text in rules_in(operation.text))
+            wrote = one.path == rule.path and any(folded(text) == words for text in added)
             if one.batch_id.endswith(mine) or wrote:
                 yield one
-
-
-def _rules_added(operation: Operation) -> set[str]:
-    return {folded(text) for _, text in rules_in(operation.text)}
 
 
 def has_recent_proposal(made: Iterable[Proposal], now: float) -> bool:

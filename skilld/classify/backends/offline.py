@@ -236,8 +236,9 @@ def _make_update(
     ):
         meant = ((one, phrased) for one in with_context(match, message.text) if (phrased := phrase(one)).clear)
         match, said = next(meant, (match, said))
-    if said.clear and (both := join_previous(match, message.text)) and _lacks_subject(match, said.text, message.text):
-        match, said = both, phrase_joined(both)
+    if said.clear and (both := join_previous(match, message.text)):
+        lacks_subject = fill_pronoun(said.text, text_before_quote(match.quote, message.text)) is None
+        match, said = (both, phrase_joined(both)) if lacks_subject else (match, said)
     last = _MAX_WORK_MESSAGES if len(skills) == 1 else 1
     quote = match.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
@@ -261,10 +262,6 @@ def _make_update(
         quote=match.quote,
         confidence=confidence,
     )
-
-
-def _lacks_subject(match: Match, change: str, text: str) -> bool:
-    return fill_pronoun(change, text_before_quote(match.quote, text)) is None
 
 
 def _update_kind(match: Match, change: str, target: SkillDoc | None) -> Kind:
