@@ -386,9 +386,8 @@ class ReviewSession:
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
         with self._locked_proposal(proposal_id, seen) as (store, proposal):
-            return self._finish(
-                proposal_id, amend.decide_parts(store, proposal, chosen, accepting(self._context.removed))
-            )
+            report = amend.decide_parts(store, proposal, chosen, accepting(self._context.removed))
+            return self._finish(proposal_id, report)
 
     def own_file(self, proposal: Proposal) -> str:
         """Return the name of the person's own file, if the proposal may go there instead; otherwise empty."""
@@ -493,9 +492,8 @@ class ReviewSession:
             if proposal is None:
                 raise SkilldError("No such proposal", proposal_id)
             if seen is not None and _content_key(proposal) != _content_key(seen):
-                raise SkilldError(
-                    "Nothing was decided", f"{proposal_id} has changed since it was shown", "Look at it again."
-                )
+                cause = f"{proposal_id} has changed since it was shown"
+                raise SkilldError("Nothing was decided", cause, "Look at it again.")
             yield store, proposal
 
     def _store(self) -> closing[Store]:
