@@ -1,4 +1,4 @@
-"""Times as text: RFC 3339 in UTC, to the second. Pure except for `now`."""
+"""Times as text: RFC 3339 in UTC, to the second. Pure, except that local times depend on the time zone."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def rfc3339(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def seconds(text: str | None) -> float | None:
-    """Return the Unix time of an RFC 3339 text, None if there is none or it cannot be read."""
+def parse_time(text: str | None) -> float | None:
+    """Return the Unix time of an RFC 3339 text, None if it is empty or invalid."""
     if not text:
         return None
     try:
@@ -22,24 +22,24 @@ def seconds(text: str | None) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def day(at: float) -> str:
-    """Return the local day of a Unix time, YYYY-MM-DD: budgets and costs are by the person's day."""
+def local_day(at: float) -> str:
+    """Return the local day of a Unix time as YYYY-MM-DD: budgets and costs are per local day."""
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d")
 
 
 def minute_of_day(at: float) -> int:
-    """Return the minute of the person's day at a Unix time, 0 to 1439."""
+    """Return the minute of the local day at a Unix time, 0 to 1439."""
     local = datetime.fromtimestamp(at).astimezone()
     return local.hour * 60 + local.minute
 
 
 def next_day(at: float) -> float:
-    """Return the Unix time at which the person's next day begins."""
+    """Return the Unix time at which the next local day begins."""
     local = datetime.fromtimestamp(at).astimezone()
     return (local.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)).timestamp()
 
 
-def ago(at: float | None, now: float) -> str:
+def time_ago(at: float | None, now: float) -> str:
     """Return how long ago a Unix time was, in words."""
     if at is None:
         return "never"
@@ -51,8 +51,8 @@ def ago(at: float | None, now: float) -> str:
     return "just now"
 
 
-def day_minutes(hours: str) -> tuple[int, int] | None:
-    """Return two times of the day, joined by a hyphen, in minutes; None if they are not that."""
+def parse_hours(hours: str) -> tuple[int, int] | None:
+    """Return two times of day, joined by a hyphen, in minutes; None if the text is invalid."""
     match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d) ?- ?([01]?\d|2[0-3]):([0-5]\d)", hours, re.ASCII)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Reports of our own bugs: a file with versions and a traceback, never with anyone's words."""
+"""Reports of bugs in skilld: a file with versions and a traceback, and never with anyone's words."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from skilld.errors import SkilldError
 
 
 def report(error: BaseException, command: Sequence[str]) -> str:
-    """Write a crash file and return what to tell the person.
+    """Write a crash file and return the message for the person.
 
-    The error's own message is left out: it may hold text of a transcript.
+    The error's own message is left out: it may contain text of a transcript.
     """
     kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     frames = traceback.extract_tb(error.__traceback__)

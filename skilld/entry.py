@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from skilld.errors import Exit, SkilldError
 
-# A full or read-only disk, a folder that is closed to us: no mistake of ours.
-_OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
+# Errors of the environment, such as a full or read-only disk or a closed folder, and not of skilld.
+_ENVIRONMENT_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
 
 
 def main(given: Sequence[str]) -> int:
@@ -20,7 +20,7 @@ def main(given: Sequence[str]) -> int:
     try:
         return _run(list(given))
     except SkilldError as error:
-        _explain(error)
+        _print_error(error)
         return error.code
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
@@ -28,14 +28,14 @@ def main(given: Sequence[str]) -> int:
         _drop_output()  # the reader (head, less) has gone
         return Exit.OK
     except OSError as error:
-        if error.errno not in _OF_THE_MACHINE:
-            return _bug(error)
+        if error.errno not in _ENVIRONMENT_ERRORS:
+            return _report_bug(error)
         _drop_output()
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        _explain(SkilldError("Input/output error", f"{where}{error.strerror}"))
+        _print_error(SkilldError("Input/output error", f"{where}{error.strerror}"))
         return Exit.FAILURE
     except Exception as error:  # noqa: BLE001 - our own bug: kept as a report, never shown as a traceback
-        return _bug(error)
+        return _report_bug(error)
 
 
 def _run(given: list[str]) -> int:
@@ -53,29 +53,29 @@ def _run(given: list[str]) -> int:
         check(arguments)
         return int(arguments.run(arguments))
     finally:
-        sys.stdout.flush()  # here, where what goes wrong is told, not when Python ends
+        sys.stdout.flush()  # here, where errors are reported, and not when Python exits
 
 
 def _fill_streams() -> None:
-    """Lead standard streams that were closed nowhere: the next file that is opened would take their place."""
+    """Redirect closed standard streams to nowhere: otherwise the next opened file would take their place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
 
 
 def _drop_output() -> None:
-    """Have nothing left to be written to standard output: Python would complain once more when it flushes at exit."""
+    """Redirect standard output to nowhere: otherwise Python would report another error when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _bug(error: Exception) -> Exit:
+def _report_bug(error: Exception) -> Exit:
     from skilld.crash import report
 
     sys.stderr.write(report(error, sys.argv[1:2]))
     return Exit.BUG
 
 
-def _explain(error: SkilldError) -> None:
+def _print_error(error: SkilldError) -> None:
     from skilld.console import plain, warn
 
     between = " " if error.title.endswith("?") else ": "

@@ -1,6 +1,6 @@
 """Errors with a title, a cause and one remedy. Imports nothing of skilld and nothing heavy.
 
-The entry point prints them; nothing else does. An error without a known remedy gives none rather than a guess.
+Only the entry point prints them. An error without a known remedy has none instead of a guess.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class SkilldError(Exception):
 
 
 def cause_of(error: OSError) -> str:
-    """Return why the system refused something, in its own words."""
+    """Return the system's reason for an error."""
     return error.strerror or str(error) or "the system gave no reason"
 
 
 class UsageError(SkilldError):
-    """The command line or a setting does not say something we understand."""
+    """The command line or a setting is invalid."""
 
     code = Exit.USAGE
 
@@ -50,15 +50,15 @@ class RefusedError(SkilldError):
 
 
 class NotRunningError(SkilldError):
-    """There is no daemon, or there is one already."""
+    """No daemon is running, or one is already."""
 
     code = Exit.NOT_RUNNING
 
 
 class RetryError(SkilldError):
-    """A passing trouble (network, rate limit, lost race): the same job may succeed later.
+    """A temporary failure (network, rate limit, lost race): the same job may succeed later.
 
-    `after` is the number of seconds the other side asked us to wait, if it said so.
+    `after` is the number of seconds that the other side asked us to wait, if any.
     """
 
     def __init__(self, title: str, cause: str = "", remedy: str = "", after: float | None = None) -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-def write_whole(path: Path, data: bytes | Iterable[bytes], mode: int, check: Callable[[], None] | None = None) -> None:
-    """Put a file holding `data` in the place of `path`, which is no link; a crash leaves the old one or the new one.
+def write_atomically(
+    path: Path, data: bytes | Iterable[bytes], mode: int, check: Callable[[], None] | None = None
+) -> None:
+    """Replace the file at `path`, which must not be a link, with `data`; a crash leaves the old file or the new one.
 
-    `check` is called when all is written and only the rename is left; what it raises is raised here, and nothing has
-    changed then. Raises OSError.
+    `check` is called before the final rename; if it raises, nothing has changed. Raises OSError.
     """
     descriptor, name = tempfile.mkstemp(prefix=".skilld-", dir=path.parent)
     temporary = Path(name)
@@ -33,10 +34,10 @@ def write_whole(path: Path, data: bytes | Iterable[bytes], mode: int, check: Cal
         temporary.unlink(missing_ok=True)
 
 
-def read_plain(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.stat_result]:
-    """Return what a regular file holds, and its facts; with `links` also the file a link leads to. Waits for no pipe.
+def read_regular(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.stat_result]:
+    """Return the bytes and the facts of a regular file; with `links`, follow links. Never blocks on a pipe.
 
-    Raises OSError if it cannot be read, ValueError if it is something else or has over `most` bytes.
+    Raises OSError if it cannot be read, ValueError if it is not a regular file or has more than `most` bytes.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
     with os.fdopen(descriptor, "rb") as file:
@@ -48,10 +49,10 @@ def read_plain(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.
         return file.read(most), facts
 
 
-def open_to_others(facts: os.stat_result, *, secret: bool) -> str | None:
-    """Return what lets others decide what a file says, or read it where it holds a `secret`; None if nothing does.
+def exposure_reason(facts: os.stat_result, *, secret: bool) -> str | None:
+    """Return why others can change a file, or read it if it contains a `secret`; None if they cannot.
 
-    A file of root's that nobody else may write is trusted: some systems keep settings so.
+    A file of root that nobody else may write is trusted: some systems manage settings that way.
     """
     mode = stat.S_IMODE(facts.st_mode)
     if facts.st_uid not in {os.geteuid(), 0}:
@@ -61,13 +62,13 @@ def open_to_others(facts: os.stat_result, *, secret: bool) -> str | None:
     return "contains an API key and can be read by other users" if secret and mode & 0o044 else None
 
 
-def in_shell(path: Path) -> str:
-    """Return a path as one word of a command to copy: macOS keeps skilld's folders in one with a blank."""
+def shell_quoted(path: Path) -> str:
+    """Return a path quoted for a command to copy: on macOS the path of skilld's folders has a blank."""
     return shlex.quote(str(path))
 
 
 class FileFacts(NamedTuple):
-    """What tells a transcript and its state, in the words of `os.stat_result`."""
+    """The facts that identify a transcript and its state, named as in `os.stat_result`."""
 
     st_dev: int
     st_ino: int
@@ -75,7 +76,7 @@ class FileFacts(NamedTuple):
     st_mtime: float
 
 
-def on_path(names: Iterable[str], environment: Mapping[str, str]) -> Path | None:
-    """Return the first of these programs that is on PATH, links followed; None if there is none."""
+def first_program(names: Iterable[str], environment: Mapping[str, str]) -> Path | None:
+    """Return the path of the first of these programs on PATH, with links resolved; None if there is none."""
     found = (shutil.which(name, path=environment.get("PATH", "")) for name in names)
     return next((Path(path).resolve() for path in found if path), None)

@@ -1,4 +1,4 @@
-"""The log: one line of JSON per event, an allow-list of fields, nothing that anyone said."""
+"""The log: one line of JSON per event, with an allow-list of fields, and nothing that anyone said."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 
 from skilld.text import safe_text
 
-# Where rich is installed, structlog imports it for tracebacks on a terminal, which this log never has: 3.6 MB of the
-# daemon's 51. So structlog is imported here, without rich, and nowhere else (tests/unit/test_imports.py).
+# structlog imports rich, if installed, for tracebacks on a terminal, which this log never has: 3.6 MB of the daemon's
+# 51. So structlog is imported here without rich, and nowhere else (tests/unit/test_imports.py).
 _RICH = sys.modules.get("rich")
 sys.modules["rich"] = None  # type: ignore[assignment]
 import structlog  # noqa: E402
@@ -26,17 +26,17 @@ else:
 
 get_logger = structlog.get_logger
 
-# Ids, counts, durations and outcomes. Anything else is dropped, so that no text can slip into a log by mistake.
+# Ids, counts, durations and outcomes. All other fields are dropped, so that no text gets into a log by mistake.
 FIELDS = frozenset(
     """event level timestamp agent batch file_id session turns chatter outcome proposals error attempts seconds
     files agents folders new version pid reason signal channel kind count""".split()  # noqa: SIM905 - read as text
 )
-_SIZE = 2 << 20
-_FILES = 5
+_MAX_FILE_BYTES = 2 << 20
+_MAX_FILES = 5
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """A rotated log in which every file is made with mode 0600, whatever the umask."""
+    """A rotated log whose files all have mode 0600, regardless of the umask."""
 
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -49,7 +49,7 @@ def set_up(path: Path | None, *, terminal: bool) -> None:
     if path is None:
         handler = logging.StreamHandler(sys.stderr)
     else:
-        handler = _PrivateFile(path, maxBytes=_SIZE, backupCount=_FILES, encoding="utf-8")
+        handler = _PrivateFile(path, maxBytes=_MAX_FILE_BYTES, backupCount=_MAX_FILES, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(message)s"))
     root = logging.getLogger("skilld")
     root.handlers[:] = [handler]
@@ -60,21 +60,21 @@ def set_up(path: Path | None, *, terminal: bool) -> None:
         processors=[
             structlog.stdlib.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _allowed,
+            _drop_unknown_fields,
             render,
         ],
-        logger_factory=_factory,
+        logger_factory=_make_logger,
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
 
 
-def _factory(*names: Any) -> logging.Logger:  # noqa: ANN401 - structlog's signature
+def _make_logger(*names: Any) -> logging.Logger:  # noqa: ANN401 - structlog's signature
     del names
     return logging.getLogger("skilld")
 
 
-def _allowed(logger: Any, method: str, event: MutableMapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - structlog's signature
+def _drop_unknown_fields(logger: Any, method: str, event: MutableMapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - structlog's signature
     del logger, method
     return {
         name: safe_text(value) if isinstance(value, str) else value for name, value in event.items() if name in FIELDS

@@ -1,6 +1,6 @@
-"""What a text is about, as terms that can be compared: words and phrases of one meaning are one, in whatever language.
+"""The topics of a text as comparable terms: words and phrases with the same meaning are equal, in any language.
 
-Text in, terms out, by the one table of meanings.txt. Pure; no model, nothing is learned.
+Text in, terms out, by the table in meanings.txt. Pure, without a model.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
-from skilld.words import FUNCTION_WORDS, INSTRUCTING_STEMS, is_unspaced, is_unspaced_in, stem
+from skilld.words import FUNCTION_WORDS, INSTRUCTION_STEMS, has_unspaced, is_unspaced, stem
 
-ANYTHING = "anything"  # the field of what any work is about or does: "file", "change"
-EVERYDAY = "everyday"  # that of what no agent of a programmer is for: "recipe", "birthday"
+ANYTHING = "anything"  # the field of things and actions of any work: "file", "change"
+EVERYDAY = "everyday"  # the field of things unrelated to programming: "recipe", "birthday"
 _GAP, _MAX_GAP = "*", 3
-_MIN_FORM, _MIN_ASCII = 4, 6  # letters that two forms of a word share at least; of one that may be English, more
-_MIN_PART, _MIN_COMPOUND = 6, 9  # letters of a part of a compound, and of one
-_WORD = re.compile(r"\*|[^\W_]+|[^\s\w.,;:!?()\[\]{}'\"`/@$%^&|~<>=+#\\-]")
-_GRAMMAR = re.compile(r"[\u3040-\u309f]+")  # what Japanese writes in hiragana alone is mostly grammar
-# Of languages that inflect more than English.
+_MIN_FORM, _MIN_ASCII = 4, 6  # letters that two forms of a word share; more if it may be English
+_MIN_PART, _MIN_COMPOUND = 6, 9  # letters of a part of a compound, and of a compound
+_WORD_PATTERN = re.compile(r"\*|[^\W_]+|[^\s\w.,;:!?()\[\]{}'\"`/@$%^&|~<>=+#\\-]")
+_HIRAGANA_PATTERN = re.compile(r"[\u3040-\u309f]+")  # words in hiragana only are mostly grammar
+# Endings of languages with more inflection than English.
 _ENDINGS = frozenset(
     """
     n en em er es e s t te ten st a o i as os ar ir ado ada ido ida ando iendo are ere ire ung é és ée ées r rs nen
@@ -31,13 +31,13 @@ _ENDINGS = frozenset(
     """.split()  # noqa: SIM905 - as in words.py
 )
 _MAX_ENDING = max(map(len, _ENDINGS))
-# What is left of "don't" and "we've" without the apostrophe.
-_CUT = frozenset(
+# Parts of "don't" and "we've" without the apostrophe.
+_CONTRACTION_WORDS = frozenset(
     """
     don doesn didn isn aren wasn weren shouldn couldn wouldn hasn haven hadn won ll ve re pls plz
     """.split()  # noqa: SIM905
 )
-# What is told by its shape.
+# Meanings recognized by their form.
 _SHAPES = tuple(
     (name, re.compile(pattern))
     for name, pattern in {
@@ -55,9 +55,9 @@ _SHAPES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or phrase of a text: what it may mean, and whether it only says what is done.
+    """A word or phrase of a text with its possible meanings, and whether it is only an action.
 
-    `stem` is that of a word, "" of a phrase; `stems` has those that tell, of all its words.
+    `stem` is "" for a phrase; `stems` has the stems of all its content words.
     """
 
     stem: str
@@ -67,7 +67,7 @@ class Term:
 
 
 class _Table:
-    """The table as it is looked up: meanings by stem, by stem without its ending, by phrase; fields by meaning."""
+    """The table for lookups: meanings by stem, by stem without its ending and by phrase; fields by meaning."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.fields: dict[str, str] = {}
@@ -94,13 +94,13 @@ class _Table:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """What is known of scripts without blanks, the longest first. A third of the table's time, and seldom asked."""
+        """All entries in scripts without blanks, the longest first. Slow to compile, and rarely used."""
         longest_first = sorted(self.unspaced, key=len, reverse=True)
         return re.compile("|".join(r"\s?".join(map(re.escape, one)) for one in longest_first), re.IGNORECASE)
 
     def _add(self, name: str, entries: Iterable[str], *, is_english: bool) -> None:
         for entry in entries:
-            if is_unspaced_in(entry):
+            if has_unspaced(entry):
                 self.unspaced.setdefault(entry.replace("_", "").casefold(), name)
                 continue
             first, *rest = map(stem, _words(entry.replace("_", " ")))
@@ -120,21 +120,25 @@ def _table() -> _Table:
 
 
 def field_of(meaning: str) -> str:
-    """Return the field of work that a meaning belongs to."""
+    """Return the field of work of a meaning."""
     return _table().fields[meaning]
 
 
-def common() -> frozenset[str]:
-    """Return the meanings that are so frequent in this trade that one alone tells little."""
+def common_meanings() -> frozenset[str]:
+    """Return the meanings that are too common in software development to be significant alone."""
     return _table().common
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text; of a script without blanks its pairs of neighbouring characters."""
+    """Return the words of a text; for a script without blanks, its pairs of neighbouring characters."""
     found = []
-    for word in _WORD.findall(unicodedata.normalize("NFC", text).casefold()):
+    for word in _WORD_PATTERN.findall(unicodedata.normalize("NFC", text).casefold()):
         if is_unspaced(word):
-            found += [pair for at in range(max(1, len(word) - 1)) if not _GRAMMAR.fullmatch(pair := word[at : at + 2])]
+            found += [
+                pair
+                for at in range(max(1, len(word) - 1))
+                if not _HIRAGANA_PATTERN.fullmatch(pair := word[at : at + 2])
+            ]
         else:
             found.append(word)
     return found
@@ -142,30 +146,32 @@ def _words(text: str) -> list[str]:
 
 @lru_cache(maxsize=16384)
 def terms(text: str) -> tuple[Term, ...]:
-    """Return what a text is about, each once and in a fixed order, without words that any instruction is made of."""
+    """Return the distinct terms of a text in a fixed order, without words that any instruction has."""
     table = _table()
     found = {Term("", frozenset(), frozenset({name})) for name, shape in _SHAPES if shape.search(text)}
-    if is_unspaced_in(text):
-        text, others = _known_unspaced(text)
+    if has_unspaced(text):
+        text, others = _find_unspaced(text)
         found |= others
     written = _words(text)
     tokens = list(map(stem, written))
-    done = [word in FUNCTION_WORDS or word in _CUT for word in written]
+    done = [word in FUNCTION_WORDS or word in _CONTRACTION_WORDS for word in written]
     for at, token in enumerate(tokens):
         for phrase, name in table.phrases.get(token, ()):
             places = _match(phrase, tokens, at)
             if places and not all(done[place] for place in places):
                 told = [tokens[place] for place in places if written[place] not in FUNCTION_WORDS]
-                found.add(_of_phrase(name, told, whole=len(told) == len(places)))
+                found.add(_phrase_term(name, told, whole=len(told) == len(places)))
                 for place in places:
                     done[place] = True
                 break
-    found.update(_term(token) for token, is_done in zip(tokens, done, strict=True) if not is_done and _tells(token))
+    found.update(
+        _term(token) for token, is_done in zip(tokens, done, strict=True) if not is_done and _is_content(token)
+    )
     return tuple(sorted(found, key=lambda term: (term.stem, sorted(term.meanings), sorted(term.stems))))
 
 
 def _match(phrase: tuple[str, ...], tokens: list[str], at: int) -> list[int]:
-    """Return the places of a phrase's words in a text from a place on; none where it is not there."""
+    """Return the positions of a phrase's words in a text from a position on; none if it does not occur."""
     places, gap = [at], 0
     for word in phrase[1:]:
         if word == _GAP:
@@ -180,24 +186,24 @@ def _match(phrase: tuple[str, ...], tokens: list[str], at: int) -> list[int]:
     return places
 
 
-def _of_phrase(name: str, words: list[str], *, whole: bool) -> Term:
-    """Return a phrase as a term: of its own meaning, and if these are all its words of what they mean in its field."""
+def _phrase_term(name: str, words: list[str], *, whole: bool) -> Term:
+    """Return a phrase as a term, with its own meaning and, if `whole`, its words' meanings in the same field."""
     field = field_of(name)
     told = words if whole else ()
     things = {meaning for word in told for meaning in _table().words.get(word, ()) if field_of(meaning) == field}
-    return Term("", frozenset(words) - INSTRUCTING_STEMS, frozenset({name, *things}), _is_action(name))
+    return Term("", frozenset(words) - INSTRUCTION_STEMS, frozenset({name, *things}), _is_action(name))
 
 
-def _known_unspaced(text: str) -> tuple[str, set[Term]]:
-    """Return a text without what is known of scripts that set no blanks, and that as terms."""
+def _find_unspaced(text: str) -> tuple[str, set[Term]]:
+    """Return a text without the known words in scripts without blanks, and these words as terms."""
     table = _table()
     names = {table.unspaced[re.sub(r"\s", "", known).casefold()] for known in table.pattern.findall(text)}
     rest = table.pattern.sub(" ", text)
     return rest, {Term("", frozenset(), frozenset({name}), _is_action(name)) for name in names}
 
 
-def _tells(token: str) -> bool:
-    return len(token) > 1 and (token in _table().words or token not in INSTRUCTING_STEMS)
+def _is_content(token: str) -> bool:
+    return len(token) > 1 and (token in _table().words or token not in INSTRUCTION_STEMS)
 
 
 def _is_action(meaning: str) -> bool:
@@ -212,7 +218,7 @@ def _term(word: str) -> Term:
 
 
 def _meanings(word: str) -> frozenset[str]:
-    """Return what a stem means: by itself, in another form, or by the parts of a compound."""
+    """Return the meanings of a stem: directly, by another form, or by the parts of a compound."""
     table = _table()
     if found := table.words.get(word):
         return found
@@ -227,7 +233,7 @@ def _meanings(word: str) -> frozenset[str]:
 
 
 def _form(word: str) -> str:
-    """Return a word without the longest ending of a language that inflects."""
+    """Return a word without its longest known ending."""
     least = _MIN_ASCII if word.isascii() else _MIN_FORM
     for length in range(min(_MAX_ENDING, len(word) - least), 0, -1):
         if word[-length:] in _ENDINGS:
@@ -236,20 +242,20 @@ def _form(word: str) -> str:
 
 
 def _parts(word: str) -> Iterator[str]:
-    """Yield what a compound may begin and end with, without and with an ending: "Versionshinweise"."""
+    """Yield the possible first and last parts of a compound, with and without an ending: "Versionshinweise"."""
     for at in range(_MIN_PART, len(word) - _MIN_FORM + 1):
         begin, end = word[:at], word[len(word) - at :]
         yield from (one[: len(one) - cut] for one in (begin, end) for cut in (0, 1, 2) if len(one) - cut >= _MIN_PART)
 
 
-def kin(text: str) -> list[str]:
-    """Return the stems of other words that mean what a thing in `text` does, so that a search by stems finds those."""
+def related_stems(text: str) -> list[str]:
+    """Return the stems of other words with the same meaning as a thing in `text`, for a search by stems."""
     meant = {meaning for term in terms(text) if not term.is_action for meaning in term.meanings}
     return [word for word, meanings in _table().words.items() if not meanings.isdisjoint(meant) and word.isalnum()]
 
 
 class Words:
-    """Terms, to be asked whether one of them is of some meaning."""
+    """A set of terms, for testing whether it has a term with the same meaning."""
 
     def __init__(self, found: Iterable[Term]) -> None:
         known = tuple(found)
@@ -263,5 +269,5 @@ class Words:
 
 @lru_cache(maxsize=512)
 def words(text: str) -> Words:
-    """Return the terms of a text, to be asked."""
+    """Return the terms of a text as a set for tests of membership."""
     return Words(terms(text))

@@ -1,4 +1,4 @@
-"""What a past session shows of the rules its agent had loaded, as values. Imports nothing of skilld."""
+"""What a past session shows about the rules that its agent had loaded, as values. Imports nothing of skilld."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A line that the agent had loaded, and a correction which says the same; the line has stood there `since`."""
+    """A loaded line and a correction that says the same; the line has existed `since` a Unix time."""
 
     turn: str
     quote: str
@@ -27,12 +27,12 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What was done in a session, as far as its log tells: none of its words.
+class SessionWork:
+    """The work done in a session, as far as its log tells, without its words.
 
-    `work` is the sort of work (`library.patterns.work_of`), `tools` the names of the tools that the agent called,
-    `calls` how often and `failed` how often without success, `seconds` from the first turn to the last record. `passed`
-    says how the last check (a test, a linter) came out; None where none ran.
+    `work` is the kind of work (`library.patterns.kind_of_work`), `tools` the names of the called tools, `calls` the
+    number of calls and `failed` those that failed, `seconds` the time from the first turn to the last record. `passed`
+    is the result of the last check (a test, a linter), None without one.
     """
 
     work: str
@@ -45,10 +45,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """A session without its words: `work` are stems of what was asked, run and touched, `loaded` the files' paths.
+    """A session without its words: `work` are stems of requests, commands and files, `loaded` the loaded files' paths.
 
-    `at` is the Unix time of its first turn, 0 if the log has none: what was loaded later is not known. Of the rules
-    with a key in `mattered` a model said that they could matter, of those in `idle` that they could not.
+    `at` is the Unix time of its first turn, 0 if the log has none; files loaded later are unknown. A model said of the
+    rules with keys in `mattered` that they could matter, of those in `idle` that they could not.
     """
 
     agent: str
@@ -62,4 +62,4 @@ class PastSession:
     repeats: tuple[Repeat, ...]
     mattered: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
-    done: Done | None = None
+    done: SessionWork | None = None

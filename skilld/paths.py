@@ -1,6 +1,6 @@
-"""Where skilld keeps its files: the platform's folders, honouring HOME and the XDG variables.
+"""The paths of skilld's files: the platform's folders, with HOME and the XDG variables.
 
-Reads the environment, creates nothing by itself: `private_dir` does that, with mode 0700.
+Reads the environment; only `private_dir` creates folders, with mode 0700.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 import platformdirs
 
 from skilld.errors import SkilldError
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 
-MAX_PATH = 4096  # bytes; no system takes a longer one
+MAX_PATH_LENGTH = 4096  # bytes; no system takes a longer one
 
 _APP = "skilld"
 
@@ -41,7 +41,7 @@ class Places:
 
     @property
     def lock(self) -> Path:
-        """Held by the running daemon through the kernel; its content is only a hint."""
+        """The running daemon holds it through the kernel; its content is only a hint."""
         return self.state / "daemon.lock"
 
     @property
@@ -51,7 +51,7 @@ class Places:
 
     @property
     def crashes(self) -> Path:
-        """Reports of our own bugs."""
+        """Reports of bugs in skilld."""
         return self.state / "crashes"
 
     @property
@@ -66,7 +66,7 @@ class Places:
 
     @property
     def evals(self) -> Path:
-        """Cases of skills that are not to stand in their repositories."""
+        """Evaluation cases that must not be in the skills' repositories."""
         return self.data / "evals"
 
     @property
@@ -76,30 +76,30 @@ class Places:
 
 
 def places() -> Places:
-    """Return the folders of the person whose environment this is."""
+    """Return the places for the current environment."""
     return Places(
-        config=_xdg("XDG_CONFIG_HOME", platformdirs.user_config_dir(_APP, appauthor=False)),
-        state=_xdg("XDG_STATE_HOME", platformdirs.user_state_dir(_APP, appauthor=False)),
-        data=_xdg("XDG_DATA_HOME", platformdirs.user_data_dir(_APP, appauthor=False)),
+        config=_xdg_folder("XDG_CONFIG_HOME", platformdirs.user_config_dir(_APP, appauthor=False)),
+        state=_xdg_folder("XDG_STATE_HOME", platformdirs.user_state_dir(_APP, appauthor=False)),
+        data=_xdg_folder("XDG_DATA_HOME", platformdirs.user_data_dir(_APP, appauthor=False)),
     )
 
 
-def moved() -> bool:
-    """Whether variables put the settings, the state or the data elsewhere than the person's home has them."""
+def is_relocated() -> bool:
+    """Whether variables put the settings, the state or the data outside their usual folders."""
     home = Path(os.environ.get("HOME") or Path.home())
     usual = {"XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/state", "XDG_DATA_HOME": ".local/share"}
     return any(os.environ.get(name, str(home / below)) not in {"", str(home / below)} for name, below in usual.items())
 
 
-def _xdg(variable: str, default: str) -> Path:
+def _xdg_folder(variable: str, default: str) -> Path:
     base = os.environ.get(variable, "")
     return Path(base) / _APP if Path(base).is_absolute() else Path(default)
 
 
 def private_dir(path: Path) -> Path:
-    """Create `path` with mode 0700 where it is missing, and return it.
+    """Create `path` with mode 0700 if it is missing, and return it.
 
-    Raises SkilldError if it exists with another owner or is open to others: what is there cannot be trusted.
+    Raises SkilldError if it has another owner or is open to others: its content could not be trusted.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -111,12 +111,12 @@ def private_dir(path: Path) -> Path:
 
 
 def check_private(places: Places) -> None:
-    """Raise SkilldError if a file or folder of skilld's state is another user's, or open to others.
+    """Raise SkilldError if a file or folder of skilld's state belongs to another user or is open to others.
 
-    Links are left out, and the settings, which lie among it on macOS: whoever reads them looks at their mode.
+    Links are not checked, nor is the settings file, which is among the state on macOS: its reader checks it.
     """
     for path in sorted(set(private_dir(places.state).iterdir()) - {places.settings_file}):
-        with suppress(FileNotFoundError):  # a write-ahead log goes with its last reader
+        with suppress(FileNotFoundError):  # a write-ahead log disappears with its last reader
             facts = path.lstat()
             if not stat.S_ISLNK(facts.st_mode):
                 _check_private(path, facts, "go=")
@@ -125,14 +125,14 @@ def check_private(places: Places) -> None:
 def _check_private(path: Path, facts: os.stat_result, closed: str) -> None:
     kept = "skilld stores its data there"
     if facts.st_uid != os.geteuid():
-        raise SkilldError(f"{path} belongs to another user", kept, f'sudo chown "$USER" {in_shell(path)}')
+        raise SkilldError(f"{path} belongs to another user", kept, f'sudo chown "$USER" {shell_quoted(path)}')
     if stat.S_IMODE(facts.st_mode) & 0o077:
-        raise SkilldError(f"{path} is accessible to other users", kept, f"chmod {closed} {in_shell(path)}")
+        raise SkilldError(f"{path} is accessible to other users", kept, f"chmod {closed} {shell_quoted(path)}")
 
 
 def possible_folder(named: str | None) -> str | None:
-    """Return the folder that a transcript names; None if no system can have it, as its path is too long.
+    """Return the folder that a transcript names, None if its path is too long for any system.
 
-    Looking for a project in each folder above takes as long as the path is long, squared: 4 s for one of 64,000.
+    Searching all parents for a project takes quadratic time: 4 s for a path of 64,000 characters.
     """
-    return None if named is None or len(named) > MAX_PATH else named
+    return None if named is None or len(named) > MAX_PATH_LENGTH else named

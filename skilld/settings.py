@@ -34,9 +34,9 @@ from pydantic_settings import (
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends.choose import Choice, choose
-from skilld.clock import day_minutes
+from skilld.clock import parse_hours
 from skilld.errors import UsageError
-from skilld.files import in_shell, open_to_others, read_plain
+from skilld.files import exposure_reason, read_regular, shell_quoted
 from skilld.types import TargetKind
 
 VARIABLES = "SKILLD_"  # what their names begin with
@@ -69,14 +69,14 @@ class Notify(_Section):
     @field_validator("quiet_hours")
     @classmethod
     def _two_times(cls, hours: str) -> str:
-        if hours and day_minutes(hours) is None:
+        if hours and parse_hours(hours) is None:
             raise ValueError("must be two different times, such as 22:00-08:00")
         return hours
 
     @property
     def quiet(self) -> tuple[int, int] | None:
         """The quiet hours as two minutes of the day, None if there are none."""
-        return day_minutes(self.quiet_hours)
+        return parse_hours(self.quiet_hours)
 
 
 _LEAST_MEMORY = 128  # MB: with less not even the offline rules get through
@@ -358,14 +358,14 @@ def checked(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -
 def read_file(path: Path) -> dict[str, Any]:
     """Return the settings file as written; UsageError if it is not TOML, or others decide or read what it says."""
     try:
-        data, facts = read_plain(path, 1 << 20)
+        data, facts = read_regular(path, 1 << 20)
         values = tomllib.loads(data.decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
         raise UsageError("Cannot read the settings file", f"{path}: {error}", f"Fix or remove {path}.") from error
-    if others := open_to_others(facts, secret="model_api_key" in values):
-        remedy = f'sudo chown "$USER" {in_shell(path)} && chmod 600 {in_shell(path)}'
+    if others := exposure_reason(facts, secret="model_api_key" in values):
+        remedy = f'sudo chown "$USER" {shell_quoted(path)} && chmod 600 {shell_quoted(path)}'
         raise UsageError("Cannot trust the settings file", f"{path} {others}", remedy)
     return values
 

@@ -1,8 +1,8 @@
-"""How many proposals are waiting, for a status line or a shell prompt: the small file that holds it, and its reader.
+"""The number of waiting proposals for a status line or a shell prompt: a small file, and its reader.
 
-The first line of the file is what is shown, empty if nothing is waiting, so that a shell can read it by itself
-(docs/statusline.md). A line for each agent follows: its name, and how many proposals came from its sessions. The reader
-has 20 ms, and starting Python takes half of that, so this module imports only `os` and `sys`.
+The first line of the file is the text to show, empty if nothing is waiting, so that a shell can read it directly
+(docs/statusline.md). A line for each agent follows with its name and the number of proposals from its sessions. The
+reader has 20 ms, and starting Python takes half of that, so this module imports only `os` and `sys`.
 """
 
 import os
@@ -19,13 +19,13 @@ def line(waiting: int) -> str:
 
 
 def content(by_agent: "dict[str, int]") -> bytes:
-    """Return the content of the file. Proposals found again in git may have no agent: its name is empty."""
+    """Return the content of the file. Proposals recovered from git may have no agent, whose name is then empty."""
     lines = [line(sum(by_agent.values())), *(f"{agent or '-'} {number}" for agent, number in sorted(by_agent.items()))]
     return "".join(f"{one}\n" for one in lines).encode("ascii", "replace")
 
 
 def numbers(data: bytes) -> "dict[str, int] | None":
-    """Return the numbers in such a file, by agent; None if it is not exactly what we wrote: cut off, say, or edited."""
+    """Return the numbers in such a file by agent, None if it is not exactly what skilld wrote, such as truncated."""
     try:
         first, *rows = data.decode("ascii").removesuffix("\n").split("\n")
         found = {agent: int(number) for agent, number in (row.split(" ") for row in rows)}
@@ -50,7 +50,7 @@ def folder() -> str:
 
 
 def read(path: str) -> bytes:
-    """Return the content of the file; empty if there is none, or if it is not a plain file."""
+    """Return the content of the file, empty if it is missing or not a regular file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)  # a pipe would block us
     except OSError:
@@ -74,13 +74,13 @@ def answer(arguments: "list[str]") -> bool:
         return False
     found = numbers(read(f"{folder()}/{FILE}"))
     if agent and found is not None and agent not in found:
-        return False  # perhaps a typing mistake
+        return False  # perhaps a typing error
     tell(found or {}, agent)
     return True
 
 
 def tell(waiting: "dict[str, int]", agent: str = "") -> None:
-    """Print the line of one agent, or of all. Its reader may have gone already."""
+    """Print the line of one agent, or of all. The reader may already be gone."""
     if text := line(waiting.get(agent, 0) if agent else sum(waiting.values())):
         try:  # noqa: SIM105 - contextlib takes a millisecond or two to import
             os.write(1, f"{text}\n".encode("ascii"))

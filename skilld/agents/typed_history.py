@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from skilld.agents.base import ReadFile, SideFileParser
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
 
@@ -168,7 +168,7 @@ class ProvingParser:
 
     def _find_entry(self, turn: Turn, known: Mapping[str, Sequence[Entry]]) -> Entry | None:
         """Return the list's entry for a prompt; each with a time counts once, and clients write prompts again."""
-        latest = seconds(turn.at)
+        latest = parse_time(turn.at)
         for entry in known.get(fold(turn.text), ()):
             if entry.session is not None and entry.session != turn.session_id:
                 continue

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from skilld.agents.base import items, mapping, objects, string
-from skilld.text import fold, folded
+from skilld.text import fold, fold_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def normalize(text: str) -> str:
     shown = unicodedata.normalize("NFKC", text)
     if not shown.isascii() or not shown.isprintable():
         shown = "".join(c for c in shown if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
-    return folded(shown)
+    return fold_case(shown)
 
 
 def option_labels(questions: object) -> Iterator[str]:

@@ -20,7 +20,7 @@ from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, roles, sections
 from skilld.text import fold
 from skilld.types import Kind, Update
-from skilld.words import content_stems, held_in, measures, other_tongue, share_held, stems
+from skilld.words import content_stems, is_other_language, matching_share, matching_words, numbers_by_unit, stems
 
 _OWN_LINE = re.compile(r"\s*[|>]")  # lines of tables and quotations, which continue no other line
 _LABEL = re.compile(r".*[:\uff1a][*_]*$|[*_]{2}[^*_]+[*_]{2}$")
@@ -299,7 +299,7 @@ def unnamed_sentences(change: BlockDiff, place: int, updates: Sequence[Update]) 
 
 def is_rewritten(part: str, written: str) -> bool:
     """Whether all words of a sentence are written again, including those that can reverse it."""
-    return share_held(words_of(part), words_of(written)) == 1 and reversing_words(part) <= reversing_words(written)
+    return matching_share(words_of(part), words_of(written)) == 1 and reversing_words(part) <= reversing_words(written)
 
 
 def _names_sentence(change: BlockDiff, place: int, part: str, update: Update, written: frozenset[str]) -> bool:
@@ -309,12 +309,12 @@ def _names_sentence(change: BlockDiff, place: int, part: str, update: Update, wr
     block may be more similar. With only one shared word, the change must be in the place of the sentence.
     """
     words, said = words_of(part), words_of(_update_text(update))
-    lost = words - held_in(words, written)
-    if lost and lost != words and share_held(lost, said) == 1:
+    lost = words - matching_words(words, written)
+    if lost and lost != words and matching_share(lost, said) == 1:
         return True
     wanted = words_of(update.change)
-    held = share_held(words, wanted)
-    heirs = [heir for heir in change.replacements(place) if share_held(wanted, words_of(heir.text)) >= _MIN_CARRIED]
+    held = matching_share(words, wanted)
+    heirs = [heir for heir in change.replacements(place) if matching_share(wanted, words_of(heir.text)) >= _MIN_CARRIED]
     replaces = bool(heirs)
     if update.kind is Kind.CHANGE_STEP and replaces and _is_contradicted(part, update.change):
         return True
@@ -322,10 +322,10 @@ def _names_sentence(change: BlockDiff, place: int, part: str, update: Update, wr
         return True
     if _is_named_by_label(change, part, update) and (replaces or update.kind is Kind.REMOVE_STEP):
         return True
-    if held >= _MIN_HELD and (held + share_held(wanted, words)) / 2 >= _MIN_ALIKE:
+    if held >= _MIN_HELD and (held + matching_share(wanted, words)) / 2 >= _MIN_ALIKE:
         several = round(held * len(words)) >= _FEW_SHARED or held == 1
         return several or replaces or update.kind is Kind.REMOVE_STEP
-    share = share_held(words, said)
+    share = matching_share(words, said)
     few = round(share * len(words)) < _FEW_SHARED and share < _MIN_CARRIED
     if (
         update.kind not in _REMOVING_KINDS
@@ -335,13 +335,14 @@ def _names_sentence(change: BlockDiff, place: int, part: str, update: Update, wr
     ):
         return False
     return share >= max(
-        (share_held(words_of(block.text), said) for block in _remaining_blocks(change) if not block.level), default=0.0
+        (matching_share(words_of(block.text), said) for block in _remaining_blocks(change) if not block.level),
+        default=0.0,
     )
 
 
 def _is_contradicted(part: str, wanted: str) -> bool:
     """Whether a sentence contradicts a change, or gives another number for the same measure."""
-    mine, theirs = measures(wanted), measures(part)
+    mine, theirs = numbers_by_unit(wanted), numbers_by_unit(part)
     return contradicts(wanted, part) or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
 
 
@@ -357,7 +358,7 @@ def is_substituted(part: str, heir: str, said: frozenset[str]) -> bool:
             kept += len(went)
         elif went:
             gone += len(went)
-            if not came or share_held(came, said) < 1:
+            if not came or matching_share(came, said) < 1:
                 return False
     return 0 < gone <= kept
 
@@ -369,7 +370,7 @@ def _is_named_by_label(change: BlockDiff, part: str, update: Update) -> bool:
         return False
     words, said = words_of(label[1]), words_of(_update_text(update))
     others = (words_of(block.text) for block in _remaining_blocks(change))
-    return share_held(words, said) == 1 and not any(share_held(words, other) == 1 for other in others)
+    return matching_share(words, said) == 1 and not any(matching_share(words, other) == 1 for other in others)
 
 
 def _is_displaced(change: BlockDiff, place: int, update: Update) -> bool:
@@ -381,9 +382,9 @@ def _is_displaced(change: BlockDiff, place: int, update: Update) -> bool:
     above = next((one.text for one in reversed(change.old[:place]) if one.level), "")
     if update.kind is not Kind.CHANGE_STEP or fold(update.section).casefold() != fold(above).casefold():
         return False
-    carried = any(share_held(wanted, words_of(heir.text)) >= _MIN_CARRIED for heir in change.replacements(place))
-    others = (share_held(words_of(block.text), said) for block in _remaining_blocks(change) if not block.level)
-    share = share_held(words, said)
+    carried = any(matching_share(wanted, words_of(heir.text)) >= _MIN_CARRIED for heir in change.replacements(place))
+    others = (matching_share(words_of(block.text), said) for block in _remaining_blocks(change) if not block.level)
+    share = matching_share(words, said)
     return carried and share >= _MIN_DISPLACED and share > max(others, default=0.0)
 
 
@@ -408,7 +409,7 @@ def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
     if place not in change.removed and update.kind is not Kind.CHANGE_STEP:
         return False  # a removal of all of it would not leave the heading
     said = words_of(_update_text(update))
-    share = share_held(words_of(head.text), said)
+    share = matching_share(words_of(head.text), said)
     if update.kind is Kind.REMOVE_STEP or fold(update.section).casefold() == fold(head.text).casefold():
         least = _MIN_ABOUT
     else:
@@ -418,7 +419,7 @@ def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
         for block in _remaining_blocks(change)
         if (block.level, block.indent, block.kind) == (head.level, head.indent, head.kind)
     ]
-    return share >= max([least, *(share_held(words_of(block.text), said) for block in others)])
+    return share >= max([least, *(matching_share(words_of(block.text), said) for block in others)])
 
 
 def _takes_item(change: BlockDiff, place: int, update: Update) -> bool:
@@ -427,8 +428,8 @@ def _takes_item(change: BlockDiff, place: int, update: Update) -> bool:
     if update.kind is not Kind.REMOVE_STEP or item.kind != _ITEM or item.end == place + 1:
         return False
     wanted = words_of(update.change)
-    others = (share_held(words_of(block.text), wanted) for block in _remaining_blocks(change) if not block.level)
-    return share_held(words_of(item.text), wanted) > max(others, default=0.0)
+    others = (matching_share(words_of(block.text), wanted) for block in _remaining_blocks(change) if not block.level)
+    return matching_share(words_of(item.text), wanted) > max(others, default=0.0)
 
 
 def _emptied_heads(change: BlockDiff) -> Iterator[int]:
@@ -459,9 +460,13 @@ def _is_about_section(change: BlockDiff, place: int, update: Update) -> bool:
     if place not in change.removed and update.kind is not Kind.CHANGE_STEP:
         return False
     said, part = _update_text(update), change.old[place : head.end]
-    if len(part) <= _MAX_FOREIGN and place in change.removed and other_tongue(" ".join(one.text for one in part), said):
+    if (
+        len(part) <= _MAX_FOREIGN
+        and place in change.removed
+        and is_other_language(" ".join(one.text for one in part), said)
+    ):
         return True
-    return 2 * sum(bool(share_held(words_of(one.text), words_of(said))) for one in part) > len(part)
+    return 2 * sum(bool(matching_share(words_of(one.text), words_of(said))) for one in part) > len(part)
 
 
 def _title_level(change: BlockDiff) -> int:
@@ -480,7 +485,7 @@ def _is_emptied(change: BlockDiff, place: int, astray: set[int]) -> bool:
 def _mentions(text: str, title: str) -> bool:
     """Whether a line refers to a removed head: "see the load test" to "## Load test"."""
     wanted = content_stems(title)
-    return len(wanted) >= _MIN_NAMED and share_held(wanted, content_stems(text)) == 1
+    return len(wanted) >= _MIN_NAMED and matching_share(wanted, content_stems(text)) == 1
 
 
 def _foreign_blocks(change: BlockDiff, left: Sequence[int], updates: Sequence[Update], otherwise: int) -> set[int]:
@@ -491,5 +496,5 @@ def _foreign_blocks(change: BlockDiff, left: Sequence[int], updates: Sequence[Up
     """
     said = "\n".join(map(_update_text, updates))
     changing = sum(update.kind in _REMOVING_KINDS for update in updates)
-    foreign = {place for place in left if other_tongue(change.old[place].text, said)}
+    foreign = {place for place in left if is_other_language(change.old[place].text, said)}
     return foreign if len(left) + otherwise <= changing and foreign == set(left) else set()

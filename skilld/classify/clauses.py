@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skilld.words import COMMON_STEM, content_stems, denies, held_in, same_stem, stem, stems
+from skilld.words import MIN_COMMON_STEM, content_stems, has_negation, matching_words, same_stem, stem, stems
 
 # Words are compared without inflection. In scripts without blanks between words, a stretch of characters other than
 # function words counts as said if the ground contains a long enough part of it: two characters of Chinese, the first
@@ -84,14 +84,14 @@ def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Wor
     said = frozenset(one for match in _spaced_words(known) for one in _stem_of(match[0]))
     alike: dict[str, set[str]] = defaultdict(set)  # by what all forms of a word have in common
     for one in said:
-        alike[one[:COMMON_STEM]].add(one)
+        alike[one[:MIN_COMMON_STEM]].add(one)
     wanted = [(match, one) for match in _spaced_words(plain) for one in _stem_of(match[0])]
     if strictly:
         own = frozenset(
-            one for _, one in wanted if any(_is_same_word(one, other) for other in alike[one[:COMMON_STEM]])
+            one for _, one in wanted if any(_is_same_word(one, other) for other in alike[one[:MIN_COMMON_STEM]])
         )
     else:
-        own = held_in({one for _, one in wanted}, said, slips=True)
+        own = matching_words({one for _, one in wanted}, said, slips=True)
     words = [Word(match.start(), match.end(), 1.0, one in own, not _is_instructing(match[0])) for match, one in wanted]
     for script in _SCRIPTS:
         words += _unspaced_words(plain, known, script)
@@ -327,7 +327,7 @@ def _is_removable(text: str, clauses: Sequence[_Clause], place: int, words: Sequ
     )
     if not (closed and opened) or (_CONNECTIVE.search(text) and not whole):
         return False
-    if denies(said) or _EXCEPTING.search(said) or (not whole and _NARROWING.match(said.lstrip())):
+    if has_negation(said) or _EXCEPTING.search(said) or (not whole and _NARROWING.match(said.lstrip())):
         return False
     rest = _remove_clause(text, clauses, place)
     return all(rest.count(mark) == rest.count(other) for mark, other in _PAIRS)

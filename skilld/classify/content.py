@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify.offline.choices import TOPICS, refused_part
-from skilld.meanings import Term, Words, common, terms
-from skilld.words import denies, is_unspaced, measures, numbers, stem
+from skilld.meanings import Term, Words, common_meanings, terms
+from skilld.words import has_negation, is_unspaced, numbers, numbers_by_unit, stem
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
@@ -85,13 +85,13 @@ def content_of(text: str) -> Content:
         refused=refused - asked,
         codes=code_names(text),
         numbers=numbers(bare),
-        measures=tuple((stem(unit), float(number)) for unit, number in measures(bare).items()),
+        measures=tuple((stem(unit), float(number)) for unit, number in numbers_by_unit(bare).items()),
         denies=any(part.denies for part in parts),
     )
 
 
 def _parse_part(clause: str) -> ContentPart:
-    says_no = denies(clause) or _INSTEAD.match(clause) or _DENIAL.search(clause)
+    says_no = has_negation(clause) or _INSTEAD.match(clause) or _DENIAL.search(clause)
     return ContentPart(content_terms(clause), choice_members(clause), code_names(clause), bool(says_no))
 
 
@@ -127,7 +127,7 @@ def _term_weight(term: Term, known: Words, given: frozenset[str]) -> int:
         return MEANING_WEIGHT
     shared, same = term.meanings & known.meanings, term.stems & known.stems
     both_phrases = not term.stem and not shared.isdisjoint(known.phrased)
-    if not term.is_action and (both_phrases or not shared <= common()):
+    if not term.is_action and (both_phrases or not shared <= common_meanings()):
         return MEANING_WEIGHT
     if (shared and is_weak(term)) or not same - META_STEMS - WEAK_STEMS or (not term.stem and same < term.stems):
         return _COMMON_WEIGHT if shared or same else 0
@@ -161,7 +161,7 @@ def is_weak(term: Term) -> bool:
     """Whether a term occurs in many rules, so that it does not show which one is meant."""
     if not term.stem or term.stem in CHOICE_STEMS:
         return term.is_action
-    return term.is_action or term.stem in WEAK_STEMS or (bool(term.meanings) and term.meanings <= common())
+    return term.is_action or term.stem in WEAK_STEMS or (bool(term.meanings) and term.meanings <= common_meanings())
 
 
 def _families(lines: list[str]) -> tuple[frozenset[str], ...]:

@@ -18,7 +18,7 @@ from skilld.classify.offline.choices import (
     refused_part,
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
-from skilld.words import SPELLED, denies, measures, stem
+from skilld.words import NUMBER_WORDS, has_negation, numbers_by_unit, stem
 from skilld.words import stems as stems_of
 
 _SAME_TOPIC = 0.5  # share of the shorter rule's stems from which two rules have the same topic
@@ -30,7 +30,7 @@ _HANDLING = stems(
     " everything always never set save most least under up only prefer instead standard"
 )
 _REASON = re.compile(r",\s|\s(?:because|so that|since|as)\s|;")
-_NUMBERS = stems(" ".join(SPELLED.values()))
+_NUMBERS = stems(" ".join(NUMBER_WORDS.values()))
 _CODE = re.compile(r"`[^`]*`")
 _NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more|no|avoid)\b", re.IGNORECASE)
 _ANY_RULE = frozenset(("always", "alway", "a", "an", "the", "any", "do", "be"))
@@ -77,7 +77,9 @@ def contradicts(change: str, other: str) -> bool:
     if chooses_differently(change, other):
         return True
     shared = len(topic_stems(change) & topic_stems(other))
-    return denies(change) != denies(other) and shared >= _MIN_SHARED and _likeness(change, other) > _SAME_TOPIC
+    return (
+        has_negation(change) != has_negation(other) and shared >= _MIN_SHARED and _likeness(change, other) > _SAME_TOPIC
+    )
 
 
 def contradicts_clearly(change: str, other: str) -> bool:
@@ -102,14 +104,14 @@ def contradicts_clearly(change: str, other: str) -> bool:
     if outright:
         return bool(mine & theirs) or not mine ^ theirs
     narrower, wider = (change, other) if mine - theirs else (other, change)
-    exception = not apart and mine != theirs and denies(narrower) and not denies(wider)
+    exception = not apart and mine != theirs and has_negation(narrower) and not has_negation(wider)
     return not exception and not changed_choice(change, other)
 
 
 def _topic_words(text: str) -> frozenset[str]:
     """Return the stems of a rule's topic, without choices, measures, words of using tools, and its reason."""
     rule = _REASON.split(text, maxsplit=1)[0]
-    units = stems(" ".join(unit for unit in measures(text) if unit))
+    units = stems(" ".join(unit for unit in numbers_by_unit(text) if unit))
     return (
         frozenset(stem for stem in topic_stems(rule) if not stem.startswith("choice ")) - units - _HANDLING - _NUMBERS
     )
@@ -119,8 +121,8 @@ def chooses_differently(change: str, other: str) -> bool:
     """Whether two texts choose different members of a choice, or give different numbers for a measure ("under 60")."""
     if max(len(change), len(other)) > MAX_CHANGE:
         return False
-    mine, theirs = measures(change), measures(other)
-    both_choose = not denies(chosen_part(change)) and not denies(chosen_part(other))
+    mine, theirs = numbers_by_unit(change), numbers_by_unit(other)
+    both_choose = not has_negation(chosen_part(change)) and not has_negation(chosen_part(other))
     chosen = changed_choice(change, other) and both_choose and not _differ_in_scope(change, other)
     return chosen or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
 
@@ -140,12 +142,12 @@ def _swaps_choices(change: str, other: str) -> bool:
 def _refuses_all(change: str, other: str) -> bool:
     """Whether one says "use X, not Y" and the other asks only for Y."""
     pairs = ((one, stems(refused_part(two)) - PLAIN_VERBS) for one, two in ((change, other), (other, change)))
-    return any(refused and refused == stems(one) - PLAIN_VERBS and not denies(one) for one, refused in pairs)
+    return any(refused and refused == stems(one) - PLAIN_VERBS and not has_negation(one) for one, refused in pairs)
 
 
 def _is_opposite(change: str, other: str) -> bool:
     """Whether two rules have the same words except for a negation: "never use tabs" and "use tabs"."""
-    if denies(change) == denies(other) or chosen_part(change) != change or chosen_part(other) != other:
+    if has_negation(change) == has_negation(other) or chosen_part(change) != change or chosen_part(other) != other:
         return False
     mine, theirs = (_words_without_negation(_REASON.split(text, maxsplit=1)[0]) for text in (change, other))
     if mine == theirs:
@@ -173,7 +175,7 @@ def forbids(one: str, other: str) -> bool:
     Only for two things that a person said. For a line of a file it is too broad: "do not apply it on your own" would
     replace the step "apply it".
     """
-    if not denies(one) or denies(other) or chosen_part(one) != one:
+    if not has_negation(one) or has_negation(other) or chosen_part(one) != one:
         return False
     refused = stems(_NO.sub(" ", one))
     conditions, others_conditions = (set(_CONDITION.findall(text.lower())) for text in (one, other))
@@ -184,7 +186,7 @@ def replace_numbers(change: str, line: str) -> str:
     """Return `line` with the numbers of `change`, measure by measure."""
     if max(len(change), len(line)) > MAX_CHANGE:
         return line
-    mine, theirs = measures(change), measures(line)
+    mine, theirs = numbers_by_unit(change), numbers_by_unit(line)
     for unit in mine.keys() & theirs.keys():
         line = re.sub(rf"(?<![\d.]){theirs[unit]}(?![\d.])", mine[unit], line)
     return line

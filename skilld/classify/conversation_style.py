@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from skilld.text import sentences_of
+from skilld.text import split_sentences
 
 _LANGUAGES = (
     "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|czech|chinese|mandarin|japanese|korean"
@@ -96,7 +96,7 @@ def is_about_conversation(text: str) -> bool:
 
 def split_conversation(change: str) -> tuple[str, str]:
     """Split a change into the sentences about how the agent speaks to the person, and the rest."""
-    parts = sentences_of(change)
+    parts = split_sentences(change)
     talk = [part for part in parts if is_about_conversation(part)]
     return " ".join(talk), " ".join(part for part in parts if part not in talk)
 

@@ -27,9 +27,9 @@ from skilld.classify.block_diff import (
 from skilld.classify.clauses import foreign_parts
 from skilld.classify.polarity import REVERSING_WORD, reversing_words
 from skilld.classify.support import exact_tokens, holds_token
-from skilld.text import folded
+from skilld.text import fold_case
 from skilld.types import Kind, Update
-from skilld.words import comparable, content_stems, denies, held_in, share_held
+from skilld.words import content_stems, has_negation, matching_share, matching_words, normalize
 
 _MIN_CARRIED = 0.5  # share of an added block's content words that the updates and the removed blocks must contain
 _CODE = "code"
@@ -43,21 +43,21 @@ def has_uncarried_block(change: BlockDiff, updates: Sequence[Update]) -> bool:
     pool: frozenset[str] = frozenset().union(*(words_of(update.change) for update in updates))
     gone = words_of(_removed_text(change))
     olds = [change.old[place].text for place in change.removed]
-    said = folded("\n".join(update.change for update in updates))
+    said = fold_case("\n".join(update.change for update in updates))
     carrying: list[frozenset[str]] = []
     if any(_is_bare(change, place, gone) for place in change.added):
         return True
     for block in _added_blocks(change):
         words = words_of(block.text)
-        own = held_in(pool, words)
-        if block.level or not words or (block.kind == _CODE and folded(block.text) in said):
+        own = matching_words(pool, words)
+        if block.level or not words or (block.kind == _CODE and fold_case(block.text) in said):
             continue
         new_numbers = _numbers(block.text) - _numbers(_removed_text(change)) - _moved_references(change, block)
-        if share_held(words, gone) == 1 and change.removed and not new_numbers:
+        if matching_share(words, gone) == 1 and change.removed and not new_numbers:
             continue  # the old words, in other lines
-        if any(is_substituted(old, block.text, pool) for old in olds) and share_held(words, pool | gone) == 1:
+        if any(is_substituted(old, block.text, pool) for old in olds) and matching_share(words, pool | gone) == 1:
             continue  # an old line with some terms replaced by those of a change
-        if not own or share_held(words, pool | gone) < _MIN_CARRIED:
+        if not own or matching_share(words, pool | gone) < _MIN_CARRIED:
             return True
         carrying.append(own)
     done: set[str] = set()
@@ -71,7 +71,7 @@ def has_uncarried_block(change: BlockDiff, updates: Sequence[Update]) -> bool:
 def _is_bare(change: BlockDiff, place: int, gone: frozenset[str]) -> bool:
     """Whether an added heading has nothing new below it and does not reword a removed one."""
     block = change.new[place]
-    return bool(block.level) and place + 1 not in change.added and not share_held(words_of(block.text), gone)
+    return bool(block.level) and place + 1 not in change.added and not matching_share(words_of(block.text), gone)
 
 
 def adds_claims(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> bool:
@@ -80,13 +80,13 @@ def adds_claims(change: BlockDiff, updates: Sequence[Update], typed: str, title:
     A number must come from the person or from a removed line.
     """
     ground = _ground_text(change, updates, typed)
-    known = comparable(ground)
+    known = normalize(ground)
     skill = words_of("\n".join(block.text for block in change.old))
     for block in _added_blocks(change):
         if block.level and block.text == title:
             continue
         strange = [block.text] if block.level else foreign_parts(block.text, ground)
-        if any(share_held(words_of(part), skill | words_of(ground)) < 1 for part in strange):
+        if any(matching_share(words_of(part), skill | words_of(ground)) < 1 for part in strange):
             return True
         if any(not holds_token(number, known) for number in _numbers(block.text) - _moved_references(change, block)):
             return True
@@ -208,7 +208,7 @@ def _move_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Upda
         if all(place in gone.orphans for place in run):
             continue
         if not any(
-            share_held(words_of(change.old[place].text), words) >= _MIN_SAID
+            matching_share(words_of(change.old[place].text), words) >= _MIN_SAID
             for place in (*run, *past)
             for words in said
         ):
@@ -220,7 +220,7 @@ def _omission_fault(added: Sequence[Block], updates: Sequence[Update]) -> str | 
     words = content_stems("\n".join(block.text for block in added))
     for update in updates:
         wanted = content_stems(update.change)
-        if update.kind is not Kind.REMOVE_STEP and wanted and share_held(wanted, words) < _MIN_SAID:
+        if update.kind is not Kind.REMOVE_STEP and wanted and matching_share(wanted, words) < _MIN_SAID:
             return "it does not make the requested change"
     return None
 
@@ -236,9 +236,9 @@ def _reversal_fault(change: BlockDiff, updates: Sequence[Update], typed: str) ->
     added = "\n".join(change.new[place].text for place in change.added)
     removed = "\n".join(change.old[place].text for place in change.removed)
     changes = "\n".join(update.change for update in updates)
-    ground = comparable(f"{changes}\n{typed}\n{removed}")
+    ground = normalize(f"{changes}\n{typed}\n{removed}")
     if reversing_words(added) - set(REVERSING_WORD.findall(ground)) or (
-        denies(added) and not denies(f"{changes}\n{removed}")
+        has_negation(added) and not has_negation(f"{changes}\n{removed}")
     ):
         return "it reverses or softens what the person said"
     return None

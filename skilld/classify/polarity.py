@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from skilld.words import content_stems, denies, share_held
+from skilld.words import content_stems, has_negation, matching_share
 
 # Whether what a change forbids was refused. "Never push without tests" forbids no more than "tests, then push".
 
@@ -65,21 +65,25 @@ _RESERVED = re.compile(
 
 def is_refused(change: str, quote: str) -> bool:
     """Whether the quote refuses, in any words, what the change forbids at its beginning."""
-    if denies(quote) or _REFUSAL.search(quote):
+    if has_negation(quote) or _REFUSAL.search(quote):
         return True
     said = content_stems(quote)
     forbidden = content_stems(EXCEPTION.split(CLAUSE.split(change, maxsplit=1)[0], maxsplit=1)[0])
     if EXCEPTION.search(change) and (_is_conditional(quote) or _comes_later(forbidden, quote)):
         return True
     kept = " ".join(clause for clause in CLAUSE.split(quote) if _RESERVED.search(clause))
-    if kept and share_held(forbidden, content_stems(kept)) >= MIN_SHARED:
+    if kept and matching_share(forbidden, content_stems(kept)) >= MIN_SHARED:
         return True
     rest = " ".join(_CONTRAST.split(change, maxsplit=1)[1:])
     wanted = content_stems(rest)
-    if wanted and not denies(rest) and share_held(wanted, said) >= MIN_SHARED >= share_held(forbidden, said):
+    if (
+        wanted
+        and not has_negation(rest)
+        and matching_share(wanted, said) >= MIN_SHARED >= matching_share(forbidden, said)
+    ):
         return True  # "never use npm; use bun", if bun was asked for
     refused = _IN_PLACE_OF.split(quote, maxsplit=1)[1:]
-    return bool(refused) and share_held(forbidden, content_stems(refused[0])) >= MIN_SHARED
+    return bool(refused) and matching_share(forbidden, content_stems(refused[0])) >= MIN_SHARED
 
 
 def _is_conditional(quote: str) -> bool:
@@ -90,11 +94,11 @@ def _comes_later(forbidden: frozenset[str], quote: str) -> bool:
     """Whether something must come before the step that is forbidden without it: "run the tests before you push"."""
     for match in _BEFORE.finditer(quote):
         beside = content_stems(" ".join(CLAUSE.split(quote[match.end() :])[0].split()[:_ADJACENT_WORDS]))
-        if share_held(forbidden, beside) >= MIN_SHARED:
+        if matching_share(forbidden, beside) >= MIN_SHARED:
             return True
     steps = _THEN.split(quote)
     at = next((i for i, step in enumerate(steps) if _FIRST.search(step)), len(steps))
-    return any(share_held(forbidden, content_stems(step)) >= MIN_SHARED for step in steps[at + 1 :])
+    return any(matching_share(forbidden, content_stems(step)) >= MIN_SHARED for step in steps[at + 1 :])
 
 
 _OPENING_WORDS = 2  # a negated change begins with its negation; a later one marks a contrast ("use X, not Y")
@@ -136,7 +140,7 @@ _REMOVAL = re.compile(
 
 def asks_to_remove(quote: str) -> bool:
     """Whether somebody who said this may have wanted to remove a rule."""
-    return denies(quote) or bool(_REMOVAL.search(quote) or _COMPLAINT.search(quote))
+    return has_negation(quote) or bool(_REMOVAL.search(quote) or _COMPLAINT.search(quote))
 
 
 def seems_reversed(change: str, quote: str, *, complaint: bool = True) -> bool:
@@ -147,13 +151,13 @@ def seems_reversed(change: str, quote: str, *, complaint: bool = True) -> bool:
     if complaint and _COMPLAINT.search(quote):
         return False
     wanted = content_stems(change)
-    if denies(EXCEPTION.sub(" ", change)):
-        return denies(" ".join(change.split()[:_OPENING_WORDS])) and not is_refused(change, quote)
-    about = [clause for clause in CLAUSE.split(quote) if share_held(wanted, content_stems(clause)) >= MIN_SHARED]
+    if has_negation(EXCEPTION.sub(" ", change)):
+        return has_negation(" ".join(change.split()[:_OPENING_WORDS])) and not is_refused(change, quote)
+    about = [clause for clause in CLAUSE.split(quote) if matching_share(wanted, content_stems(clause)) >= MIN_SHARED]
     asks = [kind for kind in (EXCEPTION, _FORGETTING) if not kind.search(change)]
     shuns = bool(_AVOIDANCE.search(change))
     return bool(about) and all(
-        denies(EXCEPTION.sub(" ", clause))
+        has_negation(EXCEPTION.sub(" ", clause))
         and not any(kind.search(clause) for kind in asks)
         and shuns <= bool(_AVOIDANCE.search(clause))
         for clause in about
@@ -177,15 +181,19 @@ def is_clearly_reversed(change: str, quote: str) -> bool:
     """
     wanted = content_stems(change)
     for clause in CLAUSE.split(quote):
-        if wanted and share_held(wanted, content_stems(clause)) == 1:
-            said = denies(clause) if not denies(change) else bool(_WANTED.search(quote)) and not denies(quote)
+        if wanted and matching_share(wanted, content_stems(clause)) == 1:
+            said = (
+                has_negation(clause)
+                if not has_negation(change)
+                else bool(_WANTED.search(quote)) and not has_negation(quote)
+            )
             return said and not any(kind.search(clause) for kind in _UNCLEAR_PATTERNS)
     return False
 
 
 def is_clearly_wanted(change: str, quote: str) -> bool:
     """Whether a change removes something that was asked for: "always close the ticket", and that step would go."""
-    about = share_held(content_stems(change), content_stems(quote)) >= MIN_SHARED
+    about = matching_share(content_stems(change), content_stems(quote)) >= MIN_SHARED
     return about and bool(_WANTED.search(quote))
 
 

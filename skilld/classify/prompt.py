@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from skilld.classify.offline.provenance import own_words
-from skilld.text import cut
+from skilld.text import truncate
 from skilld.types import Message, SkillDoc, Update
 from skilld.words import stems
 
@@ -81,7 +81,7 @@ def _about_changes(block: str, question: str, updates: Sequence[Update], said: S
             "kind": update.kind.value,
             "change": update.change,
             "quote": update.quote,
-            "message": cut(typed, MESSAGE_LIMIT),
+            "message": truncate(typed, MESSAGE_LIMIT),
         }
         for update, typed in zip(updates, said, strict=True)
     ]
@@ -174,7 +174,7 @@ def relevant_lines(text: str, said: frozenset[str]) -> str:
     """
     if len(text) <= INSTRUCTIONS_LIMIT:
         return text
-    lines = [cut(line, INSTRUCTIONS_LIMIT) for line in text.splitlines() if line.strip()]
+    lines = [truncate(line, INSTRUCTIONS_LIMIT) for line in text.splitlines() if line.strip()]
     shares = [len(said & stems(line)) for line in lines]
     left, kept = INSTRUCTIONS_LIMIT, set[int]()
     for number in sorted(range(len(lines)), key=lambda number: -shares[number]):
@@ -199,12 +199,12 @@ def _cut_person_text(text: str) -> str:
         return text
     own = "\n".join(line for line in own_words(text).split("\n") if line.strip())
     left_out = " [pasted text left out]" if len(own) < len(text) - text.count("\n") else ""
-    return cut(own, MESSAGE_LIMIT - len(left_out)) + left_out
+    return truncate(own, MESSAGE_LIMIT - len(left_out)) + left_out
 
 
 def _cut_agent_text(text: str) -> str:
     """Cut an agent's message, keeping more of the end, which has the offers and questions that people agree to."""
-    return cut(text, MESSAGE_LIMIT, tail_share=2 / 3)
+    return truncate(text, MESSAGE_LIMIT, tail_share=2 / 3)
 
 
 def _block(name: str, text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, find_array, find_blocks, without_thoughts
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, Update
 
 _MAX_UPDATES = 12
@@ -141,7 +141,7 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
     if not isinstance(item, dict):
         raise BadReplyError("an update is not an object")
     if unknown := set(item) - _UPDATE_KEYS:
-        raise BadReplyError(f"an update has {counted(len(unknown), 'unknown key')}")
+        raise BadReplyError(f"an update has {pluralize(len(unknown), 'unknown key')}")
     skill = json_answer.skill_number(item.get("skill"), skills, names)
     if skill is None:
         raise BadReplyError("an update's skill is not a number")

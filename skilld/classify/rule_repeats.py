@@ -38,7 +38,7 @@ from skilld.classify.offline.choices import is_reversed_choice
 from skilld.classify.offline.detector import clauses_of, typed_part
 from skilld.classify.offline.product import likely_languages
 from skilld.meanings import Term, Words, field_of
-from skilld.text import cut, fold
+from skilld.text import fold, truncate
 from skilld.words import is_unspaced, stem
 
 MAX_QUOTE = 300  # characters quoted of a turn; of a longer one only the clauses that correct
@@ -83,7 +83,7 @@ def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
     if found and len(fold(text)) <= MAX_QUOTE:
         return [fold(text)]
     quotes = [text[one.start : one.start + len(one.text)] for one in found]
-    return [cut(fold(quote), MAX_QUOTE) for quote in quotes[:_MAX_QUOTES]]
+    return [truncate(fold(quote), MAX_QUOTE) for quote in quotes[:_MAX_QUOTES]]
 
 
 def complains(quote: str) -> bool:

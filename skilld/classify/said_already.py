@@ -24,7 +24,7 @@ from skilld.classify.offline.sections import body_lines, sections
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
-from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
+from skilld.words import content_stems, has_negation, is_other_language, is_same_ask, numbers, stem
 
 _MIN_COVERED = 0.8  # share of an instruction's stems that a line must contain to say the same
 # Function words that change the meaning of a rule. Those for the order of steps are members of a choice. "Every" is not
@@ -61,8 +61,8 @@ def find_line(update: Update, text: str) -> str | None:
 
 def is_same_change(one: str, other: str) -> bool:
     """Whether two changes are the same ask."""
-    alike = same(content_stems(one), content_stems(other))
-    agree = denies(chosen_part(one)) == denies(chosen_part(other)) and same_choice(one, other)
+    alike = is_same_ask(content_stems(one), content_stems(other))
+    agree = has_negation(chosen_part(one)) == has_negation(chosen_part(other)) and same_choice(one, other)
     return alike and agree and not is_reversed_choice(one, other) and not contradicts(one, other)
 
 
@@ -112,7 +112,7 @@ def _same_polarity(asked: str, wanted: frozenset[str], line: str, covered: float
     """
     told = max(_CLAUSE_END.split(line), key=lambda one: len(wanted & _stems(one)))
     told = told if len(wanted & _stems(told)) >= covered * len(wanted) else line
-    return denies(asked) == denies(told if whole else chosen_part(told))
+    return has_negation(asked) == has_negation(told if whole else chosen_part(told))
 
 
 _NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)
@@ -126,12 +126,12 @@ _MIN_SHARED = 3  # stems shared with a prohibition in another language, whose ot
 
 def find_same_ban(change: str, text: str) -> str | None:
     """Return the line of `text` that forbids what `change` forbids, in the same words or those shared by languages."""
-    if len(change) > MAX_CHANGE or not denies(change):
+    if len(change) > MAX_CHANGE or not has_negation(change):
         return None
     wanted, asked = _ban_text(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
-    foreign = other_tongue(change, text)
+    foreign = is_other_language(change, text)
     for _, line in _rule_texts(text) if len(wanted.split()) > 1 else ():
-        for one in filter(denies, _SENTENCE.split(line)):
+        for one in filter(has_negation, _SENTENCE.split(line)):
             own = _stems(REACH.sub("", one)) - PLAIN_VERBS
             if (wanted.startswith("no ") and f" {wanted} " in f" {_ban_text(one)} ") or (
                 foreign and _share_terms(asked, own) and numbers(change) <= numbers(one)

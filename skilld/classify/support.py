@@ -14,8 +14,17 @@ import unicodedata
 from dataclasses import dataclass
 
 from skilld.classify.clauses import content_words
-from skilld.text import folded
-from skilld.words import SPELLED, apart, comparable, content_stems, holds_name, is_unspaced_in, names, share_held
+from skilld.text import fold_case
+from skilld.words import (
+    NUMBER_WORDS,
+    contains_name,
+    content_stems,
+    has_unspaced,
+    matching_share,
+    normalize,
+    proper_names,
+    space_scripts,
+)
 
 # Tokens that the ground must contain exactly: numbers, paths, commands, addresses, identifiers.
 
@@ -36,7 +45,7 @@ _NOT_EXACT = frozenset({"and/or", "e.g", "i.e", "a.m", "p.m"})  # match the patt
 
 def exact_tokens(text: str) -> set[str]:
     """Return the exact tokens of `text`, in the form of `words.comparable`."""
-    spaced = apart(unicodedata.normalize("NFKC", text))
+    spaced = space_scripts(unicodedata.normalize("NFKC", text))
     found = {part.casefold() for code in _CODE.findall(spaced) for part in code.split()}
     for pattern in _EXACT:
         found.update(match.group(0).rstrip(".,:;").casefold() for match in pattern.finditer(spaced))
@@ -47,7 +56,7 @@ def exact_tokens(text: str) -> set[str]:
 def holds_token(token: str, text: str) -> bool:
     """Whether the comparable `text` contains the token as a whole (30 is not in 300), or spelled out if a number."""
     if token.isdecimal():
-        spelled = SPELLED.get(token)
+        spelled = NUMBER_WORDS.get(token)
         alone = rf"(?<!\d)(?<!\d[.,]){token}(?!\d)(?![.,]\d)"
         return bool(re.search(rf"{alone}|\b{spelled}\b" if spelled else alone, text))
     if len(token) > _MAX_TOKEN_LENGTH:
@@ -109,16 +118,16 @@ def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Su
     `offer` is the agent's text directly before the turn, given only if the turn is a bare assent: then the change may
     take its content from there, and the result says so.
     """
-    ground = comparable(f"{typed}\n{skill}\n{offer}")
+    ground = normalize(f"{typed}\n{skill}\n{offer}")
     others = _THE_USER.sub(" ", change)
     foreign = [token for token in sorted(exact_tokens(change)) if not holds_token(token, ground)]
-    foreign += [name for name in sorted(names(others)) if not holds_name(name, ground)]
+    foreign += [name for name in sorted(proper_names(others)) if not contains_name(name, ground)]
     if foreign:
         return Support(f"you did not say {', '.join(repr(token) for token in foreign[:3])}")
     wanted = content_stems(others)
     if not wanted:
-        bare = folded(change).rstrip(".!")
-        says = bool(bare) and bare in folded(typed) and not offer  # a bare assent alone says nothing
+        bare = fold_case(change).rstrip(".!")
+        says = bool(bare) and bare in fold_case(typed) and not offer  # a bare assent alone says nothing
         return Support() if says else Support("it says nothing worth remembering")
     if _share(others, typed) >= MIN_OWN_SHARE and _share(others, f"{typed}\n{skill}") >= MIN_KNOWN_SHARE:
         return Support()
@@ -132,8 +141,8 @@ def _share(change: str, ground: str) -> float:
 
     In scripts without blanks, pairs of characters would count every function word between two words twice.
     """
-    if not is_unspaced_in(change):
-        return share_held(content_stems(change), content_stems(ground), slips=True)
+    if not has_unspaced(change):
+        return matching_share(content_stems(change), content_stems(ground), slips=True)
     words = content_words(change, ground)
     whole = sum(word.weight for word in words)
     return sum(word.weight for word in words if word.own) / whole if whole else 0.0
@@ -141,8 +150,8 @@ def _share(change: str, ground: str) -> float:
 
 def adds_nothing(text: str, ground: str) -> bool:
     """Whether a text adds nothing to `ground`: no new exact token, and hardly any new content word."""
-    folded = comparable(ground)
+    folded = normalize(ground)
     if any(not holds_token(token, folded) for token in exact_tokens(text) - _LIST_NUMBERS):
         return False
     wanted = content_stems(_LIST_MARKER.sub("", text))
-    return not wanted or share_held(wanted, content_stems(ground)) >= MIN_WRITTEN_SHARE
+    return not wanted or matching_share(wanted, content_stems(ground)) >= MIN_WRITTEN_SHARE

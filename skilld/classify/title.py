@@ -16,7 +16,7 @@ from skilld.classify.polarity import seems_reversed
 from skilld.classify.support import MIN_OWN_SHARE, adds_nothing, exact_tokens, holds_token
 from skilld.skills.spec import MAX_NAME, NAME_PATTERN
 from skilld.text import fold, safe_text
-from skilld.words import comparable, content_stems, denies, holds_name, names, share_held
+from skilld.words import contains_name, content_stems, has_negation, matching_share, normalize, proper_names
 
 _KEYS = frozenset({"skill", "name", "description", "title"})
 _MAX_DESCRIPTION = 400  # agents read the descriptions of all skills in every session
@@ -55,7 +55,7 @@ def acceptable_title(
 
     `taken` are the names of other skills.
     """
-    exact = comparable("\n".join([drafted.name.replace("-", " "), drafted.description, drafted.title, *rules]))
+    exact = normalize("\n".join([drafted.name.replace("-", " "), drafted.description, drafted.title, *rules]))
     ground = "\n".join([exact, *said])
     name = suggested.name if _is_name(suggested.name, ground) and suggested.name not in taken else ""
     description, title = (
@@ -68,20 +68,20 @@ def acceptable_title(
 def _is_name(name: str, ground: str) -> bool:
     words = content_stems(name.replace("-", " "))
     fit = len(name) <= MAX_NAME and NAME_PATTERN.fullmatch(name) is not None
-    return fit and bool(words) and share_held(words, content_stems(ground)) == 1.0
+    return fit and bool(words) and matching_share(words, content_stems(ground)) == 1.0
 
 
 def _is_acceptable(text: str, exact: str, ground: str) -> bool:
     if not content_stems(text) or safe_text(text) != text or not _MARKS.isdisjoint(text):
         return False
     strange = any(not holds_token(token, exact) for token in exact_tokens(text))
-    strange = strange or any(not holds_name(name, comparable(ground)) for name in names(text))
+    strange = strange or any(not contains_name(name, normalize(ground)) for name in proper_names(text))
     return not strange and adds_nothing(text, ground)
 
 
 def _opposes(text: str, rules: Sequence[str], said: Sequence[str]) -> bool:
     """Whether a part of the text negates something that nobody negated, or contradicts a rule."""
-    if denies(text) and not any(denies(one) for one in (*rules, *said)):
+    if has_negation(text) and not any(has_negation(one) for one in (*rules, *said)):
         return True
     return any(
         _is_about(clause, rule) and seems_reversed(clause, rule, complaint=False)
@@ -92,4 +92,4 @@ def _opposes(text: str, rules: Sequence[str], said: Sequence[str]) -> bool:
 
 def _is_about(clause: str, rule: str) -> bool:
     mine, theirs = content_stems(clause), content_stems(rule)
-    return share_held(mine, theirs) >= MIN_OWN_SHARE and share_held(theirs, mine) >= MIN_OWN_SHARE
+    return matching_share(mine, theirs) >= MIN_OWN_SHARE and matching_share(theirs, mine) >= MIN_OWN_SHARE

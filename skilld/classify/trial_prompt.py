@@ -17,7 +17,7 @@ from skilld.classify.json_answer import BadReplyError, find_array
 from skilld.classify.prompt import MARK_BYTES, Prompt, as_data, load_text
 from skilld.classify.reply import array_schema
 from skilld.classify.trial import MAX_ANSWER
-from skilld.text import cut
+from skilld.text import truncate
 
 VERSION = "1"  # bump it whenever the text of a request changes: it makes an evaluation a different one
 _ITEM = {
@@ -42,7 +42,7 @@ def ask_judge(request: str, statements: Sequence[str], answers: Sequence[str]) -
     """Ask for each answer whether each statement holds; all are numbered from 1."""
     mark = secrets.token_hex(MARK_BYTES)
     told = [as_data({"number": number, "statement": one}) for number, one in enumerate(statements, 1)]
-    given = [as_data({"number": number, "answer": cut(one, MAX_ANSWER)}) for number, one in enumerate(answers, 1)]
+    given = [as_data({"number": number, "answer": truncate(one, MAX_ANSWER)}) for number, one in enumerate(answers, 1)]
     parts = (
         f'<request mark="{mark}">\n{as_data(request)}\n</request mark="{mark}">',
         f'<statements mark="{mark}">\n' + "\n".join(told) + f'\n</statements mark="{mark}">',

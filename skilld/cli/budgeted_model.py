@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.errors import SkilldError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class BudgetedModel:
         """Return the limit of today's budget that has been reached, or None."""
         from skilld.store.budget import spent_limit
 
-        return spent_limit(self._store.usage.on(day(time.time())), self._settings.budget)
+        return spent_limit(self._store.usage.on(local_day(time.time())), self._settings.budget)
 
     def ask(self, work: Work) -> tuple[Result | None, str]:
         """Return the model's result, or None and the reason."""
@@ -49,7 +49,7 @@ class BudgetedModel:
         with Worker(dict(os.environ)) as worker:
             result = worker.do(Job(work, common.host().umask), self._settings.worker.seconds * 2)
         with self._store.transaction():
-            self._store.usage.add(day(time.time()), self.model, self._purpose, result.usage)
+            self._store.usage.add(local_day(time.time()), self.model, self._purpose, result.usage)
         if not isinstance(result, Result) or result.outcome is not Outcome.NOTHING:
             return None, result.detail
         return result, ""

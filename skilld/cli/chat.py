@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             messages.append({"role": "assistant", "content": _print_answer(model, messages)})
     finally:
         booked = chosen[0].name if chosen else ""
-        common.store().usage.add(day(time.time()), model.name, booked, model.usage)
+        common.store().usage.add(local_day(time.time()), model.name, booked, model.usage)
     return 0
 
 
@@ -91,6 +91,6 @@ def _print_answer(model: Model, messages: list[dict[str, str]]) -> str:
     pieces = []
     for piece in model.stream_chat(messages):
         pieces.append(piece)
-        console.piece(piece)
+        console.write_part(piece)
     console.line()
     return "".join(pieces)

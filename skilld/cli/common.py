@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from skilld import console
 from skilld.errors import SkilldError, UsageError
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
@@ -220,7 +220,7 @@ def command_name() -> str:
     from shutil import which
 
     path = own_executable()
-    return "skilld" if which("skilld") or not path.is_file() else in_shell(path)
+    return "skilld" if which("skilld") or not path.is_file() else shell_quoted(path)
 
 
 def own_executable() -> Path:

@@ -16,7 +16,7 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.cli.settings_text import with_explanations, with_setting, without_setting
 from skilld.errors import SkilldError, UsageError
-from skilld.files import write_whole
+from skilld.files import write_atomically
 
 _ROOTS_PREFIX = "roots."  # one setting per agent; those that are not set are shown as one row
 _VALUE_WIDTH = 9  # fits most values
@@ -278,7 +278,7 @@ def _write_file(file: Path, text: str) -> None:
     real = file.resolve()
     try:
         real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(real, text.encode("utf-8"), 0o600)
+        write_atomically(real, text.encode("utf-8"), 0o600)
     except OSError as error:
         raise SkilldError("Cannot write the settings file", f"{file}: {error.strerror or error}") from error
 

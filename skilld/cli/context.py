@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import UsageError
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.context import Context, LoadedFile
@@ -150,7 +150,7 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, most: 
     console.table([tuple(map(console.plain, row)) for row in (*head, *rows)], indent="  ")
     if skills := [file for file in context.files if file.scope is Scope.SKILL]:
         tokens = sum(tokenizer.count(file.text) for file in skills)
-        console.say(f"  plus one line per skill: {counted(len(skills), 'skill')}, {tokens} tokens")
+        console.say(f"  plus one line per skill: {pluralize(len(skills), 'skill')}, {tokens} tokens")
     for file, one, has in _exceeded_limits(context, tokenizer, most):
         words = f"{has:,} {one.unit.value} (limit {one.most:,}): {one.what}"
         console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")

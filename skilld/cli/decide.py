@@ -12,7 +12,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.proposals.decide import Decision, DecisionReport
@@ -125,7 +125,7 @@ def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple
         raise SkilldError(title, cause, f"skilld show {name}" if name else remedy)
     number = max(len(list_parts(proposal)), 1)
     if max(arguments.part, default=0) > number:
-        raise UsageError("No such part", f"{proposal.id} has {counted(number, 'part')}", f"skilld show {proposal.id}")
+        raise UsageError("No such part", f"{proposal.id} has {pluralize(number, 'part')}", f"skilld show {proposal.id}")
     return proposal, {part - 1 for part in arguments.part}
 
 

@@ -13,7 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.service import service_manager
 from skilld.errors import Exit
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.health.values import Check
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         for reason in reasons:
             console.say(f"  {console.plain(reason)}")
     console.line()
-    console.say(f"{wrong} of {counted(len(checks) - len(absent), 'check')} failed." if wrong else "No checks failed.")
+    console.say(f"{wrong} of {pluralize(len(checks) - len(absent), 'check')} failed." if wrong else "No checks failed.")
     return code
 
 

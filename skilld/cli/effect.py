@@ -14,7 +14,7 @@ from skilld.cli import common, inventory, over_option
 from skilld.cli.daemon_job import run_as_job
 from skilld.clock import rfc3339
 from skilld.errors import UsageError
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.effect.figures import Count
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         console.say("No rules to show: no proposal has added one, and you have not had to repeat one.")
     if left:
-        console.say(f"{counted(left, 'transcript')} not read yet. Run the command again, or let the daemon catch up.")
+        console.say(f"{pluralize(left, 'transcript')} not read yet. Run the command again, or let the daemon catch up.")
     return 0
 
 
@@ -98,9 +98,9 @@ def _run_over(arguments: argparse.Namespace) -> int:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
     for one in found.rules:
         _print_outcome(one, whole=False)
-    console.line(f"{counted(found.sessions, 'session')} in the file's project.")
+    console.line(f"{pluralize(found.sessions, 'session')} in the file's project.")
     if found.unreadable:
-        console.line(f"{counted(len(found.unreadable), 'transcript')} could not be read.")
+        console.line(f"{pluralize(len(found.unreadable), 'transcript')} could not be read.")
     return 0
 
 
@@ -303,7 +303,7 @@ def summary(effect: Effect) -> str:
 
 def _repeat_share(count: Count) -> str:
     """Describe in how many of the sessions where a rule applied it was repeated."""
-    return f"{count.repeats} of {counted(count.sessions, 'session')} where it applied"
+    return f"{count.repeats} of {pluralize(count.sessions, 'session')} where it applied"
 
 
 def _advice_line(remedy: dict[str, Any], key: str, *, whole: bool) -> str:

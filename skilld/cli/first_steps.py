@@ -14,8 +14,8 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, cause_of
-from skilld.files import on_path
-from skilld.text import counted
+from skilld.files import first_program
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,12 +38,12 @@ def print_findings() -> None:
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in common.past_transcripts(time.time() - _RECENT_DAYS * _DAY_SECONDS))
-    agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
+    agents = [f"{known[name].title} ({pluralize(number, 'session file')})" for name, number in used.most_common()]
     console.say("Found here", style="bold")
     idle = [
         info.title
         for name, info in known.items()
-        if name not in used and on_path(program_names(info.title), os.environ)
+        if name not in used and first_program(program_names(info.title), os.environ)
     ]
     rows = [f"{', '.join(agents)} in the last {_RECENT_DAYS} days"] if agents else []
     rows += [f"{', '.join(idle)}: installed, not used in the last {_RECENT_DAYS} days"] if idle else []
@@ -141,7 +141,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         console.say(f"skilld is already running: process {process}. To process the last {last}, stop it first, then:")
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
-    files = counted(len(found), "session file")
+    files = pluralize(len(found), "session file")
     if not (new := _unjudged_sessions(found, wanted)):
         console.say(f"The last {last}: {files}, already judged.")
         return ""
@@ -186,7 +186,7 @@ def _describe_cost(found: list[Transcript]) -> str:
         return "needs no model: nothing in them sounds like a lasting instruction"
     most = settings.budget.calls
     later = f"; at most {most} calls a day (budget.calls), the rest later" if most and calls > most else ""
-    return f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{later}"
+    return f"takes about {pluralize(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{later}"
 
 
 def _look_back(days: float) -> None:
@@ -219,7 +219,7 @@ def print_outcome(*, listed: bool) -> None:
         _print_learned(listed=listed)
     batch = common.settings().batch
     when = (
-        f"It judges a session after every {counted(batch.turns, 'message')} from you, and when the session "
+        f"It judges a session after every {pluralize(batch.turns, 'message')} from you, and when the session "
         f"ends or has been idle for {batch.idle_minutes:g} minutes."
     )
     if common.daemon_pid():
@@ -248,7 +248,7 @@ def _print_learned(*, listed: bool) -> None:
     if not listed and len(proposals) > _MAX_FILES:
         console.say(f"and {len(proposals) - _MAX_FILES} more: skilld proposals")
     if proposals:
-        number = counted(len(proposals), "open proposal")
+        number = pluralize(len(proposals), "open proposal")
         console.say(f"{number}. To review: skilld review", style="bold")
     if homeless:
         console.say(about_waiting(homeless))

@@ -10,7 +10,7 @@ from pathlib import Path
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
-from skilld.text import counted
+from skilld.text import pluralize
 
 
 def add(verbs: common.Verbs) -> None:
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     console.line(f"{agent} session {console.plain(session)} in {console.plain(folder)}")
     if shown["main_dir"] != shown["cwd"]:
         console.line(f"most of the session's work was in {console.plain(shown['main_dir'])}")
-    console.line(counted(len(shown["turns"]), "human turn"), style="bold")
+    console.line(pluralize(len(shown["turns"]), "human turn"), style="bold")
     for number, turn in enumerate(shown["turns"], 1):
         console.line(
             f"{number:4}  {console.plain(turn['at'] or ''):20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}"
@@ -71,7 +71,7 @@ def _explain(path: Path, agent: str, *, as_json: bool) -> int:
     found = list(explain(path, ADAPTERS[agent]))
     if as_json:
         return common.write_json({"agent": agent, "records": [each.as_json() for each in found]})
-    console.line(f"{agent}: {counted(len(found), 'record')}")
+    console.line(f"{agent}: {pluralize(len(found), 'record')}")
     for each in found:
         console.line(f"{each.span.start:9}  {console.plain(', '.join(each.taken))}  [{console.plain(each.kind)}]")
         console.line(f"{'':11}{console.plain(each.why)}" if each.why else "")

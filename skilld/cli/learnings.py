@@ -13,7 +13,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.store import Store
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         newest = ask[0]
         console.say(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
         console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
-        often = counted(len({one.session_id for one in ask}), "session")
+        often = pluralize(len({one.session_id for one in ask}), "session")
         where = f" in {newest.project}" if newest.project else ""
         remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
         console.say(f"    {console.plain(remarks)}", style="dim")

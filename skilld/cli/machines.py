@@ -14,10 +14,10 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
-from skilld.clock import ago, rfc3339
+from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted, cut
+from skilld.text import pluralize, truncate
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import LeakCheck
@@ -189,14 +189,14 @@ def _sync_in_background() -> None:
     try:
         _sync(store)
     except SkilldError as error:
-        save(store, replace(known, trouble=cut(str(error), _MAX_ERROR_CHARS)))
+        save(store, replace(known, trouble=truncate(str(error), _MAX_ERROR_CHARS)))
 
 
 def _print_result(done: SyncResult) -> None:
     own = done.membership.person
     others = [name for name in sorted(done.found.members) if name != own]
     sent = "sent this machine's changes" if done.pushed else "nothing new to send"
-    console.line(f"{counted(len(others), 'other machine')}; {sent}.")
+    console.line(f"{pluralize(len(others), 'other machine')}; {sent}.")
     for rule, why in done.news.kept_back.items():
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
     for rule, state in done.applied.decided:
@@ -224,7 +224,7 @@ def status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(_as_json(known, groups, rest))
     others = [name for name in sorted(known.present) if name != known.person]
-    when = ago(known.at, time.time())
+    when = time_ago(known.at, time.time())
     console.line(f"{console.plain(known.address)}: this machine is {known.person}; synced {when}.")
     console.line(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
     if known.trouble:
@@ -232,10 +232,10 @@ def status(arguments: argparse.Namespace) -> int:
     _print_refused(known)
     for group in groups:
         console.line(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
-        said = counted(len(group.heard), "session")
+        said = pluralize(len(group.heard), "session")
         console.line(f"    {console.plain(group.best.place)}; said in {said}", style="dim")
     if rest:
-        console.line(f"{counted(len(rest), 'learning')} without a file (list: skilld learnings)")
+        console.line(f"{pluralize(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK
 
 

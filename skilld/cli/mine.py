@@ -153,7 +153,7 @@ def _has_moved_folders() -> bool:
 
     home, configured = common.home(), common.settings().roots
     by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
-    return by_variable or paths.moved() or inventory.transcript_folders() != find_roots(home, {}, configured)
+    return by_variable or paths.is_relocated() or inventory.transcript_folders() != find_roots(home, {}, configured)
 
 
 def default_run() -> tuple[Options, MiningContext]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, over_option
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.mining.parallel import MergedResults
@@ -48,9 +48,9 @@ def _as_json(spread: MergedResults) -> dict[str, Any]:
 
 
 def _print_spread(spread: MergedResults) -> None:
-    console.line(f"{counted(len(spread.rows), 'session')} read from {counted(spread.files, 'transcript')}.")
+    console.line(f"{pluralize(len(spread.rows), 'session')} read from {pluralize(spread.files, 'transcript')}.")
     if spread.unreadable:
-        console.line(f"  {counted(len(spread.unreadable), 'transcript')} could not be read")
+        console.line(f"  {pluralize(len(spread.unreadable), 'transcript')} could not be read")
     for one in spread.judgement.candidates:
         console.line(console.paint(f"\n{console.plain(one.name)}", "bold") + f"  {console.plain(one.target)}")
         console.line(f"  {console.plain('; '.join(one.dimensions))}")

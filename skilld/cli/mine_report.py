@@ -13,7 +13,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.session_summary import MAX_TEXT_LENGTH, Row
 from skilld.mining.sessions import SessionSet
 from skilld.mining.values import REPEATABLE, Candidate, Proof
-from skilld.text import counted, cut
+from skilld.text import pluralize, truncate
 
 _NO_SESSIONS_HINT = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND_NOTE = ", from a file you specified"
@@ -53,21 +53,21 @@ def print_report(report: Report, named: Collection[str] = ()) -> None:
     reading, unusable = report.reading, report.asked.unusable
     missing = sorted(set(named) - {one.id for one in reading.sessions})
     names = console.plain(", ".join(missing))
-    console.line(f"{counted(len(reading.sessions), 'session')} read.")
+    console.line(f"{pluralize(len(reading.sessions), 'session')} read.")
     for number, what in (
         (len(missing), f"not found, or left out by another option: {names} (to look further back: --since DAYS)"),
-        (reading.unreadable, f"{counted(reading.unreadable, 'transcript')} could not be read"),
-        (reading.left_alone, f"{counted(reading.left_alone, 'session')} skipped (the project opted out)"),
-        (reading.unknown_cost, f"{counted(reading.unknown_cost, 'session')} with no recorded cost"),
-        (reading.unknown_end, f"{counted(reading.unknown_end, 'session')} with no recorded end"),
-        (unusable, f"{counted(unusable, 'answer')} from the model could not be used; the next run will ask again"),
-        (report.unread, f"{counted(report.unread, 'question')} not asked; the built-in rules were used instead"),
+        (reading.unreadable, f"{pluralize(reading.unreadable, 'transcript')} could not be read"),
+        (reading.left_alone, f"{pluralize(reading.left_alone, 'session')} skipped (the project opted out)"),
+        (reading.unknown_cost, f"{pluralize(reading.unknown_cost, 'session')} with no recorded cost"),
+        (reading.unknown_end, f"{pluralize(reading.unknown_end, 'session')} with no recorded end"),
+        (unusable, f"{pluralize(unusable, 'answer')} from the model could not be used; the next run will ask again"),
+        (report.unread, f"{pluralize(report.unread, 'question')} not asked; the built-in rules were used instead"),
     ):
         if number:
             console.line(f"  {what}")
     if report.usage.calls:
         used = report.usage
-        calls, tokens = counted(used.calls, "call"), used.tokens_in + used.tokens_out
+        calls, tokens = pluralize(used.calls, "call"), used.tokens_in + used.tokens_out
         console.line(f"  {calls} to {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
     if report.asked.stopped:
         console.line(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
@@ -137,12 +137,12 @@ def reason(candidate: Candidate) -> str:
     if candidate.recurrence:
         return candidate.saved.why
     sessions = len({proof.session for proof in candidate.evidence})
-    return f"said in {counted(sessions, 'session')}"
+    return f"said in {pluralize(sessions, 'session')}"
 
 
 def _row_json(row: Row) -> dict[str, Any]:
     """Return the main facts of one session in a few short texts."""
-    failed = dict.fromkeys(cut(action.text, MAX_TEXT_LENGTH) for action, _ in row.actions if action.failed)
+    failed = dict.fromkeys(truncate(action.text, MAX_TEXT_LENGTH) for action, _ in row.actions if action.failed)
     return {
         "agent": row.agent,
         "session_id": row.session_id,

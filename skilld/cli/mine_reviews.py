@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, permissions
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -108,7 +108,7 @@ def _review_context(store: Store, repo: Repo) -> ProposalContext:
     def by_agents(asked: Sequence[StoredRequest]) -> Collection[str]:
         from skilld.mining.agent_comments import comments_by_agents
 
-        first = min((seconds(one.at) or 0.0 for one in asked), default=0.0)
+        first = min((parse_time(one.at) or 0.0 for one in asked), default=0.0)
         return comments_by_agents(asked, common.past_transcripts(first))
 
     return ProposalContext(
@@ -163,7 +163,7 @@ def _as_json(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> d
 def _print_reading(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> None:
     from skilld.mining.reviews import links
 
-    console.line(f"{counted(reading.comments, 'comment')} read.")
+    console.line(f"{pluralize(reading.comments, 'comment')} read.")
     for sort, what in _LEFT_OUT_KINDS:
         if reading.sorts[sort]:
             console.line(f"  {reading.sorts[sort]} left out: {what}")
@@ -172,9 +172,9 @@ def _print_reading(reading: Reading, results: Sequence[tuple[Outcome, str, str]]
             f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", style="yellow"
         )
     for one, name, why in results:
-        pulls = counted(one.found.pulls, "pull request")
+        pulls = pluralize(one.found.pulls, "pull request")
         console.line(f"\n{console.plain(one.found.change)}", style="bold")
-        console.line(f"  {pulls}, {counted(one.found.people, 'person', 'people')}, since {one.found.since}")
+        console.line(f"  {pulls}, {pluralize(one.found.people, 'person', 'people')}, since {one.found.since}")
         for url in links(one.found)[:3]:
             console.line(f"  {console.plain(url)}")
         if why:

@@ -9,7 +9,7 @@ import time
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
-from skilld.text import counted
+from skilld.text import pluralize
 
 _MAX_SECONDS = 36500 * 86400  # a hundred years; later dates cannot be shown
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -93,5 +93,5 @@ def retry(arguments: argparse.Namespace) -> int:
     store = common.store()
     store.meta.delete(UNAVAILABLE_JUDGES)
     number = store.batches.retry()
-    console.line(f"{counted(number, 'batch', 'batches')} will be retried now.")
+    console.line(f"{pluralize(number, 'batch', 'batches')} will be retried now.")
     return 0

@@ -136,7 +136,7 @@ def require_person(title: str, words: Sequence[str], *, by_agents: bool = False)
 
     doubt = person_doubt()
     # Not if a variable names the settings file: that could be anybody's own file.
-    if doubt is None or (by_agents and not paths.moved() and common.settings().accept.by_agents):
+    if doubt is None or (by_agents and not paths.is_relocated() and common.settings().accept.by_agents):
         return
     raise RefusedError(title, doubt.words, remedy(doubt, words))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.clock import ago, seconds
+from skilld.clock import parse_time, time_ago
 from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 
@@ -100,7 +100,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
         else ""
     )
     now = time.time()
-    when = ago(seconds(proposal.created_at), now)
+    when = time_ago(parse_time(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
     unfit = applicability.unfit if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]

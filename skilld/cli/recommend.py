@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.library.recommend import Recommendation
@@ -135,7 +135,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(found)
     for skill in found["skills"]:
-        used = f" ({counted(skill['sessions'], 'session')})" if skill["sessions"] else ""
+        used = f" ({pluralize(skill['sessions'], 'session')})" if skill["sessions"] else ""
         console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
     for minded in found["minded"]:
         console.line(f"you said: {console.plain(minded['text'])} ({confidence_word(minded['confidence'])} confidence)")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError
-from skilld.files import write_whole
+from skilld.files import write_atomically
 
 if TYPE_CHECKING:
     from skilld.report.values import Report
@@ -60,6 +60,6 @@ def _write_page(path: Path, report: Report) -> None:
     from skilld.report.page import page
 
     try:
-        write_whole(path.expanduser().absolute(), page(report, str(common.home())).encode(), 0o600)
+        write_atomically(path.expanduser().absolute(), page(report, str(common.home())).encode(), 0o600)
     except OSError as error:
         raise SkilldError("Cannot write the page", f"{path}: {error.strerror}") from error

@@ -16,8 +16,8 @@ from skilld import console
 from skilld.cli import common
 from skilld.cli.common import Progress
 from skilld.errors import Exit, SkilldError
-from skilld.files import on_path
-from skilld.text import counted
+from skilld.files import first_program
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
-        console.say(f"Reading {counted(count, 'transcript')} from the last {days}.")
+        console.say(f"Reading {pluralize(count, 'transcript')} from the last {days}.")
     if arguments.once:
         with Worker(engine.host.environment) as worker:
             return _run_once(engine, worker, brief=arguments.brief)
@@ -179,11 +179,11 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.say(
-        f"Judged {counted(done - max(failed, 0), 'batch', 'batches')}. "
-        f"You now have {counted(count, 'open proposal')} and {counted(learnings, 'learning')}."
+        f"Judged {pluralize(done - max(failed, 0), 'batch', 'batches')}. "
+        f"You now have {pluralize(count, 'open proposal')} and {pluralize(learnings, 'learning')}."
     )
     if failed > 0:
-        console.say(f"{counted(failed, 'batch', 'batches')} could not be judged; to see why: skilld doctor")
+        console.say(f"{pluralize(failed, 'batch', 'batches')} could not be judged; to see why: skilld doctor")
     if engine.store.meta.paused(time.time()):
         console.say("skilld is paused, so nothing was judged. To continue: skilld resume")
     if count:
@@ -282,7 +282,7 @@ def _count_skills(skills: set[Path]) -> str:
     tops = [top for top in tops if top is not None]
     own = f"{len(skills)} in your own folders"
     many = len(set(tops))
-    return f"{own} ({len(tops)} in {counted(many, 'repository', 'repositories')})" if tops else own
+    return f"{own} ({len(tops)} in {pluralize(many, 'repository', 'repositories')})" if tops else own
 
 
 def _describe_cost(model: str, settings: Settings) -> str:
@@ -299,7 +299,7 @@ def _describe_cost(model: str, settings: Settings) -> str:
     elif model.startswith(PREFIX):
         what = f"uses your plan or credits for {model.split(':')[1]}"
     most = settings.budget.calls
-    calls = f"at most {counted(most, 'model call')} a day" if most else "no limit on model calls"
+    calls = f"at most {pluralize(most, 'model call')} a day" if most else "no limit on model calls"
     return f"{DAILY_USE}: {what}; {calls} (budget.calls)"
 
 
@@ -343,15 +343,15 @@ def _print_agents(engine: Engine) -> None:
     absent = []
     for name, adapter in ADAPTERS.items():
         if files := summary.get(name, {}).get("files", 0):
-            _print_row(adapter.INFO.title, counted(files, "session file"))
-        elif on_path(program_names(adapter.INFO.title), environment) or any(
+            _print_row(adapter.INFO.title, pluralize(files, "session file"))
+        elif first_program(program_names(adapter.INFO.title), environment) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name
         ):
             _print_row(adapter.INFO.title, "no sessions yet")
         else:
             absent.append(adapter.INFO.title)
     if absent:
-        number = counted(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
+        number = pluralize(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
         them = "it" if len(absent) == 1 else "them"
         _print_row("Not found", f"{number}, followed once you use {them} (list: skilld doctor)")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, setup, terminal
 from skilld.errors import NotRunningError, RefusedError, SkilldError
-from skilld.text import often
+from skilld.text import count_times
 
 if TYPE_CHECKING:
     from skilld.service.values import ServiceManager, ServiceState, StartCommand
@@ -171,7 +171,7 @@ def status(arguments: argparse.Namespace) -> int:
         console.line("The service is not installed. Install it: skilld service install")
         return 0
     running = console.paint("running", "green") if state.running else "not running"
-    again = f", restarted {often(state.restarts)}" if state.restarts else ""
+    again = f", restarted {count_times(state.restarts)}" if state.restarts else ""
     console.line(f"{running}: {console.plain(state.state)}{again}")
     if state.says:
         console.line(f"status: {console.plain(state.says)}")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.clock import ago, day, rfc3339, seconds
+from skilld.clock import local_day, parse_time, rfc3339, time_ago
 from skilld.errors import Exit, UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.text import counted, often
+from skilld.text import count_times, pluralize
 
 if TYPE_CHECKING:
     from skilld.daemon.settings_cache import BudgetLimits
@@ -157,7 +157,7 @@ def _agents(store: Store) -> dict[str, Any]:
 def _spending(store: Store, budget: BudgetLimits, now: float) -> dict[str, Any]:
     from skilld.store.budget import TEST_QUESTION, spent_limit
 
-    spent, tests = store.usage.on(day(now)), store.usage.on(day(now), TEST_QUESTION).calls
+    spent, tests = store.usage.on(local_day(now)), store.usage.on(local_day(now), TEST_QUESTION).calls
     tokens = spent.tokens_in + spent.tokens_out
     return {
         "spend_today": {"calls": spent.calls, "tokens": tokens, "usd": round(spent.usd, 6), "tests": tests},
@@ -199,10 +199,10 @@ def _print_status(shown: dict[str, Any]) -> None:
     if notices := "; ".join(filter(None, (shown["notices"], muted))):
         console.say(f"notices   {console.plain(notices)}")
     if rebuilt := shown["rebuilt"]:
-        when = ago(seconds(rebuilt["at"]), now)
+        when = time_ago(parse_time(rebuilt["at"]), now)
         console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
     if error := shown["last_error"]:
-        when = ago(seconds(error["at"]), now)
+        when = time_ago(parse_time(error["at"]), now)
         console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
 
 
@@ -211,7 +211,7 @@ def _describe_today(calls: int, tokens: int, usd: float, tests: int) -> str:
     money = f", {_format_usd(usd)}" if usd or not tokens else ""
     which = "all of them" if tests == calls else f"{tests} of them"
     tested = f" ({which} to test the judge)" if tests else ""
-    return f"{counted(calls, 'model call')}{tested}, {tokens:,} tokens{money}"
+    return f"{pluralize(calls, 'model call')}{tested}, {tokens:,} tokens{money}"
 
 
 def _print_turns(turns: dict[str, int], judge: str) -> None:
@@ -237,11 +237,11 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     kept = " kept, not proposed (skilld learnings)" if shown["learnings"] else ""
     console.say(
         f"proposals {states['open']} open{review}, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}{kept}",
+        f"{states['reverted']} reverted{said}; {pluralize(shown['learnings'], 'learning')}{kept}",
         10,
     )
     for item in shown["dropped"]:
-        left = counted(item["hours"], "hour")
+        left = pluralize(item["hours"], "hour")
         ways = f"to bring it back: skilld restore {item['id']}; to reject it now: skilld reject {item['id']}"
         console.say(f"          {item['id']} dropped; will be rejected in {left} ({ways})", style="yellow")
     for item in shown["said_again"]:
@@ -260,16 +260,16 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
     rows = [
         (
             name,
-            counted(facts["files"], "file"),
-            counted(facts["turns"], "turn"),
-            f"last {ago(seconds(facts['last_event_at']), now)}",
+            pluralize(facts["files"], "file"),
+            pluralize(facts["turns"], "turn"),
+            f"last {time_ago(parse_time(facts['last_event_at']), now)}",
         )
         for name, facts in agents.items()
         if facts["files"]
     ]
     console.table(rows)
     if absent := [name for name, facts in agents.items() if not facts["files"]]:
-        number = counted(len(absent), "other agent")
+        number = pluralize(len(absent), "other agent")
         text = f"{number} without sessions here (list: skilld doctor)" if rows else "no sessions read yet"
         console.say(f"agents    {text}")
 
@@ -279,9 +279,11 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     if dead:
         console.say(f"learning  nothing judged for a day: {console.plain(dead)}", style="yellow")
     if unwatched := said.get("unwatched"):
-        console.say(f"watching  the kernel's watch limit is reached: polling {counted(unwatched, 'folder')} every 30 s")
+        console.say(
+            f"watching  the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s"
+        )
     if overflows := said.get("overflows"):
-        console.say(f"watching  events were lost {often(overflows)}, so everything was rescanned")
+        console.say(f"watching  events were lost {count_times(overflows)}, so everything was rescanned")
     for folder in said.get("silent") or ():
         console.say(f"watching  no events from {console.plain(folder)}; it is polled every 30 s")
     if settings := said.get("settings"):
@@ -303,7 +305,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
             row["day"],
             row["model"],
             row["skill"],
-            counted(row["calls"], "call"),
+            pluralize(row["calls"], "call"),
             f"{row['tokens']} tokens",
             _format_price(**row),
         )
@@ -317,10 +319,10 @@ def run_cost(arguments: argparse.Namespace) -> int:
     reached = f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached yet today."
     console.say(f"Daily budget: {most}. {reached}" if most else "Daily budget: no limit.")
     if shown["waiting"]:
-        console.say(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
+        console.say(f"{pluralize(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
     if shown["spared"]:
         console.say(
-            f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call (no lasting instructions)."
+            f"{pluralize(shown['spared'], 'batch', 'batches')} skipped without a model call (no lasting instructions)."
         )
     return 0
 
@@ -328,7 +330,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
 def _describe_budget(most: dict[str, Any]) -> str:
     """Describe the daily limits (0: no limit); empty if there are none."""
     limits = (
-        (most["calls"], counted(most["calls"], "call")),
+        (most["calls"], pluralize(most["calls"], "call")),
         (most["tokens"], f"{most['tokens']:,} tokens"),
         (most["usd"], _format_usd(most["usd"])),
     )
@@ -346,7 +348,7 @@ def collect_cost() -> dict[str, Any]:
         | {"tokens": row["tokens_in"] + row["tokens_out"], "tokens_in": row["tokens_in"]}
         for row in store.usage.rows()
     ]
-    spent = spent_limit(store.usage.on(day(time.time())), settings.budget)
+    spent = spent_limit(store.usage.on(local_day(time.time())), settings.budget)
     return {
         "days": days,
         "budget": {**settings.budget.model_dump(), "spent": spent or ""},

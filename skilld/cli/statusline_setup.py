@@ -15,7 +15,7 @@ from skilld.cli import common
 from skilld.cli.sync import FileChange
 from skilld.errors import SkilldError
 from skilld.exchange import foreign_settings
-from skilld.files import read_plain
+from skilld.files import read_regular
 
 NONE = "none"
 _MAX_BYTES = 4 << 20
@@ -136,7 +136,7 @@ def _encode(text: str | None) -> bytes | None:
 def _read_text(path: Path) -> str | None:
     """Return the text of a settings file; None if there is none. Raises SkilldError if it cannot be read."""
     try:
-        return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "surrogateescape")
+        return read_regular(path, _MAX_BYTES)[0].decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

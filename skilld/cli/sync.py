@@ -16,8 +16,8 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import managed_block
 from skilld.exchange.managed_block import INSTRUCTION_FILES
-from skilld.files import read_plain, write_whole
-from skilld.text import counted, cut
+from skilld.files import read_regular, write_atomically
+from skilld.text import pluralize, truncate
 
 if TYPE_CHECKING:
     from skilld.exchange.skill_list import Conflict
@@ -52,7 +52,7 @@ class FileChange:
                 return
             self.path.parent.mkdir(parents=True, exist_ok=True)
             mode = 0o644 if self.before is None else stat.S_IMODE(self.path.stat().st_mode)
-            write_whole(self.path, self.after, mode, self._check)
+            write_atomically(self.path, self.after, mode, self._check)
         except (OSError, ValueError) as error:
             raise SkilldError("Cannot write the file", f"{self.path}: {_error_text(error)}") from error
 
@@ -146,8 +146,8 @@ def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_ou
     for path, found in against.items():
         for one in found:
             mine, theirs = (
-                console.plain(cut(one.text, _MAX_QUOTE_CHARS)),
-                console.plain(cut(one.skill_text, _MAX_QUOTE_CHARS)),
+                console.plain(truncate(one.text, _MAX_QUOTE_CHARS)),
+                console.plain(truncate(one.skill_text, _MAX_QUOTE_CHARS)),
             )
             console.line(f"conflict: {where(path, one.line)} says: {mine}")
             console.line(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
@@ -156,7 +156,7 @@ def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_ou
     if left_out:
         names = console.plain(", ".join(left_out))
         what = "it would make" if len(left_out) == 1 else "they would make"
-        console.line(f"Left out {counted(len(left_out), 'skill')} because {what} the block too long: {names}")
+        console.line(f"Left out {pluralize(len(left_out), 'skill')} because {what} the block too long: {names}")
         console.line("To choose which to list: skilld sync SKILL...")
 
 
@@ -206,7 +206,7 @@ def _resolve_file(project: Path, relative: str) -> Path:
 
 
 def _read_bytes(path: Path) -> bytes | None:
-    return read_plain(path, _MAX_BYTES, links=False)[0] if os.path.lexists(path) else None
+    return read_regular(path, _MAX_BYTES, links=False)[0] if os.path.lexists(path) else None
 
 
 def _error_text(error: OSError | ValueError) -> str:

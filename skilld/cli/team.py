@@ -14,10 +14,10 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
-from skilld.clock import ago, rfc3339
+from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted, cut
+from skilld.text import pluralize, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -238,7 +238,7 @@ def sync(arguments: argparse.Namespace) -> int:
     hub, found, pushed = sync_and_save(store, hub, shared.records)
     ready = team_rules(hub, found)
     _print_kept_back(shared.kept)
-    people = counted(len(found.members), "person", "people")
+    people = pluralize(len(found.members), "person", "people")
     console.line(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
     _print_branch(pushed)
     print_refused(found)
@@ -261,15 +261,15 @@ def status(arguments: argparse.Namespace) -> int:
     found = team_rules(hub, seen)
     if arguments.json:
         return common.write_json(_as_json(membership, seen, found))
-    when = ago(membership.at, time.time())
-    people = counted(len(seen.members), "person", "people")
+    when = time_ago(membership.at, time.time())
+    people = pluralize(len(seen.members), "person", "people")
     console.line(f"{console.plain(membership.address)}: {people}, you are {membership.person}; synced {when}.")
     if membership.trouble:
         console.line(f"  the last sync failed: {console.plain(membership.trouble)}")
     print_refused(seen)
     for one in found:
         console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
-        said = f"{counted(one.people, 'person', 'people')}, {counted(one.sessions, 'session')}, since {one.since}"
+        said = f"{pluralize(one.people, 'person', 'people')}, {pluralize(one.sessions, 'session')}, since {one.since}"
         console.line(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", style="dim")
     if not found:
         console.line("No one has shared a rule yet.")
@@ -313,7 +313,7 @@ def print_refused(found: ReadResult) -> None:
 
 def _print_ready(found: Sequence[Candidate]) -> None:
     if ready := sum(one.standing.value == "ready" for one in found):
-        console.line(f"{counted(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
+        console.line(f"{pluralize(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
 
 
 def _as_json(membership: Membership, seen: ReadResult, found: Sequence[Candidate]) -> dict[str, Any]:
@@ -382,7 +382,7 @@ def _sync_all() -> None:
             _sync_one(store, folder, removed, weekly=settings.auto_pr == "weekly")
         except SkilldError as error:
             if known := load(store, folder, settings.repositories):
-                save(store, replace(known, trouble=cut(str(error), _MAX_ERROR_CHARS)))
+                save(store, replace(known, trouble=truncate(str(error), _MAX_ERROR_CHARS)))
 
 
 def _sync_one(store: Store, folder: Path, removed: Mapping[str, str], *, weekly: bool) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, team
 from skilld.errors import Exit
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ def _push(
     from skilld.team.sync import RULES_BRANCH
 
     push_branch(hub, state, built.tip)
-    console.line(f"Pushed {counted(len(built.commits), 'commit')} to {RULES_BRANCH}.")
+    console.line(f"Pushed {pluralize(len(built.commits), 'commit')} to {RULES_BRANCH}.")
     return team.sync_and_save(store, hub, [*records, *proposal_records(built.commits, team.today())])
 
 

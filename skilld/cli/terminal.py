@@ -75,7 +75,7 @@ def paged() -> Iterator[None]:
     finally:
         sys.stdout = screen
         if not _show_in_pager(buffer.getvalue()):
-            screen.write(console.fitting(buffer.getvalue()))
+            screen.write(console.encodable(buffer.getvalue()))
 
 
 class _TerminalBuffer(StringIO):

@@ -15,7 +15,7 @@ from skilld.cli.budgeted_model import BudgetedModel
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted, folded
+from skilld.text import fold_case, pluralize
 
 if TYPE_CHECKING:
     from skilld.context.references import Project
@@ -171,7 +171,7 @@ def _own_lines(store: Store, path: str) -> frozenset[str]:
 
     made = [one for one in store.proposals.in_states([State.ACCEPTED, State.OPEN]) if one.path == path and one.evidence]
     lines = [line for one in made for operation in one.operations for line in operation.text.split("\n")]
-    return frozenset(folded(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
+    return frozenset(fold_case(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
 
 
 class _TrimModel(BudgetedModel):
@@ -251,7 +251,7 @@ def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
     cut = one.cut
     place = f"{short_path(one.ref.path, Path.cwd())}:{cut.line}"
     linked = console.link(console.plain(place), one.ref.path, cut.line)
-    console.line(f"{linked}  {counted(cut.tokens, 'token')}", style="bold")
+    console.line(f"{linked}  {pluralize(cut.tokens, 'token')}", style="bold")
     where = f" ({cut.where})" if cut.where else ""
     console.line(f"  {console.plain(cut.why.value + where)}")
     console.line(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.store import Store
@@ -97,7 +97,7 @@ def _remote_leftovers(store: Store) -> list[str]:
     )
     return machines + [
         f"{one['address']}: the rules you share as {one['person']} (to delete them, first run: "
-        f"skilld team leave --repo {in_shell(Path(repo))})"
+        f"skilld team leave --repo {shell_quoted(Path(repo))})"
         for repo, one in joined.items()
     ]
 
@@ -217,7 +217,7 @@ def _warn_of_open_proposals() -> None:
         return  # reported by stored_removals
     if waiting:
         console.say(
-            f"{counted(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", style="bold"
+            f"{pluralize(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", style="bold"
         )
     for proposal in waiting:
         console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")

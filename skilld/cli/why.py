@@ -13,7 +13,7 @@ from skilld.cli import common
 from skilld.cli.proposals import describe_origin, refresh_or_warn
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import cut
+from skilld.text import truncate
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Origin
@@ -205,7 +205,9 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
         for quote in [update.quote] if update else [evidence.quote for evidence in proposal.evidence]:
             console.say(f"  you: “{console.plain(quote)}”")
     if others := [one.change for one in proposal.updates if update and one.change and one is not update]:
-        console.say(f"  in the same proposal: {console.plain(cut(' '.join(others), _MAX_OTHER_CHARS))}", style="dim")
+        console.say(
+            f"  in the same proposal: {console.plain(truncate(' '.join(others), _MAX_OTHER_CHARS))}", style="dim"
+        )
     who = f"{describe_origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
     console.say(f"  {who}", style="dim")
     if maybe := describe_doubt(store, proposal):

@@ -13,7 +13,7 @@ from itertools import islice
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.offline.sections import BlockKind, body_lines, sections
 from skilld.context.values import LoadedFile, LoadTime, Scope, within
-from skilld.text import folded
+from skilld.text import fold_case
 
 _MIN_LINE = 40  # characters: shorter lines are headings and the like
 
@@ -42,7 +42,7 @@ def find_duplicates(files: Sequence[LoadedFile]) -> list[DuplicateText]:
         own: dict[str, LoadedFile] = {}
         for segment in file.segments:
             for number, line in enumerate(segment.text.split("\n"), segment.line):
-                said = folded(line)
+                said = fold_case(line)
                 if len(said) < _MIN_LINE:
                     continue
                 if (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from skilld.files import read_plain
+from skilld.files import read_regular
 
 MAX_BYTES = 1 << 20
 _MAX_FOLDERS = 5_000  # below one project
@@ -71,7 +71,7 @@ class Disk:
             kept = self._texts.get(path)
             if kept and kept[0] == _identity(facts):
                 return kept[1]
-            data, facts = read_plain(Path(path), MAX_BYTES)
+            data, facts = read_regular(Path(path), MAX_BYTES)
             found = FileText(data.decode("utf-8", "replace").removeprefix("\ufeff"), os.path.realpath(path))
         except (OSError, ValueError):
             return None

@@ -10,7 +10,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo, agent_homes, read_object, string
 from skilld.agents.programs import program_names
 from skilld.context import Context, context_of
-from skilld.files import on_path, read_plain
+from skilld.files import first_program, read_regular
 
 # The installed version of an agent's client is read from the files next to its program; nothing is run.
 
@@ -21,12 +21,12 @@ _MAX_FOLDERS = 8  # from a program up to its package
 
 def installed_version(info: AgentInfo, environment: Mapping[str, str]) -> str:
     """Return the version of an agent's program on PATH; "" if it is unknown."""
-    path = on_path(program_names(info.title), environment)
+    path = first_program(program_names(info.title), environment)
     for folder in [path, *path.parents[:_MAX_FOLDERS]] if path else ():
         if _VERSION.fullmatch(folder.name):  # as in ~/.local/share/claude/versions/2.1.330
             return folder.name
         try:
-            package = read_object(read_plain(folder / "package.json", _MAX_BYTES)[0]) or {}
+            package = read_object(read_regular(folder / "package.json", _MAX_BYTES)[0]) or {}
         except (OSError, ValueError):
             continue
         if package.get("name") and _VERSION.match(version := string(package.get("version"))):
@@ -58,7 +58,7 @@ def contexts(
     wanted = chosen or [
         name
         for name, info in infos.items()
-        if on_path(program_names(info.title), environment)
+        if first_program(program_names(info.title), environment)
         or any(folder.is_dir() for folder in agent_homes(info, home, environment))
     ]
     versions = {name: installed_version(infos[name], environment) or seen(name) for name in wanted}

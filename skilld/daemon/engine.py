@@ -14,7 +14,7 @@ from typing import Any
 from skilld.agents import ADAPTERS
 from skilld.batching.closing import ClosedBatch, Deadlines, close_batches
 from skilld.classify.backends import OFFLINE
-from skilld.clock import day, next_day, rfc3339
+from skilld.clock import local_day, next_day, rfc3339
 from skilld.daemon import job_builder, judges, obstacles, old_learnings, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.presence import Presence
@@ -166,10 +166,10 @@ class Engine:
             # The person may raise the limit or choose another judge meanwhile.
             if limited := judges.current_limit(self.store, spec.model, now):
                 self.store.batches.postpone(batch.id, min(limited.until, now + _RECHECK_SECONDS), limited.why)
-            elif why := spent_limit(self.store.usage.on(day(now)), self.settings.budget):
+            elif why := spent_limit(self.store.usage.on(local_day(now)), self.settings.budget):
                 then = min(next_day(now), now + _RECHECK_SECONDS)
                 self.store.batches.postpone(batch.id, then, f"the budget is spent: {why}")
-                self._record_spent_budget(day(now), why)
+                self._record_spent_budget(local_day(now), why)
             else:
                 return batch
         return None

@@ -34,7 +34,7 @@ from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.proposals import UNWANTED_STATES
-from skilld.text import folded
+from skilld.text import fold_case
 from skilld.types import Cause, How, SkillRef, State, TargetKind
 
 # A batch without a usable skill may have had its worker killed later, so both causes look up the skills again.
@@ -118,7 +118,7 @@ def waiting_learnings(store: Store, cwd: str) -> tuple[PastLearning, ...]:
 def _decisions_on_other_machines(store: Store) -> list[PastDecision]:
     """Return what the person rejected on other machines, in the words they used there."""
     return [
-        PastDecision(path, State(said), (rule,), (folded(quote),), "")
+        PastDecision(path, State(said), (rule,), (fold_case(quote),), "")
         for path, said, rule, quote in store.machine_records.unwanted()
     ]
 

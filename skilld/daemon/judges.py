@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.choose import AGENT, Choice, choose, choose_for_agent
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.store import Store
 from skilld.store.meta import ANNOUNCED_JUDGES, STALL_REPORTED, UNAVAILABLE_JUDGES
 
@@ -178,7 +178,7 @@ _DAY_SECONDS = 86400.0
 def stall_reason(store: Store, now: float) -> str | None:
     """Return why nothing was judged for a day although batches wait; None if all is well, or paused."""
     oldest, why = store.batches.unjudged_since()
-    since = max(seconds(oldest) or now, seconds(store.batches.last_judged_at()) or 0.0)
+    since = max(parse_time(oldest) or now, parse_time(store.batches.last_judged_at()) or 0.0)
     if oldest is None or now - since < _DAY_SECONDS or store.meta.paused(now):
         return None
     return why or "no batches were completed"

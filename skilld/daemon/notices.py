@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 
 from skilld.agents.programs import AGENT_VARIABLES
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.daemon import judges
 from skilld.daemon.messages import NoticeShown
 from skilld.logs import get_logger
@@ -74,8 +74,8 @@ class Notices:
 
     def add_trouble(self, cause: str, text: str, now: float) -> None:
         """Add a problem of today; each cause is reported once a day."""
-        if not any(cause in past.causes and day(past.at) == day(now) for past in self._shown):
-            self._troubles[cause] = (day(now), text)
+        if not any(cause in past.causes and local_day(past.at) == local_day(now) for past in self._shown):
+            self._troubles[cause] = (local_day(now), text)
         self.show_due(now)
 
     def show_due(self, now: float) -> None:
@@ -83,7 +83,7 @@ class Notices:
         if self._desktop is None or self._under_way or now < self._again_at:
             return
         ids = [*self._store.proposals.ids(State.OPEN), *self._applied]
-        troubles = {cause: text for cause, (since, text) in self._troubles.items() if since == day(now)}
+        troubles = {cause: text for cause, (since, text) in self._troubles.items() if since == local_day(now)}
         digest = next_digest(ids, list(troubles), self._shown, self._rules(), now)
         if digest is None:
             return

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.daemon import job_builder
 from skilld.errors import SkilldError
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
@@ -88,7 +88,7 @@ class Obstacles:
         if (
             batch.state not in {"done", "parked"}
             or found is None
-            or now - (seconds(batch.created_at) or now) > _MAX_AGE_SECONDS
+            or now - (parse_time(batch.created_at) or now) > _MAX_AGE_SECONDS
         ):
             return False
         if found.cause is Cause.SKILL:

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from skilld.agents import VARIABLES
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.ingest.discover import Host
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.protocol import BatchJob
@@ -43,11 +43,11 @@ def _judge_placed(store: Store, host: Host, now: float) -> int:
 
 
 def _judge_old(store: Store, host: Host, now: float) -> int:
-    if store.meta.get(REJUDGED_ON) == day(now):
+    if store.meta.get(REJUDGED_ON) == local_day(now):
         return 0
     taken: Counter[str] = Counter()
     with store.transaction():
-        store.meta.set(REJUDGED_ON, day(now))
+        store.meta.set(REJUDGED_ON, local_day(now))
         for ask in _old_asks(store):
             newest = ask[0]
             project, name = newest.project or "", f"{WAITING_KIND}-{newest.id}"
@@ -72,12 +72,12 @@ def _old_asks(store: Store) -> list[list[Learning]]:
     ]
     if not old:
         return []
-    from skilld.words import content_stems, same  # once, after an upgrade
+    from skilld.words import content_stems, is_same_ask  # once, after an upgrade
 
     asks: list[list[Learning]] = []
     for one in old:
         known = [ask for ask in asks if ask[0].project == one.project]
-        ask = next((ask for ask in known if same(content_stems(ask[0].change), content_stems(one.change))), None)
+        ask = next((ask for ask in known if is_same_ask(content_stems(ask[0].change), content_stems(one.change))), None)
         if ask is None:
             asks.append([one])
         elif ask[0].session_id == one.session_id:

@@ -25,7 +25,7 @@ from skilld.store.connection import DamagedError, StoreError, damage_error, is_a
 from skilld.store.database import RebuildState
 from skilld.store.journal import journal_of, tail
 from skilld.store.meta import INSTALLED_AT, LAST_ERROR, LAST_REBUILD
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import State
 
 log = get_logger()
@@ -173,7 +173,7 @@ def record_recovery(store: Store, result: Result, now: float) -> None:
                 found += store.proposals.add(replace(proposal, agent=agent))
         if found:
             known = store.meta.get(LAST_REBUILD) if state is not None and state.damaged else None
-            why = f"git contained {counted(found, 'proposal')} missing from the database"
+            why = f"git contained {pluralize(found, 'proposal')} missing from the database"
             told = {**known, "from": f"{known['from']} and git"} if known else {"why": why, "from": "git"}
             store.meta.set(LAST_REBUILD, {"at": rfc3339(now), **told})
         store.rebuild.end()

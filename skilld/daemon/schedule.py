@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from skilld.clock import day, minute_of_day
+from skilld.clock import local_day, minute_of_day
 from skilld.daemon.engine import Engine
 from skilld.store.meta import CORRECTIONS_READ, LAST_OFFERED, MINED_ON, RULES_CHECKED_ON, SYNCED_AT
 from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams, VerbJob
@@ -80,14 +80,14 @@ def due_verb(engine: Engine, now: float) -> VerbJob | None:
     if store.meta.paused(now) or store.rebuild.state is not None:
         return None
     is_night = minute_of_day(now) >= _NIGHT_START_MINUTE and now - store.transcripts.newest_activity() >= _QUIET_SECONDS
-    if is_night and store.meta.get(RULES_CHECKED_ON) != day(now) and store.past.has_sessions():
+    if is_night and store.meta.get(RULES_CHECKED_ON) != local_day(now) and store.past.has_sessions():
         return _start_mending(engine, now)
     if (heard := due_after_corrections(engine, now)) is not None:
         return heard
     if store.proposals.newest_accepted() > store.meta.get(LAST_OFFERED, 0):
         return _start_mending(engine, now)
-    if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != day(now):
-        store.meta.set(MINED_ON, day(now))
+    if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != local_day(now):
+        store.meta.set(MINED_ON, local_day(now))
         return MineSessions()
     return due_sync(engine, now)
 
@@ -117,5 +117,5 @@ def due_after_corrections(engine: Engine, now: float) -> MendRules | None:
 def _start_mending(engine: Engine, now: float) -> MendRules:
     engine.store.meta.delete(CORRECTIONS_READ)
     engine.store.meta.set(LAST_OFFERED, engine.store.proposals.newest_accepted())
-    engine.store.meta.set(RULES_CHECKED_ON, day(now))
+    engine.store.meta.set(RULES_CHECKED_ON, local_day(now))
     return MendRules()

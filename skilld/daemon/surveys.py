@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from skilld.agents import VARIABLES
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.daemon import judges
 from skilld.ingest.discover import Host
 from skilld.protocol import Result, SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
@@ -72,7 +72,7 @@ class SurveySchedule:
     def _backend_spec(self, settings: Settings, agent: str, now: float) -> Spec:
         """Return the back-end that may be asked now."""
         spec = judges.choose_judge(self._store, settings, self._host.environment, agent, now).spec
-        today = self._store.usage.on(day(now))
+        today = self._store.usage.on(local_day(now))
         double = Usage(2 * today.calls, 2 * today.tokens_in, 2 * today.tokens_out, 2 * today.usd)
         busy = judges.current_limit(self._store, spec.model, now) or spent_limit(double, settings.budget)
         return Spec(OFFLINE) if busy else spec
@@ -89,7 +89,7 @@ class SurveySchedule:
         with self._store.transaction():
             for survey, of in zip(given, shown, strict=False):  # the job may have surveyed only some
                 if of.model:
-                    self._store.usage.add(day(now), of.model, "", of.usage)
+                    self._store.usage.add(local_day(now), of.model, "", of.usage)
                 self._store.past.save(survey.path, survey.size, survey.mtime, of.sessions)
             if any(one.said for of in shown for one in of.sessions):
                 self._store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value

@@ -20,7 +20,7 @@ from typing import Any
 from skilld import console
 from skilld.errors import SkilldError
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.text import counted
+from skilld.text import pluralize
 
 # The demo's session, written as Claude Code would: one record appended per line.
 
@@ -157,7 +157,7 @@ def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, ke
         return [one for one in _run_skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
 
     found = _wait_for(new, "no proposal was created")
-    console.line(console.paint(f"{counted(len(found), 'proposal')}, {_describe_evidence(found[0])}", "bold") + "\n")
+    console.line(console.paint(f"{pluralize(len(found), 'proposal')}, {_describe_evidence(found[0])}", "bold") + "\n")
     sys.stdout.flush()
     more = () if keep else ("--without-commands",)  # their folder will be removed
     subprocess.run(_command("show", found[0]["id"], *more), env=_coloured_environment(environment), check=True)
@@ -242,7 +242,7 @@ def _command(*arguments: str) -> list[str]:
 
 
 def _coloured_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    if not console.coloured():
+    if not console.is_coloured():
         return dict(environment)
     return {name: value for name, value in environment.items() if name != "NO_COLOR"} | {"CLICOLOR_FORCE": "1"}
 

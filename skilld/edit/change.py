@@ -18,7 +18,7 @@ from skilld.edit.derive_operations import compare_lines
 from skilld.edit.tokens import is_forbidden
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
 from skilld.markdown.structure import Role, blank_code, code_spans, list_item, roles
-from skilld.text import cut, fold, folded, safe_text
+from skilld.text import fold, fold_case, safe_text, truncate
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,25 @@ class Change:
     @cached_property
     def removed_folded(self) -> str:
         """All removed lines, white space and case folded."""
-        return folded("\n".join(self.removed))
+        return fold_case("\n".join(self.removed))
 
     @cached_property
     def evidence_folded(self) -> str:
         """The person's words, white space and case folded."""
-        return folded(self.evidence)
+        return fold_case(self.evidence)
 
     @cached_property
     def added_folded(self) -> str:
         """All added lines, white space and case folded."""
-        return folded(self.text)
+        return fold_case(self.text)
 
     @cached_property
     def _old_folded(self) -> str:
-        return folded(self.old_text)
+        return fold_case(self.old_text)
 
     def contained_before(self, text: str) -> bool:
         """Whether the body before the edit had this text, white space and case folded."""
-        return folded(text) in self._old_folded
+        return fold_case(text) in self._old_folded
 
     def new_matches(self, pattern: re.Pattern[str]) -> list[str]:
         """Return the matches in the new body that the old body did not have, or less often."""
@@ -86,7 +86,7 @@ class Change:
     def matches(self, pattern: re.Pattern[str], text: str | None = None) -> Iterator[re.Match[str]]:
         """Yield matches in `text` (all added text by default) that were not verbatim in a removed line."""
         for match in pattern.finditer(self.text if text is None else text):
-            if folded(match[0]) not in self.removed_folded:
+            if fold_case(match[0]) not in self.removed_folded:
                 yield match
 
 
@@ -202,7 +202,7 @@ def flag(rule: str, sentence: str, shown: str = "") -> Finding:
 
 
 def _sentence(sentence: str, shown: str) -> str:
-    return f"{sentence}: {cut(safe_text(fold(shown)), _MAX_SHOWN)}" if shown else f"{sentence}."
+    return f"{sentence}: {truncate(safe_text(fold(shown)), _MAX_SHOWN)}" if shown else f"{sentence}."
 
 
 # Lint rules that consist of a pattern and a sentence. `verbs`, `nouns` and `near` return regular expressions for
@@ -280,7 +280,7 @@ def find_phrases(change: Change, phrases: Iterable[Phrase], text: str) -> Iterat
         for match in change.matches(pattern, text):
             forbidden = is_forbidden(text, match.start())
             if refuses:
-                wanted = forbidden or folded(match[0]) in change.evidence_folded
+                wanted = forbidden or fold_case(match[0]) in change.evidence_folded
                 yield (flag if wanted else refuse)(rule, sentence, excerpt(text, *match.span()))
             elif not forbidden:
                 yield flag(rule, sentence, excerpt(text, *match.span()))

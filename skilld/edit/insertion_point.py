@@ -26,7 +26,7 @@ from skilld.markdown.structure import (
     roles,
     sections,
 )
-from skilld.text import ended_like, fold
+from skilld.text import fold, match_full_stop
 from skilld.types import Op, Operation
 from skilld.words import content_stems, stems
 
@@ -275,7 +275,7 @@ def _place_in_section(
         texts = {part: " ".join(line.text for line in body[part.start : part.end]) for part in found}
         best = max(reversed(found), key=lambda part: len(words & stems(texts[part])))
         if len(said) == 1:
-            said = [ended_like(said[0], _item_endings(body, best))]
+            said = [match_full_stop(said[0], _item_endings(body, best))]
         return best.end, best.next_item(said)
     spoken = [at for at in range(section.start, section.own_end) if body[at].key]
     at = spoken[-1] + 1 if spoken else section.start

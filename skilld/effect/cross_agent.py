@@ -15,7 +15,7 @@ from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.context import Context
 from skilld.context.installed import installed_version
 from skilld.effect.remedy_edits import RemedyContext
@@ -30,7 +30,7 @@ from skilld.proposals.past_decisions import known_reason
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.targets.find import WorkingSession, find_targets, project_refusal
 from skilld.targets.session_work import SessionWork
-from skilld.text import cut, fold, folded
+from skilld.text import fold, fold_case, truncate
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
 
 MAX_AGE_SECONDS = 30 * 86400.0  # the other agents have managed without an older rule
@@ -61,12 +61,12 @@ def offers(around: RemedyContext, accepted_at: Callable[[str], str]) -> Iterator
         and one.target is TargetKind.INSTRUCTIONS
         and one.kind is not Kind.REMOVE_STEP
         and one.evidence
-        and (at := seconds(accepted_at(one.id) or one.decided_at) or 0.0) > around.now - MAX_AGE_SECONDS
+        and (at := parse_time(accepted_at(one.id) or one.decided_at) or 0.0) > around.now - MAX_AGE_SECONDS
     ]
     for rule in rules(accepted, [], text_of):
         origin = around.proposals[rule.proposal]
         for offer in _find_offers(rule, origin, around):
-            place = f"{offer.ref.path}\n{folded(rule.text)}".encode("utf-8", "surrogatepass")
+            place = f"{offer.ref.path}\n{fold_case(rule.text)}".encode("utf-8", "surrogatepass")
             batch = ACROSS_PREFIX + hashlib.sha256(place).hexdigest()[:16]
             if batch not in known and not _was_refused(offer.ref, around):
                 known.add(batch)
@@ -141,7 +141,7 @@ def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
         skill=ref.name,
         path=ref.path,
         operations=composed.operations,
-        summary=cut(f"Tell {to} this too: {fold(rule.text)}", _MAX_SUMMARY),
+        summary=truncate(f"Tell {to} this too: {fold(rule.text)}", _MAX_SUMMARY),
         reason=f"You accepted this for {origin.skill} ({origin.id}), which {to} does not load in this project.",
         kind=composed.checked[0].update.kind,
         evidence=origin.evidence,

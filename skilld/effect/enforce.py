@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.text import fold
-from skilld.words import denies
+from skilld.words import has_negation
 
 # Programs that a rule may forbid by name.
 _PROGRAMS = frozenset(
@@ -46,7 +46,7 @@ def draft_hooks(rule: str, agents: Collection[str]) -> list[HookDraft]:
 
 def _forbidden_commands(rule: str) -> Iterator[tuple[str, ...]]:
     """Yield the commands that a rule forbids: a program, or a code span after a negation."""
-    part = refused_part(rule) or (rule if denies(chosen_part(rule)) else "")
+    part = refused_part(rule) or (rule if has_negation(chosen_part(rule)) else "")
     for command in _CODE_SPAN.findall(part):
         yield tuple(command.split(" "))
     for word in _WORD.findall(_CODE_SPAN.sub(" ", part)):

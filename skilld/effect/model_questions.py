@@ -17,7 +17,7 @@ from skilld.classify.rule_repeats import MAX_QUOTE
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.past import Correction, PastSession, Repeat
-from skilld.text import cut, fold, folded
+from skilld.text import fold, fold_case, truncate
 
 _MAX_ASKED, _MAX_RULES, _MAX_RULE = 12, 80, 200  # of one question; the last in characters
 _MAX_TURNS, _MAX_TURN = 12, 300  # the same of a session's work
@@ -89,12 +89,12 @@ def _lines(session: PastSession) -> list[_RuleLine]:
 
 
 def _redacted_rules(lines: Sequence[_RuleLine], redact: Redact) -> list[str]:
-    return [cut(redact(line.text), _MAX_RULE) for line in lines]
+    return [truncate(redact(line.text), _MAX_RULE) for line in lines]
 
 
 def rule_key(text: str) -> str:
     """Return the key of a rule in a session: a hash, so that none of its words are stored."""
-    return hashlib.sha256(folded(text).encode()).hexdigest()[:16]
+    return hashlib.sha256(fold_case(text).encode()).hexdigest()[:16]
 
 
 def _corrections_to_ask(session: PastSession, shown: SessionExcerpt, redact: Redact) -> list[Correction]:
@@ -113,7 +113,7 @@ def _corrections_to_ask(session: PastSession, shown: SessionExcerpt, redact: Red
 
 
 def _work_rows(shown: SessionExcerpt, redact: Redact) -> Sequence[dict[str, str]]:
-    turns = [{"asked": cut(redact(fold(typed)), _MAX_TURN)} for _, _, typed in shown.turns if typed.strip()]
-    run = [{"ran": cut(redact(fold(command)), _MAX_COMMAND)} for command in shown.commands if command.strip()]
-    files = [{"file": cut(redact(name), _MAX_COMMAND)} for name in shown.files]
+    turns = [{"asked": truncate(redact(fold(typed)), _MAX_TURN)} for _, _, typed in shown.turns if typed.strip()]
+    run = [{"ran": truncate(redact(fold(command)), _MAX_COMMAND)} for command in shown.commands if command.strip()]
+    files = [{"file": truncate(redact(name), _MAX_COMMAND)} for name in shown.files]
     return [*turns[:_MAX_TURNS], *run[:_MAX_COMMANDS], *files[:_MAX_FILES]]

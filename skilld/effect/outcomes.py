@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.effect.cross_agent import offers
 from skilld.effect.remedies import has_recent_proposal, proposals_for
 from skilld.effect.remedy_edits import RemedyContext, RemedyPlan, plan_remedy
@@ -35,7 +35,7 @@ def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = Non
 def collect(store: Store, sessions: Sequence[PastSession]) -> list[Effect]:
     """Return the effect of every rule in past sessions, from the store and the present files."""
     accepted = [
-        (one, seconds(store.proposals.accepted_at(one.id) or one.decided_at) or 0.0)
+        (one, parse_time(store.proposals.accepted_at(one.id) or one.decided_at) or 0.0)
         for one in store.proposals.in_states([State.ACCEPTED])
     ]
     return effects(rules(accepted, sessions, text_of), sessions)
@@ -129,7 +129,7 @@ def _propose_first(store: Store, sort: str, drafts: Iterator[Proposal], now: flo
     lately = [
         one
         for one in store.proposals.in_states([*State])
-        if one.batch_id.startswith(sort) and (seconds(one.created_at) or now) > now - _DAY_SECONDS
+        if one.batch_id.startswith(sort) and (parse_time(one.created_at) or now) > now - _DAY_SECONDS
     ]
     made: list[Proposal] = []
     while len(made) + len(lately) < _MAX_PROPOSALS_PER_DAY and (draft := next(drafts, None)) is not None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skilld.classify.rule_repeats import complains
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.effect.figures import RuleState
 from skilld.effect.rule_lines import rules_in
 from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.proposals.model import REMEDY_PREFIX
-from skilld.text import folded
+from skilld.text import fold_case
 from skilld.types import Proposal
 
 MONTH_SECONDS = 30 * 86400.0
@@ -112,7 +112,7 @@ def count_sessions(repeats: Iterable[RepeatEvidence]) -> int:
 
 def rule_id(rule: Rule) -> str:
     """Return the id of a rule, made from its file and its words."""
-    return hashlib.sha256(f"{rule.path}\n{folded(rule.text)}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return hashlib.sha256(f"{rule.path}\n{fold_case(rule.text)}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def batch_id_of(rule: Rule, remedy: Remedy) -> str:
@@ -127,15 +127,15 @@ def remedy_of(proposal: Proposal) -> Remedy:
 
 def proposals_for(rule: Rule, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
     """Yield the proposals that are remedies of a rule, or that gave it its present words or place."""
-    mine, words = f"-{rule_id(rule)}", folded(rule.text)
+    mine, words = f"-{rule_id(rule)}", fold_case(rule.text)
     for one in proposals:
         if one.batch_id.startswith(REMEDY_PREFIX):
             added = (text for operation in one.operations for _, text in rules_in(operation.text))
-            wrote = one.path == rule.path and any(folded(text) == words for text in added)
+            wrote = one.path == rule.path and any(fold_case(text) == words for text in added)
             if one.batch_id.endswith(mine) or wrote:
                 yield one
 
 
 def has_recent_proposal(made: Iterable[Proposal], now: float) -> bool:
     """Whether a rule had a proposal in the last month."""
-    return any((seconds(one.created_at) or now) > now - MONTH_SECONDS for one in made)
+    return any((parse_time(one.created_at) or now) > now - MONTH_SECONDS for one in made)

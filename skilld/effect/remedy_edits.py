@@ -50,7 +50,7 @@ from skilld.skills.spec import read_front
 from skilld.targets.find import INSTRUCTION_NAMES, WorkingSession, file_refusal, find_targets, project_refusal
 from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
-from skilld.text import counted, cut, fold
+from skilld.text import fold, pluralize, truncate
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
 from skilld.words import content_stems, is_about, stems
 
@@ -316,7 +316,7 @@ class _RemedyDrafter:
             skill=ref.name,
             path=ref.path,
             operations=composed.operations,
-            summary=cut(_SUMMARIES[remedy].format(fold(self._rule.text)), _MAX_SUMMARY),
+            summary=truncate(_SUMMARIES[remedy].format(fold(self._rule.text)), _MAX_SUMMARY),
             reason=" ".join(filter(None, (repeat_summary(self._effect), why))),
             kind=composed.checked[0].update.kind,
             evidence=tuple(Evidence(one.turn, one.quote) for one in reversed(self._repeats)),
@@ -337,7 +337,7 @@ def repeat_summary(effect: Effect) -> str:
     after = effect.after
     if is_unused(effect):
         return "The rule has not applied in any session since it was added."
-    again = f"You repeated the rule in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
+    again = f"You repeated the rule in {after.repeats} of {pluralize(after.sessions, 'session')} where it applied"
     return f"{again}, and in {count_sessions(effect.missed)} that had not loaded it." if effect.missed else f"{again}."
 
 

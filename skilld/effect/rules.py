@@ -20,7 +20,7 @@ from skilld.effect.relevance import could_matter
 from skilld.effect.rule_lines import rules_in
 from skilld.past import Correction, PastSession, Repeat
 from skilld.skills.find import FILE
-from skilld.text import folded
+from skilld.text import fold_case
 from skilld.types import Proposal, TargetKind
 
 _MAX_EVIDENCE = 20  # quotes shown of one rule, the newest
@@ -106,12 +106,12 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
             continue
         lines = [text for one in proposal.operations for _, text in rules_in(one.text)]
         for text in lines:
-            added.setdefault(proposal.path, {})[folded(text)] = at, proposal
+            added.setdefault(proposal.path, {})[fold_case(text)] = at, proposal
     said: dict[str, dict[str, float]] = {}
     for session in sessions:
         for one in session.repeats:
             known = said.setdefault(one.path, {})
-            known[folded(one.text)] = min(one.since, known.get(folded(one.text), one.since))
+            known[fold_case(one.text)] = min(one.since, known.get(fold_case(one.text), one.since))
     return [rule for path in sorted({*added, *said}) for rule in _rules_in_file(path, added, said, text_of(path))]
 
 
@@ -122,7 +122,7 @@ def _rules_in_file(
     text: str,
 ) -> Iterator[Rule]:
     for line, rule in rules_in(text):
-        key = folded(rule)
+        key = fold_case(rule)
         if key in added.get(path, {}):
             since, by = added[path][key]
             yield Rule(
@@ -238,8 +238,8 @@ def _newest(repeats: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:
 
 def _find_repeats(rule: Rule, session: PastSession) -> Iterator[RepeatEvidence]:
     """Yield the corrections that repeat a rule: those found when the session was read, and those that match it now."""
-    key = folded(rule.text) if session.repeats else ""
-    tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and folded(one.text) == key}
+    key = fold_case(rule.text) if session.repeats else ""
+    tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and fold_case(one.text) == key}
     turns: set[str] = set()
     for one in session.said:
         if one.turn not in turns and ((one.turn, one.quote) in tied or repeats_rule(one.quote, rule.text)):

@@ -18,7 +18,7 @@ from skilld.agents.tools import SEARCH_TOOLS, command_of, named_files, patched_f
 from skilld.classify.backends import OFFLINE, make_backend
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.rule_repeats import corrections, repeats_rule
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.context import Scope, context_of
 from skilld.effect import model_questions
 from skilld.effect.rule_lines import added_at, rules_in, text_of
@@ -29,7 +29,7 @@ from skilld.ingest.discover import skill_places
 from skilld.ingest.source import source_of
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.library.patterns import kind_of_work as work_of_prompt
-from skilld.past import Correction, Done, PastSession, Repeat
+from skilld.past import Correction, PastSession, Repeat, SessionWork
 from skilld.pipeline.documents import is_own_file, session_opt_out
 from skilld.protocol import SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.skills import find
@@ -110,16 +110,16 @@ class _SessionState:
         if self.outcomes.get(result.call_id, ToolOutcome.OK) is ToolOutcome.OK:
             self.outcomes[result.call_id] = result.outcome
 
-    def done(self, redact: Callable[[str], str]) -> Done:
+    def done(self, redact: Callable[[str], str]) -> SessionWork:
         """Return what was done, without any of its words."""
         turns = list(self.turns.values())
-        first = next((at for turn in turns if (at := seconds(turn.at))), None)
-        last = seconds(self.newest)
+        first = next((at for turn in turns if (at := parse_time(turn.at))), None)
+        last = parse_time(self.newest)
         used = dict.fromkeys(self.tools.values())
         failed = sum(self.outcomes.get(call) is ToolOutcome.FAILED for call in self.tools)
         ends = [self.outcomes[call] for call in self.checks if call in self.outcomes]
         known = [end is ToolOutcome.OK for end in ends if end in {ToolOutcome.OK, ToolOutcome.FAILED}]
-        return Done(
+        return SessionWork(
             work=work_of_prompt("\n".join(turn.text[:_MAX_ASK] for turn in turns[:1])),
             tools=tuple(dict.fromkeys(redact(_UNSAFE_CHARACTERS.sub("", name)[:_MAX_NAME]) for name in used))[
                 :_MAX_TOOLS
@@ -198,7 +198,7 @@ def _past_session(
         return None  # the project's settings cannot be read: do not survey it
     shift = _clock_offset(job, read.newest)
     said = [
-        Correction(turn.key, (seconds(turn.at) or -shift) + shift, redact(quote))
+        Correction(turn.key, (parse_time(turn.at) or -shift) + shift, redact(quote))
         for turn in turns
         for quote in corrections(turn.text, read.before[turn.key])
     ][:_MAX_SAID]
@@ -210,7 +210,7 @@ def _past_session(
         session_id=name,
         cwd=cwd,
         version=read.version,
-        at=next((at + shift for turn in turns if (at := seconds(turn.at))), 0.0),
+        at=next((at + shift for turn in turns if (at := parse_time(turn.at))), 0.0),
         loaded=tuple(files),
         work=tuple(sorted(work)[:_MAX_STEMS]),
         said=tuple(said),
@@ -221,7 +221,8 @@ def _past_session(
 
 def _session_excerpt(read: _SessionState) -> model_questions.SessionExcerpt:
     turns = [
-        (turn.key, seconds(turn.at) or 0.0, own_words(turn.text, read.before[turn.key])) for turn in read.turns.values()
+        (turn.key, parse_time(turn.at) or 0.0, own_words(turn.text, read.before[turn.key]))
+        for turn in read.turns.values()
     ]
     return model_questions.SessionExcerpt(tuple(turns), tuple(read.commands), tuple(read.files))
 
@@ -238,7 +239,7 @@ def _clock_offset(job: SurveyRequest, newest: str) -> float:
 
     The file's time tells, if it was written after skilld was installed: an older file may be a copy.
     """
-    last = seconds(newest)
+    last = parse_time(newest)
     if last is None or not job.is_live:
         return 0.0
     least, most = _CLOCK_OFFSET_RANGE

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.errors import SkilldError
-from skilld.text import cut, safe_text
+from skilld.text import safe_text, truncate
 
 CASES_FILE = "evals/evals.json"  # below the skill's folder
 MAX_BYTES = 1 << 20
@@ -109,7 +109,7 @@ def _case(item: Any, number: int) -> Case:  # noqa: ANN401 - JSON is Any
     if not prompt.strip():
         raise SkilldError(_TITLE, f"{where} has no prompt")
     return Case(
-        id=cut(safe_text(str(given)), _MAX_ID),
+        id=truncate(safe_text(str(given)), _MAX_ID),
         prompt=prompt,
         expected=_text(item.get("expected_output", ""), f"{where}: expected_output"),
         statements=tuple(dict.fromkeys(_statement(one, where) for one in statements)),

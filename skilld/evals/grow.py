@@ -20,7 +20,7 @@ from skilld.mining.session_summary import typed_text
 from skilld.mining.sessions import Reader, Session, Transcript, recent_transcripts
 from skilld.pipeline.documents import session_opt_out
 from skilld.store import Store
-from skilld.text import cut, fold, safe_text
+from skilld.text import fold, safe_text, truncate
 from skilld.types import Kind, Message, Proposal
 from skilld.words import stems
 
@@ -124,10 +124,10 @@ def _corrections(proposal: Proposal) -> Iterator[tuple[str, Kind, str, str]]:
     by_quote = {fold(one.quote): one for one in proposal.evidence}
     told = [(update, by_quote[fold(update.quote)]) for update in proposal.updates if fold(update.quote) in by_quote]
     for update, said in told:
-        yield cut(fold(update.change), _MAX_CHANGE), update.kind, fold(said.quote), said.turn
+        yield truncate(fold(update.change), _MAX_CHANGE), update.kind, fold(said.quote), said.turn
     if not told:
         said = proposal.evidence[0]
-        yield cut(fold(proposal.summary), _MAX_CHANGE), proposal.kind, fold(said.quote), said.turn
+        yield truncate(fold(proposal.summary), _MAX_CHANGE), proposal.kind, fold(said.quote), said.turn
 
 
 def request_before(messages: Sequence[Message], turn: str, quote: str, corrections: set[str]) -> str:
@@ -151,4 +151,4 @@ def _request(text: str) -> str:
     asked = safe_text(text, newlines=True).strip()
     words = [word.lower() for word in _WORD.findall(asked)]
     says_more = any(word not in ASSENTS and word not in OPENERS for word in words)
-    return cut(asked, _MAX_REQUEST) if says_more and len(stems(asked)) >= _MIN_STEMS else ""
+    return truncate(asked, _MAX_REQUEST) if says_more and len(stems(asked)) >= _MIN_STEMS else ""

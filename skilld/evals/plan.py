@@ -16,7 +16,7 @@ from skilld.classify.trial import TrialCase, TrialPair
 from skilld.evals.checks import judged_statements
 from skilld.evals.stored_cases import CaseToRun
 from skilld.store.evals import StoredCase, StoredEval, StoredRun
-from skilld.text import counted
+from skilld.text import pluralize
 
 _CHARACTERS_PER_TOKEN = 4  # roughly, in any language
 _ANSWER_TOKENS = 600
@@ -105,10 +105,9 @@ class Estimate:
 
     def describe(self, model: str) -> str:
         """Return the estimate as a text."""
-        judge = f" and {counted(self.judged, 'question')} to the judge" if self.judged else ""
-        return (
-            f"{counted(self.runs, 'run')}{judge}, {counted(self.calls, 'call')} to {model}, about {self.tokens} tokens"
-        )
+        judge = f" and {pluralize(self.judged, 'question')} to the judge" if self.judged else ""
+        calls = f"{pluralize(self.calls, 'call')} to {model}"
+        return f"{pluralize(self.runs, 'run')}{judge}, {calls}, about {self.tokens} tokens"
 
 
 def estimate(plan: Plan, pairs: Sequence[TrialPair]) -> Estimate:

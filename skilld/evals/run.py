@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from skilld.classify.backends import Spec
 from skilld.classify.trial import Trial, TrialAnswer, TrialPair, TrialVerdict
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.evals.checks import passes_code
 from skilld.evals.plan import Plan, pending_pairs
@@ -18,7 +18,7 @@ from skilld.mining.questions import Terms
 from skilld.protocol import PROCESSOR_SECONDS, Job, PartialResult, Result
 from skilld.store import Store
 from skilld.store.evals import StoredRun
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Outcome, Usage
 from skilld.worker.spawn import Worker
 
@@ -70,7 +70,9 @@ class EvalRun:
                 break
             self._terms.wait(min(result.retry_after or _WAIT_SECONDS * 2 ** (waits - 1), _MAX_WAIT_SECONDS))
         if self.summary.unjudged and not self.summary.stopped:
-            self.summary.stopped = f"the judge gave no usable answer for {counted(len(self.summary.unjudged), 'pair')}"
+            self.summary.stopped = (
+                f"the judge gave no usable answer for {pluralize(len(self.summary.unjudged), 'pair')}"
+            )
         return self._finish()
 
     def _pending(self) -> list[TrialPair]:
@@ -125,7 +127,7 @@ class EvalRun:
 
     def _charge(self, model: str, usage: Usage) -> None:
         self.summary.usage += usage
-        self._store.usage.add(day(time.time()), model, self._plan.skill, usage)
+        self._store.usage.add(local_day(time.time()), model, self._plan.skill, usage)
 
     def _is_budget_spent(self) -> bool:
         why = self._terms.spent_reason(self._store)

@@ -20,7 +20,7 @@ from skilld.edit.derive_operations import operations_from_text
 from skilld.errors import SkilldError
 from skilld.evals.case_file import CASES_FILE, MAX_BYTES, Case, add_cases, parse_cases
 from skilld.evals.grow import GrownCases
-from skilld.files import read_plain, write_whole
+from skilld.files import read_regular, write_atomically
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.paths import places, private_dir
@@ -29,7 +29,7 @@ from skilld.proposals.explain import read_versions
 from skilld.proposals.model import EVALS_PREFIX
 from skilld.skills import Skill, Source, opt_out
 from skilld.store import Store
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Kind, Op, Operation, Proposal, TargetKind
 
 _OFFERED_KEY = "evals_offered"  # in the store's meta: the cases already written or proposed, by skill
@@ -147,7 +147,7 @@ def _count_fitting(place: CaseFiles, new: Sequence[tuple[str, Case]]) -> int:
 def read_text(path: Path) -> str:
     """Return the text of a file of cases; empty if there is none. Raises SkilldError if it cannot be read."""
     try:
-        return read_plain(path, MAX_BYTES)[0].decode("utf-8")
+        return read_regular(path, MAX_BYTES)[0].decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except UnicodeDecodeError:
@@ -175,7 +175,7 @@ def _write_private(path: Path, text: str) -> None:
     private_dir(places().evals)
     private_dir(path.parent)
     try:
-        write_whole(path, text.encode("utf-8"), 0o600)
+        write_atomically(path, text.encode("utf-8"), 0o600)
     except OSError as error:
         raise SkilldError("The cases were not written", f"{path}: {error.strerror}") from error
 
@@ -198,7 +198,7 @@ def _draft(place: CaseFiles, new: Sequence[tuple[str, Case]]) -> Proposal:
         skill=place.skill.name,
         path=str(place.beside),
         operations=operations,
-        summary=f"Add {counted(len(cases), 'test case')} for {place.skill.name}",
+        summary=f"Add {pluralize(len(cases), 'test case')} for {place.skill.name}",
         reason=f"From corrections that you accepted: {sources}.",
         kind=Kind.FACT,
         confidence=1.0,

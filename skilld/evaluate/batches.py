@@ -23,7 +23,7 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import NO_EDIT_REASON, Judge, Redact
 from skilld.text import fold
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
-from skilld.words import content_stems, other_tongue, share_held
+from skilld.words import content_stems, is_other_language, matching_share
 
 # One batch through all stages after reading, without git. The worker's own judge decides, so the figures show what a
 # person would have seen.
@@ -151,12 +151,12 @@ def likeness(one: str, other: str) -> float:
     if fold(one) == fold(other):
         return 1.0
     few, many = sorted((content_stems(one), content_stems(other)), key=len)
-    return share_held(few, many)
+    return matching_share(few, many)
 
 
 def share_contained(words: str, ground: str) -> float:
     """Return the share of a text's content words that another text contains: 0 to 1."""
-    return share_held(content_stems(words), content_stems(ground))
+    return matching_share(content_stems(words), content_stems(ground))
 
 
 def match(found: Sequence[Update], gold: Sequence[GoldUpdate], case: BatchCase) -> dict[int, int]:
@@ -181,7 +181,7 @@ def _score(update: Update, wanted: GoldUpdate, case: BatchCase) -> float:
     alike = likeness(update.change, wanted.gist)
     if alike >= SAME_LIKENESS:
         return alike
-    apart = other_tongue(wanted.gist, update.change) or not _shares_words_with_talk(wanted, case)
+    apart = is_other_language(wanted.gist, update.change) or not _shares_words_with_talk(wanted, case)
     return _SAME_TURN_SCORE if apart else 0.0
 
 

@@ -20,7 +20,7 @@ from skilld.edit.lint import Finding, Severity, lint
 from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.exchange import document
 from skilld.exchange.document import from_document
-from skilld.files import read_plain
+from skilld.files import read_regular
 from skilld.git import objects
 from skilld.git.remote import clone
 from skilld.git.run import Git
@@ -32,7 +32,7 @@ from skilld.skills.draft import Draft, SkillKind, as_kind, draft_faults, read_dr
 from skilld.skills.find import FILE, MAX_BYTES
 from skilld.skills.spec import MAX_NAME, NAME_PATTERN, entries, front_lines
 from skilld.skills.write import new_skill_path
-from skilld.text import cut, safe_text
+from skilld.text import safe_text, truncate
 from skilld.types import Kind, Op, Operation, Proposal
 
 # Reading a source: links are not followed, nothing is run or checked out, and only regular files of moderate size with
@@ -170,7 +170,7 @@ def _check_count(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
 def _read_one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSkill:
     """Read one file whose path has been resolved."""
     try:
-        return SourceSkill(where, folder, read_plain(path, MAX_BYTES, links=False)[0], tuple(beside))
+        return SourceSkill(where, folder, read_regular(path, MAX_BYTES, links=False)[0], tuple(beside))
     except ValueError as error:
         return SourceSkill(where, folder, why=str(error))
     except OSError as error:
@@ -346,7 +346,7 @@ def import_proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Pr
         skill=taken.draft.name,
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),
-        summary=cut(taken.draft.description, _MAX_SUMMARY_LENGTH),
+        summary=truncate(taken.draft.description, _MAX_SUMMARY_LENGTH),
         reason="Imported; none of it is in your own words.",
         kind=Kind.FACT,
         confidence=0.0,

@@ -18,7 +18,7 @@ from skilld.context.contradictions import rules
 from skilld.context.tokenizer import ESTIMATE
 from skilld.edit.lint import lint
 from skilld.skills import Skill
-from skilld.text import cut, fold, safe_text
+from skilld.text import fold, safe_text, truncate
 
 BUDGET_TOKENS = 1500  # of a block, at four characters each: every session of every agent pays for it
 _MAX_INLINE_TOKENS = 600  # of a block, for rules
@@ -116,7 +116,7 @@ def build_skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
 
 def _skill_title(skill: Skill) -> str:
     """Return the name and the description of a skill."""
-    name, said = _without_markup(skill.name), cut(_without_markup(skill.front.description), _MAX_DESCRIPTION)
+    name, said = _without_markup(skill.name), truncate(_without_markup(skill.front.description), _MAX_DESCRIPTION)
     return f"**{name}**: {said}" if said else f"**{name}**"
 
 

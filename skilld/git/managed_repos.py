@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import cause_of
-from skilld.files import read_plain
+from skilld.files import read_regular
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.objects import person_ident, person_identity
@@ -103,7 +103,7 @@ def _read_file(root: Path, relpath: str) -> _File | None:
     if path.resolve() != path:
         return None
     try:
-        data, facts = read_plain(path, _MAX_BYTES, links=False)
+        data, facts = read_regular(path, _MAX_BYTES, links=False)
     except ValueError:
         return None
     except OSError as error:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 from skilld.git import objects
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.run import Git
@@ -80,7 +80,7 @@ def check_no_links(common_dir: Path, names: Iterable[str]) -> None:
             raise RepoRefusedError(
                 "Cannot use this repository",
                 f"{name} is a symbolic ref, so writing to it would move the ref that it points to",
-                f"git --git-dir {in_shell(common_dir)} symbolic-ref --delete {name}",
+                f"git --git-dir {shell_quoted(common_dir)} symbolic-ref --delete {name}",
             )
 
 
@@ -112,7 +112,7 @@ def move_refs(git: Git, common_dir: Path, changes: Sequence[RefChange], note: st
             "Cannot create the staging branch",
             f"the name of another branch conflicts with {STAGING_BRANCH}",
             f"Rename the branch {above}, or the branches under {STAGING_BRANCH}/: "
-            f"git --git-dir {in_shell(common_dir)} branch --move {above} NEWNAME",
+            f"git --git-dir {shell_quoted(common_dir)} branch --move {above} NEWNAME",
         )
     raise GitFailedError("Could not update the refs", result.status, result.err)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 from skilld.git import objects, state, tree
 from skilld.git.attributes import is_filtered
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
@@ -133,13 +133,13 @@ def _open_at(place: RepoLocation, settings: dict[str, str], *, private: bool = F
     )
     if unknown:
         # Name it: only the person knows whether another program needs it.
-        unset = f"git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
+        unset = f"git -C {shell_quoted(place.toplevel)} config --unset {unknown[0]}"
         cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not support"
         raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs that setting: {unset}")
     head = objects.read_objects(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
-        first = f"git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
+        first = f"git -C {shell_quoted(place.toplevel)} commit --allow-empty -m Start"
         if not private and (branches := _branches(place.git)):
             cause = f"{place.toplevel} is on a branch without commits; other branches have some, such as {branches[0]}"
             raise RepoRefusedError(
@@ -298,7 +298,7 @@ def _locate_error(folder: Path, err: str, *, bare: bool) -> Exception:
         return NotTrackedError("no-repository", f"{folder} is not in a git repository")
     if "dubious ownership" in err:
         named = _OWNERSHIP_PATTERN.search(err)  # the folder that git does not trust
-        trusted = in_shell(Path(named[1]) if named else folder)
+        trusted = shell_quoted(Path(named[1]) if named else folder)
         return RepoRefusedError(
             "Cannot use this repository",
             f"git says that {folder} belongs to another user",
@@ -329,7 +329,8 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
         raise RepoRefusedError(
             "Cannot use this repository",
             f"{toplevel} is not the work tree of {git_dir}",
-            f"To make it the work tree: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
+            f"To make it the work tree: git --git-dir {shell_quoted(git_dir)} "
+            f"config core.worktree {shell_quoted(toplevel)}",
         )
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError, cause_of
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING_REF
 
@@ -56,7 +56,7 @@ def require_absent(folder: Path) -> None:
 
 
 def _require_none(dot_git: Path) -> None:
-    remedy = f"Check with: git -C {in_shell(dot_git.parent)} status"
+    remedy = f"Check with: git -C {shell_quoted(dot_git.parent)} status"
     try:
         if not dot_git.is_dir():
             dot_git.read_bytes()

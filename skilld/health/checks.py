@@ -9,9 +9,9 @@ from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.choose import EXPLICIT_ONLY
-from skilld.clock import ago, seconds
+from skilld.clock import parse_time, time_ago
 from skilld.context import Context, Scope, contradictions, find_duplicates
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 from skilld.health.values import (
     Agent,
     BlockedWork,
@@ -26,7 +26,7 @@ from skilld.health.values import (
     Verdict,
 )
 from skilld.service.values import ServiceState
-from skilld.text import counted, often
+from skilld.text import count_times, pluralize
 from skilld.types import Cause
 
 # Checks of the agents, the daemon, its service and failed batches.
@@ -58,7 +58,7 @@ def _check_agent(agent: Agent, now: float) -> Check:
     places = ", ".join(map(str, agent.folders))
     if agent.unreadable:
         folder = agent.unreadable[0]
-        return Check(name, Verdict.FAIL, f"cannot read {folder}", f"chmod u+rx {in_shell(folder)}")
+        return Check(name, Verdict.FAIL, f"cannot read {folder}", f"chmod u+rx {shell_quoted(folder)}")
     if not agent.exists and agent.chosen_by:
         remedy = f"Fix {agent.chosen_by}, or remove it."
         return Check(
@@ -74,14 +74,14 @@ def _check_agent(agent: Agent, now: float) -> Check:
     if not agent.files:
         return Check(name, Verdict.WARN, f"no sessions yet in {places}")
     if agent.turns + agent.malformed and agent.malformed > _MAX_MALFORMED_SHARE * (agent.turns + agent.malformed):
-        unread = counted(agent.malformed, "line")
-        detail = f"{unread} unreadable, {counted(agent.turns, 'turn')} read; skilld was tested with {agent.verified}"
+        unread = pluralize(agent.malformed, "line")
+        detail = f"{unread} unreadable, {pluralize(agent.turns, 'turn')} read; skilld was tested with {agent.verified}"
         return Check(name, Verdict.WARN, detail, "See what skilld reads: skilld inspect FILE")
-    number = counted(agent.files, "session file")
+    number = pluralize(agent.files, "session file")
     if agent.foreign:
         detail = f"{agent.foreign} of {number} not read: they belong to another user"
         return Check(name, Verdict.WARN, detail, f"Run skilld as the user who runs {agent.title}")
-    return Check(name, Verdict.OK, f"{number}, last activity {ago(agent.newest, now)}")
+    return Check(name, Verdict.OK, f"{number}, last activity {time_ago(agent.newest, now)}")
 
 
 def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
@@ -94,7 +94,7 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
         return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
     again = "skilld service stop && skilld service start" if service.running else "Stop the daemon, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
-        return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
+        return Check("daemon", Verdict.FAIL, f"not responding; last seen {time_ago(facts.seen_at, now)}", again)
     status = facts.status or {}
     if status and status.get("version") != facts.version:
         detail = f"running version {status.get('version')}, but {facts.version} is installed"
@@ -103,7 +103,7 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
         return Check(
             "daemon",
             Verdict.WARN,
-            f"running, but the kernel's watch limit is reached: polling {counted(unwatched, 'folder')} every 30 s",
+            f"running, but the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s",
         )
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
@@ -125,7 +125,7 @@ def _check_batches(facts: Daemon) -> Check:
         detail = f"{len(facts.parked)} failed; last error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
     if facts.delayed:
-        waiting = counted(facts.delayed, "batch", "batches")
+        waiting = pluralize(facts.delayed, "batch", "batches")
         detail = f"{waiting} waiting after an error: {facts.last_error}"
         return Check("batches", Verdict.WARN, detail, "To try again now: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
@@ -230,7 +230,7 @@ def notices(why_not: str | None) -> Check:
 OLDEST_GIT = (2, 36)
 _VERSION_PATTERN = re.compile(r"(?<!\d)(\d++)\.(\d+)")
 _MIN_FREE = 100 << 20  # bytes
-_RELEASE_TIME = seconds("2026-11-01T00:00:00Z") or 0.0  # when this line was written: a correct clock is later
+_RELEASE_TIME = parse_time("2026-11-01T00:00:00Z") or 0.0  # when this line was written: a correct clock is later
 _SKEW_SECONDS = 120.0
 
 
@@ -285,7 +285,7 @@ def _check_clock(now: float, seen_at: float | None, newest: float | None) -> Che
             return Check(
                 "clock",
                 Verdict.WARN,
-                f"seems to have been set back: {what} is dated {counted(minutes, 'minute')} in the future",
+                f"seems to have been set back: {what} is dated {pluralize(minutes, 'minute')} in the future",
                 "Set the system clock.",
             )
     return Check("clock", Verdict.OK, "consistent with the timestamps of your files")
@@ -307,8 +307,8 @@ def _check_watches(facts: Machine) -> Check:
         places = ", ".join(map(str, facts.remote))
         return Check("watches", Verdict.WARN, f"polling {places}: network file systems do not report changes")
     if facts.watch_limit is None:
-        return Check("watches", Verdict.OK, counted(facts.folders, "folder"))
-    shown = f"{counted(facts.folders, 'folder')}; the kernel allows {facts.watch_limit:,}"
+        return Check("watches", Verdict.OK, pluralize(facts.folders, "folder"))
+    shown = f"{pluralize(facts.folders, 'folder')}; the kernel allows {facts.watch_limit:,}"
     if facts.folders > facts.watch_limit:
         more = max(524288, 2 * facts.folders)
         return Check(
@@ -328,29 +328,29 @@ _MAX_REASONS = 3
 def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
     """Return the reasons, the most important first; none if nothing was said since the newest proposal."""
     if not counts.turns:
-        before = f" ({counted(counts.files, 'session file')} already existed, but only new messages count)"
+        before = f" ({pluralize(counts.files, 'session file')} already existed, but only new messages count)"
         look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
         return [] if counts.since else [f"no messages since skilld first ran{before * bool(counts.files)}; {look_back}"]
     reasons = [_count_messages(counts)]
     if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
         reasons.append("nothing judged so far sounded like a lasting instruction")
     if counts.learnings:
-        kept = counted(counts.learnings, "lasting instruction")
+        kept = pluralize(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet (list: skilld learnings)")
     if already := list(Counter(counts.said[: counts.said_since]).items()):
-        shown = (f"{place} ({often(times)})" for place, times in already[:_MAX_REASONS])
+        shown = (f"{place} ({count_times(number)})" for place, number in already[:_MAX_REASONS])
         reasons.append(f"said, but already in a file: {'; '.join(shown)}")
     if counts.waiting:
-        most = counted(counts.batch_turns, "message")
+        most = pluralize(counts.batch_turns, "message")
         reasons.append(
             f"messages are judged once their session has {most}, ends, or is idle for {counts.idle_minutes:g} minutes"
         )
     if counts.parked:
         reasons.append(
-            f"{counted(counts.parked, 'batch', 'batches')} failed after several attempts (list: skilld status)"
+            f"{pluralize(counts.parked, 'batch', 'batches')} failed after several attempts (list: skilld status)"
         )
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
-    reasons += [f"{counted(number, 'edit')} refused: {why}" for why, number in common]
+    reasons += [f"{pluralize(number, 'edit')} refused: {why}" for why, number in common]
     if paused_until:
         reasons.append(f"paused {paused_until}")
     return reasons
@@ -366,14 +366,14 @@ def _count_messages(counts: Counts) -> str:
     )
     told = ", ".join(f"{number} {fate}" for number, fate in fates if number)
     since = f" since the newest proposal ({counts.since})" if counts.since else ""
-    return f"{counted(counts.turns, 'message')} read{since}: {told}"
+    return f"{pluralize(counts.turns, 'message')} read{since}: {told}"
 
 
 def repeats(found: Sequence[tuple[str, int]]) -> list[Check]:
     """Return a check that lists the rules the person had to repeat, if any, each with the number of sessions."""
     if not found:
         return []
-    shown = [f"{place} (in {counted(sessions, 'session')})" for place, sessions in found[:_MAX_REASONS]]
+    shown = [f"{place} (in {pluralize(sessions, 'session')})" for place, sessions in found[:_MAX_REASONS]]
     return [Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(shown)}", "skilld effect")]
 
 
@@ -472,11 +472,11 @@ def blocked(found: Sequence[BlockedWork]) -> list[Check]:
 
 def _detail(one: BlockedWork) -> str:
     told = one.detail if one.place in one.detail else f"{one.place}: {one.detail}"
-    waiting = counted(one.batches, "batch", "batches")
+    waiting = pluralize(one.batches, "batch", "batches")
     state = f"{waiting} waiting for it" if one.waits else f"{waiting} blocked by it"
     if one.cause == Cause.TRANSCRIPT and not one.waits:
         state = f"{waiting} abandoned after a day"
-    return f"{told}; {state}; {counted(one.kept, 'learning')} kept"
+    return f"{told}; {state}; {pluralize(one.kept, 'learning')} kept"
 
 
 def _remedy(one: BlockedWork) -> str:
@@ -492,5 +492,5 @@ def _remedy(one: BlockedWork) -> str:
         return one.remedy
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
-            return remedy.format(place=in_shell(Path(one.place)))
+            return remedy.format(place=shell_quoted(Path(one.place)))
     return f"Fix the cause. skilld will then retry on its own; {_RETRY_HINT}"

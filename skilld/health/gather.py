@@ -17,11 +17,11 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.clients import PREFIX, find_program, parse_model
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.classify.backends.names import find_problem
-from skilld.clock import day, rfc3339, seconds
+from skilld.clock import local_day, parse_time, rfc3339
 from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
-from skilld.files import in_shell, on_path
+from skilld.files import first_program, shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
@@ -68,7 +68,7 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
                 watched=sum(_count_watched(root) for root in there),
-                installed=on_path(program_names(info.title), host.environment) is not None,
+                installed=first_program(program_names(info.title), host.environment) is not None,
                 foreign=sum(map(_is_foreign, seen)),
             )
         )
@@ -115,7 +115,7 @@ def open_database(places: Places) -> tuple[Store, Trouble | None]:
 def describe_rebuild(store: Store, now: float) -> str:
     """Describe when, from what and why the database was rebuilt; empty if that is over a week ago."""
     known = store.meta.get(LAST_REBUILD)
-    if not known or now - (seconds(known["at"]) or 0.0) > _RECENT_SECONDS:
+    if not known or now - (parse_time(known["at"]) or 0.0) > _RECENT_SECONDS:
         return ""
     return f"rebuilt from {known['from']} at {known['at']}: {known['why']}"
 
@@ -126,7 +126,7 @@ def _permission_problem(places: Places) -> Trouble | None:
             check_private(places)
         for path in (places.state, places.config, places.data):
             if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                return Trouble(f"no access to {path}", f"chmod u+rwx {in_shell(path)}")
+                return Trouble(f"no access to {path}", f"chmod u+rwx {shell_quoted(path)}")
     except SkilldError as error:
         return Trouble(str(error), error.remedy)
     except OSError as error:
@@ -192,7 +192,7 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
     specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and missing is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
-            spent = spent_limit(store.usage.on(day(now)), settings.budget)
+            spent = spent_limit(store.usage.on(local_day(now)), settings.budget)
             why = f"not tested because the budget is spent: {spent}"
             answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, store, now)
             if choice.agent and isinstance(answer, Trouble):
@@ -230,7 +230,7 @@ def _ask_model(
 ) -> Trouble | str:
     with Worker(environment) as worker:
         result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds)
-    store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
+    store.usage.add(local_day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY_REMEDY)
@@ -262,7 +262,7 @@ def _is_reported(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
     if obstacle.cause is Cause.SKILL:  # if nothing was kept, nothing is lost
         return bool(obstacle.kept)
     if obstacle.cause in {Cause.TRANSCRIPT, Cause.ANSWER}:
-        return now - (seconds(batch.created_at) or now) < _REPORTED_SECONDS
+        return now - (parse_time(batch.created_at) or now) < _REPORTED_SECONDS
     return obstacle.cause is Cause.REPOSITORY
 
 
@@ -300,7 +300,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             daemon=Daemon(
                 running=is_held(context.places.lock),
                 status=said,
-                seen_at=seconds((said or {}).get("seen_at")),
+                seen_at=parse_time((said or {}).get("seen_at")),
                 paused_until=_describe_pause(store, now),
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
@@ -310,7 +310,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             ),
             service=_service_facts(context, settings),
             model=model_facts(settings, context.host.environment, store, now, ask=ask) if settings else None,
-            spent=spent_limit(store.usage.on(day(now)), settings.budget) if settings else None,
+            spent=spent_limit(store.usage.on(local_day(now)), settings.budget) if settings else None,
             notices=_notice_problem(settings, store, context),
             counts=None if bad_store else count_turns(store, settings),
             blocked=tuple(blocked_work(store.batches.with_obstacle(), now)),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.agents.chunk import Chunk
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.files import FileFacts
 from skilld.ingest import side_files
 from skilld.ingest.discover import FileStates, FolderScanner, Root, find_transcripts, is_utf8
@@ -282,7 +282,7 @@ class Follower:
         folder come first, but Codex puts a fork into the folder of the day.
         """
         turns = [event for event in events if isinstance(event, Turn)]
-        past = {turn.key for turn in turns if (at := seconds(turn.at)) is not None and at < self._installed_at}
+        past = {turn.key for turn in turns if (at := parse_time(turn.at)) is not None and at < self._installed_at}
         for other in self._rows.unread_before(file.agent, Path(file.path).parent) if past else ():
             past = self._rows.unknown(past)
             if not past:

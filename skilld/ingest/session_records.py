@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skilld.agents.base import Gather, TruncatedFileError
-from skilld.files import read_plain
+from skilld.files import read_regular
 from skilld.ingest import tail
 from skilld.ingest.tail import MAX_LINE, UnreadableError, open_file
 from skilld.types import RawLine, Span
@@ -49,7 +49,7 @@ class SessionFolder:
     def read(self, name: str) -> bytes | None:
         """Return the contents of a file; None if it cannot be read, is not ours, or is too large."""
         try:
-            data, facts = read_plain(self._path_of(name), _MAX_FILE_BYTES, links=False)
+            data, facts = read_regular(self._path_of(name), _MAX_FILE_BYTES, links=False)
         except (OSError, ValueError):
             return None
         return data if self.anyone or facts.st_uid == os.geteuid() else None

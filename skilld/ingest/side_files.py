@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skilld.agents.base import AgentInfo, Parser, SideFileParser, TypedListParser, mapping, string
 from skilld.agents.wrappers import TemplateLookup, TemplateParser
-from skilld.files import read_plain
+from skilld.files import read_regular
 
 # The texts of the prompt templates that a session can use.
 #
@@ -51,7 +51,7 @@ def _project_templates(folder: str | None, info: AgentInfo) -> Iterator[Path]:
 
 def _listed_templates(settings: Path, top: Path) -> Iterator[Path]:
     try:
-        data = json.loads(read_plain(settings, _MAX_TEMPLATE)[0])
+        data = json.loads(read_regular(settings, _MAX_TEMPLATE)[0])
     except (OSError, ValueError, RecursionError):
         return
     listed = mapping(data).get("prompts")
@@ -82,7 +82,7 @@ def _read_templates(paths: Iterable[Path]) -> list[str]:
         if len(texts) >= _MAX_FILES:
             break
         try:
-            texts.append(read_plain(path, _MAX_TEMPLATE)[0].decode(errors="replace"))
+            texts.append(read_regular(path, _MAX_TEMPLATE)[0].decode(errors="replace"))
         except (OSError, ValueError):
             continue
     return texts
@@ -131,7 +131,7 @@ def _resolve_place(place: str, path: Path, environment: Mapping[str, str]) -> Pa
 def _read_owned(path: Path, transcript: Path) -> bytes | None:
     try:
         owner = transcript.stat().st_uid  # not always us: `inspect` may read another user's transcript
-        data, facts = read_plain(path, _MAX_PROMPT_LOG, links=False)
+        data, facts = read_regular(path, _MAX_PROMPT_LOG, links=False)
     except (OSError, ValueError):
         return None
     return data if facts.st_uid == owner else None

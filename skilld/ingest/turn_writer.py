@@ -14,7 +14,7 @@ from skilld.agents.base import Parser, chunk_reader
 from skilld.agents.chunk import Chunk
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends.agent_cli.own_questions import is_own_question
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.crash import report
 from skilld.errors import SkilldError
 from skilld.ingest.source import Cursor
@@ -157,7 +157,7 @@ def _may_save_words(cwd: str | None) -> bool:
 def _turn_counts(turn: Turn, file: StoredFile) -> bool:
     if turn.span.start < file.baseline:
         return False
-    since, at = seconds(file.since), seconds(turn.at)
+    since, at = parse_time(file.since), parse_time(turn.at)
     return since is None or at is None or at >= since
 
 

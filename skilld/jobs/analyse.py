@@ -33,7 +33,7 @@ from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearn
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE, ProjectConfigError
 from skilld.targets.route import RoutedBackend, ordered_file
-from skilld.text import fold, sentences, sentences_of
+from skilld.text import fold, join_sentences, split_sentences
 from skilld.types import (
     Cause,
     Evidence,
@@ -202,7 +202,7 @@ class Analysis:
         for place, message in enumerate(self._messages if decided else ()):
             if message.turn is None or message.turn_key is None or message.turn in heard:
                 continue
-            for said in (part for line in self._own_words(place).splitlines() for part in sentences_of(line)):
+            for said in (part for line in self._own_words(place).splitlines() for part in split_sentences(line)):
                 if (decision := past_decisions.find_refused_sentence(said, decided)) is not None:
                     self._supported.append(FurtherEvidence(decision.id, Evidence(message.turn_key, fold(said))))
 
@@ -355,8 +355,8 @@ class Analysis:
             skill=loaded.ref.name,
             path=loaded.ref.path,
             operations=composed.operations,
-            summary=sentences([update.change for update in updates]),
-            reason=sentences([update.reason for update in updates]),
+            summary=join_sentences([update.change for update in updates]),
+            reason=join_sentences([update.reason for update in updates]),
             kind=updates[0].kind,
             evidence=(*map(self._evidence_of, updates), *self._earlier_evidence(updates)),
             confidence=min(update.confidence for update in updates),

@@ -24,7 +24,7 @@ from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import check_edit
 from skilld.targets.find import INSTRUCTION_NAMES, file_refusal
 from skilld.targets.scopes import find_scopes
-from skilld.text import cut, fold
+from skilld.text import fold, truncate
 from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
 
 _MAX_CONFLICTS = 6
@@ -75,7 +75,7 @@ def find_contradictions(
     own = _ComparedText(target.ref.path, left, "an uncommitted line in this file", None)
     for text in (own, *_skill_texts(skills, updates), *_file_texts(around, target.ref, updates)):
         conflicts += [
-            ContradictingLine(text.path, rule.line, cut(redact(fold(rule.text)), _MAX_LENGTH), text.whose)
+            ContradictingLine(text.path, rule.line, truncate(redact(fold(rule.text)), _MAX_LENGTH), text.whose)
             for rule in text.against
         ]
         personal = text.ref is not None and text.ref.kind is TargetKind.PERSONAL

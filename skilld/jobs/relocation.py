@@ -28,7 +28,7 @@ from skilld.store.learnings import Learning
 from skilld.targets.find import TargetFiles, WorkingSession, file_refusal, find_targets
 from skilld.targets.route import choose_target
 from skilld.targets.scopes import find_scopes
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
 
 _TITLE = "Not proposed"
@@ -86,7 +86,7 @@ def propose_learning(
         path=ref.path,
         operations=(),
         summary=newest.change,
-        reason=f"Said in {counted(len({one.session_id for one in ask}), 'session')}.",
+        reason=f"Said in {pluralize(len({one.session_id for one in ask}), 'session')}.",
         kind=update.kind,
         evidence=tuple(Evidence(one.turn_key, one.quote) for one in ask),
         confidence=max(one.confidence for one in ask),

@@ -17,7 +17,7 @@ from skilld.classify.trial_prompt import ask_case, ask_judge
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import processor_time
 from skilld.protocol import PROCESSOR_SECONDS, Result
-from skilld.text import cut
+from skilld.text import truncate
 from skilld.types import Outcome, Usage
 
 Redact = Callable[[str], str]
@@ -74,7 +74,7 @@ class _TrialRunner:
             text = self.backend.write(ask_case(self.redact(case.request), self.redact(skill)))
         except BadReplyError:  # empty or cut off: it counts as an empty answer
             text = ""
-        answer = cut(self.redact(text), MAX_ANSWER)
+        answer = truncate(self.redact(text), MAX_ANSWER)
         self._report(TrialAnswer(pair.number, ours, answer, self.backend.name, self.backend.usage - before))
         return answer
 

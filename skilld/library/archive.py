@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import write_whole
+from skilld.files import write_atomically
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import locate
 from skilld.git.run import PersonGit
@@ -259,7 +259,7 @@ def archive_skill(folder: Path, where: Path, now: float) -> ArchivedSkill:
                 return one
         made = ArchivedSkill(_new_entry(where, folder.name, now), folder.name, folder, rfc3339(now))
         note = {"name": made.name, "origin": str(folder), "at": made.at}
-        write_whole(made.entry / NOTE_FILE, (json.dumps(note) + "\n").encode(), 0o600)
+        write_atomically(made.entry / NOTE_FILE, (json.dumps(note) + "\n").encode(), 0o600)
         try:
             move_folder(folder, made.folder)
         except (OSError, RefusedError):

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.clock import seconds
-from skilld.meanings import kin
+from skilld.clock import parse_time
+from skilld.meanings import related_stems
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind
-from skilld.words import content_stems, same
+from skilld.words import content_stems, is_same_ask
 
 # The confidence in an ask is the product of three factors:
 # - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the highest confidence of a mention, `n` the number of distinct
@@ -94,7 +94,7 @@ def group_asks(said: Iterable[Mention]) -> list[Ask]:
     for one in sorted(said, key=lambda each: -each.piece.at):
         stems = content_stems(one.text)
         near = {number for stem in stems for number in by_stem.get(stem, ())}
-        found = next((number for number in sorted(near) if same(stems, groups[number][0])), None)
+        found = next((number for number in sorted(near) if is_same_ask(stems, groups[number][0])), None)
         if found is not None:
             groups[found][1].append(one)
             continue
@@ -112,7 +112,7 @@ _MAX_HITS = 50
 def find_mentions(store: Store, text: str) -> list[Mention]:
     """Return the mentions that best match `text` by words or meaning."""
     found: list[Mention] = []
-    for hit in store.search.find(text, _MAX_HITS, kin(text)):
+    for hit in store.search.find(text, _MAX_HITS, related_stems(text)):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):
             found.append(learning_mention(learning))
         elif hit.kind == "proposal" and (proposal := store.proposals.get(hit.id)) and proposal.evidence:
@@ -135,7 +135,7 @@ def learning_mention(learning: Learning) -> Mention:
         skill=learning.skill or "",
         path="",
         project=learning.project or "",
-        piece=Piece(learning.session_id, seconds(learning.created_at) or 0.0, learning.confidence),
+        piece=Piece(learning.session_id, parse_time(learning.created_at) or 0.0, learning.confidence),
     )
 
 
@@ -149,7 +149,7 @@ def proposal_mention(proposal: Proposal) -> Mention:
         skill=proposal.skill if proposal.target is TargetKind.SKILL else "",
         path=proposal.path,
         project=proposal.repo,
-        piece=Piece(proposal.session_id, seconds(proposal.created_at) or 0.0, proposal.confidence),
+        piece=Piece(proposal.session_id, parse_time(proposal.created_at) or 0.0, proposal.confidence),
         accepted=_DECISIONS.get(proposal.state),
     )
 

@@ -18,14 +18,14 @@ from math import log, sqrt
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.errors import SkilldError
 from skilld.library.merge import MERGED_FROM, Merge, Omission, Portion, folder_omissions
 from skilld.library.rows import LibraryRow, changed_at
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills import Skill, Source, opt_out, text
 from skilld.skills.spec import read_front
-from skilld.text import counted, cut
+from skilld.text import pluralize, truncate
 from skilld.types import Kind, Proposal
 from skilld.words import content_stems, stem
 
@@ -308,14 +308,14 @@ def _batch_id(pair: Pair, number: int) -> str:
 
 def _summary(part: Portion, name: str, which: str) -> str:
     count = len(part.carried)
-    rules = f"merge {counted(count, 'item')} from {name}"
+    rules = f"merge {pluralize(count, 'item')} from {name}"
     return f"{rules}, {which}" if which else rules
 
 
 def _loss_flags(name: str, left: Sequence[Omission]) -> list[str]:
     flags = [f"merged from {name}: nobody said these lines in a session"]
     flags += [
-        f"not carried over: {cut(one.what, _MAX_LOSS_LENGTH)} ({cut(one.why, _MAX_LOSS_LENGTH)})"
+        f"not carried over: {truncate(one.what, _MAX_LOSS_LENGTH)} ({truncate(one.why, _MAX_LOSS_LENGTH)})"
         for one in left[:_MAX_LOSS_FLAGS]
     ]
     if (more := len(left) - _MAX_LOSS_FLAGS) > 0:
@@ -369,7 +369,7 @@ def _merge_facts(row: LibraryRow, pinned: bool) -> MergeFacts:  # noqa: FBT001 -
         place=str(row.skill.project or ""),
         pinned=pinned,
         uses=row.uses.number,
-        since=seconds(metadata.get("skilld-date")) or changed_at(row.path),
+        since=parse_time(metadata.get("skilld-date")) or changed_at(row.path),
         took=frozenset(filter(None, took)),
         fixed=_fixed_reason(row),
     )

@@ -24,7 +24,7 @@ from skilld.library.merge_places import find_shorter_item, indent_of, insert_ste
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front_lines, read_front, scalar
-from skilld.text import fold, folded
+from skilld.text import fold, fold_case
 from skilld.types import Op, Operation
 
 _SENTENCE_PATTERN = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
@@ -243,7 +243,7 @@ def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tup
 def _insert_block(passage: Passage, data: bytes) -> Operation:
     """Return the operation that adds code or a table at the end of its section, or of the file."""
     body = parse(data).body
-    named = [part for part in structure.sections(body) if folded(part.title) == folded(passage.section)]
+    named = [part for part in structure.sections(body) if fold_case(part.title) == fold_case(passage.section)]
     end = named[0].own_end if named else len(body)
     while end and not body[end - 1].key:
         end -= 1

@@ -13,7 +13,7 @@ from skilld.edit.operations import anchor_operation
 from skilld.markdown.skill_file import parse
 from skilld.text import fold
 from skilld.types import Operation
-from skilld.words import content_stems, denies, numbers
+from skilld.words import content_stems, has_negation, numbers
 
 _MIN_COVERED_SHARE = 0.8  # of a line's stems, in a longer one that replaces it
 _MIN_COMMON_SHARE = 0.4  # of all stems of both: a long text contains the words of many short ones
@@ -84,7 +84,11 @@ def _says_more(text: str, mine: frozenset[str], than: str) -> bool:
     shared = len(mine & theirs)
     if len(theirs) < _MIN_STEMS or len(mine) <= len(theirs) or shared / len(theirs) < _MIN_COVERED_SHARE:
         return False
-    same = denies(text) == denies(than) and set(numbers(than)) <= set(numbers(text)) and same_choice(text, than)
+    same = (
+        has_negation(text) == has_negation(than)
+        and set(numbers(than)) <= set(numbers(text))
+        and same_choice(text, than)
+    )
     return same and shared / len(mine | theirs) >= _MIN_COMMON_SHARE and not contradicts(text, than)
 
 

@@ -21,13 +21,13 @@ from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import find_same_ban, find_same_words, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, confidence, group_asks
-from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common, field_of, terms, words
+from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common_meanings, field_of, terms, words
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.skills import Skill
-from skilld.text import cut, fold
+from skilld.text import fold, truncate
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
-from skilld.words import other_tongue
+from skilld.words import is_other_language
 
 MAX_RECOMMENDATIONS = 10
 _MAX_COVERED_SHARE = 0.5  # of a change's words, in the line that a model considers to cover it
@@ -182,7 +182,7 @@ class _Candidate:
         shared = {meaning for _, found, _ in self._places for meaning in term.meanings & found.meanings}
         if not term.stem and term.stems and any(term.stems <= found.stems for _, found, _ in self._places):
             return _PHRASE_WEIGHT
-        return (_FREQUENT_WEIGHT if shared <= common() else 1.0) if term.meanings else _UNKNOWN_WEIGHT
+        return (_FREQUENT_WEIGHT if shared <= common_meanings() else 1.0) if term.meanings else _UNKNOWN_WEIGHT
 
     def weighed(self, wanted: Sequence[Term], shelf: _Rarity) -> float:
         """Return its total weight; 0 without a matching thing, or with too few for a reminder."""
@@ -280,8 +280,8 @@ def skills_to_ask(skills: Sequence[Skill], found: Sequence[Recommendation]) -> l
 def skill_summary(skill: Skill, found: Sequence[Recommendation]) -> str:
     """Return a skill in a few words: its name, its description, and what was said about it and such work."""
     reasons = [reason for one in found if one.path == str(skill.path) for reason in one.because]
-    said = [cut(reason.text, _MAX_REASON_LENGTH) for reason in reasons[:_MAX_REASONS]]
-    about = cut(fold(skill.front.description), _MAX_DESCRIPTION_LENGTH)
+    said = [truncate(reason.text, _MAX_REASON_LENGTH) for reason in reasons[:_MAX_REASONS]]
+    about = truncate(fold(skill.front.description), _MAX_DESCRIPTION_LENGTH)
     return " ".join([f"{skill.name}: {about}", *(f"Said of it: {one}" for one in said)])
 
 
@@ -381,7 +381,7 @@ class CoverageExam:
     def _missing(self, update: Update) -> CoverageAnswer:
         against = contradicted_block(update.change, self._text)
         changes = against is not None or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
-        foreign = self._backend.name == OFFLINE and other_tongue(f"{update.quote}\n{update.change}", self._text)
+        foreign = self._backend.name == OFFLINE and is_other_language(f"{update.quote}\n{update.change}", self._text)
         word = Coverage.CONTRADICTS if changes else Coverage.CANNOT_TELL if foreign else Coverage.NOT_COVERED
         return CoverageAnswer(word, update.change, update.quote, str(update.turn), against.text if against else "")
 

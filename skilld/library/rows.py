@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM
 from skilld.library.patterns import COMPLETED
@@ -225,7 +225,7 @@ def build_rows(
     """Return the skills as rows, by group and name. `uses` and `marks` are by path, `now` is a Unix time."""
     corrections = Counter(proposal.path for proposal in proposals if is_correction(proposal))
     landed = [proposal for proposal in proposals if proposal.state is State.ACCEPTED]
-    edited = {item.path: seconds(item.decided_at) or 0.0 for item in sorted(landed, key=lambda one: one.decided_at)}
+    edited = {item.path: parse_time(item.decided_at) or 0.0 for item in sorted(landed, key=lambda one: one.decided_at)}
     waiting = {proposal.path for proposal in proposals if proposal.state is State.OPEN}
     rows = []
     for skill in skills:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.machines.gather import (
@@ -34,7 +34,7 @@ from skilld.store.learnings import Learning
 from skilld.store.machine_records import MachineRecord
 from skilld.store.proposals import OTHER_MACHINE as OTHER
 from skilld.team.records import Record, RecordType, encode, rule_key
-from skilld.text import folded, one_line
+from skilld.text import fold_case, one_line
 from skilld.types import Proposal, State
 
 _STATES = {"open": State.OPEN, "accepted": State.ACCEPTED, "rejected": State.REJECTED, "reverted": State.REVERTED}
@@ -189,11 +189,11 @@ def _apply_repeats(store: Store, places: Places, records: RecordsBySlot) -> None
         for said in news:
             at, agent, name = said.split("/")
             turn = f"{agent}:{ELSEWHERE_PREFIX}{name}"
-            found.setdefault(said, []).append(Repeat(turn, "", path, number, text, min(since, seconds(at) or since)))
+            found.setdefault(said, []).append(Repeat(turn, "", path, number, text, min(since, parse_time(at) or since)))
     for said, repeats in found.items():
         at, agent, name = said.split("/")
         cwd, loaded = str(places.folder_of(Path(repeats[0].path))), tuple(sorted({one.path for one in repeats}))
-        when = seconds(at) or 0.0
+        when = parse_time(at) or 0.0
         session = PastSession(agent, f"{ELSEWHERE_PREFIX}{name}", cwd, "", when, loaded, (), (), tuple(repeats))
         if past.get(session.session_id) != session:
             store.past.save(f"{ELSEWHERE_PREFIX}{name}", 0, when, [session])
@@ -205,8 +205,8 @@ def _find_line(places: Places, record: Record) -> tuple[str, int, str, float] | 
     if path is None:
         return None
     lines: Mapping[str, tuple[int, str]] = {
-        folded(one_line(text)): (number, text) for number, text in rules_in(text_of(str(path)))
+        fold_case(one_line(text)): (number, text) for number, text in rules_in(text_of(str(path)))
     }
-    if (found := lines.get(folded(record.rule))) is None:
+    if (found := lines.get(fold_case(record.rule))) is None:
         return None
     return str(path), *found, added_at(str(path), found[0]) or 0.0

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.exchange.outgoing import LeakCheck, names_session
 from skilld.machines.merging import RuleGroups, Slot, combine, decision_weight, merge_records
 from skilld.machines.places import Places
@@ -23,7 +23,7 @@ from skilld.store.proposals import MAYBE_AGENTS_PREFIX
 from skilld.store.proposals import OTHER_MACHINE as OTHER
 from skilld.team.records import MACHINE_TYPES, MAX_HEARD, Record, RecordType, decode, refusal_reason, rule_key
 from skilld.team.refs import MACHINES_LAYOUT
-from skilld.text import cut, fold, one_line
+from skilld.text import fold, one_line, truncate
 from skilld.types import Proposal, State, TargetKind, Update
 
 ELSEWHERE_PREFIX = "elsewhere-"  # of the ID of a session reported by another machine
@@ -175,12 +175,12 @@ def _new_record(one: ProposedRule) -> Record:
 
 
 def _shorten_quote(text: str) -> str:
-    return cut(one_line(fold(text)), _MAX_QUOTE)
+    return truncate(one_line(fold(text)), _MAX_QUOTE)
 
 
 def _normalize_time(at: str) -> str:
     """Return a time in the format of records; empty if there is none."""
-    known = seconds(at) if at else None
+    known = parse_time(at) if at else None
     return "" if known is None else rfc3339(known)
 
 

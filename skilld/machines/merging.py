@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from skilld.team.records import MAX_HEARD, Record, RecordType, encode, record_slot
-from skilld.text import folded
-from skilld.words import content_stems, denies, same
+from skilld.text import fold_case
+from skilld.words import content_stems, has_negation, is_same_ask
 
 Slot = tuple[str, str]
 _WRITING_STATES = frozenset({"accepted", "reverted"})
@@ -81,7 +81,7 @@ class RuleGroups:
     def find(self, rule: str, place: str) -> str:
         """Return the key of the group that says a rule; empty if none does."""
         stems = content_stems(rule)
-        near = (one for one, others in self._of.get(place, ()) if same(stems, others) or one.rule == rule)
+        near = (one for one, others in self._of.get(place, ()) if is_same_ask(stems, others) or one.rule == rule)
         return next((one.key for one in near if _is_same_rule(one.rule, rule)), "")
 
     def get(self, key: str) -> RuleGroup | None:
@@ -100,4 +100,6 @@ class RuleGroups:
 def _is_same_rule(one: str, other: str) -> bool:
     from skilld.classify.said_already import is_same_change  # the tables of languages: 0.1 s
 
-    return folded(one) == folded(other) or (denies(one) == denies(other) and is_same_change(one, other))
+    return fold_case(one) == fold_case(other) or (
+        has_negation(one) == has_negation(other) and is_same_change(one, other)
+    )

@@ -21,7 +21,7 @@ from skilld.errors import SkilldError
 from skilld.skills import Skill
 from skilld.skills.draft import input_schema
 from skilld.skills.write import body_of, fill_holes
-from skilld.text import cut, safe_text
+from skilld.text import safe_text, truncate
 
 # The tools and their results. A skill of the kind mcp-tool is itself a tool; `{{name}}` in its body stands for an
 # argument.
@@ -70,12 +70,12 @@ class SkillTools:
             work = arguments.get("work")
             if not isinstance(work, str) or not work.strip():
                 raise SkilldError("Invalid request", "`work` must be a few words about the task")
-            return json.dumps(self._recommend(cut(work, _MAX_DESCRIPTION)), ensure_ascii=False)
+            return json.dumps(self._recommend(truncate(work, _MAX_DESCRIPTION)), ensure_ascii=False)
         for skill in self._list_skills():
             tool = _as_tool(skill)
             if tool is not None and tool.name == name:
-                return cut(_fill(body_of(self._read_text(skill)), arguments, tool.schema), _MAX_ANSWER)
-        raise SkilldError("No such tool", safe_text(cut(name, 80)))
+                return truncate(_fill(body_of(self._read_text(skill)), arguments, tool.schema), _MAX_ANSWER)
+        raise SkilldError("No such tool", safe_text(truncate(name, 80)))
 
     def _call_skills(self, arguments: Mapping[str, Any]) -> str:
         action, wanted = arguments.get("action", "list"), arguments.get("skill_name", "")
@@ -87,8 +87,8 @@ class SkillTools:
         # Compared with names found on disk: what a client sends never becomes part of a path.
         skill = next((one for one in skills if one.name == wanted), None)
         if skill is None:
-            raise SkilldError("No such skill", safe_text(cut(wanted, 80)))
-        return cut(self._read_text(skill), _MAX_ANSWER)
+            raise SkilldError("No such skill", safe_text(truncate(wanted, 80)))
+        return truncate(self._read_text(skill), _MAX_ANSWER)
 
 
 _SKILLS_TOOL = Tool(
@@ -121,7 +121,7 @@ _RECOMMEND_TOOL = Tool(
 
 
 def _skill_row(skill: Skill) -> dict[str, str]:
-    description = cut(safe_text(skill.front.description), _MAX_DESCRIPTION)
+    description = truncate(safe_text(skill.front.description), _MAX_DESCRIPTION)
     return {"name": skill.name, "description": description, "source": skill.source.value}
 
 

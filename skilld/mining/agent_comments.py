@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from skilld.agents import ADAPTERS
 from skilld.agents.tools import record_reader, tools_of
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.review_requests import StoredRequest
@@ -29,7 +29,7 @@ def comments_by_agents(asked: Sequence[StoredRequest], transcripts: Iterable[Tra
     """Return the ids of the comments whose words an agent passed to a tool, and of those without plain words."""
     needles = {one.comment: max(_PLAIN_TEXT_PATTERN.findall(one.quote), key=len, default="") for one in asked}
     found = {name for name, needle in needles.items() if not needle}
-    first = min((seconds(one.at) or 0.0 for one in asked), default=0.0)
+    first = min((parse_time(one.at) or 0.0 for one in asked), default=0.0)
     for transcript in transcripts:
         left = {name: needle for name, needle in needles.items() if name not in found}
         if transcript.changed < first or not left:

@@ -16,7 +16,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
 from skilld.classify.partial_results import TitleResult
 from skilld.classify.title import Title, acceptable_title
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
@@ -113,7 +113,9 @@ def with_titles(
 
     `taken` are the names of existing skills. Without `may_ask` only a stored answer is used.
     """
-    drafts = {one: build_skill(one, day=day(time.time()), with_sessions=False) for one in candidates if one.creates}
+    drafts = {
+        one: build_skill(one, day=local_day(time.time()), with_sessions=False) for one in candidates if one.creates
+    }
     if not drafts:
         return tuple(candidates), ""
     told, why_not = _model_titles([_draft_text(one) for one in drafts.values()], run, may_ask=may_ask)
@@ -137,7 +139,7 @@ def _apply_title(
     passed = acceptable_title(suggested, own, rules, said, taken)
     better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
     try:
-        check_skill(better, build_skill(better, day=day(time.time()), with_sessions=False), run)
+        check_skill(better, build_skill(better, day=local_day(time.time()), with_sessions=False), run)
     except SkilldError:
         return one
     return better

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skilld.classify.said_already import says_already
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.library.clusters import Ask
-from skilld.text import folded
+from skilld.text import fold_case
 from skilld.types import Evidence, Proposal, State
-from skilld.words import content_stems, same
+from skilld.words import content_stems, is_same_ask
 
 _REASONS = {
     State.OPEN: "the open proposal {id} already says this",
@@ -93,20 +93,21 @@ class ProposalHistory:
 
 
 def _says_same(ask: Ask, stems: frozenset[str], said: _ProposalText) -> bool:
-    return says_already(ask.text, said.text) or any(same(stems, line) for line in said.lines)
+    return says_already(ask.text, said.text) or any(is_same_ask(stems, line) for line in said.lines)
 
 
 def _has_quote(ask: Ask, said: _ProposalText) -> bool:
-    return any(one.id in said.turns and folded(one.quote) in said.quotes for one in ask.said)
+    return any(one.id in said.turns and fold_case(one.quote) in said.quotes for one in ask.said)
 
 
 def _is_new_ask(ask: Ask, said: _ProposalText) -> bool:
     """Whether a rejected ask was made again since the decision, in another session and in other words."""
     if said.proposal.state not in _DECIDED_AGAINST:
         return False
-    decided = seconds(said.proposal.decided_at) or 0.0
+    decided = parse_time(said.proposal.decided_at) or 0.0
     return any(
-        one.piece.at > decided and one.id not in said.turns and folded(one.quote) not in said.quotes for one in ask.said
+        one.piece.at > decided and one.id not in said.turns and fold_case(one.quote) not in said.quotes
+        for one in ask.said
     )
 
 
@@ -116,7 +117,7 @@ def _proposal_text(proposal: Proposal) -> _ProposalText:
     return _ProposalText(
         proposal,
         frozenset(piece.turn for piece in proposal.evidence),
-        frozenset(folded(piece.quote) for piece in proposal.evidence),
+        frozenset(fold_case(piece.quote) for piece in proposal.evidence),
         text,
         tuple(stems for line in lines if (stems := content_stems(line))),
     )

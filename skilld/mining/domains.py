@@ -17,7 +17,7 @@ from pathlib import Path
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE
 from skilld.classify.said_already import says_already
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import Severity, lint, worst_severity
 from skilld.edit.operations import apply
@@ -33,9 +33,9 @@ from skilld.skills.draft import Draft, SkillKind, write_draft
 from skilld.skills.write import new_skill_path
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.text import counted, cut, one_line, sentences
+from skilld.text import join_sentences, one_line, pluralize, truncate
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from skilld.words import denies
+from skilld.words import has_negation
 
 # A new skill of the facts about a project that belong to no other skill. The quotes of its learnings are its evidence.
 
@@ -69,7 +69,7 @@ def draft_domain_skill(
     sections = {title: [one for one in newest if section_of(one.change) == title] for title in _SECTIONS}
     name = project.name
     kept = [one for title in _SECTIONS for one in sections[title]]
-    said = "; ".join(cut(one_line(one.change), _MAX_DESCRIBED_LENGTH).rstrip(" .!;:,") for one in kept[:3])
+    said = "; ".join(truncate(one_line(one.change), _MAX_DESCRIBED_LENGTH).rstrip(" .!;:,") for one in kept[:3])
     draft = Draft(
         name=skill_name(project),
         description=f"Facts about {one_line(name)}: {said}. Use when working in {one_line(name)}.",
@@ -100,14 +100,14 @@ def _is_project_fact(learning: Learning, project: Path) -> bool:
 
 def section_of(fact: str) -> str:
     """Return the heading that a fact belongs under."""
-    if denies(fact):
+    if has_negation(fact):
         return "Pitfalls"
     return "Layout" if is_about_layout(fact) else "Conventions"
 
 
 def fact_line(fact: str) -> str:
     """Return a fact as one line of bounded length."""
-    return cut(one_line(fact), _MAX_FACT_LENGTH)
+    return truncate(one_line(fact), _MAX_FACT_LENGTH)
 
 
 def _skill_body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
@@ -234,7 +234,9 @@ def _accepted_skill(project: Path, proposed: Sequence[Proposal]) -> Path | None:
 def _propose_new(
     made: DomainResult, learnings: Sequence[Learning], desk: _Context
 ) -> tuple[DomainResult, Proposal | None]:
-    found = draft_domain_skill(made.project, learnings, day=day(desk.now), unfit=partial(_is_unfit_fact, made.project))
+    found = draft_domain_skill(
+        made.project, learnings, day=local_day(desk.now), unfit=partial(_is_unfit_fact, made.project)
+    )
     if found is None:
         return made, None
     text = _checked_text(found, desk.redact)
@@ -243,8 +245,8 @@ def _propose_new(
     return replace(made, text=text), replace(
         _base_proposal(found.draft.name, path, found.learnings, desk.now),
         operations=(Operation(Op.CREATE, "", text),),
-        summary=cut(f"New skill: {found.draft.description}", _MAX_SUMMARY_LENGTH),
-        reason=f"No skill covers these facts about this project, stated in {counted(sessions, 'session')}.",
+        summary=truncate(f"New skill: {found.draft.description}", _MAX_SUMMARY_LENGTH),
+        reason=f"No skill covers these facts about this project, stated in {pluralize(sessions, 'session')}.",
         flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed_text(found)))),
     )
 
@@ -268,7 +270,7 @@ def _propose_extension(
     return replace(made, text=added.data.decode("utf-8", "replace")), replace(
         _base_proposal(made.name, path, newest, desk.now),
         operations=added.operations,
-        summary=cut(sentences([one.change for one in newest]), _MAX_SUMMARY_LENGTH),
+        summary=truncate(join_sentences([one.change for one in newest]), _MAX_SUMMARY_LENGTH),
         reason="Facts stated about this project since the skill was created.",
         flags=added.flags,
     )

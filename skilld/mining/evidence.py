@@ -11,7 +11,7 @@ from skilld.classify.conversation_style import PROJECT_SCOPE, remove_project_sco
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import typed_quote
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
 from skilld.mining.session_summary import Row, task_text, typed_text
 from skilld.mining.sessions import Reader, Session, Transcript
@@ -93,7 +93,7 @@ def ask_proofs(ask: Ask) -> tuple[Proof, ...]:
 
 def session_piece(row: Row, sure: float) -> Piece:
     """Return a session as a piece of evidence with this confidence."""
-    return Piece(row.session_id, seconds(row.datetime) or 0.0, sure)
+    return Piece(row.session_id, parse_time(row.datetime) or 0.0, sure)
 
 
 def rows_of(ask: Ask, rows: Sequence[Row]) -> tuple[Row, ...]:

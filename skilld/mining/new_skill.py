@@ -24,7 +24,7 @@ from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import SkillKind, Variable
 from skilld.skills.spec import read_front
 from skilld.skills.write import VARIABLE_NOTE, compose, holes, new_skill_path
-from skilld.text import counted, one_line
+from skilld.text import one_line, pluralize
 from skilld.types import SkillRef
 from skilld.words import content_stems
 
@@ -222,11 +222,11 @@ def _task_text(
     for heading, sorts in (("Rules", (PartKind.RULE, PartKind.PITFALL)), ("Facts", (PartKind.FACT,))):
         told = [f"- {part.text}" for part in parts if part.sort in sorts]
         lines += ["", f"## {heading}", "", *told] if told else []
-    lines += _observed_sections(parts, task, counted(len(sessions), "session"))
-    count = counted(sum(part.sort in {PartKind.COMMAND, PartKind.EDIT} for part in parts), "step")
+    lines += _observed_sections(parts, task, pluralize(len(sessions), "session"))
+    count = pluralize(sum(part.sort in {PartKind.COMMAND, PartKind.EDIT} for part in parts), "step")
     also = ", plus a final check" if task.check else ""
     also += ", and what failed before" if any(part.sort is PartKind.TRAP for part in parts) else ""
-    said = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {counted(len(sessions), 'session')}{also}."
+    said = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {pluralize(len(sessions), 'session')}{also}."
     return f"{said} Use when asked to do this, in these or other words.", "\n".join(lines)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.errors import SkilldError, cause_of
 from skilld.ingest.inspect import guess_agent
 from skilld.ingest.remote import local_file
@@ -194,7 +194,7 @@ def merge_results(results: Iterable[FileResult]) -> MergedResults:
         known |= new
         if new:
             rows.append(_row_of_turns(row, new))
-    now = max((seconds(row.datetime) or 0.0 for row in rows), default=0.0)
+    now = max((parse_time(row.datetime) or 0.0 for row in rows), default=0.0)
     unreadable = tuple((one.url, one.trouble) for one in ordered if one.trouble)
     return MergedResults(len(ordered), tuple(rows), unreadable, judge(rows, [], {}, now=now))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, leak_reason
@@ -27,7 +27,7 @@ from skilld.protocol import ExtendSkill, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import find_faults
 from skilld.store import Store
-from skilld.text import counted, cut, sentences
+from skilld.text import join_sentences, pluralize, truncate
 from skilld.types import (
     OBSERVED_TURN,
     Evidence,
@@ -62,7 +62,7 @@ class MiningRun:
 
     def book(self, model: str, usage: Usage) -> None:
         """Charge the cost of a question."""
-        self.store.usage.add(day(time.time()), model, BOOKED_AS, usage)
+        self.store.usage.add(local_day(time.time()), model, BOOKED_AS, usage)
         self.spent.append(usage)
 
 
@@ -110,7 +110,7 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
         if other.creates and other.path == str(where.path):
             cause = f"the open proposal {other.id} already creates a skill with that name; decide on it first"
             raise SkilldError("Not proposed", cause)
-    drafted = build_skill(candidate, day=day(time.time()), with_sessions=not where.shared)
+    drafted = build_skill(candidate, day=local_day(time.time()), with_sessions=not where.shared)
     written = drafted.text
     if where.shared and (why := leak_reason(written, _session_words(candidate))):
         raise SkilldError("Could not write the new skill", why)
@@ -167,7 +167,7 @@ def creation_proposal(written: CheckedSkill, path: Path, run: MiningRun) -> Prop
         _base_proposal(candidate, candidate.parts, path, run),
         skill=skill.name,
         operations=(Operation(Op.CREATE, "", skill.text),),
-        summary=cut(skill.description, _MAX_SUMMARY_LENGTH),
+        summary=truncate(skill.description, _MAX_SUMMARY_LENGTH),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
         flags=(*_origin_flags(candidate, run), *_observed_flags(candidate), *written.flags),
         updates=tuple(_part_update(part) for part in candidate.parts[1:]) if candidate.recurrence else (),
@@ -184,13 +184,13 @@ def _part_update(part: Part) -> Update:
 
 def _observed_note(part: Part) -> str:
     sessions = list(dict.fromkeys(proof.session for proof in part.proofs))
-    return f"observed in {counted(len(sessions), 'session')}: {', '.join(sessions)}"
+    return f"observed in {pluralize(len(sessions), 'session')}: {', '.join(sessions)}"
 
 
 def _observed_flags(candidate: Candidate) -> list[str]:
     """Return what the person should know: how many lines were observed, and what was left out."""
     number = sum(part.sort in OBSERVED for part in candidate.parts)
-    flags = [f"{counted(number, 'line')} from past sessions, not from what you said"]
+    flags = [f"{pluralize(number, 'line')} from past sessions, not from what you said"]
     left_out = candidate.recurrence.left_out if candidate.recurrence else ()
     return [*(flags if number else []), *(f"a command was left out: {why}" for why in left_out[:_MAX_NAMED_COMMANDS])]
 
@@ -211,7 +211,7 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
         raise SkilldError("Could not make the edit", result.detail or "there is nothing to add")
     said = [parts[number] for number in dict.fromkeys(update.turn for update in result.said)]
     blank = _base_proposal(candidate, said, Path(candidate.target), run)
-    summary = cut(sentences([update.change for update in result.said]), _MAX_SUMMARY_LENGTH)
+    summary = truncate(join_sentences([update.change for update in result.said]), _MAX_SUMMARY_LENGTH)
     flags = (*_origin_flags(candidate, run), *result.flags)
     return replace(blank, operations=result.operations, summary=summary, flags=flags)
 
@@ -248,7 +248,7 @@ def _base_proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run:
 def _reason(candidate: Candidate, sessions: int) -> str:
     if candidate.recurrence:
         return f"The task was {candidate.saved.why}."
-    return f"Said in {counted(sessions, 'session')}."
+    return f"Said in {pluralize(sessions, 'session')}."
 
 
 def _evidence_batch(

@@ -13,7 +13,7 @@ from skilld.classify import prompt
 from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.partial_results import WindowResult
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
 from skilld.protocol import (
@@ -28,7 +28,7 @@ from skilld.protocol import (
 )
 from skilld.store import Store
 from skilld.store.budget import Limits, spent_limit
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Message, Outcome, SkillDoc, Usage
 from skilld.worker.spawn import Worker
 
@@ -61,7 +61,7 @@ class Estimate:
 
     def told(self) -> str:
         """Return the estimate in words."""
-        questions, sessions = counted(self.calls, "question"), counted(self.sessions, "session")
+        questions, sessions = pluralize(self.calls, "question"), pluralize(self.sessions, "session")
         return f"{questions} on {sessions}, about {self.tokens} tokens"
 
 
@@ -137,7 +137,7 @@ class Terms:
 
     def spent_reason(self, store: Store) -> str:
         """Return why nothing more may be asked today, "" if it may."""
-        why = spent_limit(store.usage.on(day(time.time())), self.limits)
+        why = spent_limit(store.usage.on(local_day(time.time())), self.limits)
         return f"today's budget is spent: {why}" if why else ""
 
 
@@ -208,7 +208,7 @@ class QuestionRun:
 
     def _book(self, model: str, usage: Usage) -> None:
         self.asked.usage += usage
-        self._store.usage.add(day(time.time()), model, BOOKED_AS, usage)
+        self._store.usage.add(local_day(time.time()), model, BOOKED_AS, usage)
 
     def _spent(self) -> bool:
         why = self._terms.spent_reason(self._store)

@@ -24,7 +24,7 @@ from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
 from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence, Savings
 from skilld.skills.draft import SkillKind
-from skilld.text import counted, fold
+from skilld.text import fold, pluralize
 from skilld.types import Kind
 from skilld.words import content_stems
 
@@ -398,7 +398,7 @@ def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part],
     if lacks_own or (len(did.steps) < MIN_STEPS and not effort):
         return "these sessions share too few steps for a skill"
     if saved.sessions < MIN_EFFORTLESS_SESSIONS and not effort and len(did.steps) < _MIN_EFFORTLESS_STEPS:
-        return f"it came up in only {counted(saved.sessions, 'session')}; {prevents}, and skilld found no corrections"
+        return f"it came up in only {pluralize(saved.sessions, 'session')}; {prevents}, and skilld found no corrections"
     if not effort and len(did.steps) <= MIN_STEPS:
         return f"it went well without a skill: {prevents}, and skilld found no corrections"
     return ""

@@ -19,10 +19,10 @@ from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.provenance import FILLER
 from skilld.classify.said_already import is_same_change, says_already
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.library.clusters import Mention, Piece, group_asks
 from skilld.text import fold
-from skilld.words import content_stems, denies
+from skilld.words import content_stems, has_negation
 
 MIN_PULLS = 3
 _MIN_DAYS = 2
@@ -228,8 +228,8 @@ def _are_opposite(one: str, stems: frozenset[str], other: str, others: frozenset
     if stems != others:
         return chooses_differently(one, other)
     plainly = not (refused_part(one) or refused_part(other))  # "use a, not b" denies only b
-    return is_reversed_choice(one, other) or (plainly and denies(one) != denies(other))
+    return is_reversed_choice(one, other) or (plainly and has_negation(one) != has_negation(other))
 
 
 def _timestamp(one: StoredRequest) -> float:
-    return seconds(one.at) or 0.0
+    return parse_time(one.at) or 0.0

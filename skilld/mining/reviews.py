@@ -20,7 +20,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import find_same_words
 from skilld.classify.verify import VerifiedUpdate
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
@@ -36,7 +36,7 @@ from skilld.store.reviews import ReviewComment
 from skilld.targets.find import WorkingSession, find_targets
 from skilld.targets.route import choose_target, is_personal
 from skilld.targets.scopes import find_scopes
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 
 Get = Callable[[str], Any]
@@ -151,14 +151,14 @@ def _gitlab_streams(source: Source) -> Iterator[tuple[str, Pages]]:
             break
 
     def pages(start: str) -> Iterator[tuple[list[Comment], str]]:
-        before = datetime.fromtimestamp((seconds(start) or 0.0) - 86400, UTC).strftime("%Y-%m-%d")  # exclusive
+        before = datetime.fromtimestamp((parse_time(start) or 0.0) - 86400, UTC).strftime("%Y-%m-%d")  # exclusive
         upto = start
         for page in range(1, MAX_PAGES + 1):
             asked = f"action=commented&target_type=note&sort=asc&after={before}&per_page={PER_PAGE}&page={page}"
             rows = _rows(source.get(f"{project}/events?{asked}"))
             found = [gitlab_comment(row, web, levels, me) for row in rows]
             comments = [one for one in found if one is not None]
-            upto = max((upto, *(_stamp(at) for one in comments if (at := seconds(one.at)))))
+            upto = max((upto, *(_stamp(at) for one in comments if (at := parse_time(one.at)))))
             yield comments, upto
             if len(rows) < PER_PAGE:
                 return
@@ -181,7 +181,7 @@ def _stamp(at: float) -> str:
 
 
 def _second_before(stamp: str) -> str:
-    return _stamp((seconds(stamp) or 1.0) - 1)
+    return _stamp((parse_time(stamp) or 1.0) - 1)
 
 
 # Proposals from recurring requests.
@@ -303,8 +303,8 @@ def _draft_proposal(
 
 def reason(found: RecurringRequest) -> str:
     """Return who made a request, how often, and links to its newest comments."""
-    roles = ", ".join(counted(many, role) for role, many in found.roles.items())
-    pulls, people = counted(found.pulls, "pull request"), counted(found.people, "person", "people")
+    roles = ", ".join(pluralize(many, role) for role, many in found.roles.items())
+    pulls, people = pluralize(found.pulls, "pull request"), pluralize(found.people, "person", "people")
     head = f"Reviewers have asked for this in {pulls} ({people}: {roles}) since {found.since}"
     return f"{head}: {' '.join(links(found)[:_MAX_LINKS])}"
 

@@ -35,7 +35,7 @@ from skilld.mining.values import (
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.types import Kind
-from skilld.words import content_stems, denies
+from skilld.words import content_stems, has_negation
 
 # Comparing skills to create with existing ones: a task that an existing skill covers does not become a new one.
 
@@ -132,7 +132,7 @@ def _covering_line(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
             shared = len(wanted & content_stems(line))
             # A line must say nearly all of the task if its skill runs none of the task's commands.
             least = _MIN_LINE_SHARE if does or _TITLE_PATTERN.match(line) else _MIN_OTHER_LINE_SHARE
-            if shared >= MIN_REPEATS and shared / len(wanted) > least and not denies(line):
+            if shared >= MIN_REPEATS and shared / len(wanted) > least and not has_negation(line):
                 return _covered_reason(skill, number, line)
     return ""
 

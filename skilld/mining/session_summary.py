@@ -17,7 +17,7 @@ from skilld.classify.verify import verify
 from skilld.library.patterns import kind_of_work
 from skilld.mining.actions import Action
 from skilld.mining.sessions import Session
-from skilld.text import cut, fold
+from skilld.text import fold, truncate
 from skilld.types import Message
 from skilld.words import content_stems
 
@@ -124,7 +124,7 @@ def typed_text(messages: Sequence[Message], place: int) -> str:
 def task_text(messages: Sequence[Message], place: int) -> str:
     """Return a turn's request in one line, "" if it has none that can be recognized again."""
     own = typed_text(messages, place)
-    return cut(fold(own), MAX_TEXT_LENGTH) if _is_request(own) else ""
+    return truncate(fold(own), MAX_TEXT_LENGTH) if _is_request(own) else ""
 
 
 def _is_request(text: str) -> bool:

@@ -17,7 +17,7 @@ from skilld.agents.base import objects, string
 from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
-from skilld.files import read_plain
+from skilld.files import read_regular
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
 from skilld.ingest.inspect import FolderCounter, guess_agent
@@ -379,7 +379,7 @@ def main_tree(top: str) -> str:
 
 
 def _read_link(path: str) -> str:
-    return read_plain(Path(path), _MAX_LINK_BYTES)[0].decode("utf-8", "surrogateescape")
+    return read_regular(Path(path), _MAX_LINK_BYTES)[0].decode("utf-8", "surrogateescape")
 
 
 def folders_around(folder: str) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from skilld.mining.sessions import SessionFilter, Transcript
 from skilld.skills import Skill
 from skilld.skills.draft import SkillKind
 from skilld.store import Store
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Kind
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
@@ -90,10 +90,10 @@ class Savings:
     @property
     def why(self) -> str:
         """The savings in one clause, for a person."""
-        spent = [counted(self.corrections, "correction")] if self.corrections else []
-        spent += [counted(self.failures, "failed call")] if self.failures else []
-        cost = f", with {' and '.join(spent)}" if spent else f", {counted(self.steps, 'step')} each time"
-        return f"done in {counted(self.sessions, 'session')}{cost}"
+        spent = [pluralize(self.corrections, "correction")] if self.corrections else []
+        spent += [pluralize(self.failures, "failed call")] if self.failures else []
+        cost = f", with {' and '.join(spent)}" if spent else f", {pluralize(self.steps, 'step')} each time"
+        return f"done in {pluralize(self.sessions, 'session')}{cost}"
 
 
 @dataclass(frozen=True, slots=True)

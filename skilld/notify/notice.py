@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from skilld.clock import day, minute_of_day
-from skilld.text import counted, cut, fold, safe_text
+from skilld.clock import local_day, minute_of_day
+from skilld.text import fold, pluralize, safe_text, truncate
 from skilld.types import Proposal
 
 _DAY_SECONDS = 86400.0
@@ -56,7 +56,7 @@ def next_digest(
     if not proposals and not causes:
         return None
     told = frozenset().union(*(notice.proposals for notice in shown))
-    today = [notice for notice in shown if day(notice.at) == day(now)]
+    today = [notice for notice in shown if local_day(notice.at) == local_day(now)]
     past = [notice for notice in shown if notice.at <= now]
     new_causes = tuple(cause for cause in dict.fromkeys(causes) if not any(cause in notice.causes for notice in today))
     if not (set(proposals) - told or new_causes or _needs_reminder(proposals, past, now)):
@@ -121,7 +121,7 @@ def buttons(waiting: Sequence[Proposal]) -> tuple[tuple[str, str], ...]:
 
 def escape(text: str) -> str:
     """Return text from outside as one line of bounded length, safe for terminals and escaped for markup."""
-    return cut(safe_text(fold(text)), _MAX_LENGTH).translate(_MARKUP_ESCAPES)
+    return truncate(safe_text(fold(text)), _MAX_LENGTH).translate(_MARKUP_ESCAPES)
 
 
 def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
@@ -129,18 +129,18 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
     counts = Counter(_escape_name(name) for name in names)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     rest = (
-        f" and {counted(len(parts) - _MAX_NAMES, 'other skill' if skills else 'other file')}"
+        f" and {pluralize(len(parts) - _MAX_NAMES, 'other skill' if skills else 'other file')}"
         if len(parts) > _MAX_NAMES
         else ""
     )
     number = sum(counts.values())
-    to_look_at = f"{counted(number, 'skill update' if skills else 'update')} to review"
+    to_look_at = f"{pluralize(number, 'skill update' if skills else 'update')} to review"
     return f"{to_look_at}: {', '.join(parts[:_MAX_NAMES])}{rest}. Run: skilld review"
 
 
 def about_waiting(number: int) -> str:
     """Return the text about learnings that were kept but not proposed."""
-    return f"Kept but not proposed: {counted(number, 'learning')}. To see why, run: skilld learnings"
+    return f"Kept but not proposed: {pluralize(number, 'learning')}. To see why, run: skilld learnings"
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:

@@ -18,7 +18,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, managed_blocks, roles, sections
 from skilld.pipeline.documents import TargetDocument
-from skilld.text import cut, fold, safe_text
+from skilld.text import fold, safe_text, truncate
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
 
 # Blank lines that Markdown needs around insertions: models send lines without them. Only insertions of plain text are
@@ -360,7 +360,7 @@ def place_updates(updates: Sequence[Update], data: bytes) -> list[Operation]:
 
 
 def _flag_with_part(flag: str, part: str) -> str:
-    return f"{flag}: {cut(safe_text(fold(part)), _MAX_SHOWN_LENGTH)}"
+    return f"{flag}: {truncate(safe_text(fold(part)), _MAX_SHOWN_LENGTH)}"
 
 
 def _without_default_title(text: str) -> str:

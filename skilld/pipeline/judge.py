@@ -20,9 +20,9 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
 from skilld.skills.spec import read_front
-from skilld.text import sentences_of
+from skilld.text import split_sentences
 from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
-from skilld.words import content_stems, denies, other_tongue, share_held
+from skilld.words import content_stems, has_negation, is_other_language, matching_share
 
 Redact = Callable[[str], str]
 # Returns the file of a kind for words that were assigned to another file; that file itself if it may have them.
@@ -94,11 +94,11 @@ class Judge:
 
     def _supported_part(self, update: Update, docs: Sequence[SkillDoc]) -> Verdict:
         """Return the verdict on the supported sentences of a change, if the others only add."""
-        parts = sentences_of(update.change)
+        parts = split_sentences(update.change)
         if len(parts) == 1 or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
             return Verdict()
         sound = [part for part in parts if not self._verify([replace(update, change=part)], docs).lost]
-        if not sound or any(denies(part) or may_state_exception(part) for part in parts if part not in sound):
+        if not sound or any(has_negation(part) or may_state_exception(part) for part in parts if part not in sound):
             return Verdict()
         return self._verify([replace(update, change=" ".join(sound))], docs)
 
@@ -254,7 +254,9 @@ def _is_off_topic(update: Update, named: TargetDocument) -> bool:
     if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not PROJECT_SCOPE.search(said):
         return False
     own = f"the skill {named.ref.name.replace('-', ' ')}: {read_front(named.doc.text).description}"
-    return not (content_stems(remove_project_scope(said)) & content_stems(own) - WEAK_STEMS or other_tongue(said, own))
+    return not (
+        content_stems(remove_project_scope(said)) & content_stems(own) - WEAK_STEMS or is_other_language(said, own)
+    )
 
 
 def _has_content(verdict: Verdict) -> bool:
@@ -270,7 +272,7 @@ def _is_covered_by(quote: str, update: Update, other: Update) -> bool:
 def _has_substance(change: str, before: str) -> bool:
     """Whether a change in the person's own words is more than a nod, like "we are on arch" after talk about Arch."""
     said = content_stems(change)
-    return len(said) >= _MIN_CONTENT_STEMS or share_held(said, content_stems(before)) > 0
+    return len(said) >= _MIN_CONTENT_STEMS or matching_share(said, content_stems(before)) > 0
 
 
 def same_words(one: Update, other: Update) -> bool:

@@ -27,7 +27,7 @@ from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
-from skilld.text import cut, fold, sentences
+from skilld.text import fold, join_sentences, truncate
 from skilld.types import Op, Operation, Proposal, State, TargetKind
 
 
@@ -187,7 +187,7 @@ def _with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
         return replace(proposal, operations=tuple(operations))
     _, added = line_diff.signature(before, apply(before, operations))
     rules = [line for line in added if not line.startswith("#")] or added
-    said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
+    said = truncate(fold(join_sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary)
 
 

@@ -25,7 +25,7 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.worktree import find_proposal_file, read_own_commit
 from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal
-from skilld.words import denies
+from skilld.words import has_negation
 
 # Auto mode applies a proposal as a commit of its own on the checked-out branch, touching one file. It uses plumbing
 # only, since no person gave a command: no hook, no signing. The file and its index entry are updated only if both equal
@@ -143,6 +143,6 @@ def _is_typed_by_person(proposal: Proposal, typed: Callable[[Proposal], str]) ->
     return all(
         has_only_own_words(text, said)
         and reversing_words(text) <= reversing_words(said)
-        and denies(text) <= denies(said)
+        and has_negation(text) <= has_negation(said)
         for text in texts
     )

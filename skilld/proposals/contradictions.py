@@ -13,7 +13,7 @@ from pathlib import Path
 from skilld.errors import SkilldError
 from skilld.git import objects
 from skilld.git.repo import TrackedFile, find_for_new, find_tracked
-from skilld.text import cut, fold
+from skilld.text import fold, truncate
 from skilld.types import ContradictingLine, Kind, Operation, Proposal, SideEdit, SkillRef
 
 CONTRADICTION_PREFIX = "Contradicts it: "
@@ -82,7 +82,7 @@ def _describe_line(conflict: ContradictingLine, tracked: TrackedFile, texts: dic
         return conflict.whose
     if conflict.text not in texts[relpath]:  # a secret was taken out of it, or it is not committed yet
         return relpath
-    return f'{relpath}:{conflict.line} "{cut(conflict.text, _MAX_QUOTE)}"'
+    return f'{relpath}:{conflict.line} "{truncate(conflict.text, _MAX_QUOTE)}"'
 
 
 def _relative_path(path: str, tracked: TrackedFile) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import in_shell
+from skilld.files import shell_quoted
 from skilld.git.managed_repos import open_any
 from skilld.git.run import shared_git
 from skilld.proposals.cherry_pick import accept as land
@@ -170,7 +170,7 @@ def _describe_place(proposal: Proposal) -> str:
     """Return where a decision was carried out, unless it is the repository of the current folder."""
     top = Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
     if Path(proposal.repo).parent == private_repositories():
-        return f" in the repository that skilld keeps for {top} (to see it: skilld git --root {in_shell(top)} log)"
+        return f" in the repository that skilld keeps for {top} (to see it: skilld git --root {shell_quoted(top)} log)"
     try:
         return "" if Path.cwd().is_relative_to(top) else f" in {top}"
     except FileNotFoundError:

@@ -21,7 +21,7 @@ from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.staging import private_repositories
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Operation, Proposal, State
 
 _LIST_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
@@ -254,7 +254,7 @@ def uncommitted_origin(path: Path, line: int) -> Origin:
     """Return line `line` of a file without asking git. Raises UsageError for a line the file does not have."""
     now = path.read_bytes().splitlines()
     if not 1 <= line <= len(now):
-        raise UsageError("No such line", f"{path} has {counted(len(now), 'line')}")
+        raise UsageError("No such line", f"{path} has {pluralize(len(now), 'line')}")
     return Origin(now[line - 1].decode("utf-8", "replace"), "", (), {})
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from skilld.clock import seconds
-from skilld.text import counted, cut, one_line, sentence_starts
+from skilld.clock import parse_time
+from skilld.text import one_line, pluralize, sentence_starts, truncate
 from skilld.types import Proposal, State, TargetKind
 
 REMEDY_PREFIX = "effect-"  # of the batch ID of a remedy's proposal; the remedy's kind and its rule's ID follow
@@ -74,7 +74,7 @@ class Request:
     @property
     def epoch(self) -> int:
         """Its time in seconds since 1970."""
-        moment = seconds(self.proposal.created_at)
+        moment = parse_time(self.proposal.created_at)
         if moment is None:
             raise ValueError(f"{self.proposal.created_at!r} is not a time")
         return int(moment)
@@ -100,7 +100,7 @@ class Base:
         if not self.ahead:
             return ""
         branch = self.branch or "a detached HEAD"
-        return f"is based on {branch}, which has {counted(self.ahead, 'commit')} not on {self.default}"
+        return f"is based on {branch}, which has {pluralize(self.ahead, 'commit')} not on {self.default}"
 
 
 @dataclass(slots=True)
@@ -217,7 +217,7 @@ def compose(
 
 
 def _subject(skill: str, summary: str) -> str:
-    head = f"skilld({cut(one_line(skill) or 'skill', _MAX_SKILL_NAME)}): "
+    head = f"skilld({truncate(one_line(skill) or 'skill', _MAX_SKILL_NAME)}): "
     return head + _shorten(one_line(summary) or "update", MAX_SUBJECT - len(head))
 
 
@@ -235,7 +235,7 @@ def _shorten(text: str, room: int) -> str:
 
 def _quoted(quote: str) -> str:
     text = one_line(quote)
-    return f'"{cut(text, MAX_QUOTE)}"' if text else ""
+    return f'"{truncate(text, MAX_QUOTE)}"' if text else ""
 
 
 def _paragraph(text: str) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from skilld.classify.said_already import says_already
 from skilld.git import line_diff
 from skilld.proposals.explain import Part
-from skilld.text import folded, sentences
+from skilld.text import fold_case, join_sentences
 from skilld.types import Evidence, Proposal, Update
-from skilld.words import content_stems, share_held
+from skilld.words import content_stems, matching_share
 
 _MIN_SHARE = 0.4  # two texts that share fewer of their words are about different things
 _NEAR_BEST_SHARE = 0.8  # share of the best match from which another one counts as equal
@@ -44,7 +44,7 @@ def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
         if len(where) != 1:
             return []
         found[groups.index(where[0])].append(update.reason)
-    return [sentences(one) for one in found] if all(map(any, found)) else []
+    return [join_sentences(one) for one in found] if all(map(any, found)) else []
 
 
 def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
@@ -76,8 +76,8 @@ def _removed_lines(out: Sequence[str], new: Sequence[str]) -> list[str]:
     left = list(out)
     for line in new if len(new) < len(out) else out:
         stems = content_stems(line)
-        best = max(left, key=lambda one: share_held(content_stems(one), stems), default="")
-        if len(new) < len(out) and not share_held(content_stems(best), stems):
+        best = max(left, key=lambda one: matching_share(content_stems(one), stems), default="")
+        if len(new) < len(out) and not matching_share(content_stems(best), stems):
             return []  # it could stand for any of them
         left.remove(best)
     return left
@@ -92,7 +92,7 @@ def _narrow(proposal: Proposal, groups: Sequence[_LineGroup]) -> Proposal:
     narrowed = replace(proposal, evidence=quotes or proposal.evidence, updates=updates, flags=flags)
     if not updates or updates == proposal.updates:
         return narrowed
-    return replace(narrowed, reason=sentences([update.reason for update in updates]), kind=updates[0].kind)
+    return replace(narrowed, reason=join_sentences([update.reason for update in updates]), kind=updates[0].kind)
 
 
 def _is_kept(groups: Sequence[_LineGroup]) -> bool:
@@ -102,9 +102,9 @@ def _is_kept(groups: Sequence[_LineGroup]) -> bool:
 def _is_quote_kept(
     one: Evidence, updates: Sequence[Update], kept: Sequence[Update], groups: Sequence[_LineGroup]
 ) -> bool:
-    quote = folded(one.quote)
-    if any(folded(update.quote) == quote for update in updates):
-        return any(folded(update.quote) == quote for update in kept)
+    quote = fold_case(one.quote)
+    if any(fold_case(update.quote) == quote for update in updates):
+        return any(fold_case(update.quote) == quote for update in kept)
     return _is_kept(_groups_quoted(quote, groups))
 
 
@@ -113,7 +113,7 @@ def _groups_saying(update: Update, groups: Sequence[_LineGroup]) -> list[_LineGr
     stems = content_stems(update.change)
     said = [group for group in groups if says_already(update.change, "\n".join(group.texts), covered=1.0)]
     return said or _best_groups(
-        [max(share_held(stems, line) for line in _line_stems(group)) for group in groups], groups
+        [max(matching_share(stems, line) for line in _line_stems(group)) for group in groups], groups
     )
 
 
@@ -121,7 +121,8 @@ def _groups_quoted(quote: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]
     """Return the groups that a quote may have led to: a long one can be about several. Nothing if that is unclear."""
     stems = content_stems(quote)
     shares = [
-        max(max(share_held(stems, line), share_held(line, stems)) for line in _line_stems(group)) for group in groups
+        max(max(matching_share(stems, line), matching_share(line, stems)) for line in _line_stems(group))
+        for group in groups
     ]
     return _best_groups(shares, groups)
 
@@ -137,6 +138,6 @@ def _best_groups(shares: Sequence[float], groups: Sequence[_LineGroup]) -> list[
 
 def _groups_shown(flag: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
     """Return the groups with the words that a flag shows after its colon; nothing if it shows none."""
-    shown = [folded(flag[at + 2 :].removesuffix("…")) for at in range(len(flag)) if flag[at : at + 2] == ": "]
-    lines = [(group, folded(" ".join(group.texts))) for group in groups]
+    shown = [fold_case(flag[at + 2 :].removesuffix("…")) for at in range(len(flag)) if flag[at : at + 2] == ": "]
+    lines = [(group, fold_case(" ".join(group.texts))) for group in groups]
     return [group for group, text in lines if any(one and one in text for one in shown)]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, refs, state
 from skilld.git.errors import NotTrackedError
@@ -239,7 +239,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     repo = _open_repo(address, private)
     if repo is None:
         return [Observation(proposal.id, GitStatus.GONE) for proposal in proposals]
-    dates = [seconds(proposal.created_at) for proposal in proposals]
+    dates = [parse_time(proposal.created_at) for proposal in proposals]
     known = [date for date in dates if date is not None]
     since = int(min(known)) - _MARGIN_SECONDS if known and len(known) == len(dates) else None
     branches = _branches(repo)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from skilld.protocol import PastDecision
-from skilld.text import folded, sentences_of
+from skilld.text import fold_case, split_sentences
 from skilld.types import Kind, Proposal, State, Update
 
 _MIN_CONTENT_WORDS = 2  # a sentence with fewer may depend on the one before it
@@ -18,7 +18,7 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
             path=proposal.path,
             state=proposal.state,
             changes=tuple(operation.text for operation in proposal.operations),
-            quotes=tuple(folded(evidence.quote) for evidence in proposal.evidence),
+            quotes=tuple(fold_case(evidence.quote) for evidence in proposal.evidence),
             session=proposal.session_id,
             id=proposal.id,
         )
@@ -47,7 +47,7 @@ def decision_against(
     """
     for decision in reversed(decided):
         if decision.path == path and _any_says(update.change, decision.changes):
-            is_repeated = decision.session != session_id and folded(update.quote) not in decision.quotes
+            is_repeated = decision.session != session_id and fold_case(update.quote) not in decision.quotes
             if not is_repeated:
                 return decision
     return None
@@ -89,7 +89,7 @@ def match_open_proposal(update: Update, path: str, open_proposals: Sequence[Prop
         return whole, "" if whole is not None else update.change
     from skilld.words import content_stems  # as in _any_says
 
-    parts = sentences_of(update.change)
+    parts = split_sentences(update.change)
     by = [next((one for one in mine if _proposal_says(part, one)), None) for part in parts]
     first = next((one for one in by if one is not None), None)
     rest = [part for part, one in zip(parts, by, strict=True) if one is None]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.model import is_only_written, is_repo_gone
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
@@ -62,7 +62,7 @@ def proposals_to_check(store: Store, now: float) -> list[Proposal]:
     """Return the undecided proposals, and those recently decided or gone with their repository."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
     decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_repo_gone(proposal)]
-    recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
+    recent = [proposal for proposal in decided if now - (parse_time(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
     # Until git brings the revert here, its lines are in the file: that is no new acceptance.
     recent = [
         one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != OTHER_MACHINE
@@ -72,7 +72,7 @@ def proposals_to_check(store: Store, now: float) -> list[Proposal]:
 
 def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> ObserveProposals:
     """Return the job that observes these proposals."""
-    missing = {proposal.id: seconds(store.proposals.missing_since(proposal.id)) for proposal in proposals}
+    missing = {proposal.id: parse_time(store.proposals.missing_since(proposal.id)) for proposal in proposals}
     return ObserveProposals(
         now=now,
         proposals=tuple(proposals),

@@ -8,15 +8,15 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
-from skilld.clock import ago, seconds
-from skilld.files import read_plain
+from skilld.clock import parse_time, time_ago
+from skilld.files import read_regular
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.meta import GIT_POLLED_AT, MERGE_WARNINGS
 from skilld.store.proposals import MAYBE_AGENTS_PREFIX, UNWANTED_STATES
 from skilld.store.transcripts import ActiveSession
-from skilld.text import counted, fold, sentences_of
+from skilld.text import fold, pluralize, split_sentences
 from skilld.types import ContradictingLine, Proposal, State
 
 _HOUR = 3600
@@ -34,7 +34,7 @@ def is_on_staging(proposal: Proposal) -> bool:
 def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
     """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to report."""
     if proposal.state is State.DROPPED:
-        left = counted(hours_left(store, proposal, now), "hour")
+        left = pluralize(hours_left(store, proposal, now), "hour")
         ways = f"to bring it back: skilld restore {proposal.id}; to reject it now: skilld reject {proposal.id}"
         return f"dropped; will be rejected in {left} ({ways})"
     if proposal.state is State.OPEN and proposal.commit and not is_on_staging(proposal):
@@ -64,7 +64,7 @@ def hours_left(store: Store, proposal: Proposal, now: float) -> int:
     """Return the hours, rounded up, until a dropped proposal counts as rejected; at least 1 until git is read again."""
     from skilld.proposals.model import RESTORABLE_SECONDS  # keeps its imports out of `status`
 
-    since = seconds(store.proposals.missing_since(proposal.id))
+    since = parse_time(store.proposals.missing_since(proposal.id))
     left = RESTORABLE_SECONDS if since is None else since + RESTORABLE_SECONDS - now
     return math.ceil(min(max(left, 1), RESTORABLE_SECONDS) / _HOUR)
 
@@ -87,7 +87,7 @@ def current_conflicts(proposal: Proposal) -> list[ContradictingLine]:
 
 def _read_text(path: Path) -> str:
     try:
-        return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "replace")
+        return read_regular(path, _MAX_BYTES)[0].decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
 
@@ -116,10 +116,10 @@ def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:
     """
     from skilld.classify.contradiction import contradicts_clearly, forbids  # not needed in the daemon
 
-    mine = sentences_of(proposal.summary) if proposal.evidence else []
+    mine = split_sentences(proposal.summary) if proposal.evidence else []
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if mine else ():
         if other.id != proposal.id and other.path == proposal.path and other.evidence:
-            pairs = ((one, its) for one in mine for its in sentences_of(other.summary))
+            pairs = ((one, its) for one in mine for its in split_sentences(other.summary))
             if any(contradicts_clearly(*pair) or forbids(*pair) or forbids(*pair[::-1]) for pair in pairs):
                 yield other
 
@@ -246,7 +246,7 @@ def unwanted_said_again(store: Store, now: float) -> list[Proposal]:
 
 def _repeated_at(store: Store, proposal: Proposal) -> float | None:
     """Return when the person last repeated what they decided against (Unix time); None if not since then."""
-    since = seconds(proposal.decided_at)
+    since = parse_time(proposal.decided_at)
     if proposal.state not in UNWANTED_STATES or since is None:
         return None
     times = (store.overview.said_at(said.turn) for said in proposal.evidence)
@@ -280,11 +280,11 @@ UNDO_VERBS = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTE
 
 def describe_decision_time(proposal: Proposal, now: float) -> str:
     """Return when a proposal was decided on, and the command that undoes it; empty if it was not."""
-    at = seconds(proposal.decided_at)
+    at = parse_time(proposal.decided_at)
     if at is None or proposal.state not in DECIDED_STATES:
         return ""
     back = f"skilld {UNDO_VERBS[proposal.state]} {proposal.id}"
-    return f"{proposal.state.value} {ago(at, now)}; to undo it: {back}"
+    return f"{proposal.state.value} {time_ago(at, now)}; to undo it: {back}"
 
 
 def describe_doubt(store: Store, proposal: Proposal) -> str:
@@ -306,7 +306,7 @@ def recent_doubts(store: Store, now: float) -> list[str]:
     found = [
         (proposal.decided_at, f"{proposal.id}: {text}")
         for proposal in store.proposals.in_states([*UNDO_VERBS])
-        if now - (seconds(proposal.decided_at) or 0) < _RECENT_SECONDS and (text := describe_doubt(store, proposal))
+        if now - (parse_time(proposal.decided_at) or 0) < _RECENT_SECONDS and (text := describe_doubt(store, proposal))
     ]
     return [text for _, text in sorted(found, reverse=True)]
 
@@ -322,7 +322,7 @@ def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
     A time before the last observation or in the future is impossible (a commit may have any date). Then the whole time
     between that observation and now counts.
     """
-    last = float(store.meta.get(GIT_POLLED_AT, 0.0)) or seconds(proposal.created_at) or now
+    last = float(store.meta.get(GIT_POLLED_AT, 0.0)) or parse_time(proposal.created_at) or now
     first, until = (at, at) if last - _CLOCK_MARGIN_SECONDS <= at <= now else (min(last, now), now)
     sessions = store.transcripts.active(first - _SILENCE_SECONDS, first - _COMMIT_TIME_SECONDS)
     agents = agents_around(sessions, proposal, until + _CLOCK_MARGIN_SECONDS)

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import read_plain, write_whole
+from skilld.files import read_regular, write_atomically
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, track_in_managed
@@ -40,7 +40,7 @@ _MAX_BYTES = 1 << 26  # far more than an edit may produce
 def read_file(path: Path) -> bytes:
     """Return the bytes of a plain file; a link, a device or a missing file is refused."""
     try:
-        return read_plain(path, _MAX_BYTES, links=False)[0]
+        return read_regular(path, _MAX_BYTES, links=False)[0]
     except OSError as error:
         raise RefusedError("Could not change the file", f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -58,7 +58,7 @@ def replace_file(path: Path, old: bytes, new: bytes) -> None:
             raise RefusedError("Could not change the file", f"another program changed {path} in the meantime")
 
     try:
-        write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
+        write_atomically(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
     except OSError as error:
         raise RefusedError("Could not change the file", f"{path} cannot be written: {error.strerror}") from error
 
@@ -79,7 +79,7 @@ def create_file(path: Path, data: bytes) -> None:
     try:
         free()
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
+        write_atomically(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
     except OSError as error:
         _remove_empty(missing)
         raise RefusedError("Could not create the file", f"{path} cannot be written: {error.strerror}") from error

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.effect.figures import RuleState
 from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
@@ -72,7 +72,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     # Proposals of test cases teach nothing.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
     instructions = [*map(_from_proposal, proposed), *map(_from_learnings, asks)]
-    spent = [{**row, "at": (seconds(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
+    spent = [{**row, "at": (parse_time(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
     places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
     times = [*(one.at for one in instructions), *(row["at"] for row in spent), *(at for _, at in places.values())]
@@ -105,7 +105,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
 
 def _from_proposal(one: Proposal) -> _Instruction:
     return _Instruction(
-        at=seconds(one.created_at) or 0.0,
+        at=parse_time(one.created_at) or 0.0,
         where=one.state.value if one.state is State.SAID else one.target.value,
         path=one.path,
         state=one.state.value,
@@ -113,14 +113,14 @@ def _from_proposal(one: Proposal) -> _Instruction:
         session=one.session_id,
         what=one.summary,
         quotes=tuple(said.quote for said in one.evidence),
-        decided_at=seconds(one.decided_at) or 0.0,
+        decided_at=parse_time(one.decided_at) or 0.0,
         count=len(one.updates) or 1,
     )
 
 
 def _from_learnings(ask: Sequence[Learning]) -> _Instruction:
     newest, oldest = ask[0], ask[-1]
-    at, quotes = seconds(oldest.created_at) or 0.0, tuple(one.quote for one in ask)
+    at, quotes = parse_time(oldest.created_at) or 0.0, tuple(one.quote for one in ask)
     return _Instruction(at, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes)
 
 

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from skilld.report import wording
 from skilld.report.values import Group, Report
-from skilld.text import counted
+from skilld.text import pluralize
 
 WIDTH = 78  # the default
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -22,8 +22,8 @@ def report_lines(report: Report, home: str, width: int = WIDTH) -> list[str]:
 
 
 def _lines(report: Report, home: str, width: int) -> Iterator[str]:
-    weeks = f" ({counted(report.weeks_since, 'week')})" if report.weeks_since > 1 else ""
-    yield f"{wording.period(report)}{weeks}: {counted(report.sessions, 'session')}"
+    weeks = f" ({pluralize(report.weeks_since, 'week')})" if report.weeks_since > 1 else ""
+    yield f"{wording.period(report)}{weeks}: {pluralize(report.sessions, 'session')}"
     if not report.has_news:
         yield from wrap(wording.nothing_to_show(report, ""), width)
         return
@@ -76,7 +76,7 @@ def _repeat_lines(report: Report, home: str) -> Iterator[str]:
 
 def _group_line(group: Group, home: str) -> str:
     name = wording.short_path(group.name, home) or "unknown"
-    return f"{name}: {counted(group.sessions, 'session')}, {group.taught} taught, {group.repeats} repeated"
+    return f"{name}: {pluralize(group.sessions, 'session')}, {group.taught} taught, {group.repeats} repeated"
 
 
 def _blocks(report: Report, values: Sequence[float]) -> str:

@@ -9,7 +9,7 @@ from skilld.report import plots, wording
 from skilld.report.markup import BREAK, Markup, join, tag
 from skilld.report.plots import Series
 from skilld.report.values import Group, Report, RuleRow, Share, Week
-from skilld.text import counted
+from skilld.text import pluralize
 
 _MAX_ROWS = 10  # per table; the JSON has all of them
 # Nothing may be fetched or run, whatever the page contains.
@@ -114,7 +114,7 @@ def _figure_around(report: Report) -> Markup:
     around = report.again.around
     timed = list(zip(around.weeks, around.shares, strict=True))
     titles = [
-        f"{counted(abs(week), 'week')} {'before' if week < 0 else 'after'}: {_format_share(share)}"
+        f"{pluralize(abs(week), 'week')} {'before' if week < 0 else 'after'}: {_format_share(share)}"
         for week, share in timed
     ]
     plot = plots.bars(
@@ -127,7 +127,7 @@ def _figure_around(report: Report) -> Markup:
         peak=wording.percent(around.most_percent),
         about="Share of sessions in which you repeated a rule, by week before and after it was added",
     )
-    ends = counted(-around.weeks[0], "week")
+    ends = pluralize(-around.weeks[0], "week")
     labels = (f"{ends} before", "the rule was added", f"{ends} after")
     axis = tag("div", *(tag("span", label) for label in labels), class_="around")
     caption = tag("figcaption", "Share of sessions in which you repeated a rule, by week before and after it was added")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skilld.context.values import tokens_of
 from skilld.errors import SkilldError
-from skilld.files import read_plain
+from skilld.files import read_regular
 from skilld.git.managed_repos import find_any
 from skilld.git.objects import read_objects
 from skilld.git.repo import Repo
@@ -32,7 +32,7 @@ def weigh_files(loaded: Mapping[str, int], weeks: Weeks) -> tuple[FileWeight, ..
 
 def _tokens_of_file(path: str) -> int | None:
     with suppress(OSError, ValueError):
-        return _count_tokens(read_plain(Path(path), _MAX_BYTES)[0])
+        return _count_tokens(read_regular(Path(path), _MAX_BYTES)[0])
     return None
 
 

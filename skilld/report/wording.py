@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from skilld.report.values import Report, Share
-from skilld.text import counted, cut
+from skilld.text import pluralize, truncate
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DESTINATIONS = {
@@ -61,7 +61,7 @@ def period(report: Report) -> str:
 
 def short_path(path: str, home: str) -> str:
     """Return a path with the home folder as ~, truncated."""
-    return cut(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path, _MAX_LENGTH, tail_share=0.7)
+    return truncate(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path, _MAX_LENGTH, tail_share=0.7)
 
 
 def nothing_to_show(report: Report, why: str) -> str:
@@ -71,10 +71,10 @@ def nothing_to_show(report: Report, why: str) -> str:
 
 def taught(report: Report) -> str:
     """Describe how much was taught."""
-    sessions = counted(report.sessions, "session")
+    sessions = pluralize(report.sessions, "session")
     if not report.taught.total:
         return nothing_to_show(report, f"skilld found no lasting instructions in {sessions}.")
-    return f"skilld found {counted(report.taught.total, 'lasting instruction')} in {sessions}."
+    return f"skilld found {pluralize(report.taught.total, 'lasting instruction')} in {sessions}."
 
 
 def decided(report: Report) -> str:
@@ -137,11 +137,11 @@ def cost(report: Report) -> str:
     if not spent.calls:
         return nothing_to_show(report, "no model was used; judging offline costs nothing.")
     total = f"{amount(spent.usd, 'usd')}, " if spent.unit == "usd" else ""
-    said = f"{total}{number(spent.tokens)} tokens in {counted(spent.calls, 'model call')}"
+    said = f"{total}{number(spent.tokens)} tokens in {pluralize(spent.calls, 'model call')}"
     if not spent.accepted:
         return f"{said}; nothing has been accepted yet."
     if spent.per_accepted is None:  # calls that were not answered cost nothing
         return f"{said}."
     return (
-        f"{said}, or {amount(spent.per_accepted, spent.unit)} for each of {counted(spent.accepted, 'accepted edit')}."
+        f"{said}, or {amount(spent.per_accepted, spent.unit)} for each of {pluralize(spent.accepted, 'accepted edit')}."
     )

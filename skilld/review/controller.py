@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from skilld.clock import ago, seconds
+from skilld.clock import parse_time, time_ago
 from skilld.daemon.job_builder import current_sources
 from skilld.edit.derive_operations import compare_lines
 from skilld.errors import SkilldError
@@ -49,7 +49,7 @@ from skilld.skills import Skill
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
-from skilld.text import cut, fold, safe_text
+from skilld.text import fold, safe_text, truncate
 from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
 
 _WORD_PATTERN = re.compile(r"\w+|\s+|[^\w\s]")
@@ -177,7 +177,7 @@ def _quote_excerpt(message: Message, quote: str) -> Excerpt:
 
 
 def _one_line(text: str, limit: int) -> str:
-    return cut(safe_text(fold(text)), limit)
+    return truncate(safe_text(fold(text)), limit)
 
 
 _REMOVING_OPS = (Op.REPLACE, Op.DELETE, Op.REPLACE_SECTION, Op.DELETE_SECTION)  # they remove the anchor's lines
@@ -409,7 +409,7 @@ class ReviewSession:
                 last = store.proposals.last_decided()
             if last is None:
                 return DecisionReport(("There is nothing to undo.",))
-            when = ago(seconds(last.decided_at) or 0.0, time.time())
+            when = time_ago(parse_time(last.decided_at) or 0.0, time.time())
             question = f"Undo your last decision? {last.id} was {last.state.value} {when}.\n{last.summary}"
             if last.id not in self._decided_here and not agree(question):
                 return DecisionReport(("Nothing was undone.",))

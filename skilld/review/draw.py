@@ -10,14 +10,14 @@ from pathlib import Path
 
 from textual.content import Content
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
 from skilld.review.controller import DiffRow, Excerpt, ProposalView
 from skilld.review.generation import KeptCandidate, SessionChoice, quoted_parts
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.text import safe_text as safe
 from skilld.types import Proposal, State
 
@@ -41,7 +41,7 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     return [
         Content(proposal.id),
         Content(truncate(proposal.skill, 13)),
-        Content(age(seconds(proposal.created_at), now)),
+        Content(age(parse_time(proposal.created_at), now)),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
         Content(safe("".join(_summary_prefix(proposal)) + proposal.summary)),
     ]
@@ -57,7 +57,7 @@ def _summary_prefix(proposal: Proposal) -> Iterator[str]:
 
 def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
     """Return the row of a skill; `home` is the person's."""
-    marks = (*skill.marks, *([f"from {counted(skill.origins, 'session')}"] if skill.origins else []))
+    marks = (*skill.marks, *([f"from {pluralize(skill.origins, 'session')}"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
         Content(truncate(skill.name, 19)),

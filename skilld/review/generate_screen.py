@@ -26,7 +26,7 @@ from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import EditDialog, KeyBar, KeysApp, NameDialog, Rows, scroll_page
 from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, describe_cost, name_problem
-from skilld.text import counted, safe_text
+from skilld.text import pluralize, safe_text
 
 _KEYS = [
     Binding("escape", "leave", "Leave"),
@@ -103,7 +103,7 @@ class SaveStep(Step):
         missed: Sequence[CandidateResult | None] = self._failed or [None] * len(self._pending)
         self.rows.refill((draw.name_cells(one, why), None) for one, why in zip(self._pending, missed, strict=True))
         edits = sum(not one.candidate.creates for one in self._pending)
-        asked = f" skilld will ask {self._generating.model} for {counted(edits, 'edit')} to existing skills."
+        asked = f" skilld will ask {self._generating.model} for {pluralize(edits, 'edit')} to existing skills."
         asks = edits and self._generating.model != OFFLINE
         self.show_status(f"Nothing takes effect yet; you decide in skilld review.{asked if asks else ''}")
 
@@ -348,7 +348,7 @@ class SessionsStep(Step):
             self.show_status(f"{len(self._chosen)} selected; looking for patterns ...")
             self._timer = self.set_timer(_SETTLE_SECONDS, self._count_patterns)
         else:
-            self.show_status(f"{counted(len(self._all), 'session')}, none selected")
+            self.show_status(f"{pluralize(len(self._all), 'session')}, none selected")
 
     @work(thread=True, exclusive=True, group="expect")
     def _count_patterns(self) -> None:
@@ -357,7 +357,7 @@ class SessionsStep(Step):
         if not self._busy:
             self._call_screen(
                 self.show_status,
-                f"{len(chosen)} selected; the built-in rules alone may find {counted(number, 'pattern')}",
+                f"{len(chosen)} selected; the built-in rules alone may find {pluralize(number, 'pattern')}",
             )
 
     def action_go_on(self) -> None:
@@ -408,7 +408,7 @@ class SessionsStep(Step):
             return
         if not result.previews:
             self.show_status(
-                f"There is not enough in these sessions to make a skill. Left out: {counted(missed, 'candidate')}. "
+                f"There is not enough in these sessions to make a skill. Left out: {pluralize(missed, 'candidate')}. "
                 "To see why: skilld mine --dry-run"
             )
             return

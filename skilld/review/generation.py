@@ -30,7 +30,7 @@ from skilld.mining.sessions import Session, SessionSet, read_sessions
 from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
 from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
-from skilld.text import cut, fold, safe_text
+from skilld.text import fold, safe_text, truncate
 
 Confirmation = Callable[[Estimate, Callable[[], float | None]], bool]
 _MAX_TOPIC_CHARS = 80  # of what is already proposed
@@ -72,7 +72,7 @@ class Preview:
         """What was found but is already in open proposals, each with its proposal."""
         rejected = self.considered.report.judgement.rejected
         return [
-            f"\u201c{cut(fold(safe_text(one.topic)), _MAX_TOPIC_CHARS)}\u201d: {one.missed}"
+            f"\u201c{truncate(fold(safe_text(one.topic)), _MAX_TOPIC_CHARS)}\u201d: {one.missed}"
             for one in rejected
             if is_waiting(one.missed)
         ]

@@ -9,14 +9,14 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from skilld.clock import ago, seconds
+from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.proposals.remarks import describe_decision_time
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
 from skilld.review.plain_tabs import TAB_NAMES, Conversation, PlainTabs
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Proposal, State, TargetKind
 
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
@@ -151,13 +151,13 @@ class PlainReview:
             self._say("No open proposal contains these words.")
             return _CONTINUE
         self._words = words
-        self._say(f"Found {counted(len(found), 'proposal')}.")
+        self._say(f"Found {pluralize(len(found), 'proposal')}.")
         seen.clear()
         return "s"
 
     def _accept_file(self, proposal: Proposal) -> str:
         those = [one for one in self._session.proposals() if one.path == proposal.path and one.state is State.OPEN]
-        if not self._talk.ask_yes_no(f"Accept {counted(len(those), 'proposal')} for {proposal.path}?"):
+        if not self._talk.ask_yes_no(f"Accept {pluralize(len(those), 'proposal')} for {proposal.path}?"):
             return _CONTINUE
         self._print_report(self._session.accept_all(those[::-1]))
         return "done"
@@ -199,7 +199,7 @@ class PlainReview:
         return "done"
 
     def _show(self, proposal: Proposal, view: ProposalView) -> None:
-        age = ago(seconds(proposal.created_at), time.time())
+        age = time_ago(parse_time(proposal.created_at), time.time())
         kind = "skill " if proposal.target is TargetKind.SKILL else ""
         self._say("", f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
         self._say(f"  {Path(proposal.path).parent}", f"  {proposal.summary}")

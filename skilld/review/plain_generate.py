@@ -22,7 +22,7 @@ from skilld.review.generation import (
     quoted_parts,
 )
 from skilld.review.plain_tabs import Conversation
-from skilld.text import counted, cut, safe_text
+from skilld.text import pluralize, safe_text, truncate
 
 _MAX_TITLE_CHARS = 100
 _SESSIONS_QUESTION = "which sessions (such as 1,3-5 or all; /words to filter; q to quit)? "
@@ -71,22 +71,22 @@ class PlainGenerate:
                 self._say("That session is not on the list.")
                 continue
             number = len(self._generating.expected(chosen).candidates)
-            self._say(f"{len(chosen)} selected; the built-in rules alone may find {counted(number, 'pattern')}")
+            self._say(f"{len(chosen)} selected; the built-in rules alone may find {pluralize(number, 'pattern')}")
             if self._ask("continue? [y/n/q] ").startswith("y"):
                 return chosen
 
     def _print_sessions(self, shown: Sequence[tuple[int, SessionChoice]]) -> None:
         for number, one in shown:
             cost = self._generating.cost(one)
-            facts = [f"{number}. {one.day}", one.session.agent, one.project, counted(len(one.session.turns), "turn")]
+            facts = [f"{number}. {one.day}", one.session.agent, one.project, pluralize(len(one.session.turns), "turn")]
             facts += [] if cost is None else [f"${cost:.2f}"]
-            self._say(f"{', '.join(facts)}: {cut(one.title, _MAX_TITLE_CHARS)}")
+            self._say(f"{', '.join(facts)}: {truncate(one.title, _MAX_TITLE_CHARS)}")
 
     def _review(self, chosen: Sequence[SessionChoice]) -> tuple[list[KeptCandidate], Preview]:
         result = self._generating.find(chosen, self._ask_person, _no_progress)
         found = len(result.previews)
         self._say(
-            f"Step 2 of 3: keep or drop {counted(found, 'candidate')}."
+            f"Step 2 of 3: keep or drop {pluralize(found, 'candidate')}."
             if found
             else "There is not enough in these sessions to make a skill."
         )
@@ -126,14 +126,14 @@ class PlainGenerate:
         self._say(*(f"  | {line}".rstrip() for line in text.splitlines()))
 
     def _ask_names(self, kept: Sequence[KeptCandidate]) -> list[KeptCandidate]:
-        self._say(f"Step 3 of 3: name and propose {counted(len(kept), 'candidate')}.")
+        self._say(f"Step 3 of 3: name and propose {pluralize(len(kept), 'candidate')}.")
         named: list[KeptCandidate] = []
         for one in kept:
             name = self._ask_name(one.name, {other.name for other in named}) if one.candidate.creates else one.name
             named.append(replace(one, name=name))
         edits = sum(not one.candidate.creates for one in named)
         if edits and self._generating.model != OFFLINE:
-            self._say(f"skilld will ask {self._generating.model} for {counted(edits, 'edit')} to existing skills.")
+            self._say(f"skilld will ask {self._generating.model} for {pluralize(edits, 'edit')} to existing skills.")
         if not self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ").startswith("y"):
             raise _QuitError
         return named

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from skilld.clock import ago
+from skilld.clock import time_ago
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches_search
 from skilld.report.lines import report_lines
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text
-from skilld.text import counted, often, safe_text
+from skilld.text import count_times, pluralize, safe_text
 
 TAB_NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
 _SKILL_QUESTION = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
@@ -113,7 +113,7 @@ class PlainTabs:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
             collected = f"{one.waiting} not judged yet (judged after {self._turns}, or when the session ends)"
             until = "ended" if one.ended else "all judged" if one.judged else collected
-            facts = one.agent, counted(one.turns, "turn"), until, ago(one.last_activity, now), skills
+            facts = one.agent, pluralize(one.turns, "turn"), until, time_ago(one.last_activity, now), skills
             self._say(", ".join(facts), f"  {one.cwd or 'unknown folder'}")
         if not found:
             self._say("No sessions in the last day.")
@@ -139,10 +139,10 @@ class PlainTabs:
         now = time.time()
         for number, one in enumerate(shown, 1):
             facts = [f"{number}. {one.name}", one.group, *one.marks]
-            facts += [counted(one.uses.number, "use")] if one.uses.number else []
-            facts += [f"corrected {often(one.corrections)}"] if one.corrections else []
+            facts += [pluralize(one.uses.number, "use")] if one.uses.number else []
+            facts += [f"corrected {count_times(one.corrections)}"] if one.corrections else []
             facts += [] if one.uses.success is None else [f"{one.uses.success:.0%} without corrections"]
-            facts += [f"edited {ago(one.edited_at, now)}"] if one.edited_at else []
+            facts += [f"edited {time_ago(one.edited_at, now)}"] if one.edited_at else []
             self._say(", ".join(facts))
         if not shown:
             self._say(no_skills_text(has_any=has_any))

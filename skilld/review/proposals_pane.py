@@ -31,7 +31,7 @@ from skilld.review.dialogs import (
     YesNoDialog,
     on_yes,
 )
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class ProposalsPane(Pane):
         path = proposal.path
         those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
         file = draw.short_path(Path(path), self._session.home)
-        question = f"Accept {counted(len(those), 'proposal')} for {file}?"
+        question = f"Accept {pluralize(len(those), 'proposal')} for {file}?"
         accept = partial(self._session.accept_all, those)
         self.app.push_screen(YesNoDialog(question), on_yes(lambda: self._decide(accept)))
 

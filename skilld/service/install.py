@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError
-from skilld.files import write_whole
+from skilld.files import write_atomically
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
 from skilld.service.values import ManagerError, ServiceFile, ServiceManager, StartCommand
@@ -58,6 +58,6 @@ def _write(path: Path, file: ServiceFile) -> None:
     """Write a file; an existing one is replaced, and a symlink is not followed."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(path, file.data, file.mode)
+        write_atomically(path, file.data, file.mode)
     except OSError as error:
         raise SkilldError("The service was not installed", f"{path}: {error.strerror or error}") from error

@@ -12,7 +12,7 @@ from typing import Any
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills.spec import MAX_DESCRIPTION, read_front
 from skilld.skills.write import compose, holes
-from skilld.text import cut, fold, one_line
+from skilld.text import fold, one_line, truncate
 
 FIRST_VERSION = "1.0.0"
 
@@ -149,7 +149,7 @@ def clean_draft(draft: Draft) -> Draft:
     facts |= {field: _split_list(",".join(one_line(one) for one in getattr(draft, field))) for field in _LIST_FIELDS}
     told = tuple(Variable(one_line(one.name), one_line(one.type), one_line(one.description)) for one in draft.variables)
     facts["version"] = facts["version"] or FIRST_VERSION
-    description = fold(cut(one_line(draft.description), MAX_DESCRIPTION))
+    description = fold(truncate(one_line(draft.description), MAX_DESCRIPTION))
     return replace(draft, description=description, body=trim_body(draft.body), variables=told, **facts)
 
 

@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from skilld.errors import SkilldError
-from skilld.files import read_plain
+from skilld.files import read_regular
 from skilld.skills.spec import FrontMatter, read_front
 from skilld.types import SkillRef, TargetKind
 
@@ -314,7 +314,7 @@ def _read_config(folder: Path) -> ProjectConfig:
     try:
         return _parse_config(
             folder,
-            tomllib.loads(read_plain(folder / PROJECT_CONFIG, _MAX_CONFIG_BYTES, links=False)[0].decode("utf-8-sig")),
+            tomllib.loads(read_regular(folder / PROJECT_CONFIG, _MAX_CONFIG_BYTES, links=False)[0].decode("utf-8-sig")),
         )
     except OSError as error:
         why = error.strerror or "it cannot be read"
@@ -423,7 +423,7 @@ def text(path: Path) -> str:
     if path.name.casefold() != FILE.casefold():
         raise OSError(0, "it is a symlink to a file with another name", str(path))
     try:
-        data, facts = read_plain(path, MAX_BYTES, links=False)
+        data, facts = read_regular(path, MAX_BYTES, links=False)
     except ValueError as error:
         raise OSError(0, str(error), str(path)) from error
     if why := file_problem(facts):

@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld.errors import RefusedError, SkilldError
 from skilld.skills.find import FILE, Places, opt_out
 from skilld.skills.spec import MAX_DESCRIPTION, MAX_NAME, NAME_PATTERN, find_faults
-from skilld.text import cut, one_line, safe_text
+from skilld.text import one_line, safe_text, truncate
 
 # Every value is written so that YAML reads back exactly the same text. A plain scalar must have several words, so that
 # no version of YAML reads it as a number, date, null or boolean.
@@ -30,7 +30,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
     unfit = next((key for key in metadata if not _METADATA_KEY_PATTERN.fullmatch(key)), None)
     if unfit is not None:
         raise _write_error(f"{safe_text(unfit)} is not a valid metadata key")
-    said = cut(one_line(description), MAX_DESCRIPTION)
+    said = truncate(one_line(description), MAX_DESCRIPTION)
     front = [
         f"name: {name}",
         f"description: {said if ' ' in said and _PLAIN_PATTERN.fullmatch(said) else quoted(said)}",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import statusline
 from skilld.errors import SkilldError
-from skilld.files import write_whole
+from skilld.files import write_atomically
 
 if TYPE_CHECKING:
     from skilld.store.journal import Recorder
@@ -90,7 +90,7 @@ class WaitingFile:
         data = statusline.content({**dict.fromkeys(ADAPTERS, 0), **{row["agent"]: row["number"] for row in rows}})
         if statusline.read(str(self._path)) != data:
             with suppress(OSError):
-                write_whole(self._path, data, 0o600)
+                write_atomically(self._path, data, 0o600)
 
 
 class Connection(sqlite3.Connection):

@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from skilld.files import write_whole
+from skilld.files import write_atomically
 from skilld.store.connection import StoreError, damage_error
 from skilld.store.meta import ACTIVE_SETTINGS, DAEMON, LAST_ERROR, NOTICE_ERROR, STALL_REPORTED, SYNCED_AT
 
@@ -144,7 +144,7 @@ def undo_append(path: Path, size: int) -> None:
 def write(path: Path, place: Place, rows: Iterable[Row]) -> None:
     """Rewrite a journal from an iterable of all rows, which need not fit in memory. Raises StoreError."""
     try:
-        write_whole(path, _format_journal(place, rows), 0o600)
+        write_atomically(path, _format_journal(place, rows), 0o600)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from skilld.clock import rfc3339, seconds
+from skilld.clock import parse_time, rfc3339
 from skilld.store.connection import Table
 
 INSTALLED_AT = "installed_at"  # Unix time of the first start
@@ -108,6 +108,6 @@ class Notices(Table):
         """Return (Unix time, proposal ids, causes of failure) of every notice, oldest first."""
         rows = self._db.execute("SELECT created_at, proposal_ids, causes FROM notices ORDER BY id")
         return [
-            (seconds(row["created_at"]) or 0.0, json.loads(row["proposal_ids"]), json.loads(row["causes"]))
+            (parse_time(row["created_at"]) or 0.0, json.loads(row["proposal_ids"]), json.loads(row["causes"]))
             for row in rows
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.store.connection import Table
 from skilld.store.transcripts import BEFORE_SKILLD
 
@@ -88,7 +88,7 @@ class Overview(Table):
         )
         found: dict[tuple[str, str, str, str | None], dict[str, float]] = {}
         for row in rows:
-            at = seconds(row["at"]) or row["last_activity"] or 0.0
+            at = parse_time(row["at"]) or row["last_activity"] or 0.0
             found.setdefault((row["agent"], row["name"], row["path"], row["cwd"]), {})[row["session_id"]] = at
         return [SkillUsage(*claim, sessions) for claim, sessions in found.items()]
 
@@ -118,7 +118,7 @@ class Overview(Table):
         """Return when a turn was said, or judged if that is unknown (Unix time); None if both are."""
         at = """SELECT coalesce(turns.at, created_at) FROM turns LEFT JOIN batches ON batches.id = batch_id
                 WHERE key = ?"""
-        return seconds(self._first(at, turn))
+        return parse_time(self._first(at, turn))
 
     def projects(self) -> list[str]:
         """Return the folders that sessions claim to work in, if they are valid absolute paths."""

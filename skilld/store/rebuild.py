@@ -14,7 +14,7 @@ from skilld.store.connection import DamagedError, damage_error
 from skilld.store.corruption import Summary
 from skilld.store.database import Store
 from skilld.store.journal import Journal, Place, journal_of, new_place, read, set_place
-from skilld.text import counted
+from skilld.text import pluralize
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _build_from(
     Store.open_checked(new, journaled=False).close()
     new.replace(corruption.rebuilt_path(path))
     sources = [
-        *([f"{counted(rows, 'row')} that could still be read"] if rows else []),
+        *([f"{pluralize(rows, 'row')} that could still be read"] if rows else []),
         *([] if copy is None else ["its contents"] if copy[0] == path else ["a copy"]),
         *(["its journal"] if replayed else []),
     ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.files import FileFacts
 from skilld.store.connection import Table
 from skilld.types import SkillUse, Turn
@@ -291,7 +291,9 @@ class Transcripts(Files):
                WHERE last_activity >= (CASE WHEN ended THEN ? ELSE ? END) AND cwd IS NOT NULL""",
             (ended_since, since),
         )
-        return [ActiveSession(row["agent"], row["cwd"], seconds(row["first"]) or row["last_activity"]) for row in rows]
+        return [
+            ActiveSession(row["agent"], row["cwd"], parse_time(row["first"]) or row["last_activity"]) for row in rows
+        ]
 
     def newest_activity(self) -> float:
         """Return when any transcript last grew (Unix time), 0 if there is none."""

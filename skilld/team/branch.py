@@ -21,7 +21,7 @@ from skilld.git.run import Git
 from skilld.proposals.model import compose
 from skilld.team.candidates import Candidate
 from skilld.team.project import FILE_TRAILER, INSTRUCTIONS, RULE_TRAILER, TEAM_TRAILER
-from skilld.text import counted, one_line
+from skilld.text import one_line, pluralize
 
 # The only files that another person's record may name.
 _INSTRUCTION_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "SKILL.md"})
@@ -123,7 +123,8 @@ def commit_subject(one: Candidate) -> str:
 
 
 def _message(one: Candidate, path: str) -> bytes:
-    said = f"Said by {counted(one.people, 'person', 'people')} in {counted(one.sessions, 'session')} since {one.since}."
+    people, sessions = pluralize(one.people, "person", "people"), pluralize(one.sessions, "session")
+    said = f"Said by {people} in {sessions} since {one.since}."
     message = compose(skill="team", summary=one.rule, reason=said, quotes=(), trailers={"Kind": one.kind})
     ours = f"{TEAM_TRAILER}: {one.id}\n{RULE_TRAILER}: {one_line(one.rule)}\n{FILE_TRAILER}: {path}\n"
     return message.rstrip(b"\n") + (b"\n" if one.kind else b"\n\n") + ours.encode()

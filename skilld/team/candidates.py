@@ -12,8 +12,8 @@ from enum import StrEnum
 
 from skilld.team.records import Record, RecordType
 from skilld.team.refs import Member
-from skilld.text import folded
-from skilld.words import SAME, content_stems, denies, same
+from skilld.text import fold_case
+from skilld.words import MIN_SAME_SHARE, content_stems, has_negation, is_same_ask
 
 _SKILL_FILE = "SKILL.md"
 MIN_PEOPLE = 2  # people who must say a rule before it is proposed to the team unasked
@@ -107,7 +107,7 @@ def is_same_rule(one: str, other: str) -> bool:
     """Whether two rules are the same, matched like learnings."""
     from skilld.classify.said_already import is_same_change as matched
 
-    return folded(one) == folded(other) or matched(one, other)
+    return fold_case(one) == fold_case(other) or matched(one, other)
 
 
 def group_candidates(members: Iterable[Member]) -> list[Candidate]:
@@ -134,18 +134,20 @@ def _group_voices(voices: Sequence[Voice]) -> list[list[Voice]]:
         text, place = voice.record.rule, _scope(voice.record.place)
         known = by_words.get((text, place))
         if known is None:
-            known = by_words[text, place] = by_text.get((folded(text), place))
+            known = by_words[text, place] = by_text.get((fold_case(text), place))
         if known is None:
             stems = content_stems(text)
             likely = _likely_groups(stems, by_stem.setdefault(place, {}))
-            known = next((at for at in likely if same(stems, stems_of[at]) and _is_same_as(text, groups[at][0])), None)
+            known = next(
+                (at for at in likely if is_same_ask(stems, stems_of[at]) and _is_same_as(text, groups[at][0])), None
+            )
             if known is None:
                 known = len(groups)
                 groups.append([])
                 stems_of.append(stems)
                 for stem in stems:
                     by_stem[place].setdefault(stem, []).append(known)
-            by_words[text, place] = by_text[folded(text), place] = known
+            by_words[text, place] = by_text[fold_case(text), place] = known
         groups[known].append(voice)
     return groups
 
@@ -156,14 +158,14 @@ def _likely_groups(stems: frozenset[str], by_stem: Mapping[str, Sequence[int]]) 
     A matching group lacks at most a share of 1 - SAME of these stems, so it has at least one of any larger subset: look
     up those that the fewest groups have.
     """
-    wanted = int((1 - SAME) * len(stems) + 1e-9) + 1  # 0.4 times 5 is less than 2
+    wanted = int((1 - MIN_SAME_SHARE) * len(stems) + 1e-9) + 1  # 0.4 times 5 is less than 2
     rare = sorted(stems, key=lambda stem: (len(by_stem.get(stem, ())), stem))[:wanted]
     return sorted({at for stem in rare for at in by_stem.get(stem, ())})
 
 
 def _is_same_as(one: str, first: Voice) -> bool:
     other = first.record.rule
-    return denies(one) == denies(other) and is_same_rule(one, other)
+    return has_negation(one) == has_negation(other) and is_same_rule(one, other)
 
 
 def _scope(place: str) -> str:

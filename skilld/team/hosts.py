@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 
 from skilld.errors import SkilldError
 from skilld.team.programs import find_program, run_program
-from skilld.text import cut
+from skilld.text import truncate
 
 _ADDRESS_PATTERN = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^@/]*@)?([\w.-]+)(?::\d+)?/|(?:[^@/:]+@)?([\w.-]+):(?!/))([\w./~+-]+?)(?:\.git)?/?"
@@ -135,7 +135,7 @@ class Host:
                 "Cannot query the Git host", f"{self._name} is not logged in to {self.place.hostname}"
             )
         if answer.status != 0:
-            raise SkilldError(f"{self._name} failed", cut(answer.err, 300))
+            raise SkilldError(f"{self._name} failed", truncate(answer.err, 300))
         try:
             return json.loads(answer.out)
         except (ValueError, RecursionError):

@@ -15,7 +15,7 @@ from skilld.classify.said_already import find_same_words
 from skilld.git import objects, refs
 from skilld.git.run import Git
 from skilld.team.candidates import Candidate, RemoteStatus, is_same_rule
-from skilld.words import content_stems, same
+from skilld.words import content_stems, is_same_ask
 
 TEAM_TRAILER, RULE_TRAILER, FILE_TRAILER = "Skilld-Team", "Skilld-Rule", "Skilld-File"
 _TRAILER_PATTERN = re.compile(rf"^[ \t>*-]*({TEAM_TRAILER}|{RULE_TRAILER}|{FILE_TRAILER}): (.{{1,600}})$", re.MULTILINE)
@@ -99,7 +99,8 @@ def is_said(rule: str, text: str) -> bool:
         return True
     stems = content_stems(rule)
     return any(
-        same(stems, content_stems(line)) and is_same_rule(rule, line.lstrip("-*+ ")) for line in text.splitlines()
+        is_same_ask(stems, content_stems(line)) and is_same_rule(rule, line.lstrip("-*+ "))
+        for line in text.splitlines()
     )
 
 

@@ -23,7 +23,7 @@ from skilld.team.project import INSTRUCTIONS, RuleTrailers, is_said, read_rules,
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.refs import ReadResult
 from skilld.team.sync import RULES_BRANCH, Hub
-from skilld.text import counted
+from skilld.text import pluralize
 
 TITLE = "Add rules that the team taught its agents"
 _NOT_OPENED = "No pull request was opened"
@@ -158,11 +158,11 @@ def describe(git: Git, tip: str, base: str, found: Sequence[Candidate], count: C
 def _describe_rule(git: Git, base: str, named: RuleTrailers, one: Candidate | None, count: Callable[[str], int]) -> str:
     lines = [f"### {as_code(named.rule)}", ""]
     if one is not None:
-        people, sessions = counted(one.people, "person", "people"), counted(one.sessions, "session")
+        people, sessions = pluralize(one.people, "person", "people"), pluralize(one.sessions, "session")
         lines.append(f"- {people}, {sessions}, since {one.since}")
         lines += [f"- in their words: {as_code(quote)}" for quote in one.quotes[:_MAX_QUOTES]]
     lines += [f"- flagged: {as_code(flag)}" for flag in rule_flags(named.rule)]
-    lines.append(f"- goes into {as_code(named.place)}; about {counted(count(named.rule), 'token')}")
+    lines.append(f"- goes into {as_code(named.place)}; about {pluralize(count(named.rule), 'token')}")
     for path, line in _contradictions(git, base, named).items():
         lines.append(f"- contradicts {as_code(path)}: {as_code(line)}")
     lines.append(f"- commit {named.commit[:12]}; to remove it: `git revert {named.commit[:12]}`")

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from skilld.errors import RefusedError
-from skilld.text import folded, safe_text
+from skilld.text import fold_case, safe_text
 from skilld.types import Kind, TargetKind
 
 VERSION = 1
@@ -99,7 +99,7 @@ _TITLE = "The record was rejected"
 
 def rule_key(rule: str, place: str) -> str:
     """Return the key of a rule in a file, from its words without case and white space."""
-    return hashlib.sha256(f"{folded(rule)}\n{place}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{fold_case(rule)}\n{place}".encode()).hexdigest()[:16]
 
 
 def is_person_name(name: str) -> bool:

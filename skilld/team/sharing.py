@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from skilld.clock import day, seconds
+from skilld.clock import local_day, parse_time
 from skilld.exchange.outgoing import LeakCheck, SessionWords, names_session
 from skilld.proposals.model import ACROSS_PREFIX, EVALS_PREFIX, REMEDY_PREFIX
 from skilld.store import Store
 from skilld.team.records import Record, RecordType, combine, refusal_reason, rule_key
-from skilld.text import cut, fold, one_line
+from skilld.text import fold, one_line, truncate
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 
 _MAX_QUOTE = 200
@@ -90,7 +90,7 @@ def gather_records(store: Store, repo: str, guard: Guard, *, quotes: bool, with_
                 continue
             quote = update.quote or next((one.quote for one in proposal.evidence if one.quote), "")
             if quotes and not guard.refusal(quote):
-                record = replace(record, quote=cut(one_line(fold(quote)), _MAX_QUOTE))
+                record = replace(record, quote=truncate(one_line(fold(quote)), _MAX_QUOTE))
             rules[key] = combine(rules[key], record) if key in rules else record
     found.records = [*rules.values(), *(record for key, record in gone.items() if key not in rules)]
     return found
@@ -126,4 +126,4 @@ def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided
 
 
 def _day(at: str) -> str:
-    return at[:10] if seconds(at) is not None else day(0.0)
+    return at[:10] if parse_time(at) is not None else local_day(0.0)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import in_shell, read_plain
+from skilld.files import read_regular, shell_quoted
 from skilld.git.run import Git
 from skilld.team.programs import find_program, run_program
 
@@ -73,7 +73,7 @@ def _read_key(path: Path) -> SigningKey:
     private = _private_key_path(path)
     public = private.with_name(f"{private.name}.pub")
     try:
-        words = read_plain(public, _MAX_KEY_BYTES)[0].decode("utf-8").split()
+        words = read_regular(public, _MAX_KEY_BYTES)[0].decode("utf-8").split()
         if len(words) > 1 and _blob_type(words[1]) == words[0].encode():
             return SigningKey(path, " ".join(words[:2]))
         why = "it is not an SSH public key"
@@ -81,7 +81,7 @@ def _read_key(path: Path) -> SigningKey:
         why = error.strerror or "it cannot be read"
     except ValueError:
         why = "it is not an SSH public key"
-    remedy = f"Create it: ssh-keygen -y -f {in_shell(private)} > {in_shell(public)}"
+    remedy = f"Create it: ssh-keygen -y -f {shell_quoted(private)} > {shell_quoted(public)}"
     raise SkilldError(_TITLE, f"{public}: {why}", remedy)
 
 
@@ -100,7 +100,7 @@ def sign_commit(commit: bytes, key: SigningKey, environment: Mapping[str, str], 
         program, ["-Y", "sign", "-n", _NAMESPACE, "-f", str(key.path)], environment, folder, stdin=commit
     )
     if answer.status != 0 or b"BEGIN SSH SIGNATURE" not in answer.out:
-        remedy = f"Add it to your SSH agent: ssh-add {in_shell(_private_key_path(key.path))}"
+        remedy = f"Add it to your SSH agent: ssh-add {shell_quoted(_private_key_path(key.path))}"
         raise SkilldError(_TITLE, f"{key.path} could not be used: {answer.err or 'ssh-keygen failed'}", remedy)
     lines = answer.out.strip().split(b"\n")
     head, _, message = commit.partition(b"\n\n")

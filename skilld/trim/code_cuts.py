@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from skilld.classify.offline.sections import BlockKind
 from skilld.markdown import structure
-from skilld.text import fold, folded
+from skilld.text import fold, fold_case
 from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, make_cut, mentions, order_cuts
 from skilld.trim.units import ParsedFile, heading_lines
 
@@ -80,7 +80,7 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
         if at not in free:
             continue
         said = seen.get(unit.key)
-        if said is not None and len(folded(unit.text)) >= _MIN_DUPLICATE:
+        if said is not None and len(fold_case(unit.text)) >= _MIN_DUPLICATE:
             chosen[at] = CutReason.TWICE, said
         elif unit.kind is BlockKind.PARAGRAPH and _BADGES.fullmatch(unit.text):
             chosen[at] = CutReason.BADGE, ""
@@ -88,7 +88,7 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
             chosen[at] = CutReason.DEAD, ""
         elif (
             parsed.text_lines(unit.first, unit.last) <= set(known.unused)
-            and folded(unit.text.lstrip("-*+ ")) not in known.own
+            and fold_case(unit.text.lstrip("-*+ ")) not in known.own
         ):
             chosen[at] = CutReason.UNUSED, ""
         seen.setdefault(unit.key, f"line {parsed.line(unit.first)}")

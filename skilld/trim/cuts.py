@@ -15,7 +15,7 @@ from enum import StrEnum
 from skilld.edit.operations import MAX_CHANGED_CHARACTERS, MAX_CHANGED_LINES, anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.markdown.structure import Section
-from skilld.text import cut, fold, folded
+from skilld.text import fold, fold_case, truncate
 from skilld.trim.equivalence import binding_words
 from skilld.trim.units import ParsedFile, emptied_sections, heading_lines, lead_followers, whole_units
 from skilld.types import Operation
@@ -65,7 +65,7 @@ class Cut:
         operation = self.operations[0]
         if self.name:  # independent of the model's wording
             return f"{self.why.name}\n{self.name}"
-        return f"{self.why.name}\n{folded(operation.anchor)}\n{folded(operation.text)}"
+        return f"{self.why.name}\n{fold_case(operation.anchor)}\n{fold_case(operation.text)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class _Headings:
             return True
         if any(link in text.casefold() for at, text in enumerate(body) if at not in lines):
             return True
-        if any(folded(text.strip()) in self._kept.own for text in body[lines.start : section.start]):
+        if any(fold_case(text.strip()) in self._kept.own for text in body[lines.start : section.start]):
             return True
         if not any(at in self._judged for at in self._parsed.units_within(section)):
             return False
@@ -243,7 +243,7 @@ def make_cut(parsed: ParsedFile, first: int, stop: int, reason: Reason, count: C
     lost = (
         "nothing"
         if why in {CutReason.TWICE, CutReason.EMPTY, CutReason.CONTENTS, CutReason.BADGE}
-        else cut(fold(text), MAX_SHOWN)
+        else truncate(fold(text), MAX_SHOWN)
     )
     return Cut(parsed.line(first), parsed.line(stop - 1), why, lost, count(text + "\n"), (operation,), where)
 

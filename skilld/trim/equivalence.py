@@ -11,7 +11,15 @@ from collections import Counter
 
 from skilld.classify.offline.choices import DISTINCTIVE_CHOICES, changed_choice, choices, is_reversed_choice
 from skilld.trim.units import announces
-from skilld.words import content_stems, denies, held_in, names, numbers, other_tongue, share_held
+from skilld.words import (
+    content_stems,
+    has_negation,
+    is_other_language,
+    matching_share,
+    matching_words,
+    numbers,
+    proper_names,
+)
 
 _MIN_IN_FILE = 0.67  # share of the words that the rest of the file contains
 _MIN_IN_OTHER = 0.33  # share of the words that the other text contains, including its heading
@@ -65,7 +73,7 @@ def binding_words(text: str) -> Counter[str]:
 def is_covered(text: str, heading: str, other: str, others_heading: str, rest: str) -> bool:
     """Whether `other`, under its heading, says what `text` says; `rest` is all that stays of the file, with `other`."""
     text, by = _MARKER.sub("", text), f"{others_heading}\n{other}"
-    if not numbers(text) <= numbers(by) or (denies(text) and not denies(by)):
+    if not numbers(text) <= numbers(by) or (has_negation(text) and not has_negation(by)):
         return False
     bound, there = set(binding_words(text)), set(binding_words(by))
     if not bound - _STRICT <= there or (bound & _STRICT and not there & _STRICT):
@@ -93,7 +101,7 @@ def _words_remain(text: str, heading: str, rest: str) -> bool:
 def _names_remain(text: str, rest: str) -> bool:
     if not _choices_named(text) <= _choices_named(rest) or not _technical_terms(text) <= _technical_terms(rest):
         return False
-    return names(text) <= names(rest) | {word.lower() for word in re.findall(r"\w+", rest)}
+    return proper_names(text) <= proper_names(rest) | {word.lower() for word in re.findall(r"\w+", rest)}
 
 
 def checked_rewording(text: str, new: str) -> str:
@@ -104,7 +112,7 @@ def checked_rewording(text: str, new: str) -> str:
         new = heads[0] + new.lstrip()
     bare, left = _MARKER.sub("", text), _MARKER.sub("", new)
     as_many = new.count("\n") <= text.count("\n") and all(map(_WORD.search, new.split("\n")))
-    if other_tongue(_ENGLISH_WORDS, bare) or not as_many:
+    if is_other_language(_ENGLISH_WORDS, bare) or not as_many:
         return ""
     same = _MARKER.findall(new) == heads and _VERBATIM.findall(bare) == _VERBATIM.findall(left)
     return new if same and binding_words(bare) == binding_words(left) and _means_the_same(bare, left) else ""
@@ -124,12 +132,16 @@ def _means_the_same(text: str, new: str) -> bool:
         return False
     if _technical_terms(text) != _technical_terms(new) or is_reversed_choice(text, new):
         return False
-    if not names(text) <= names(new) | {word.lower() for word in re.findall(r"\w+", new)}:
+    if not proper_names(text) <= proper_names(new) | {word.lower() for word in re.findall(r"\w+", new)}:
         return False
     words, left = content_stems(text), content_stems(new)
-    kept = not words or share_held(words, left) >= _MIN_KEPT
+    kept = not words or matching_share(words, left) >= _MIN_KEPT
     listed = [content_stems(part) for part in _LIST_SEPARATOR.split(text)]
-    return kept and len(held_in(left, words)) == len(left) and all(held_in(part, left) for part in listed if part)
+    return (
+        kept
+        and len(matching_words(left, words)) == len(left)
+        and all(matching_words(part, left) for part in listed if part)
+    )
 
 
 def _choices_named(text: str) -> set[str]:

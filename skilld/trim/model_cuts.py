@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from skilld.classify.offline.sections import BlockKind
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.errors import SkilldError
-from skilld.text import cut, fold, folded
+from skilld.text import fold, fold_case, truncate
 from skilld.trim.code_cuts import FileFacts, unmanaged_units
 from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, Reason, cuts, order_cuts
 from skilld.trim.equivalence import binding_words, checked_rewording, is_covered, is_redundant
@@ -58,14 +58,14 @@ def _lines_between(parsed: ParsedFile, start: int, stop: int) -> list[tuple[int,
 def _editable_pieces(parsed: ParsedFile, known: FileFacts) -> set[Piece]:
     """Return the pieces that no program manages and no person said, without code and unclosed quotations."""
     own = set(known.own)
-    free = {at for at in unmanaged_units(parsed) if folded(parsed.units[at].text.strip().lstrip("-*+ ")) not in own}
+    free = {at for at in unmanaged_units(parsed) if fold_case(parsed.units[at].text.strip().lstrip("-*+ ")) not in own}
     return {
         part
         for part in pieces(parsed)
         if part.unit in free
         and not is_code(part.text)
         and is_balanced(part.text)
-        and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in part.text.split("\n"))
+        and own.isdisjoint(fold_case(line.strip().lstrip("-*+ ")) for line in part.text.split("\n"))
     }
 
 
@@ -201,7 +201,10 @@ def _rewording_cut(
     new = "\n".join(line for _, text in reversed(edits) for line in text)
     lost = [word for word in dict.fromkeys(old.split()) if content_stems(word) - content_stems(new)]
     quoted = ", ".join(f"\u201c{fold(word.strip('.,:;'))}\u201d" for word in lost)
-    what = cut(f"the {'word' if len(lost) == 1 else 'words'} {quoted}", MAX_SHOWN) if lost else "filler words only"
+    what = truncate(f"the {'word' if len(lost) == 1 else 'words'} {quoted}", MAX_SHOWN) if lost else "filler words only"
     first, last = edits[-1][0].start, edits[0][0].stop - 1
-    saved, name = count(old + "\n") - count(new + "\n"), f"{folded(title)} {sum(one[0] == title for one in runs[:at])}"
+    saved, name = (
+        count(old + "\n") - count(new + "\n"),
+        f"{fold_case(title)} {sum(one[0] == title for one in runs[:at])}",
+    )
     return Cut(parsed.line(first), parsed.line(last), CutReason.SHORTER, what, saved, tuple(operations), name=name)

@@ -14,7 +14,7 @@ from skilld.git.state import is_own_project
 from skilld.proposals.model import TRIM_PREFIX
 from skilld.skills import Skill, Source, opt_out
 from skilld.targets.find import WorkingSession, file_refusal, project_refusal
-from skilld.text import counted
+from skilld.text import pluralize
 from skilld.trim.cuts import MODEL_REASONS, Cut, CutReason
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind
 
@@ -146,7 +146,7 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
     """Return the proposal of a cut, made at a time (RFC 3339). It is flagged, since nobody asked for it."""
     ref, cut = planned.ref, planned.cut
     where = f" ({cut.where})" if cut.where else ""
-    shorter, saved = cut.why is CutReason.SHORTER, counted(cut.tokens, "token")
+    shorter, saved = cut.why is CutReason.SHORTER, pluralize(cut.tokens, "token")
     changed = sum(one.anchor.count("\n") + 1 for one in cut.operations) if shorter else cut.last - cut.line + 1
     return Proposal(
         id=hashlib.sha256(planned.batch.encode()).hexdigest()[:8],
@@ -154,7 +154,7 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
         skill=ref.name,
         path=ref.path,
         operations=cut.operations,
-        summary=f"{'shorten' if shorter else 'cut'} {counted(changed, 'line')}, {saved}",
+        summary=f"{'shorten' if shorter else 'cut'} {pluralize(changed, 'line')}, {saved}",
         reason=f"{'Shortened' if shorter else 'Cut'} because {cut.why.value}{where}. This saves {saved}, "
         f"as counted by {tokenizer}.",
         kind=Kind.CHANGE_STEP if shorter else Kind.REMOVE_STEP,

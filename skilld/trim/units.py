@@ -14,7 +14,7 @@ from skilld.classify.offline.sections import BlockKind, ProseBlock
 from skilld.classify.offline.sections import sections as prose_sections
 from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, SkillFile, parse
-from skilld.text import folded
+from skilld.text import fold_case
 
 _MAX_LEAD = 200  # characters of a paragraph that only introduces a list
 _SENTENCE = re.compile(r"[.!?][*_)\"']?\s")
@@ -60,7 +60,7 @@ class Unit:
     @property
     def key(self) -> tuple[str, str]:
         """Its identity: the same words under the same heading."""
-        return folded(self.heading), folded(self.text)
+        return fold_case(self.heading), fold_case(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import pytest
 from skilld import __version__
 from skilld.agents import ADAPTERS
 from skilld.cli.common import store
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.daemon.lock import Lock
 from skilld.protocol import BatchJob
 from skilld.store import Store
@@ -209,7 +209,7 @@ def test_a_back_end_that_answers_is_asked_nothing_of_the_persons_and_booked(pati
 
 
 def test_09_a_budget_that_is_spent(patient: Patient) -> None:
-    store().usage.add(day(time.time()), "m", "", Usage(calls=60))
+    store().usage.add(local_day(time.time()), "m", "", Usage(calls=60))
     patient.set(SKILLD_MODEL="openai/stub", OPENAI_API_KEY="dummy")
     said = patient.examine("--ask")
     assert failed(said) == {"budget", "judge"}

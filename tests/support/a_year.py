@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.kit.year import DAY, START, Truth, sessions, truths
-from skilld.clock import day, rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.effect.figures import RuleState
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -38,7 +38,7 @@ def live(home: Path, store: Store, seed: int = 5) -> None:
         for week in range(30, 53):
             spent = Usage(chance.randrange(4, 40), chance.randrange(9_000, 90_000), 4_000, chance.uniform(0.02, 0.4))
             model = "openai/gpt-5-mini" if week < 45 else "anthropic/claude-haiku-4-5"
-            store.usage.add(day(START + week * _WEEK), model, "release-notes", spent)
+            store.usage.add(local_day(START + week * _WEEK), model, "release-notes", spent)
         for number in range(9):
             store.learnings.add(_learning(number, home / _PROJECTS[number % 2], START + (4 * number + 12) * _WEEK))
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import build_skill
 from skilld.mining.selection import judge
@@ -26,7 +26,7 @@ from skilld.mining.values import Candidate, Judgement
 from support.waiting import LIMIT
 
 DAY = "2026-11-20"
-NOW = seconds("2026-11-20T09:00:00Z") or 0.0
+NOW = parse_time("2026-11-20T09:00:00Z") or 0.0
 
 DATA = Path(__file__).parents[1] / "data" / "tasks"
 

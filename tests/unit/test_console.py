@@ -88,14 +88,14 @@ def test_a_file_is_linked_where_the_terminal_shows_links(
     environment: dict[str, str], target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "box")
-    assert console.link_to("/a b/AGENTS.md", 7, environment) == target
+    assert console.link_address("/a b/AGENTS.md", 7, environment) == target
 
 
 def test_no_name_of_a_file_gets_out_of_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "bo\x1bx")
-    target = console.link_to("/a\x1b\\\x07;\n\udcff/é.md", 0, {"FORCE_HYPERLINK": "1"})
+    target = console.link_address("/a\x1b\\\x07;\n\udcff/é.md", 0, {"FORCE_HYPERLINK": "1"})
     assert target == "file://bo%1Bx/a%1B%5C%07%3B%0A%FF/%C3%A9.md"
-    assert console.link_to("C:/x", 1, {"FORCE_HYPERLINK": "1"}) == ""
+    assert console.link_address("C:/x", 1, {"FORCE_HYPERLINK": "1"}) == ""
 
 
 def test_what_is_piped_has_no_links(monkeypatch: pytest.MonkeyPatch) -> None:

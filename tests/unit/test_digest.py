@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.notify.notice import Digest, NoticeRules, PastNotice, is_quiet, next_digest
 from skilld.settings import Notify
 
@@ -131,7 +131,7 @@ def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than
         if digest := next_digest(waiting, causes, shown, rules, now):
             assert not is_quiet(hours, now)
             shown.append(PastNotice(now, frozenset(digest.proposals), frozenset(digest.causes)))
-            assert sum(day(notice.at) == day(now) for notice in shown) <= per_day
+            assert sum(local_day(notice.at) == local_day(now) for notice in shown) <= per_day
             assert set(digest.proposals) == set(waiting)
             causes = []
             silent_since = now if waiting else None
@@ -139,5 +139,5 @@ def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than
             assert now - silent_since <= DAY + _STEP, "silent for more than a day"
     gaps = [later.at - earlier.at for earlier, later in pairwise(shown)]
     assert all(gap >= between * 60 for gap in gaps)
-    told = [(day(notice.at), cause) for notice in shown for cause in notice.causes]
+    told = [(local_day(notice.at), cause) for notice in shown for cause in notice.causes]
     assert len(told) == len(set(told)), "a cause twice on one day"

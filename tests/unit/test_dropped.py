@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.errors import RefusedError
 from skilld.proposals import staging
 from skilld.proposals.amend import restore, stage_and_store
@@ -58,7 +58,7 @@ def get(store: Store, name: str) -> Proposal:
 
 
 def days_pass(store: Store, name: str, hours: float) -> None:
-    since = (seconds(store.proposals.missing_since(name)) or 0.0) - hours * 3600
+    since = (parse_time(store.proposals.missing_since(name)) or 0.0) - hours * 3600
     from skilld.clock import rfc3339
 
     store.proposals.set_missing(name, rfc3339(since))
@@ -73,7 +73,7 @@ def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(
     before = snapshot(person.root)
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped", "p2": "dropped", "p3": "dropped"}
-    p1, now = get(store, "p1"), seconds(store.proposals.missing_since("p1")) or 0.0
+    p1, now = get(store, "p1"), parse_time(store.proposals.missing_since("p1")) or 0.0
     ways = "to bring it back: skilld restore p1; to reject it now: skilld reject p1"
     said = f"dropped; will be rejected in 24 hours ({ways})"
     assert describe_standing(store, p1, now) == said

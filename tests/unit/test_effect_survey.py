@@ -18,7 +18,7 @@ from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.prompt import Prompt
 from skilld.classify.reply import parse_repeats
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.effect import survey as module
 from skilld.effect.model_questions import rule_key
 from skilld.effect.survey import survey
@@ -133,7 +133,7 @@ def test_a_clock_that_is_behind_is_told_by_the_file(
     shift: float,
 ) -> None:
     """Only of a transcript that has come since skilld is there; an old one is a session of its own time."""
-    said = seconds("2026-11-22T10:00:00Z") or 0.0
+    said = parse_time("2026-11-22T10:00:00Z") or 0.0
     (session,) = surveyed(talk, home, at=said + hours * 3600, is_live=is_live).sessions
     assert session.at == said + shift * 3600
     assert {one.at for one in session.said} == {session.at}

@@ -15,7 +15,7 @@ from skilld.errors import SkilldError
 from skilld.evaluate.finding import judge, load
 from skilld.library.clusters import find_mentions
 from skilld.library.recommend import confidence_word, model_recommendations, recommend, skills_to_ask
-from skilld.meanings import kin, terms, words
+from skilld.meanings import related_stems, terms, words
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.store import Store
@@ -98,8 +98,8 @@ def test_no_text_of_a_search_is_a_query_of_the_index(store: Store, text: str) ->
 
 
 def test_kin_are_words_that_the_index_has_as_one() -> None:
-    assert {"rechnung", "factura"} <= set(kin("invoices"))
-    assert kin("change it") == []
+    assert {"rechnung", "factura"} <= set(related_stems("invoices"))
+    assert related_stems("change it") == []
 
 
 def test_a_model_answers_with_numbers_in_its_order() -> None:

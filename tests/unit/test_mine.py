@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task, detect_feedback, summarize
 from skilld.mining.sessions import Session
@@ -20,7 +20,7 @@ from skilld.types import Message, SkillUse, Span
 
 AT = "2026-01-05T10:00:00Z"
 LATER = "2026-01-05T12:00:00Z"
-NOW = (seconds(AT) or 0) + 86400
+NOW = (parse_time(AT) or 0) + 86400
 NOTES = Skill(
     "release-notes", Path("/shop/.claude/skills/release-notes/SKILL.md"), Source.PROJECT, Path("/shop"),
     ("claude-code",), FrontMatter("release-notes", "Writes the release notes of a version."),

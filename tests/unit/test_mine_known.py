@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece
 from skilld.mining.dedup import ProposalHistory
 from skilld.types import Evidence, Op, Operation, Proposal, State
@@ -19,7 +19,7 @@ DECIDED = "2026-03-02T09:00:00Z"
 
 
 def _ask(text: str, *, turn: str = "k9", at: str = "2026-03-01T09:00:00Z") -> Ask:
-    return Ask((Mention("fact", turn, text, text, "", "", "/shop", Piece("s9", seconds(at) or 0.0, 0.8)),))
+    return Ask((Mention("fact", turn, text, text, "", "", "/shop", Piece("s9", parse_time(at) or 0.0, 0.8)),))
 
 
 def _proposed(state: State, *, text: str = f"# Notes\n\n- {SAID}\n") -> Proposal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
@@ -14,7 +14,7 @@ from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.types import ToolOutcome
 
-NOW = seconds("2026-01-06T10:00:00Z") or 0.0
+NOW = parse_time("2026-01-06T10:00:00Z") or 0.0
 
 
 def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) -> Row:

@@ -8,7 +8,7 @@ from skilld.classify.offline.sections import BlockKind, body_lines, sections
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.said_already import find_same_meaning, find_same_words, says_already
 from skilld.effect.rule_lines import rules_in
-from skilld.words import denies, measures, stems
+from skilld.words import has_negation, numbers_by_unit, stems
 
 
 def test_stems_join_the_forms_of_a_word_and_leave_function_words_out() -> None:
@@ -18,8 +18,8 @@ def test_stems_join_the_forms_of_a_word_and_leave_function_words_out() -> None:
 
 
 def test_measures_name_numbers_by_their_neighbours() -> None:
-    assert measures("under 60 characters") == {"under": "60", "characters": "60"}
-    assert measures("version 1.2 of it") == {}
+    assert numbers_by_unit("under 60 characters") == {"under": "60", "characters": "60"}
+    assert numbers_by_unit("version 1.2 of it") == {}
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_rule_holds_each_time_whether_it_says_so_or_not(change: str, line: str
     ["do not", "never", "nunca", "не трогай", "不要", "しないで", "触りませんでした", "時間がないから", "no dates"],
 )
 def test_a_refusal_denies(text: str) -> None:
-    assert denies(text)
+    assert has_negation(text)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_refusal_denies(text: str) -> None:
     ["component tests", "always note it", "use pnpm", "notation", "すみません、見出しは太字で", "お願いできませんか"],
 )
 def test_an_order_does_not_deny(text: str) -> None:
-    assert not denies(text)
+    assert not has_negation(text)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import pytest
 from skilld import codec
 from skilld.cli import permissions
 from skilld.cli.parser import build_parser
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.effect.figures import RuleState
 from skilld.git import run as git_run
 from skilld.paths import places
@@ -411,7 +411,7 @@ def test_a_report_crosses_as_json() -> None:
 def test_the_review_has_it_as_a_tab_that_keeps_to_the_screen(home: Path) -> None:
     places().state.mkdir(parents=True)
     store = Store.open(places().database)
-    store.usage.add(day(time.time()), "m", "s", Usage(3, 1000, 10))
+    store.usage.add(local_day(time.time()), "m", "s", Usage(3, 1000, 10))
     store.close()
 
     async def story(screen: Screen) -> None:

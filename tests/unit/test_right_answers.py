@@ -16,7 +16,7 @@ from skilld.evaluate.batches import in_memory
 from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Operation, SkillDoc, Update, Usage
-from skilld.words import content_stems, share_held
+from skilld.words import content_stems, matching_share
 
 _DATA = json.loads((Path(__file__).parents[1] / "data" / "answers" / "own.json").read_text("utf-8"))
 
@@ -109,7 +109,7 @@ def _unspoken(row: dict[str, Any]) -> list[str]:
     touched = [line for one in operations if one["op"].endswith("section") for line in _section(text, one["anchor"])]
     lines, named = [], False
     for line in filter(str.strip, text.split("\n")):
-        speaks = share_held(content_stems(line), spoken) > 0
+        speaks = matching_share(content_stems(line), spoken) > 0
         named = speaks if line.startswith("#") else named
         if not (speaks or named or line.startswith("# ") or line in touched) and text.count(line) == 1:
             lines.append(line)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skilld.errors import SkilldError
 from skilld.skills.spec import find_faults, read_front
 from skilld.skills.write import compose
-from skilld.text import cut, fold, safe_text
+from skilld.text import fold, safe_text, truncate
 
 yaml = pytest.importorskip("yaml", reason="litellm brings it; without it there is nothing to compare with")
 
@@ -118,7 +118,7 @@ _VALUES = st.one_of(st.text(max_size=80), st.text(alphabet=" \n\t:#'\"\\|>-?&*!%
 
 @given(_VALUES, _VALUES)
 def test_whatever_the_words_what_is_composed_is_a_skill_and_reads_back(description: str, value: str) -> None:
-    said = cut(fold(safe_text(description)), 1024)
+    said = truncate(fold(safe_text(description)), 1024)
     if not said:
         with pytest.raises(SkilldError, match="it has no description"):
             compose("notes", description, "Take them.", {})

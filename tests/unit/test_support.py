@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skilld.classify.endorsement import is_bare_assent
 from skilld.classify.polarity import seems_reversed
 from skilld.classify.support import Support, adds_nothing, check_support, exact_tokens, holds_token, is_empty_request
-from skilld.words import comparable, content_stems, mistyped, names, same_stem, stem
+from skilld.words import content_stems, is_mistyped, normalize, proper_names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
 SKILL = "# Release notes\n\n- One line per entry, at most 80 characters.\n- Run `make notes` first."
@@ -114,7 +114,7 @@ def test_what_the_skill_has_may_be_said_again_but_does_not_carry_a_change_alone(
     ],
 )
 def test_a_token_must_stand_there_on_its_own(token: str, text: str, held: bool) -> None:  # noqa: FBT001 - a table
-    assert holds_token(token, comparable(text)) is held
+    assert holds_token(token, normalize(text)) is held
 
 
 def test_exact_tokens_are_what_may_not_be_paraphrased() -> None:
@@ -136,7 +136,7 @@ def test_exact_tokens_are_what_may_not_be_paraphrased() -> None:
 
 
 def test_names_are_capitalised_words_inside_a_sentence() -> None:
-    assert names("Use Vitest, not Jest. Ask Ada's team.") == {"vitest", "jest", "ada"}
+    assert proper_names("Use Vitest, not Jest. Ask Ada's team.") == {"vitest", "jest", "ada"}
 
 
 @pytest.mark.parametrize(
@@ -162,15 +162,15 @@ def test_different_words_are_not(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(("one", "other"), [("conosl", "consol"), ("comit", "commit"), ("branchh", "branch")])
 def test_a_slip_of_the_finger_makes_no_other_word(one: str, other: str) -> None:
-    assert mistyped(one, other)
-    assert mistyped(other, one)
+    assert is_mistyped(one, other)
+    assert is_mistyped(other, one)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("adapt", "adopt"), ("form", "from"), ("import", "export"), ("test", "tests")]
 )
 def test_words_that_differ_in_a_letter_are_not_one(one: str, other: str) -> None:
-    assert not mistyped(one, other)
+    assert not is_mistyped(one, other)
 
 
 def test_latin_words_inside_unspaced_script_are_words() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.text import cut, ended_like, fold, folded, one_line, safe_text, sentences
+from skilld.text import fold, fold_case, join_sentences, match_full_stop, one_line, safe_text, truncate
 
 
 def test_fold_makes_every_run_of_white_space_one_blank() -> None:
@@ -15,7 +15,7 @@ def test_fold_makes_every_run_of_white_space_one_blank() -> None:
 
 
 def test_folded_texts_are_the_same_in_any_case() -> None:
-    assert folded(" Run\n MAKE\ttest ") == folded("run make TEST") == "run make test"
+    assert fold_case(" Run\n MAKE\ttest ") == fold_case("run make TEST") == "run make test"
 
 
 def test_one_line_holds_no_line_end_and_nothing_that_a_terminal_obeys() -> None:
@@ -23,8 +23,8 @@ def test_one_line_holds_no_line_end_and_nothing_that_a_terminal_obeys() -> None:
 
 
 def test_cut_keeps_head_and_tail_and_marks_the_gap() -> None:
-    assert cut("abcdefghijkl", 12) == "abcdefghijkl"
-    assert cut("abcdefghijklm", 12) == "abcdef … klm"
+    assert truncate("abcdefghijkl", 12) == "abcdefghijkl"
+    assert truncate("abcdefghijklm", 12) == "abcdef … klm"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_cut_keeps_head_and_tail_and_marks_the_gap() -> None:
     ],
 )
 def test_a_text_ends_like_most_others(text: str, others: list[str], out: str) -> None:
-    assert ended_like(text, others) == out
+    assert match_full_stop(text, others) == out
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_text_ends_like_most_others(text: str, others: list[str], out: str) ->
     ],
 )
 def test_sentences_stand_one_behind_the_other_each_once_and_ended(texts: tuple[str, ...], out: str) -> None:
-    assert sentences(texts) == out
+    assert join_sentences(texts) == out
 
 
 @given(st.text(max_size=60), st.integers(8, 40))
 def test_a_cut_text_is_never_longer_than_the_limit(text: str, limit: int) -> None:
-    shown = cut(text, limit)
+    shown = truncate(text, limit)
     assert len(shown) <= limit
     assert shown == text or (text.startswith(shown[:3]) and text.endswith(shown[-1]))
 

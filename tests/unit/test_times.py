@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from skilld.clock import ago, day, next_day, rfc3339, seconds
+from skilld.clock import local_day, next_day, parse_time, rfc3339, time_ago
 
 
 def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:
     assert rfc3339(1772442000.9) == "2026-03-02T09:00:00Z"
-    assert seconds("2026-03-02T09:00:00Z") == 1772442000.0
+    assert parse_time("2026-03-02T09:00:00Z") == 1772442000.0
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:
     ],
 )
 def test_a_time_that_cannot_be_read_is_none(text: str | None, expected: float | None) -> None:
-    assert seconds(text) == expected
+    assert parse_time(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def test_a_time_that_cannot_be_read_is_none(text: str | None, expected: float | 
     ],
 )
 def test_how_long_ago_is_said_in_the_largest_whole_unit(passed: int, words: str) -> None:
-    assert ago(1000.0, 1000.0 + passed) == words
+    assert time_ago(1000.0, 1000.0 + passed) == words
 
 
 def test_what_never_was_is_never() -> None:
-    assert ago(None, 1000.0) == "never"
+    assert time_ago(None, 1000.0) == "never"
 
 
 def test_a_day_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,11 +53,11 @@ def test_a_day_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         monkeypatch.setenv("TZ", "Pacific/Honolulu")  # ten hours behind
         time.tzset()
-        assert day(moment) == "2026-03-01"
+        assert local_day(moment) == "2026-03-01"
         assert next_day(moment) == 1772445600.0
         monkeypatch.setenv("TZ", "Asia/Tokyo")
         time.tzset()
-        assert day(moment) == "2026-03-02"
+        assert local_day(moment) == "2026-03-02"
     finally:
         monkeypatch.undo()
         time.tzset()

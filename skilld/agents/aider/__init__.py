@@ -17,7 +17,7 @@ from typing import Any
 from skilld.agents.base import AgentInfo, ReadFile, hash_name, short
 from skilld.agents.declared import local_time
 from skilld.agents.skill_reads import use_of_path
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
 
 # Aider's list of what was typed, `.aider.input.history`: a time, then the lines, each after a `+`.
@@ -53,7 +53,7 @@ def read_typed_list(data: bytes) -> list[TypedEntry]:
 
 def _add_entry(entries: list[TypedEntry], time: str, words: str) -> None:
     utc = local_time(time)
-    at = seconds(utc) or 0.0
+    at = parse_time(utc) or 0.0
     if entries and entries[-1].words == words and 0 <= at - entries[-1].at < _DUPLICATE_SECONDS:
         entries[-1] = TypedEntry(words, entries[-1].time, entries[-1].utc, entries[-1].at, twice=True)
     else:

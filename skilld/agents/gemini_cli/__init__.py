@@ -32,7 +32,7 @@ from skilld.agents.skill_reads import uses_of_call
 from skilld.agents.tools import RecordReader, bounded, outcome_of_shell
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrappers import Wrappers, option_labels, possible_picks, typed_answer
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.types import (
     Event,
     How,
@@ -160,7 +160,7 @@ def read_log(data: bytes) -> Sequence[Entry] | None:
     if log is None:
         return None
     return [
-        Entry(string(line.get("message")), short(line.get("sessionId")), seconds(utc(line.get("timestamp"))))
+        Entry(string(line.get("message")), short(line.get("sessionId")), parse_time(utc(line.get("timestamp"))))
         for line in objects(log)
         if line.get("type") == "user"
     ]

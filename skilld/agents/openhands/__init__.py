@@ -16,7 +16,7 @@ from skilld.agents.base import AgentInfo, ReadFile, SessionFiles, mapping, objec
 from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, local_time, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gatherers import EventFolder
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.types import How
 
 _STATE = "base_state.json"
@@ -38,7 +38,7 @@ def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
 def _is_attended(events: Iterator[Record]) -> bool:
     working, replied = False, None
     for event in events:
-        kind, source, at = event.get("kind"), event.get("source"), seconds(local_time(event.get("timestamp")))
+        kind, source, at = event.get("kind"), event.get("source"), parse_time(local_time(event.get("timestamp")))
         if kind in _PERSON_EVENTS:
             return True
         if kind == "MessageEvent" and source == "user":

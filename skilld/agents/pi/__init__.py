@@ -16,7 +16,7 @@ from skilld.agents.base import AgentInfo, RecordParser, hash_name, mapping, obje
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of_call
 from skilld.agents.tools import bounded
 from skilld.agents.wrappers import TemplateLookup, Wrappers, no_templates, typed_arguments
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
 # Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do. A
@@ -51,7 +51,7 @@ class Presence:
         kind = string(entry.get("type"))
         role = string(mapping(entry.get("message")).get("role"))
         if kind == "session":
-            self._begun = seconds(utc(entry.get("timestamp")))
+            self._begun = parse_time(utc(entry.get("timestamp")))
         elif role == "user":
             self._prompted = True
         elif role == "bashExecution" or (kind in _TERMINAL_ENTRIES and self._prompted):
@@ -71,7 +71,7 @@ class Presence:
 
     def was_busy(self, entry: Mapping[str, Any]) -> bool:
         """Whether a prompt had to wait until the agent took it."""
-        typed, taken = _typed_at(entry), seconds(utc(entry.get("timestamp")))
+        typed, taken = _typed_at(entry), parse_time(utc(entry.get("timestamp")))
         return typed is not None and taken is not None and taken - typed > _BUSY_SECONDS
 
 

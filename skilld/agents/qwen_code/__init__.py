@@ -22,7 +22,7 @@ from skilld.agents.skill_reads import PendingCalls, uses_of_call
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import COMMAND
 from skilld.agents.wrappers import option_labels
-from skilld.clock import seconds
+from skilld.clock import parse_time
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
@@ -185,7 +185,7 @@ class QwenParser(RecordParser[Event]):
     def _on_system(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         body = mapping(record.get("systemPayload"))
         if record.get("subtype") == "slash_command":
-            self._on_command(body, seconds(utc(record.get("timestamp"))), span)
+            self._on_command(body, parse_time(utc(record.get("timestamp"))), span)
         if record.get("subtype") == "file_history_snapshot":
             return self._on_snapshot(body)
         event = mapping(body.get("uiEvent"))
@@ -266,7 +266,7 @@ class QwenParser(RecordParser[Event]):
 
 def _is_expansion(command: _Command, turn: Turn) -> bool:
     """Whether a user record is what a slash command became, not the next prompt after one that asked no model."""
-    at = seconds(turn.at)
+    at = parse_time(turn.at)
     is_prompt = command.at is not None and at is not None and at - command.at < _EXPANSION_SECONDS
     return is_prompt or turn.text.rstrip().endswith(command.raw)
 

@@ -48,7 +48,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.subject import fill_pronoun, text_before_quote
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
-from skilld.words import content_stems, is_about, other_tongue
+from skilld.words import content_stems, is_about, is_other_language
 
 _UNCLEAR_CONFIDENCE = 0.4  # of a wish that cannot be proposed in its words
 _OPENING_CHARACTERS = 2000  # of a skill, which show its language
@@ -210,7 +210,7 @@ def _is_about_skill(
     agent's last message.
     """
     opening = skill.text[:_OPENING_CHARACTERS]
-    translated = other_tongue(change, opening) or match.language not in likely_languages(opening)
+    translated = is_other_language(change, opening) or match.language not in likely_languages(opening)
     refused = refused_part(change) if match.cue is Cue.PRACTICE and not translated else ""
     if refused and not stems(refused) & stems(skill.text):
         return False  # "the red one, not the blue one" refuses nothing that the skill wants

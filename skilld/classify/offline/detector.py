@@ -23,7 +23,7 @@ from skilld.classify.offline.product import (
 from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, halves, parts
 from skilld.text import fold
-from skilld.words import count_words, denies
+from skilld.words import count_words, has_negation
 
 _MAX_LENGTH = 500  # characters of one clause: longer ones are pasted or dictated
 _MAX_CLAUSES = 300  # of a turn: of more only the first and last, since people put wishes at the ends
@@ -153,7 +153,7 @@ def _match_statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
     bare, language = fold(part.text), turn.main
     if clause.question or len(bare) > _MAX_STATEMENT or count_words(bare) < _MIN_STATEMENT_WORDS:
         return None
-    if not (language.dissent.search(bare) or language.duties.search(bare) or denies(bare)):
+    if not (language.dissent.search(bare) or language.duties.search(bare) or has_negation(bare)):
         return None
     rest = after_opener(bare, language)
     of_now = any(one.asks.match(rest) or one.passing.search(rest) for one in turn.languages)
@@ -460,7 +460,7 @@ def _comes_back(clause: Clause, bare: str, languages: Sequence[Language]) -> boo
 
 def _begins_negated(rest: str, language: Language) -> bool:
     """Whether a clause begins with a negation."""
-    return denies(rest[:_OPENING_CHARACTERS]) or bool(language.dissent.match(rest[:_OPENING_CHARACTERS]))
+    return has_negation(rest[:_OPENING_CHARACTERS]) or bool(language.dissent.match(rest[:_OPENING_CHARACTERS]))
 
 
 def _begins_as_order(typed: str, languages: Sequence[Language]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
 from skilld.text import fold
-from skilld.words import content_stems, denies, stems
+from skilld.words import content_stems, has_negation, stems
 
 _MAX_LENGTH = 280  # characters
 _MAX_INPUT = 1000  # characters considered of a match
@@ -87,7 +87,7 @@ def phrase_joined(match: Match) -> Phrase:
 
 def _says_enough(text: str) -> bool:
     """Whether `text` has content: two stems, or one with a negation ("no abbreviations") or enough words."""
-    told = denies(text) or _STANDS_ALONE.match(text) or len(text.split()) >= _MIN_WORDS
+    told = has_negation(text) or _STANDS_ALONE.match(text) or len(text.split()) >= _MIN_WORDS
     return len(stems(text)) >= _MIN_COUNT - bool(told)
 
 
@@ -97,7 +97,7 @@ def _without_complaints(said: str) -> str:
         before, behind = said[: found.start()].rstrip(), said[found.end() :].lstrip(" ,;:–—-")
         if not _says_enough(f"{before} {behind}"):
             continue
-        told_again = content_stems(before) <= content_stems(behind) and denies(before) <= denies(behind)
+        told_again = content_stems(before) <= content_stems(behind) and has_negation(before) <= has_negation(behind)
         colon = said[found.end() :].lstrip().startswith(":")
         seam = "" if not before or behind[:1] in {"", ".", "!"} else "; " if colon else ", "
         said = behind if told_again and _says_enough(behind) else f"{before}{seam}{behind}"

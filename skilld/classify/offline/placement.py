@@ -11,9 +11,9 @@ from skilld.classify.offline.choices import TOPICS, choices, swap_choice
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
-from skilld.text import ended_like
+from skilld.text import match_full_stop
 from skilld.types import Op, Operation, SkillDoc
-from skilld.words import content_stems, denies, stems
+from skilld.words import content_stems, has_negation, stems
 
 # The section that a change fits, and the line that it replaces. Inserting a further line is done elsewhere.
 
@@ -153,7 +153,7 @@ def replacement(change: str, text: str) -> Operation | None:
 def _formatted_like(old: ProseBlock, change: str) -> str:
     if old.kind is BlockKind.PARAGRAPH:
         return change
-    return f"{old.indent}{old.marker}{old.gap}{ended_like(change, [old.text])}"
+    return f"{old.indent}{old.marker}{old.gap}{match_full_stop(change, [old.text])}"
 
 
 def _is_unique(block: ProseBlock, lines: list[str]) -> bool:
@@ -209,7 +209,7 @@ def is_about_line(match: Match, skills: Sequence[SkillDoc], before: Sequence[str
     """
     said, agent = stems(match.quote) - WEAK_STEMS, stems(" ".join(before))
     unwanted = bool(match.language.dissent.search(match.quote))
-    denied, obliged = denies(match.quote), bool(match.language.duties.search(match.quote))
+    denied, obliged = has_negation(match.quote), bool(match.language.duties.search(match.quote))
     if not (unwanted or denied or obliged):
         return False
     for lines in (_rule_stems(skill.text) for skill in skills):

@@ -9,7 +9,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.detector import MODEST_STRENGTH, find_retractions
 from skilld.types import Message, Update
-from skilld.words import content_stems, denies, stems
+from skilld.words import content_stems, has_negation, stems
 
 _MAX_TURNS_BACK = 2  # "scratch that" can refer to so many turns back if it names nothing
 _MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
@@ -130,7 +130,7 @@ def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collecti
 def _refuses(text: str, update: Update) -> bool:
     """Whether a text refuses by name something that an update asked for."""
     asked = content_stems(update.change) - _TALK_STEMS
-    return not denies(update.change) and any(content_stems(one) & asked for one in _REFUSED_THING.findall(text))
+    return not has_negation(update.change) and any(content_stems(one) & asked for one in _REFUSED_THING.findall(text))
 
 
 def _names_quote(text: str, quote: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from skilld.words import is_unspaced_in
+from skilld.words import has_unspaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def parts(clause: Clause) -> Iterator[Clause]:
     for seam in (*_SEAM.finditer(clause.text), None):
         end = seam.start() if seam else len(clause.text)
         first, last = _trim(clause.text, begin, end)
-        least = _MIN_LENGTH // (2 if is_unspaced_in(clause.text) else 1)
+        least = _MIN_LENGTH // (2 if has_unspaced(clause.text) else 1)
         if least <= last - first < len(clause.text):
             yield replace(clause, text=clause.text[first:last], start=clause.start + first)
         begin = seam.end() if seam else end

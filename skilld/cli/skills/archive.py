@@ -13,7 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.library.archive import ArchivedSkill
@@ -146,7 +146,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
     store, row = _find_movable(arguments.name, _NOT_DELETED)
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.open())
-    for_it = f" It has {counted(waiting, 'open proposal')}." if waiting else ""
+    for_it = f" It has {pluralize(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
     if not arguments.yes and not terminal.confirm(question, _NOT_DELETED):
         console.line("Nothing was deleted.")

@@ -8,7 +8,7 @@ from functools import partial
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import UsageError
-from skilld.text import counted
+from skilld.text import pluralize
 
 
 def add(verbs: common.Verbs) -> None:
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
         paths = [row.path for row in rows if arguments.all or row.skill.source is not Source.PLUGIN]
     changed = set_enabled(store, paths, on=on)
     word = "enabled" if on else "disabled"
-    console.line(f"{counted(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
+    console.line(f"{pluralize(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
     return 0
 
 

@@ -13,7 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills import evaluation_output
 from skilld.cli.skills.evaluation_output import CaseCollection
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 
@@ -217,7 +217,7 @@ class _Evaluation:
         """Check today's budget, print the cost, and return whether the person agrees."""
         from skilld.store.budget import spent_limit
 
-        today = self._store.usage.on(day(time.time()))
+        today = self._store.usage.on(local_day(time.time()))
         if why := spent_limit(today, self._settings.budget):
             raise SkilldError(_NOT_EVALUATED, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
         # Looking up the price takes seconds; --yes need not wait for it, as the day's budget applies anyway.

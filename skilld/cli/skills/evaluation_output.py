@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.text import counted, cut, fold
+from skilld.text import fold, pluralize, truncate
 
 if TYPE_CHECKING:
     from skilld.evals.case_file import Case
@@ -60,7 +60,7 @@ def print_cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool
 def _describe_new(found: CaseCollection, *, dry: bool) -> list[str]:
     if not found.new:
         return []
-    number = counted(len(found.new), "new case")
+    number = pluralize(len(found.new), "new case")
     if dry:
         return [f"{number} would be saved to {found.place.goes_to}"]
     if found.trouble:
@@ -69,7 +69,7 @@ def _describe_new(found: CaseCollection, *, dry: bool) -> list[str]:
         name = found.proposal.id
         rest = len(found.new) - found.offered
         later = [f"{rest} more will be proposed once you have decided on these."] if rest else []
-        number = counted(found.offered, "new case")
+        number = pluralize(found.offered, "new case")
         return [f"{number} proposed for the skill's folder: skilld review {name}", *later]
     return [f"{number} saved to {found.place.own}, for you to edit ({found.place.why_own})"]
 
@@ -80,9 +80,9 @@ def describe_power(pairs: int) -> str:
 
     seen = detectable_share(pairs)
     if seen is None:
-        return f"{counted(pairs, 'run')} per side: too few to detect any drop."
+        return f"{pluralize(pairs, 'run')} per side: too few to detect any drop."
     drop = f"a drop in the pass rate from {GOOD_SHARE:.0%} to {seen:.0%}, or a larger one"
-    return f"{counted(pairs, 'run')} per side: enough to detect {drop}, {POWER:.0%} of the time."
+    return f"{pluralize(pairs, 'run')} per side: enough to detect {drop}, {POWER:.0%} of the time."
 
 
 def estimate_usd(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
@@ -195,4 +195,4 @@ def plan_json(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
 
 
 def _shorten(text: str) -> str:
-    return cut(fold(common.redactor()(text)), _MAX_SHOWN_CHARS)
+    return truncate(fold(common.redactor()(text)), _MAX_SHOWN_CHARS)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RetryError, SkilldError, UsageError
-from skilld.files import write_whole
+from skilld.files import write_atomically
 from skilld.git.environment import scrub_environment
-from skilld.text import counted, often
+from skilld.text import count_times, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,12 +117,12 @@ def _build_document(store: Store, row: LibraryRow, said: str, *, with_evidence: 
 def _write(path: Path | None, text: str, *, below: Path | None) -> None:
     """Write a file, creating its folder if that is directly `below` the given one; without a path, print the text."""
     if path is None:
-        console.piece(text)
+        console.write_part(text)
         return
     try:
         if path.parent.parent == below:
             path.parent.mkdir(exist_ok=True)
-        write_whole(path.resolve(), text.encode(), 0o644)
+        write_atomically(path.resolve(), text.encode(), 0o644)
     except OSError as error:
         raise SkilldError("Could not write the file", f"{path}: {error.strerror or error}") from error
     console.line(f"Wrote {console.plain(str(path))}")
@@ -242,8 +242,8 @@ def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
 
 def _provenance(row: LibraryRow) -> str:
     """Describe where a skill came from, in numbers: no words and no sessions."""
-    parts = [f"Learned from {counted(row.origins, 'session')}."] if row.origins else []
-    parts += [f"Used {often(row.uses.number)}."] if row.uses.number else []
+    parts = [f"Learned from {pluralize(row.origins, 'session')}."] if row.origins else []
+    parts += [f"Used {count_times(row.uses.number)}."] if row.uses.number else []
     return " ".join([*parts, "Shared with skilld."])
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.clock import ago, rfc3339
-from skilld.text import counted
+from skilld.clock import rfc3339, time_ago
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.library.profile import Profile
@@ -90,11 +90,13 @@ def _sort_rows(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[Li
 def _cells(row: LibraryRow) -> tuple[str, ...]:
     uses = row.uses
     used = (
-        f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "no use seen"
+        f"{pluralize(uses.number, 'use')}, last {time_ago(uses.last or None, time.time())}"
+        if uses.number
+        else "no use seen"
     )
     kept = f"{uses.kept} of {uses.judged} without a correction" if uses.judged else ""
     rate = f" ({row.rate:.1f} a use)" if uses.number else ""  # uses in unread sessions are not known
-    corrected = f"{counted(row.corrections, 'correction')}{rate}" if row.corrections else ""
+    corrected = f"{pluralize(row.corrections, 'correction')}{rate}" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.plain(str(row.path.parent)), "dim")

@@ -12,7 +12,7 @@ from skilld.cli import common, inventory
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.library.history import History
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     for learning in learnings:
         console.line(f"learned    {console.paint(learning.id, 'bold')}  {console.plain(learning.change)}")
     console.line()
-    console.piece(text)
+    console.write_part(text)
     return 0
 
 
@@ -74,7 +74,7 @@ def _print_facts(row: LibraryRow) -> None:
     rows = [(name.replace("_", " "), _format_value(value)) for name, value in lines if value not in (None, "", [], 0)]
     console.table(rows, indent="  ")
     if row.origins:
-        console.line(f"  Learned from {counted(row.origins, 'session')}.")
+        console.line(f"  Learned from {pluralize(row.origins, 'session')}.")
 
 
 def _format_value(value: object) -> str:
@@ -193,7 +193,7 @@ def run_use(arguments: argparse.Namespace) -> int:
         raise UsageError("A variable is missing", ", ".join(missing), f"skilld skills use {row.name} {remedy}")
     said = fill_holes(text, values) if known else text
     if sys.stdout.isatty():
-        console.piece(said)
+        console.write_part(said)
     else:
         sys.stdout.buffer.write(said.encode())
     return 0

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.clock import day
+from skilld.clock import local_day
 from skilld.errors import Exit, RefusedError, SkilldError
-from skilld.text import counted
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
@@ -95,7 +95,7 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
 
     if backend.name != OFFLINE:
         return ""
-    said = counted(sum(message.by_person for message in session.messages), "message")
+    said = pluralize(sum(message.by_person for message in session.messages), "message")
     about = f" that are clearly about {name}" if elsewhere else ""
     return (
         f"the offline rules found no lasting instructions{about} in your {said}; a model may find more (skilld setup)"
@@ -115,7 +115,7 @@ def _collect_answers(
         try:
             answers += examination.answers(messages)
         finally:
-            store.usage.add(day(time.time()), backend.name, examination.name, backend.usage - before)
+            store.usage.add(local_day(time.time()), backend.name, examination.name, backend.usage - before)
     return answers
 
 
@@ -124,7 +124,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     from skilld.classify.backends import OFFLINE
     from skilld.store.budget import spent_limit
 
-    why = spent_limit(store.usage.on(day(time.time())), settings.budget)
+    why = spent_limit(store.usage.on(local_day(time.time())), settings.budget)
     if why and backend.name != OFFLINE:
         raise SkilldError(
             "The session was not fully judged", f"today's budget is spent: {why}", "To see what was spent: skilld cost"
@@ -162,5 +162,5 @@ def _print_answers(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: in
     elif not answers:
         console.line(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
-        one = f"{counted(elsewhere, 'lasting instruction')} {'seems' if elsewhere == 1 else 'seem'}"
+        one = f"{pluralize(elsewhere, 'lasting instruction')} {'seems' if elsewhere == 1 else 'seem'}"
         console.line(f"{one} to be about something else.", style="dim")

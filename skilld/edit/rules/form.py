@@ -12,7 +12,7 @@ from skilld.errors import SkilldError
 from skilld.markdown.skill_file import SkillFile, parse
 from skilld.skills.spec import read_front
 from skilld.skills.write import compose
-from skilld.text import folded
+from skilld.text import fold_case
 
 _LINE_START = r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
 _QUESTION_START = re.compile(
@@ -87,7 +87,7 @@ def check_guards(change: Change) -> Iterator[Finding]:
     looked_for = 0
     for line in change.removed:
         text = line.strip()
-        if not re.search(r"\w", text) or folded(text) in change.added_folded:
+        if not re.search(r"\w", text) or fold_case(text) in change.added_folded:
             continue
         looked_for += 1
         heir = _find_replacement(text, change.added) if looked_for <= _MAX_LINES else None
@@ -198,7 +198,7 @@ def _check_import(change: Change, path: str) -> Iterator[Finding]:
     is_file = FILE_ENDING.search(path) is not None
     if not is_file and ("/" not in path or _PACKAGE.fullmatch(path)):
         return
-    typed = folded("@" + path) in folded(change.evidence)
+    typed = fold_case("@" + path) in fold_case(change.evidence)
     if _OUTSIDE_PATH.match(path) or not typed:
         yield refuse("import", "It makes agents load another file", "@" + path)
     else:

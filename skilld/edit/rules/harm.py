@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from skilld.edit.change import DISREGARD, Change, Finding, find_phrases, flag, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
-from skilld.text import folded, word_set
+from skilld.text import fold_case, word_set
 
 _SEND = verbs(
     "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"
@@ -352,8 +352,8 @@ _FILLERS = word_set("the this our your a an same following usual each every that
 def check_protection(change: Change) -> Iterator[Finding]:
     """Flag orders that remove protection, and references to a procedure that the skill does not have."""
     yield from find_phrases(change, _PROTECTION_PHRASES, change.text)
-    titles = [folded(part.title) for part in sections(change.after.body) if part.title]
+    titles = [fold_case(part.title) for part in sections(change.after.body) if part.title]
     for match in change.matches(_PROCEDURE):
-        names = [word for word in folded(match[1]).split() if word not in _FILLERS]
+        names = [word for word in fold_case(match[1]).split() if word not in _FILLERS]
         if names and not any(all(word in title for word in names) for title in titles):
             yield flag("missing-procedure", "It refers to a procedure that is not in the file", match[0])

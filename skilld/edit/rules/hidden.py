@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 from skilld.edit.change import Change, Finding, flag, refuse
-from skilld.text import folded, word_set
+from skilld.text import fold_case, word_set
 
 # Lint family T-10: HTML and Markdown that hide text from a reader of the rendered page, or imitate an agent's frame.
 # Code, inline or fenced, hides nothing and is left alone. A tag that is only mentioned ("use <b>") differs from one in
@@ -61,7 +61,7 @@ def check_markup(change: Change) -> Iterator[Finding]:
     for line in change.reinterpreted:
         yield refuse("changes-other-lines", "It changes whether the surrounding text is code or a comment", line)
     for match in change.matches(_COMMENT, change.prose):
-        typed = folded(match[0]) in folded(change.evidence)
+        typed = fold_case(match[0]) in fold_case(change.evidence)
         if typed and match[0].endswith("-->") and _DIRECTIVE.fullmatch(match[1]):
             yield flag("html-comment", "It adds a comment that is invisible on the rendered page", match[0])
         else:
@@ -88,7 +88,7 @@ def _check_tag(change: Change, match: re.Match[str]) -> Iterator[Finding]:
         yield make("frame-tag", "It imitates the tags that delimit messages in a conversation", match[0])
     elif name in _ELEMENTS:
         hides = name in _HIDING_ELEMENTS and (closed or match.start() == _line_text_start(change.prose, match.start()))
-        typed = folded(match[0]) in folded(change.evidence)
+        typed = fold_case(match[0]) in fold_case(change.evidence)
         yield (refuse if hides or "=" in rest or not typed else flag)("html", "It adds raw HTML", match[0])
     elif (closed or "=" in rest) and not change.prose[: match.start()][-1:].isalnum():
         yield flag("html", "It adds something that looks like a markup tag", match[0])
@@ -164,7 +164,7 @@ def check_unicode(change: Change) -> Iterator[Finding]:
     for line in change.added:
         for match in _RUN.finditer(line):
             strange = _is_mixed(match[0]) or (len(match[0]) > _MAX_SHORT_WORD and _is_disguised(match[0], line))
-            if strange and folded(match[0]) not in change.removed_folded:
+            if strange and fold_case(match[0]) not in change.removed_folded:
                 yield flag(
                     "look-alike",
                     "It adds a word with look-alike letters from another script",

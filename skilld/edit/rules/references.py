@@ -19,7 +19,7 @@ from skilld.edit.tokens import (
     find_prose_commands,
     is_command,
 )
-from skilld.text import folded, word_set
+from skilld.text import fold_case, word_set
 
 # Lint family T-11: links, images and web addresses that load, run, deceive or carry something away.
 
@@ -56,7 +56,7 @@ def check_links(change: Change) -> Iterator[Finding]:
 
 
 def _check_hosts(change: Change) -> Iterator[Finding]:
-    old = folded(change.old_text)
+    old = fold_case(change.old_text)
     hosts: dict[str, None] = {}
     for address in find_addresses(change.text):
         host = _host(address)
@@ -179,10 +179,10 @@ _SENTENCES = {
 
 def check_evidence(change: Change) -> Iterator[Finding]:
     """Refuse every concrete thing that neither the person's words nor the skill contain."""
-    sources = (folded(change.evidence), folded(change.old_text))
+    sources = (fold_case(change.evidence), fold_case(change.old_text))
 
     def known(token: str) -> bool:
-        pattern = re.compile(r"(?<![\w-])" + re.escape(folded(token)) + r"(?![\w@-]|[.:]\w)")
+        pattern = re.compile(r"(?<![\w-])" + re.escape(fold_case(token)) + r"(?![\w@-]|[.:]\w)")
         return any(pattern.search(source) for source in sources)
 
     for what, tokens in _concrete_things(change, known):

@@ -26,7 +26,7 @@ from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
 from skilld.errors import RetryError, SkilldError, cause_of
 from skilld.redact import KEY_BYTES, RedactionError, Redactor
-from skilld.text import cut, safe_text
+from skilld.text import safe_text, truncate
 from skilld.types import Usage
 
 # Converts a client's messages to errors with a cause and a remedy. They may contain the question, a key or escape
@@ -129,7 +129,7 @@ def last_line(said: str, asked: str) -> str:
         echoes = any(line in one or (len(one) > _MIN_ECHO and one in line) for one in given)
         if not (_UNINFORMATIVE.match(line) or echoes or is_own_question(line, None)):
             with suppress(RedactionError):
-                return cut(safe_text(Redactor(os.urandom(KEY_BYTES)).redact(line)), _MAX_SHOWN)
+                return truncate(safe_text(Redactor(os.urandom(KEY_BYTES)).redact(line)), _MAX_SHOWN)
     return ""
 
 
