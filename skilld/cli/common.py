@@ -137,6 +137,14 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help=about)
 
 
+def check_agent(agent: str | None) -> None:
+    """Raise UsageError if the person named an agent that skilld does not know."""
+    from skilld.agents import ADAPTERS
+
+    if agent and agent not in ADAPTERS:
+        raise UsageError("No such agent", f"{as_text(agent)}; known agents: {', '.join(ADAPTERS)}")
+
+
 def host(**more: Any) -> Host:  # noqa: ANN401 - what else a host has
     """Return the person's home and environment, in which agents and transcripts are found."""
     from skilld.ingest.discover import Host

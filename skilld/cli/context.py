@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.errors import UsageError
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -49,12 +48,10 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.agents import ADAPTERS
     from skilld.context.installed import contexts, unread_files
     from skilld.context.tokenizer import ESTIMATE, tokenizer
 
-    if arguments.agent and arguments.agent not in ADAPTERS:
-        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
+    common.check_agent(arguments.agent)
     project = common.resolve_folder(arguments.project)
     chosen = [arguments.agent] if arguments.agent else []
     found = contexts(project, common.home(), os.environ, chosen, seen=inventory.newest_version)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import SkilldError
 from skilld.text import pluralize
 
 
@@ -27,8 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.ingest.inspect import guess_agent, inspect
 
     path: Path = arguments.file
-    if arguments.agent and arguments.agent not in ADAPTERS:
-        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
+    common.check_agent(arguments.agent)
     try:
         if not path.is_file():
             raise SkilldError(f"Cannot read {path}", _describe_non_file(path))

@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory, over_option, permissions, terminal
 from skilld.cli.common import Progress
 from skilld.cli.daemon_job import run_as_job
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.mining.candidates import Report
+    from skilld.mining.parallel import MergedResults
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
     from skilld.mining.values import Hooks, MiningContext, Options
@@ -106,9 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     over_option.check_options(arguments)
     if arguments.over:
-        from skilld.cli import mine_over
-
-        return mine_over.run(arguments)
+        return _run_over(arguments)
     if arguments.reviews:
         from skilld.cli import mine_reviews
 
@@ -322,3 +322,53 @@ def start_generation(options: Options, world: MiningContext) -> Generation:
 
     world.store.close()
     return Generation(options, world, common.store)
+
+
+# `skilld mine --over FOLDER|URL`: a report on many transcripts, read by several processes or by a Dask cluster.
+
+
+def _run_over(arguments: argparse.Namespace) -> int:
+    """Read the transcripts and report on them; nothing is proposed."""
+    from skilld.mining.parallel import merge_results, mine_file
+
+    merged = merge_results(over_option.read_all(arguments, mine_file))
+    if arguments.json:
+        return common.write_json(_merged_json(merged))
+    _print_merged(merged)
+    return 0
+
+
+def _merged_json(merged: MergedResults) -> dict[str, Any]:
+    judged = merged.judgement
+    return {
+        "files": merged.files,
+        "sessions": len(merged.rows),
+        "unreadable": [{"path": url, "why": why} for url, why in merged.unreadable],
+        "candidates": [
+            {
+                "name": one.name,
+                "project": one.target,
+                "dimensions": list(one.dimensions),
+                "changes": list(one.changes),
+                "sessions": len({proof.session for proof in (*one.evidence, *one.observed)}),
+            }
+            for one in judged.candidates
+        ],
+        "docs": [
+            {"project": one.project, "text": one.text, "sessions": len({proof.session for proof in one.evidence})}
+            for one in judged.docs
+        ],
+    }
+
+
+def _print_merged(merged: MergedResults) -> None:
+    console.line(f"{pluralize(len(merged.rows), 'session')} read from {pluralize(merged.files, 'transcript')}.")
+    if merged.unreadable:
+        console.line(f"  {pluralize(len(merged.unreadable), 'transcript')} could not be read")
+    for one in merged.judgement.candidates:
+        console.line(console.paint(f"\n{console.plain(one.name)}", "bold") + f"  {console.plain(one.target)}")
+        console.line(f"  {console.plain('; '.join(one.dimensions))}")
+        for text in one.changes:
+            console.line(f"  - {console.plain(text)}")
+    for doc in merged.judgement.docs:
+        console.line(f"\n{console.plain(doc.text)}  {console.plain(doc.project)}")

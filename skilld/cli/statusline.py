@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 
 from skilld.cli import common
-from skilld.errors import UsageError
 
 
 def add(verbs: common.Verbs) -> None:
@@ -21,10 +20,8 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. If the file is missing or damaged, it prints nothing."""
     from skilld import statusline
-    from skilld.agents import ADAPTERS
 
-    if arguments.agent and arguments.agent not in ADAPTERS:
-        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
+    common.check_agent(arguments.agent)
     waiting = statusline.numbers(statusline.read(str(common.places().state / statusline.FILE)))
     statusline.tell(waiting or {}, arguments.agent or "")
     return 0

@@ -6,7 +6,7 @@ Only on request. Every other byte of that program's settings stays the same; `sk
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,12 +105,9 @@ def install_status_line(name: str) -> None:
 
 def removals() -> list[FileChange]:
     """Return the changes that remove skilld's part from each file. Raises SkilldError if one cannot be read."""
-    return list(_find_removals())
-
-
-def _find_removals() -> Iterator[FileChange]:
     from skilld.store.meta import STATUSLINES
 
+    found = []
     known = common.store_or_empty().meta.get(STATUSLINES, {})
     usual = {str(host.path().resolve()): {"place": name, "created": False} for name, host in HOSTS.items()}
     for path, one in {**usual, **known}.items():
@@ -126,7 +123,8 @@ def _find_removals() -> Iterator[FileChange]:
             continue
         if one["created"] and (not after or (host.title == "Claude Code" and foreign_settings.is_empty(after))):
             after = None
-        yield FileChange(Path(path), _encode(before), _encode(after))
+        found.append(FileChange(Path(path), _encode(before), _encode(after)))
+    return found
 
 
 def _encode(text: str | None) -> bytes | None:

@@ -148,25 +148,10 @@ def service(facts: Service) -> Check:
     in_terminal = "Run skilld in a terminal instead: skilld run"
     missing = f"runs without {', '.join(facts.missing)}, which your shell sets"
     rules = (
-        (
-            unknown and not known.installed,
-            Verdict.SKIP,
-            f"not available here: {known.says}",
-            in_terminal,
-        ),
-        (
-            not known.installed,
-            Verdict.SKIP,
-            "not installed; to run skilld at every login: skilld service install",
-            "",
-        ),
+        (unknown and not known.installed, Verdict.SKIP, f"not available here: {known.says}", in_terminal),
+        (not known.installed, Verdict.SKIP, "not installed; to run skilld at every login: skilld service install", ""),
         (not facts.program_exists, Verdict.FAIL, f"starts {known.program}, which no longer exists", install),
-        (
-            unknown,
-            Verdict.WARN,
-            f"{known.manager} is not responding: {known.says}",
-            "In a terminal: skilld run",
-        ),
+        (unknown, Verdict.WARN, f"{known.manager} is not responding: {known.says}", "In a terminal: skilld run"),
         (not known.running and state.startswith("failed"), Verdict.FAIL, state, logs),
         (known.restarts > _MAX_RESTARTS, Verdict.WARN, f"restarted {known.restarts} times", logs),
         (not known.running, Verdict.WARN, state, "skilld service start"),

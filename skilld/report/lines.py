@@ -7,6 +7,7 @@ from textwrap import wrap
 
 from skilld.report import wording
 from skilld.report.values import Group, Report
+from skilld.report.wording import number
 from skilld.text import pluralize
 
 WIDTH = 78  # the default
@@ -28,11 +29,11 @@ def _lines(report: Report, home: str, width: int) -> Iterator[str]:
         yield from wrap(wording.nothing_to_show(report, ""), width)
         return
     yield from _labelled(width, "taught", wording.taught(report), *_taught_lines(report, home))
-    states = [f"{wording.number(count)} {state}" for state in wording.STATES if (count := report.decided.states[state])]
+    states = [f"{number(count)} {state}" for state in wording.STATES if (count := report.decided.states[state])]
     yield from _labelled(width, "decided", wording.decided(report), ", ".join(states))
     yield from _labelled(width, "repeated", wording.repeats(report), *_repeat_lines(report, home))
     files = (
-        f"{wording.short_path(one.path, home)}: {wording.number(one.now)} tokens"
+        f"{wording.short_path(one.path, home)}: {number(one.now)} tokens"
         + (f" ({wording.change(one.change)})" * bool(one.change))
         for one in report.weight[:_MAX_ROWS]
     )
@@ -57,9 +58,7 @@ def _labelled(width: int, name: str, *said: str) -> Iterator[str]:
 def _taught_lines(report: Report, home: str) -> Iterator[str]:
     taught = report.taught
     yield _blocks(report, [sum(week) for week in zip(*taught.per_week.values(), strict=True)])
-    yield ", ".join(
-        f"{wording.number(count)} {wording.DESTINATIONS[name]}" for name, count in taught.where.items() if count
-    )
+    yield ", ".join(f"{number(count)} {wording.DESTINATIONS[name]}" for name, count in taught.where.items() if count)
     for one in taught.files[:_MAX_ROWS]:
         yield f"{wording.short_path(one.path, home)}: {one.taught} taught, {one.accepted} accepted"
 

@@ -9,6 +9,7 @@ from skilld.report import plots, wording
 from skilld.report.markup import BREAK, Markup, join, tag
 from skilld.report.plots import Series
 from skilld.report.values import Group, Report, RuleRow, Share, Week
+from skilld.report.wording import number
 from skilld.text import pluralize
 
 _MAX_ROWS = 10  # per table; the JSON has all of them
@@ -56,10 +57,10 @@ def _tiles(report: Report) -> Markup:
     states, where = report.decided.states, report.taught.where
     shares = wording.percent(again.before.percent), wording.percent(again.after.percent)
     found = (
-        (wording.number(report.taught.total), "lasting instructions given"),
-        (wording.number(states["accepted"]), "edits accepted"),
-        (wording.number(states["open"]), "waiting for your decision"),
-        (wording.number(where["waiting"]), "not in a file yet"),
+        (number(report.taught.total), "lasting instructions given"),
+        (number(states["accepted"]), "edits accepted"),
+        (number(states["open"]), "waiting for your decision"),
+        (number(where["waiting"]), "not in a file yet"),
         (" → ".join(shares), "share of sessions in which you had to state a rule, before and after it was added"),
         (wording.amount(cost.usd, "usd"), "spent on models"),
     )
@@ -77,12 +78,7 @@ def _taught_section(report: Report, home: str) -> Markup:
     plot = _weekly_bars(report, taught.per_week, names, taught.most_in_a_week, about)
     legend = _legend([(name, wording.DESTINATIONS[name], taught.where[name]) for name in shown])
     rows = [
-        (
-            _path_markup(one.path, home),
-            wording.number(one.taught),
-            wording.number(one.accepted),
-            wording.number(one.open),
-        )
+        (_path_markup(one.path, home), number(one.taught), number(one.accepted), number(one.open))
         for one in taught.files[:_MAX_ROWS]
     ]
     table = _table(("file", "taught", "accepted", "open"), rows)
@@ -150,12 +146,10 @@ def _weight_section(report: Report, home: str) -> Markup:
     rows = [
         (
             _path_markup(one.path, home),
-            tag(
-                "div", plots.line(one.per_week, most, f"Tokens by week, now {wording.number(one.now)}"), class_="spark"
-            ),
+            tag("div", plots.line(one.per_week, most, f"Tokens by week, now {number(one.now)}"), class_="spark"),
             wording.change(one.change),
-            wording.number(one.now),
-            wording.number(one.sessions),
+            number(one.now),
+            number(one.sessions),
         )
         for one in report.weight[:_MAX_ROWS]
     ]
@@ -188,10 +182,7 @@ def _cost_section(report: Report) -> Markup:
         peak=wording.amount(cost.most_in_a_week, cost.unit),
         about="Model costs by week",
     )
-    rows = [
-        (one.model, wording.number(one.calls), wording.number(one.tokens), _format_usd(one.usd))
-        for one in cost.models[:_MAX_ROWS]
-    ]
+    rows = [(one.model, number(one.calls), number(one.tokens), _format_usd(one.usd)) for one in cost.models[:_MAX_ROWS]]
     table = _table(("model", "calls", "tokens", "cost"), rows)
     return _section("Cost", wording.cost(report), plot, plots.months(report.weeks), table)
 
@@ -204,7 +195,7 @@ def _groups_section(one_of: str, groups: Sequence[Group], home: str) -> Markup:
     rows = [
         (
             _path_markup(one.name, home) if one.name else tag("span", "unknown", class_="dim"),
-            *(wording.number(count) for count in (one.sessions, one.taught, one.accepted, one.repeats)),
+            *(number(count) for count in (one.sessions, one.taught, one.accepted, one.repeats)),
         )
         for one in groups[:_MAX_ROWS]
     ]
@@ -236,7 +227,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], class_: str = ""
 
 def _legend(keys: Sequence[tuple[str, str, int | None]]) -> Markup:
     found = (
-        tag("li", tag("i", class_=colour), *([tag("b", wording.number(count)), " "] if count is not None else []), name)
+        tag("li", tag("i", class_=colour), *([tag("b", number(count)), " "] if count is not None else []), name)
         for colour, name, count in keys
     )
     return tag("ul", *found, class_="legend")
@@ -250,11 +241,11 @@ def _weekly_bars(
     told = [", ".join(f"{count} {said}" for count, said in week if count) or "nothing" for week in counts]
     titles = [f"Week of {wording.day(monday)}: {one}" for monday, one in zip(report.weeks, told, strict=True)]
     series = [Series(name, per_week[name]) for name in names]
-    return plots.bars(series, titles, most=most, peak=wording.number(most), about=about)
+    return plots.bars(series, titles, most=most, peak=number(most), about=about)
 
 
 def _format_share(share: Share) -> str:
-    return f"{wording.number(share.repeats)} of {wording.number(share.sessions)}" if share.sessions else "–"
+    return f"{number(share.repeats)} of {number(share.sessions)}" if share.sessions else "–"
 
 
 def _path_markup(path: str, home: str) -> Markup:

@@ -127,11 +127,9 @@ class Generation:
         ids = {one.session.id for one in chosen}
         reading = replace(self._reading, sessions=[one for one in self._reading.sessions if one.id in ids])
         with self._world() as world:
-            considered = find_candidates(reading, self._options, world, Hooks(agree, _unchanged, progress))
+            considered = find_candidates(reading, self._options, world, Hooks(agree, str, progress))
             candidates = considered.report.judgement.candidates
-            previews = [
-                propose_candidate(one, considered.run, world.host, _unchanged, dry_run=True) for one in candidates
-            ]
+            previews = [propose_candidate(one, considered.run, world.host, str, dry_run=True) for one in candidates]
         return Preview(considered, previews)
 
     def save(self, kept: Sequence[KeptCandidate], result: Preview, progress: Progress) -> Iterator[CandidateResult]:
@@ -143,7 +141,7 @@ class Generation:
             for number, one in enumerate(kept, 1):
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)
-                edit = _replace_with(one.text) if one.text else _unchanged
+                edit = _replace_with(one.text) if one.text else str
                 yield propose_candidate(candidate, run, world.host, edit, dry_run=self.dry_run)
 
     @contextmanager
@@ -177,10 +175,6 @@ def _session_choice(session: Session) -> SessionChoice:
     title = next((text for text in said if text), "")
     folder = (session.project or session.cwd).rstrip("/").rpartition("/")[2]
     return SessionChoice(session, safe_text(session.at[:10]), safe_text(folder), safe_text(title))
-
-
-def _unchanged(text: str) -> str:
-    return text
 
 
 def _replace_with(text: str) -> Callable[[str], str]:

@@ -113,19 +113,11 @@ def shipped_file(name: str) -> bytes:
 # A key, a proxy or a folder that a person exported in a terminal exists only there: a service gets the manager's
 # environment. So the variables that it would lack are found and reported before anything is installed.
 
-_FOLDER_VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
-_PROXY_VARIABLES = (
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
+_COMMON_VARIABLES = (
+    *("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SKILLD_*"),
 )
-_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-_OWN_VARIABLES = "SKILLD_*"
 _IGNORED_VARIABLES = frozenset({"SKILLD_CHILD"})
 # Providers whose variables do not start with their name. Source: docs.litellm.ai, providers.
 _PROVIDER_VARIABLES = {
@@ -144,14 +136,7 @@ def needed_variables(environment: Mapping[str, str], model: str, *, has_key: boo
     `has_key` says that the settings contain the model's key.
     """
     of_agents = [name for adapter in ADAPTERS.values() for name in adapter.INFO.variables]
-    patterns = [
-        *_FOLDER_VARIABLES,
-        *_PROXY_VARIABLES,
-        *_CERTIFICATE_VARIABLES,
-        _OWN_VARIABLES,
-        *of_agents,
-        *_model_variables(model, has_key=has_key),
-    ]
+    patterns = [*_COMMON_VARIABLES, *of_agents, *_model_variables(model, has_key=has_key)]
     return {
         name: value
         for name, value in sorted(environment.items())
