@@ -1,8 +1,8 @@
-"""Frozen dataclasses to JSON and back, checked: for messages between processes, and for the database.
+"""Converts frozen dataclasses to JSON and back with checks, for messages between processes and for the database.
 
 Fields may be str, int, float, bool, None, enumerations, tuples of one type, mappings from str, dataclasses and unions.
-Where several classes may stand in one place they are `TaggedUnion`, and their JSON names them. Only what is used here
-is done; docs/decisions/0040-typed-messages.md compares it with libraries.
+Alternative classes must be subclasses of `TaggedUnion`, and their JSON names the class. Only what skilld needs is
+supported; docs/decisions/0040-typed-messages.md compares it with libraries.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints, overload
 
 T = TypeVar("T")
-_Read = Callable[[Any, str], Any]  # a JSON value and its place, for errors
-_TAG = "type"
+_Reader = Callable[[Any, str], Any]  # a JSON value and its place, for errors
+_TYPE_KEY = "type"
 
 
 class TaggedUnion:
-    """One of several classes that may stand in one place."""
+    """A class that may be one of several alternatives."""
 
     __slots__ = ()
 
 
 class DecodeError(ValueError):
-    """A value is not what is in its place; the text names the field and holds no value."""
+    """A value is invalid; the message names the field and contains no value."""
 
 
 def encode(value: object) -> str:
     """Return a dataclass as JSON, on one line."""
-    return json.dumps(value, default=_as_object)
+    return json.dumps(value, default=_to_object)
 
 
 @overload
@@ -40,10 +40,9 @@ def decode(kind: type[T], text: str | bytes, *, strict: bool = True) -> T: ...
 @overload
 def decode(kind: UnionType, text: str | bytes, *, strict: bool = True) -> Any: ...  # noqa: ANN401 - one of them
 def decode(kind: Any, text: str | bytes, *, strict: bool = True) -> Any:
-    """Return the value of type `kind` that JSON says. Raises DecodeError if it says none.
+    """Return the value of type `kind` in a JSON text. Raises DecodeError if it is invalid.
 
-    With `strict` a field that `kind` does not have is an error; without, as of a row that another version wrote, it is
-    left out.
+    With `strict` an unknown field is an error; otherwise, as for a row from another version, it is ignored.
     """
     try:
         data = json.loads(text)
@@ -52,31 +51,31 @@ def decode(kind: Any, text: str | bytes, *, strict: bool = True) -> Any:
     return _reader(kind, strict)(data, getattr(kind, "__name__", "it"))
 
 
-def _as_object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - json's word for it
-    tag = {_TAG: type(value).__name__} if isinstance(value, TaggedUnion) else {}
+def _to_object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - json's word for it
+    tag = {_TYPE_KEY: type(value).__name__} if isinstance(value, TaggedUnion) else {}
     return tag | {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 @cache
-def _reader(kind: Any, strict: bool) -> _Read:  # noqa: ANN401, FBT001 - a type, or a form of one
-    """Return what reads one type; made once for each."""
+def _reader(kind: Any, strict: bool) -> _Reader:  # noqa: ANN401, FBT001 - a type, or a form of one
+    """Return the cached reader of a type."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is tuple:
-        return _many(_reader(arguments[0], strict))
+        return _tuple_reader(_reader(arguments[0], strict))
     if origin is not None and issubclass(Mapping, origin):
-        return _mapping(_reader(arguments[1], strict))
+        return _mapping_reader(_reader(arguments[1], strict))
     if origin in {Union, UnionType}:
-        return _one_of(arguments, strict)
+        return _union_reader(arguments, strict)
     if is_dataclass(kind):
-        return _record(cast("type", kind), strict)
+        return _dataclass_reader(cast("type", kind), strict)
     if issubclass(kind, Enum):
-        return _member(kind)
+        return _enum_reader(kind)
     if kind in {str, int, float, bool, NoneType}:
-        return _plain(kind)
+        return _plain_reader(kind)
     raise TypeError(f"the codec does not support {kind}")
 
 
-def _plain(kind: type) -> _Read:
+def _plain_reader(kind: type) -> _Reader:
     allowed: Any = (int, float) if kind is float else kind
 
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
@@ -87,7 +86,7 @@ def _plain(kind: type) -> _Read:
     return read
 
 
-def _member(kind: type[Enum]) -> _Read:
+def _enum_reader(kind: type[Enum]) -> _Reader:
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
         try:
             return kind(value)
@@ -97,7 +96,7 @@ def _member(kind: type[Enum]) -> _Read:
     return read
 
 
-def _many(item: _Read) -> _Read:
+def _tuple_reader(item: _Reader) -> _Reader:
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
         if not isinstance(value, list):
             raise DecodeError(f"{place} is not a list")
@@ -106,7 +105,7 @@ def _many(item: _Read) -> _Read:
     return read
 
 
-def _mapping(item: _Read) -> _Read:
+def _mapping_reader(item: _Reader) -> _Reader:
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
         if not isinstance(value, dict):
             raise DecodeError(f"{place} is not an object")
@@ -115,7 +114,7 @@ def _mapping(item: _Read) -> _Read:
     return read
 
 
-def _one_of(kinds: tuple[Any, ...], strict: bool) -> _Read:  # noqa: FBT001
+def _union_reader(kinds: tuple[Any, ...], strict: bool) -> _Reader:  # noqa: FBT001
     tagged = {kind.__name__: _reader(kind, strict) for kind in kinds if isinstance(kind, type) and is_dataclass(kind)}
     others = [_reader(kind, strict) for kind in kinds if kind is not NoneType and kind.__name__ not in tagged]
     (only,) = others or [*tagged.values()][:1]
@@ -125,18 +124,18 @@ def _one_of(kinds: tuple[Any, ...], strict: bool) -> _Read:  # noqa: FBT001
             return None
         if len(tagged) < 2:  # noqa: PLR2004 - nothing to choose from
             return only(value, place)
-        named = value.get(_TAG) if isinstance(value, dict) else None
+        named = value.get(_TYPE_KEY) if isinstance(value, dict) else None
         if named not in tagged:
-            raise DecodeError(f"{place}.{_TAG} is not one of {', '.join(tagged)}")
+            raise DecodeError(f"{place}.{_TYPE_KEY} is not one of {', '.join(tagged)}")
         return tagged[named](value, place)
 
     return read
 
 
-def _record(kind: type, strict: bool) -> _Read:  # noqa: FBT001
+def _dataclass_reader(kind: type, strict: bool) -> _Reader:  # noqa: FBT001
     hints = get_type_hints(kind)
     needed = {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
-    readers: dict[str, _Read] | None = None  # made when they are needed: a type may hold itself
+    readers: dict[str, _Reader] | None = None  # created on demand, because types may be recursive
 
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
         nonlocal readers
@@ -145,7 +144,7 @@ def _record(kind: type, strict: bool) -> _Read:  # noqa: FBT001
         if not isinstance(value, dict):
             raise DecodeError(f"{place} is not an object")
         given = {name: one for name, one in value.items() if name in readers}
-        surplus = value.keys() - given.keys() - ({_TAG} if issubclass(kind, TaggedUnion) else set())
+        surplus = value.keys() - given.keys() - ({_TYPE_KEY} if issubclass(kind, TaggedUnion) else set())
         if surplus and strict:
             raise DecodeError(f"{place} has an unknown field, {min(surplus)}")
         if missing := needed - given.keys():

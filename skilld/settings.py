@@ -1,7 +1,7 @@
-"""The person's settings: TOML file, overridden by `SKILLD_*` variables, overridden by flags. Read once.
+"""The person's settings: a TOML file, overridden by `SKILLD_*` variables, overridden by flags. Read once.
 
-Only programs read settings; stages are handed plain values. Importing this costs about 150 ms (pydantic-settings), so
-the command line imports it when a verb needs it.
+Only programs read settings; other code gets plain values. Importing this module takes about 150 ms (pydantic-settings),
+so the command line imports it when a verb needs it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from skilld.errors import UsageError
 from skilld.files import exposure_reason, read_regular, shell_quoted
 from skilld.types import TargetKind
 
-VARIABLES = "SKILLD_"  # what their names begin with
-OWN_MODELS = ("auto", "offline", "agent")
-_MODEL = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
+VARIABLE_PREFIX = "SKILLD_"  # the prefix of their names
+BUILT_IN_MODELS = ("auto", "offline", "agent")
+_MODEL_PATTERN = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
 
 
 class _Section(BaseModel):
@@ -79,7 +79,7 @@ class Notify(_Section):
         return parse_hours(self.quiet_hours)
 
 
-_LEAST_MEMORY = 128  # MB: with less not even the offline rules get through
+_MIN_MEMORY_MB = 128  # MB: with less not even the offline rules get through
 
 
 class Worker(_Section):
@@ -95,8 +95,8 @@ class Worker(_Section):
     @field_validator("memory_mb")
     @classmethod
     def _enough(cls, megabytes: int) -> int:
-        if 0 < megabytes < _LEAST_MEMORY:
-            raise ValueError(f"must be at least {_LEAST_MEMORY}, or 0 for no limit")
+        if 0 < megabytes < _MIN_MEMORY_MB:
+            raise ValueError(f"must be at least {_MIN_MEMORY_MB}, or 0 for no limit")
         return megabytes
 
 
@@ -111,19 +111,19 @@ class Budget(_Section):
 
 
 class Accept(_Section):
-    """Who may decide. Counts in the settings file alone: a variable is as easily set by an agent."""
+    """Who may decide. Only valid in the settings file: an agent could easily set a variable."""
 
     by_agents: bool = Field(default=False, description="let agents and scripts run accept, reject and revert")
     terminals: list[str] = Field(default_factory=list, description="programs to treat as your own terminals")
 
 
-def _names(value: object) -> object:
-    """Take names with commas between for a list of them: in a variable that is what people write."""
+def _split_names(value: object) -> object:
+    """Accept names separated by commas as a list, as people write them in a variable."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _absolute(folder: Path) -> Path:
-    """Return a folder with `~` resolved. A relative one would mean another folder wherever skilld is started."""
+def _absolute_folder(folder: Path) -> Path:
+    """Return a folder with `~` resolved. A relative path is refused: it would depend on the current folder."""
     try:
         found = folder.expanduser()
     except RuntimeError as error:
@@ -135,17 +135,17 @@ def _absolute(folder: Path) -> Path:
     return found
 
 
-def _all_absolute(folders: list[Path]) -> list[Path]:
-    return [_absolute(folder) for folder in folders]
+def _absolute_folders(folders: list[Path]) -> list[Path]:
+    return [_absolute_folder(folder) for folder in folders]
 
 
-Names = Annotated[list[str], NoDecode, BeforeValidator(_names)]
-Folders = Annotated[list[Path], NoDecode, BeforeValidator(_names), AfterValidator(_all_absolute)]
-Targets = Annotated[list[TargetKind], NoDecode, BeforeValidator(_names)]
+Names = Annotated[list[str], NoDecode, BeforeValidator(_split_names)]
+Folders = Annotated[list[Path], NoDecode, BeforeValidator(_split_names), AfterValidator(_absolute_folders)]
+Targets = Annotated[list[TargetKind], NoDecode, BeforeValidator(_split_names)]
 
 
 class Limits(_Section):
-    """How large a file that agents load may become."""
+    """The maximum size of files that agents load."""
 
     tokens: int = Field(
         0, ge=0, description=("maximum tokens in one instruction file or skill; 0 for the agents' own limits only")
@@ -153,7 +153,7 @@ class Limits(_Section):
 
 
 class Auto(_Section):
-    """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
+    """What is applied without asking, as a separate commit: only confident additions of plain words."""
 
     skills: Names = Field(
         default_factory=list, description="skills to edit without asking even if `apply` is set to stage"
@@ -168,7 +168,7 @@ class Auto(_Section):
 
 
 class Mine(_Section):
-    """Looking for skills in past sessions without being asked to."""
+    """Automatic mining of past sessions."""
 
     nightly: bool = Field(default=False, description="look for skills in past sessions once a night")
     auto_domain_skill: Folders = Field(
@@ -177,7 +177,7 @@ class Mine(_Section):
 
 
 class Team(_Section):
-    """Sharing what was taught with the others at a repository."""
+    """Sharing rules with the team of a repository."""
 
     repositories: Folders = Field(
         default_factory=list, description="repositories whose teams you joined; set by `skilld team join`"
@@ -188,13 +188,13 @@ class Team(_Section):
 
 
 class Machines(_Section):
-    """One person's decisions on all of their machines."""
+    """Syncing one person's decisions between their machines."""
 
     remote: str = Field("", description="the remote your machines sync through; set by `skilld machines join`")
 
 
 class Lifecycle(_Section):
-    """What becomes of skills that skilld writes itself."""
+    """The handling of skills that skilld creates."""
 
     mode: Literal["create_or_update", "create_new"] = Field(
         "create_or_update",
@@ -210,7 +210,7 @@ class Settings(BaseSettings):
     """All settings and their defaults."""
 
     model_config = SettingsConfigDict(
-        extra="forbid", frozen=True, env_prefix=VARIABLES, env_nested_delimiter="__", protected_namespaces=()
+        extra="forbid", frozen=True, env_prefix=VARIABLE_PREFIX, env_nested_delimiter="__", protected_namespaces=()
     )
     _reads_variables: ClassVar[bool] = True
 
@@ -249,7 +249,7 @@ class Settings(BaseSettings):
     @field_validator("model")
     @classmethod
     def _known_back_end(cls, model: str) -> str:
-        """Refuse what can be no back-end. Whether a provider has the model, only the provider can tell."""
+        """Refuse what cannot be a back-end. Only the provider knows whether it has the model."""
         from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
 
         if model.startswith(PREFIX):
@@ -257,11 +257,11 @@ class Settings(BaseSettings):
                 parse_model(model)
             except UsageError as error:
                 raise ValueError(error.cause) from None
-        elif not _MODEL.fullmatch(model) or model.endswith("/"):
+        elif not _MODEL_PATTERN.fullmatch(model) or model.endswith("/"):
             raise ValueError("not a valid model name")
         elif model in CLIENTS:
             raise ValueError(f"{model!r} is not a model (did you mean {PREFIX}{model}?)")
-        elif model not in OWN_MODELS and (near := nearest(model, OWN_MODELS, cutoff=0.75)):
+        elif model not in BUILT_IN_MODELS and (near := suggestion(model, BUILT_IN_MODELS, cutoff=0.75)):
             raise ValueError(f"{model!r} is not a model{near}")
         return model
 
@@ -275,7 +275,7 @@ class Settings(BaseSettings):
     @field_validator("roots", mode="before")
     @classmethod
     def _one_folder(cls, roots: object) -> object:
-        """Take one folder for a list of one: in a variable that is what people write."""
+        """Accept one folder as a list of one, as people write it in a variable."""
         if not isinstance(roots, dict):
             return roots
         return {name: [value] if isinstance(value, str) else value for name, value in roots.items()}
@@ -283,10 +283,10 @@ class Settings(BaseSettings):
     @field_validator("roots")
     @classmethod
     def _known_agents(cls, roots: dict[str, list[Path]]) -> dict[str, list[Path]]:
-        named = {name.replace("_", "-"): _all_absolute(folders) for name, folders in roots.items()}
+        named = {name.replace("_", "-"): _absolute_folders(folders) for name, folders in roots.items()}
         for name in named:
             if name not in ADAPTERS:
-                raise ValueError(f"unknown agent {name!r}{nearest(name, ADAPTERS)}")
+                raise ValueError(f"unknown agent {name!r}{suggestion(name, ADAPTERS)}")
         return named
 
     @classmethod
@@ -298,65 +298,65 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Leave out .env files and secret folders: a project folder must not configure us."""
+        """Exclude .env files and secret folders: a project must not configure skilld."""
         del env_settings, dotenv_settings, file_secret_settings
         return (_WithoutAccept(settings_cls), init_settings) if cls._reads_variables else (init_settings,)
 
 
 class _WithoutAccept(EnvSettingsSource):
-    """The variables, but for those about who may decide."""
+    """The variables, except those about who may decide."""
 
     def __call__(self) -> dict[str, Any]:
         """Return what the variables set."""
         return {name: value for name, value in super().__call__().items() if name != "accept"}
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return a clause that names the known word most like a mistyped one; empty if none is near."""
-    import difflib  # only for what was mistyped
+def suggestion(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return a clause with the known word that is most similar to a mistyped one, "" if none is similar."""
+    import difflib  # only needed for mistyped words
 
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""
 
 
-_NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
+_OTHER_VARIABLES = frozenset({"SKILLD_CHILD"})
 
 
-def load(path: Path) -> Settings:
-    """Return the settings of the file at `path` (absent: defaults) with the process's environment over them.
+def load_file(path: Path) -> Settings:
+    """Return the settings of the file at `path` (or the defaults), overridden by the environment.
 
     Raises UsageError with the key, what is wrong with it and the nearest known key.
     """
     _check_variables(os.environ)
-    return checked(read_file(path), f"Fix {path}, or the environment variable that overrides it.")
+    return validate(read_file(path), f"Fix {path}, or the environment variable that overrides it.")
 
 
-class _OfFile(Settings):
-    """What a file says, whatever the variables say over it."""
+class _FileSettings(Settings):
+    """The settings of a file without the variables."""
 
     model_config = SettingsConfigDict(defer_build=True)  # only a verb that checks the file alone needs it
     _reads_variables: ClassVar[bool] = False
 
 
-def checked(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -> Settings:
-    """Return the settings of `values`, with `variables` the environment over them, or raise UsageError with `remedy`.
+def validate(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -> Settings:
+    """Return the settings of `values`, with `variables` overridden by the environment; UsageError with `remedy`.
 
-    A variable hides the file's value of its name, and so would hide that this is none.
+    A variable would hide that the file's value of the same name is invalid.
     """
     title = "Invalid setting"
-    # The library would take names like _env_file for arguments of its own.
+    # The library would treat names like _env_file as its own arguments.
     if unknown := sorted(key for key in values if key not in Settings.model_fields):
-        raise UsageError(title, f"unknown setting {unknown[0]}{nearest(unknown[0], keys())}", remedy)
+        raise UsageError(title, f"unknown setting {unknown[0]}{suggestion(unknown[0], setting_keys())}", remedy)
     try:
-        return Settings(**values) if variables else _OfFile(**values)
+        return Settings(**values) if variables else _FileSettings(**values)
     except ValidationError as error:
-        raise UsageError(title, _explain(error), remedy) from error
+        raise UsageError(title, _describe_errors(error), remedy) from error
     except SettingsError as error:
-        raise UsageError(title, f"{VARIABLES}ROOTS is not a JSON object", remedy) from error
+        raise UsageError(title, f"{VARIABLE_PREFIX}ROOTS is not a JSON object", remedy) from error
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """Return the settings file as written; UsageError if it is not TOML, or others decide or read what it says."""
+    """Return the content of the settings file; UsageError if it is invalid, or others can change or read it."""
     try:
         data, facts = read_regular(path, 1 << 20)
         values = tomllib.loads(data.decode("utf-8-sig"))
@@ -370,8 +370,8 @@ def read_file(path: Path) -> dict[str, Any]:
     return values
 
 
-def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
-    """Return what a person typed for `key` (one of `keys`) as a value of that key's type; as typed where it is none."""
+def parse_value(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
+    """Convert the text that a person typed for `key` (one of `keys`) to the key's type; unchanged if invalid."""
     lists = {"accept.terminals", "auto.skills", "mine.auto_domain_skill", "team.repositories"}
     if key.startswith("roots.") or key in lists:
         return [part.strip() for part in text.split(",")]
@@ -384,8 +384,8 @@ def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
         return text
 
 
-def keys() -> dict[str, str]:
-    """Return every settable key in dotted form with its description."""
+def setting_keys() -> dict[str, str]:
+    """Return every key in dotted form with its description."""
     found: dict[str, str] = {}
     for name, field in Settings.model_fields.items():
         inner = field.annotation
@@ -399,8 +399,8 @@ def keys() -> dict[str, str]:
     return found
 
 
-def choices(key: str) -> list[str]:
-    """Return the values that a setting may have where they are few; none if they are many."""
+def setting_choices(key: str) -> list[str]:
+    """Return the possible values of a setting if there are few, otherwise none."""
     *outer, name = key.split(".", 1)
     section = Settings.model_fields[outer[0]].annotation if outer and outer[0] in Settings.model_fields else Settings
     fields = section.model_fields if isinstance(section, type) and issubclass(section, BaseModel) else {}
@@ -413,26 +413,26 @@ def choices(key: str) -> list[str]:
 
 
 def _check_variables(environment: Mapping[str, str]) -> None:
-    known = {VARIABLES + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
+    known = {VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in [*setting_keys(), "roots"]}
     for name in environment:
-        if name.upper().startswith(VARIABLES) and name.upper() not in known | _NOT_SETTINGS:
-            raise UsageError("Invalid environment variable", f"unknown setting {name}{nearest(name, known)}")
+        if name.upper().startswith(VARIABLE_PREFIX) and name.upper() not in known | _OTHER_VARIABLES:
+            raise UsageError("Invalid environment variable", f"unknown setting {name}{suggestion(name, known)}")
 
 
-def _explain(error: ValidationError) -> str:
+def _describe_errors(error: ValidationError) -> str:
     parts = []
     for item in error.errors():
         key = ".".join(part for part in item["loc"] if isinstance(part, str))
         if item["type"] == "extra_forbidden":
-            parts.append(f"unknown setting {key}{nearest(key, keys())}")
+            parts.append(f"unknown setting {key}{suggestion(key, setting_keys())}")
         else:
             wrong = f", not {item['input']!r}" if len(item["loc"]) > 1 and isinstance(item["loc"][-1], int) else ""
-            allowed = _allowed(item["type"], item["loc"], item.get("ctx", {})) or item["msg"]
+            allowed = _allowed_values(item["type"], item["loc"], item.get("ctx", {})) or item["msg"]
             parts.append(f"{key}: {allowed}{wrong}")
     return "; ".join(parts)
 
 
-_MUST = {
+_TYPE_MESSAGES = {
     "string_too_short": "cannot be empty",
     "too_short": "cannot be empty (to stop proposals: skilld pause)",
     "string_type": "must be text",
@@ -442,14 +442,14 @@ _MUST = {
 }
 
 
-def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any]) -> str:
-    """Return what a setting may be, in full, where pydantic tells only what is wrong; empty if it cannot be told."""
+def _allowed_values(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any]) -> str:
+    """Return a full description of the allowed values, where pydantic has only the fault; "" if unknown."""
     if wrong == "value_error":
         return str(context["error"])
     if wrong in {"literal_error", "enum"}:
         return f"must be {context['expected']}".replace("'", "")
-    if wrong in _MUST:
-        return _MUST[wrong]
+    if wrong in _TYPE_MESSAGES:
+        return _TYPE_MESSAGES[wrong]
     fields, field = Settings.model_fields, None
     for name in key:
         field = fields.get(str(name))
@@ -471,10 +471,12 @@ def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any])
     )
 
 
-def choice_of(settings: Settings, environment: Mapping[str, str], agent: str = "", *, in_job: bool = True) -> Choice:
-    """Return the back-end that works now; for a session of `agent` where one is named.
+def choose_back_end(
+    settings: Settings, environment: Mapping[str, str], agent: str = "", *, in_job: bool = True
+) -> Choice:
+    """Return the back-end that works now, for a session of `agent` if given.
 
-    One question may take half the time of a job, or all of it out of one.
+    One question may take half the time of a job, or all of it outside of jobs.
     """
     seconds = max(1.0, settings.worker.seconds / 2) if in_job else settings.worker.seconds
     return choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, environment, agent=agent)

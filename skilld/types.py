@@ -10,14 +10,14 @@ from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-# What an adapter reads out of a transcript: lines and their places, and the events of a session.
+# What an adapter reads from a transcript: lines with their positions, and the events of a session.
 
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """One complete line of a transcript: its bytes without the newline, and where it is in the file.
+    """One complete line of a transcript: its bytes without the newline, and its position in the file.
 
-    `end` is the offset just behind the newline, so consecutive lines meet: a.end == b.start.
+    `end` is the offset just after the newline, so for consecutive lines a.end == b.start.
     """
 
     start: int
@@ -34,14 +34,14 @@ class Span:
 
 
 class How(StrEnum):
-    """How a person said it. Each value is a carrier that the format pages of the agents describe."""
+    """How a person said something. The format pages of the agents describe each carrier."""
 
     TYPED = "typed"
-    QUEUED = "queued"  # typed while the agent was busy, delivered later or in mid-turn
+    QUEUED = "queued"  # typed while the agent was busy, delivered later or during a turn
     COMMAND = "command"  # the typed arguments of a slash command or skill
     REJECTION = "rejection"  # the note typed when refusing a tool call
     APPROVAL = "approval"  # the comment typed when allowing one
-    ANSWER = "answer"  # a free answer to the agent's question, not a picked one
+    ANSWER = "answer"  # a free answer to the agent's question, not a selected one
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class SkillUse:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
-    """The log says that the session is over (many logs never say so; idleness decides then)."""
+    """The log records the end of the session (many logs never do, and idleness decides)."""
 
     session_id: str
     span: Span
@@ -98,7 +98,7 @@ class SessionEnd:
 
 @dataclass(frozen=True, slots=True)
 class SessionStart:
-    """The log says that the person began this session, though nothing may have been typed in it yet."""
+    """The log records that the person began this session; nothing may have been typed in it yet."""
 
     session_id: str
     span: Span
@@ -107,7 +107,7 @@ class SessionStart:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A record that looks like human words and is not; `reason` is a short stable word, counted by `inspect`."""
+    """A record that looks like human words but is not; `reason` is a short stable word, counted by `inspect`."""
 
     reason: str
     span: Span
@@ -121,12 +121,12 @@ class Malformed:
 
 
 class ToolOutcome(StrEnum):
-    """How a tool call came out, as far as its log tells."""
+    """How a tool call ended, as far as its log tells."""
 
     OK = "ok"
     FAILED = "failed"
-    REJECTED = "rejected"  # the person or one of their rules did not allow it
-    INTERRUPTED = "interrupted"  # it was stopped before it came to its end
+    REJECTED = "rejected"  # by the person or one of their rules
+    INTERRUPTED = "interrupted"  # stopped before it ended
     UNKNOWN = "unknown"
 
 
@@ -148,7 +148,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """How the call `call_id` came out. A mirror may tell it again: what is not OK then holds."""
+    """How the call `call_id` ended. A mirror may repeat it; an outcome other than OK then holds."""
 
     session_id: str
     call_id: str
@@ -160,10 +160,10 @@ class ToolResult:
 # Only readers of whole transcripts ask for tool events.
 Event = Turn | Reply | SkillUse | SessionStart | SessionEnd | Ignored | Malformed
 ToolEvent = ToolCall | ToolResult
-OBSERVED_TURN = 0  # the `turn` of an `Update` that nobody said: its `quote` was done, and `reason` says where
+OBSERVED_TURN = 0  # the `turn` of an `Update` that nobody said: its `quote` was observed, and `reason` says where
 
 
-# What is judged and what comes of it: messages, skills as they are shown, updates, what it cost and how it ended.
+# Judging: messages, skills as shown to a model, updates, usage and outcomes.
 
 
 class ClosedBy(StrEnum):
@@ -172,26 +172,26 @@ class ClosedBy(StrEnum):
     FULL = "full"  # the set number of new human turns was reached
     IDLE = "idle"
     ENDED = "ended"
-    EDITED = "edited"  # no turns: the person edited the lines that a proposal was made for, and it is made anew
+    EDITED = "edited"  # no turns: the person edited the lines of a proposal, which is remade
 
 
 class TargetKind(StrEnum):
-    """What sort of file an edit goes to."""
+    """The kind of file that an edit goes to."""
 
     SKILL = "skill"
     INSTRUCTIONS = "instructions"  # CLAUDE.md, AGENTS.md and the like in a project
-    RULES = "rules"  # a file of rules, which patterns of paths may bring in
+    RULES = "rules"  # a file of rules, possibly loaded only for some paths
     PERSONAL = "personal"  # the person's own instructions, for all projects
-    EVALS = "evals"  # cases that a skill is tested with, beside it: no agent follows them
+    EVALS = "evals"  # evaluation cases next to a skill; no agent follows them
 
 
 @dataclass(frozen=True, slots=True)
 class SkillRef:
-    """A file that an edit may go to, checked: a skill in use, or another one that agents load.
+    """A checked file that an edit may go to: a skill in use, or another file that agents load.
 
-    `path` is the real one, `name` what people call it. `used` says after how many turns of a batch a skill was.
-    `agents` are those that load a file that is no skill, `patterns` the paths that bring a rule in. One that is
-    `absent` would be made, and begin with `front`. One `on_order` is for words that name it, and no others.
+    `path` is the real path, `name` the name for people. `used` has the numbers of turns in a batch after which a skill
+    was used. `agents` load a file that is not a skill, `patterns` are the paths for which a rule is loaded. An `absent`
+    file would be created, beginning with `front`. One `on_order` is only for words that name it.
     """
 
     name: str
@@ -206,7 +206,7 @@ class SkillRef:
 
 
 class Kind(StrEnum):
-    """What sort of lasting thing was said."""
+    """The kind of lasting thing that was said."""
 
     ADD_STEP = "add_step"
     CHANGE_STEP = "change_step"
@@ -220,8 +220,8 @@ class Kind(StrEnum):
 class Message:
     """One message of the conversation as the classifier sees it: redacted, in order.
 
-    `turn` numbers the human turns of the batch from 1, as a model names its evidence; None for the agent's messages.
-    `text` is whole: cutting it is the prompt builder's work, checking a quote needs it all.
+    `turn` numbers the human turns of the batch from 1, as models refer to them; None for the agent's messages. `text`
+    is complete: the prompt builder shortens it, but checking a quote needs all of it.
     """
 
     text: str
@@ -237,10 +237,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SkillDoc:
-    """A file as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef.
+    """A file as shown to the classifier: models refer to it by `number` (from 1); `used` is as in SkillRef.
 
-    Of one with `excerpt` a model is shown no more than has to do with what was said. `unseen` are lines of the text
-    that the agent is not sent, such as comments.
+    With `excerpt` a model sees only the parts related to what was said. `unseen` are lines of the text that the agent
+    does not get, such as comments.
     """
 
     number: int
@@ -256,7 +256,7 @@ class SkillDoc:
 class Update:
     """One lasting thing the person said, and what the skill should say from now on.
 
-    `change` is an instruction in the imperative, one or two sentences. `quote` stands word for word in human turn
+    `change` is an instruction in the imperative, one or two sentences. `quote` occurs word for word in human turn
     `turn` (white space folded). `skill` is a SkillDoc number, None if none was in use. `confidence` is 0 to 1.
     """
 
@@ -272,7 +272,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What model calls cost: tokens, and US dollars where a price is known."""
+    """The cost of model calls: tokens, and US dollars if the price is known."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -287,10 +287,10 @@ class Usage:
 
 
 class Cause(StrEnum):
-    """What keeps a batch from its end, or from all that could come of it, and may be gone later."""
+    """What prevents a batch from being completed, and may be gone later."""
 
     TRANSCRIPT = "transcript"  # its words cannot be read
-    REPOSITORY = "repository"  # the proposal cannot be put there
+    REPOSITORY = "repository"  # the proposal cannot be staged there
     SKILL = "skill"  # the skill in use cannot be edited
     ANSWER = "answer"  # the model's answer could not be used
     PROCESS = "process"  # the worker was killed, or could not be started
@@ -306,11 +306,11 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-# What is proposed: bounded operations on a file, the proposal they make with its evidence, and where it stands.
+# Proposals: bounded operations on a file, the proposal with its evidence, and its state.
 
 
 class Op(StrEnum):
-    """What an edit may do. A model's reply has `BODY_OPS` and `SECTION_OPS`; code alone makes the last two."""
+    """What an edit may do. A model's reply has `BODY_OPS` and `SECTION_OPS`; only code makes the last two."""
 
     INSERT_AFTER = "insert_after"
     REPLACE = "replace"
@@ -341,16 +341,16 @@ class Operation:
 
 
 class State(StrEnum):
-    """Where a proposal stands."""
+    """The state of a proposal."""
 
     OPEN = "open"
-    DROPPED = "dropped"  # taken off the staging branch by the person: a rejection after a day, unless it is restored
+    DROPPED = "dropped"  # removed from the staging branch by the person: rejected after a day, unless restored
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     REVERTED = "reverted"
     SUPERSEDED = "superseded"
     STALE = "stale"
-    SAID = "said"  # no edit: a file that the agent loads says it already, and `note` says where
+    SAID = "said"  # no edit: a file that the agent loads already says it; `note` says where
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +365,7 @@ class Evidence:
 class ContradictingLine:
     """A line of a file that the agent loads too and that says the opposite of a proposal.
 
-    `text` is redacted. `whose` names the file where its words must not be quoted: "your personal CLAUDE.md".
+    `text` is redacted. `whose` describes a file whose words must not be quoted: "your personal CLAUDE.md".
     """
 
     path: str
@@ -376,7 +376,7 @@ class ContradictingLine:
 
 @dataclass(frozen=True, slots=True)
 class SideEdit:
-    """What a proposal changes in a second file of its repository that says the opposite, if its lines still stand."""
+    """What a proposal changes in a second file of its repository that says the opposite, if it still does."""
 
     path: str
     operations: tuple[Operation, ...]
@@ -431,16 +431,16 @@ class Proposal:
 
     @property
     def creates(self) -> bool:
-        """Whether it makes the skill itself."""
+        """Whether it creates the skill."""
         return any(operation.op is Op.CREATE for operation in self.operations)
 
 
-# Proposal outcomes when a branch was read or written: values that go from a worker to the store.
+# Changes of proposals after a branch was read or written, sent from a worker to the store.
 
 
 @dataclass(frozen=True, slots=True)
 class CommitChange:
-    """A proposal is another commit now."""
+    """A proposal has a new commit."""
 
     proposal: str
     commit: str
@@ -449,7 +449,7 @@ class CommitChange:
 
 @dataclass(frozen=True, slots=True)
 class EditChange:
-    """A proposal's edit is made by other operations now."""
+    """A proposal's edit has new operations."""
 
     proposal: str
     operations: tuple[Operation, ...]
@@ -458,7 +458,7 @@ class EditChange:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """A proposal came to another state from `before`; this holds only where it is still in that one."""
+    """A proposal changed its state from `before`; only valid if it is still in that state."""
 
     proposal: str
     before: State
@@ -469,7 +469,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class AutoApply:
-    """A proposal was applied unasked."""
+    """A proposal was applied automatically."""
 
     proposal: str
     commit: str
@@ -477,9 +477,9 @@ class AutoApply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Proposal outcomes that were there, `remade` with another edit for the same words.
+    """All changes of proposals; `remade` are those with another edit for the same words.
 
-    `rests` has the warning about each repository's base by its address, empty if there is nothing to warn of.
+    `rests` has the warning about each repository's base by its address, "" if there is none.
     """
 
     moved: tuple[CommitChange, ...] = ()
@@ -493,7 +493,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class AddressChange:
-    """A proposal's repository, and its skill there, have another address now."""
+    """A proposal's repository, and its skill there, have moved."""
 
     proposal: str
     repo: str

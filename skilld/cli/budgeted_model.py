@@ -22,10 +22,10 @@ class BudgetedModel:
 
     def __init__(self, store: Store, settings: Settings, purpose: str) -> None:
         from skilld.classify.backends import OFFLINE
-        from skilld.settings import choice_of
+        from skilld.settings import choose_back_end
 
         self._store, self._settings, self._purpose = store, settings, purpose
-        self.spec: Spec = choice_of(settings, os.environ, in_job=False).spec
+        self.spec: Spec = choose_back_end(settings, os.environ, in_job=False).spec
         self.model = self.spec.model
         if self.model == OFFLINE:
             raise SkilldError(

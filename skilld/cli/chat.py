@@ -56,9 +56,9 @@ def _model() -> Model:
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.agent_cli.clients import PREFIX
     from skilld.classify.backends.model import Model
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
 
-    choice = choice_of(common.settings(), os.environ, in_job=False)
+    choice = choose_back_end(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
         remedy = "For example: skilld config set model openai/gpt-5-mini"
         raise UsageError(

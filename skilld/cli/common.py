@@ -71,9 +71,9 @@ def places() -> Places:
 
 def settings() -> Settings:
     """Return the settings. Raises UsageError if they are not valid."""
-    from skilld.settings import load
+    from skilld.settings import load_file
 
-    return load(places().settings_file)
+    return load_file(places().settings_file)
 
 
 def store() -> Store:

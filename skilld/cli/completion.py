@@ -110,21 +110,21 @@ def _agents(_: argparse.Namespace) -> Candidates:
 
 def _models(_: argparse.Namespace) -> Candidates:
     from skilld.classify.backends.choose import PROVIDERS
-    from skilld.settings import OWN_MODELS
+    from skilld.settings import BUILT_IN_MODELS
 
-    return [*OWN_MODELS, *PROVIDERS.values()]
+    return [*BUILT_IN_MODELS, *PROVIDERS.values()]
 
 
 def _settings(_: argparse.Namespace) -> Candidates:
-    from skilld.settings import keys
+    from skilld.settings import setting_keys
 
-    return keys()
+    return setting_keys()
 
 
 def _values(arguments: argparse.Namespace) -> Candidates:
-    from skilld.settings import choices
+    from skilld.settings import setting_choices
 
-    return _models(arguments) if arguments.key == "model" else choices(arguments.key)
+    return _models(arguments) if arguments.key == "model" else setting_choices(arguments.key)
 
 
 def _states(_: argparse.Namespace) -> Candidates:

@@ -41,12 +41,12 @@ def add(verbs: common.Verbs) -> None:
 
 def show(arguments: argparse.Namespace) -> int:
     """Show every setting with its value."""
-    from skilld.settings import keys
+    from skilld.settings import setting_keys
 
     values = _values()
     if getattr(arguments, "json", False):
         return common.write_json(values)
-    known = keys()
+    known = setting_keys()
     flat = {
         key: value for key in known if (value := _look_up(values, key)) is not None or not key.startswith(_ROOTS_PREFIX)
     }
@@ -144,7 +144,7 @@ def try_model(*, asks_again: bool = False) -> bool:
 
 def edit(arguments: argparse.Namespace) -> int:
     """Open the whole file in the person's editor; an invalid result is not saved."""
-    from skilld.settings import checked, keys, read_file
+    from skilld.settings import read_file, setting_keys, validate
 
     del arguments
     if not sys.stdin.isatty():
@@ -155,10 +155,12 @@ def edit(arguments: argparse.Namespace) -> int:
         )
     file = common.places().settings_file
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
-    offered = text = with_explanations(before, {key: (_default(key), meaning) for key, meaning in keys().items()})
+    offered = text = with_explanations(
+        before, {key: (_default(key), meaning) for key, meaning in setting_keys().items()}
+    )
     while (text := terminal.edit(text, name="config.toml")) != offered:
         try:
-            checked(tomllib.loads(text), "", variables=False)
+            validate(tomllib.loads(text), "", variables=False)
         except (tomllib.TOMLDecodeError, UsageError) as error:
             console.line(f"The file is not valid: {error.cause if isinstance(error, UsageError) else error}")
             if terminal.ask_yes_no("Edit the file again? [y/N] ", sys.stdout):
@@ -201,7 +203,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     Returns False if there was nothing to remove. Raises UsageError, with the file unchanged, if the key is unknown, the
     value is invalid, or the file sets the key in a form that cannot be edited line by line.
     """
-    from skilld.settings import checked, from_text, read_file
+    from skilld.settings import parse_value, read_file, validate
 
     _check_key(key)
     values = read_file(file)
@@ -214,8 +216,8 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     if value is None:
         del target[last]
     else:
-        target[last] = from_text(key, common.as_text(value))
-    checked(values, f"Nothing was changed in {file}.", variables=False)
+        target[last] = parse_value(key, common.as_text(value))
+    validate(values, f"Nothing was changed in {file}.", variables=False)
     if key == "model" and value:
         _check_model_name(value, values)
     text = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
@@ -230,12 +232,12 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
 
 
 def _check_key(key: str) -> None:
-    from skilld.settings import keys, nearest
+    from skilld.settings import setting_keys, suggestion
 
-    known = keys()
+    known = setting_keys()
     if key not in known:
         within = [name for name in known if name.startswith(f"{key}.")]
-        near = f" (it is a section: {', '.join(within)})" if within else nearest(key, known)
+        near = f" (it is a section: {', '.join(within)})" if within else suggestion(key, known)
         raise UsageError("No such setting", key + near, "List them: skilld config show")
 
 
@@ -243,9 +245,9 @@ def _check_model_name(model: str, values: Mapping[str, Any]) -> None:
     """Refuse a model name that no provider takes, and warn of one that is merely unknown."""
     from skilld.classify.backends.agent_cli.clients import PREFIX
     from skilld.classify.backends.names import find_problem
-    from skilld.settings import OWN_MODELS
+    from skilld.settings import BUILT_IN_MODELS
 
-    if model in OWN_MODELS or model.startswith(PREFIX) or values.get("model_base_url") or _has_own_server():
+    if model in BUILT_IN_MODELS or model.startswith(PREFIX) or values.get("model_base_url") or _has_own_server():
         return
     if (found := find_problem(model)) and found.certain:
         raise UsageError("Invalid value for model", found.what, found.remedy)

@@ -259,7 +259,7 @@ def _backend_factory(name: str) -> Callable[[], Backend]:
 
         answers = StoredAnswers(Path(name.removeprefix("stored:")))
         return lambda: StoredModel(answers)
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
 
     settings = common.settings()
     if name == "litellm" and settings.model in {"auto", "offline"}:
@@ -267,7 +267,7 @@ def _backend_factory(name: str) -> Callable[[], Backend]:
             "No model is configured", f"the model setting is {settings.model}", "skilld config set model MODEL"
         )
     model = settings.model if name == "litellm" else name
-    spec = choice_of(settings.model_copy(update={"model": model}), os.environ).spec
+    spec = choose_back_end(settings.model_copy(update={"model": model}), os.environ).spec
     return lambda: make_backend(spec)
 
 

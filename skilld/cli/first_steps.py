@@ -171,10 +171,10 @@ def _describe_cost(found: list[Transcript]) -> str:
     from skilld.mining.candidates import with_progress
     from skilld.mining.questions import session_windows
     from skilld.mining.sessions import SessionFilter, read_sessions
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
 
     settings = common.settings()
-    model = choice_of(settings, os.environ).name
+    model = choose_back_end(settings, os.environ).name
     if model == OFFLINE:
         return "does not call a model or send anything"
     progress = common.Progress("Reading sessions")

@@ -138,10 +138,10 @@ def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:
 
 def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
     """Return the error for an unknown skill name, with the nearest known name."""
-    from skilld.settings import nearest
+    from skilld.settings import suggestion
 
     return SkilldError(
-        "No such skill", f"{common.as_text(given)}{nearest(given, known)}", "List them: skilld skills list"
+        "No such skill", f"{common.as_text(given)}{suggestion(given, known)}", "List them: skilld skills list"
     )
 
 

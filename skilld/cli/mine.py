@@ -206,10 +206,10 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 def _world() -> MiningContext:
     from skilld.mining.values import MiningContext
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
 
     settings = common.settings()
-    terms = common.terms(choice_of(settings, os.environ).spec, settings)
+    terms = common.terms(choose_back_end(settings, os.environ).spec, settings)
     return MiningContext(
         store=common.store(),
         terms=terms,

@@ -308,10 +308,10 @@ def print_introduction(engine: Engine, *, new_here: bool, follows: bool) -> None
 
     `follows` says whether the program runs until it is stopped.
     """
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
 
     settings = engine.settings
-    choice = choice_of(settings, engine.host.environment)
+    choice = choose_back_end(settings, engine.host.environment)
     _print_agents(engine)
     _print_row("Skills", f"{_count_skills(_own_skills(engine))}, plus any in your projects")
     _print_row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")

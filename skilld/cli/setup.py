@@ -265,11 +265,11 @@ def _ask_for_judge(found: Sequence[Offer], file: Path, settings: Settings, kept:
 def _describe_default(settings: Settings, kept: str) -> str:
     """Describe who judges if the person chooses nobody, or nobody else."""
     from skilld.classify.backends import OFFLINE
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
 
     if kept:
         return f"Unchanged: {console.plain(kept)}. To change it: skilld setup"
-    choice = choice_of(settings, os.environ)
+    choice = choose_back_end(settings, os.environ)
     judge = (
         f"skilld judges offline: it {_OFFLINE_LIMIT}"
         if choice.name == OFFLINE

@@ -52,9 +52,9 @@ class JudgeProblem:
 
 def choose_judge(store: Store, settings: Settings, environment: Mapping[str, str], agent: str, now: float) -> Choice:
     """Return the back-end for a session of `agent`; offline if that agent has no working login."""
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
 
-    found = choice_of(settings, environment, agent)
+    found = choose_back_end(settings, environment, agent)
     absent = _current_absences(store, now).get(found.spec.model)
     if found.spec.or_offline and absent and not absent.limit:
         return Choice(Spec(OFFLINE), absent.why, remedy=absent.remedy)

@@ -14,7 +14,7 @@ from skilld.daemon.notices import Notices
 from skilld.errors import UsageError
 from skilld.logs import get_logger
 from skilld.notify.notice import SETTINGS_CHANGED
-from skilld.settings import Settings, load
+from skilld.settings import Settings, load_file
 
 log = get_logger()
 
@@ -48,7 +48,7 @@ class SettingsFile:
             return None
         self._stamp = stamp
         try:
-            settings = load(self._path)
+            settings = load_file(self._path)
         except UsageError as error:
             self.message = f"the settings file is not valid, so the previous settings still apply: {error.cause}"
             log.warning("settings refused", error=error.cause)

@@ -30,7 +30,7 @@ from skilld.paths import Places, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.protocol import Job, TestBackend
 from skilld.service.values import ServiceManager, missing_variables, needed_variables
-from skilld.settings import Settings, choice_of, load
+from skilld.settings import Settings, choose_back_end, load_file
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
 from skilld.store.budget import TEST_QUESTION, spent_limit
@@ -186,10 +186,10 @@ _RETRY_REMEDY = "Try again later. If it still fails, check the settings: skilld 
 def model_facts(settings: Settings, environment: Mapping[str, str], store: Store, now: float, *, ask: bool) -> Model:
     """Return the facts of the back-end. With `ask` a worker asks it one question, whose cost is booked."""
     key, url = settings.model_api_key, settings.model_base_url
-    choice = choice_of(settings, environment)
+    choice = choose_back_end(settings, environment)
     missing = _missing_requirement(choice.spec.model, environment, has_key=bool(key or url))
     answer: Trouble | str | None = None
-    specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
+    specs = [choose_back_end(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and missing is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
             spent = spent_limit(store.usage.on(local_day(now)), settings.budget)
@@ -380,7 +380,7 @@ def _repositories(store: Store) -> list[Path]:
 
 def _load_settings(places: Places) -> tuple[Settings | None, Trouble | None]:
     try:
-        return load(places.settings_file), None
+        return load_file(places.settings_file), None
     except SkilldError as error:
         return None, Trouble(str(error), error.remedy)
 

@@ -15,7 +15,7 @@ from skilld.paths import places
 from skilld.protocol import AnalyseBatch
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
-from skilld.settings import load
+from skilld.settings import load_file
 from skilld.store import Store
 from skilld.types import Proposal, State
 
@@ -31,7 +31,7 @@ class OneProcess:
         self._redact = Redactor(load_key(where.redaction_key)).redact
         self.store = Store.open(where.database)
         around = Host(home, dict(os.environ))
-        self.engine = Engine(self.store, load(where.settings_file), around, time.time(), self._redact)
+        self.engine = Engine(self.store, load_file(where.settings_file), around, time.time(), self._redact)
         self.engine.follower.sweep()
 
     def run(self) -> list[Proposal]:

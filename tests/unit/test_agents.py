@@ -70,7 +70,7 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
     with_store.close()
     assert guess_agent(talk) == "toy"
     assert len(inspect(talk, ADAPTERS["toy"]).turns) == 5
-    assert "roots.toy" in dict(settings.keys())
+    assert "roots.toy" in dict(settings.setting_keys())
     assert "| Toy | `~/.toy/talks` | `TOY_HOME` |" in tables([ADAPTERS["toy"].INFO])
 
 

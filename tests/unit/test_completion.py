@@ -12,7 +12,7 @@ from skilld.__main__ import main
 from skilld.cli import completion
 from skilld.cli.parser import build_parser
 from skilld.paths import private_dir
-from skilld.settings import choices, keys
+from skilld.settings import setting_choices, setting_keys
 from skilld.store import Store
 from skilld.types import State
 from support.proposals import COMMITTED, a_proposal
@@ -74,12 +74,12 @@ def test_before_anything_was_proposed_there_is_nothing_and_no_database_is_made()
 
 @pytest.mark.usefixtures("home")
 def test_settings_and_their_values() -> None:
-    assert _completed("config set", "KEY") == list(keys())
+    assert _completed("config set", "KEY") == list(setting_keys())
     assert _completed("config set", "VALUE", key="apply") == ["stage", "auto"]
     assert _completed("config set", "VALUE", key="notify.enabled") == ["true", "false"]
     assert "skill" in _completed("config set", "VALUE", key="targets")
     assert "agent" in _completed("config set", "VALUE", key="model")
-    assert all(isinstance(choices(key), list) for key in [*keys(), "no.such", "no"])
+    assert all(isinstance(setting_choices(key), list) for key in [*setting_keys(), "no.such", "no"])
 
 
 def test_what_fails_completes_nothing(home: Path) -> None:

@@ -14,7 +14,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends.names import find_problem
 from skilld.health import gather
 from skilld.health.values import Model, Trouble
-from skilld.settings import Settings, keys
+from skilld.settings import Settings, setting_keys
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def test_u3_the_editor_shows_every_setting_with_its_default_and_meaning(
     assert main(["config", "edit"]) == 0
     written = file.read_text()
     assert "turns = 3  # number of your messages" in written
-    for key, meaning in keys().items():
+    for key, meaning in setting_keys().items():
         assert f"{key.rpartition('.')[2]} = " in written
         assert meaning in written
     _editor(monkeypatch, tmp_path, "sed -i -E 's/^# ([a-z._-]+ = )/\\1/'")

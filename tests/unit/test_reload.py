@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.daemon.reload import SettingsFile
-from skilld.settings import load
+from skilld.settings import load_file
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_change_is_told_once(path: Path) -> None:
-    file = SettingsFile(path, load(path))
+    file = SettingsFile(path, load_file(path))
     assert file.load_if_changed() is None
     path.write_text("[batch]\nturns = 3\n")
     settings = file.load_if_changed()
@@ -30,7 +30,7 @@ def test_a_change_is_told_once(path: Path) -> None:
 
 
 def test_what_is_not_understood_changes_nothing_and_is_said_until_it_is_mended(path: Path) -> None:
-    file = SettingsFile(path, load(path))
+    file = SettingsFile(path, load_file(path))
     path.write_text("[batch]\nturn = 3\n")
     assert file.load_if_changed() is None
     assert "unknown setting batch.turn" in file.message
@@ -40,11 +40,11 @@ def test_what_is_not_understood_changes_nothing_and_is_said_until_it_is_mended(p
 
 
 def test_what_needs_a_restart_is_said(path: Path, tmp_path: Path) -> None:
-    file = SettingsFile(path, load(path))
+    file = SettingsFile(path, load_file(path))
     path.write_text(f'[roots]\nclaude-code = ["{tmp_path}"]\n[notify]\nenabled = false\n')
     assert file.load_if_changed() is not None
     assert file.message == "changed; roots and notify.enabled take effect only after a restart"
 
 
 def test_without_a_file_there_is_nothing_to_change(path: Path) -> None:
-    assert SettingsFile(None, load(path)).load_if_changed() is None
+    assert SettingsFile(None, load_file(path)).load_if_changed() is None

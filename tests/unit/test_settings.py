@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import UsageError
-from skilld.settings import from_text, keys, load
+from skilld.settings import load_file, parse_value, setting_keys
 
 
 @pytest.fixture
@@ -16,12 +16,12 @@ def file(tmp_path: Path) -> Path:
 
 def _refused(file: Path) -> str:
     with pytest.raises(UsageError) as caught:
-        load(file)
+        load_file(file)
     return f"{caught.value.title}: {caught.value.cause}"
 
 
 def test_without_a_file_everything_has_its_default(file: Path) -> None:
-    settings = load(file)
+    settings = load_file(file)
     assert settings.model == "auto"
     assert (settings.batch.turns, settings.batch.idle_minutes) == (5, 10)
     assert (settings.apply, settings.notify.enabled, settings.accept.by_agents) == ("stage", True, False)
@@ -32,7 +32,7 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
 ) -> None:
     file.write_text('model = "offline"\n[batch]\nturns = 7\nidle_minutes = 1\n')
     monkeypatch.setenv("SKILLD_BATCH__TURNS", "9")
-    settings = load(file)
+    settings = load_file(file)
     assert (settings.model, settings.batch.turns, settings.batch.idle_minutes) == ("offline", 9, 1)
 
 
@@ -93,18 +93,18 @@ def test_a_variable_that_is_not_understood_is_told(
 def test_a_folder_may_stand_alone_and_below_home(file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text('[roots]\nclaude-code = "~/transcripts"\n')
     monkeypatch.setenv("SKILLD_ROOTS__CODEX", "/a")
-    assert load(file).roots == {"claude-code": [home / "transcripts"], "codex": [Path("/a")]}
+    assert load_file(file).roots == {"claude-code": [home / "transcripts"], "codex": [Path("/a")]}
 
 
 def test_no_file_of_the_folder_we_stand_in_is_read(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".env").write_text("SKILLD_MODEL=openai/attacker\n")
     monkeypatch.chdir(tmp_path)
-    assert load(file).model == "auto"
+    assert load_file(file).model == "auto"
 
 
 def test_a_byte_order_mark_is_no_obstacle(file: Path) -> None:
     file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
-    assert load(file).model == "offline"
+    assert load_file(file).model == "offline"
 
 
 def test_a_pipe_in_its_place_is_refused_and_not_waited_for(file: Path) -> None:
@@ -128,11 +128,11 @@ def test_a_file_too_large_to_be_settings_is_refused(file: Path) -> None:
 def test_a_key_never_shows_in_what_is_printed_of_the_settings(file: Path) -> None:
     file.write_text('model_api_key = "sk-very-secret"\n')
     file.chmod(0o600)
-    assert "sk-very-secret" not in repr(load(file))
+    assert "sk-very-secret" not in repr(load_file(file))
 
 
 def test_every_key_says_what_it_is_for() -> None:
-    found = keys()
+    found = setting_keys()
     assert {"model", "model_base_url", "model_api_key", "apply", "batch.turns", "batch.idle_minutes"} <= found.keys()
     assert {"notify.enabled", "roots.claude-code", "roots.codex"} <= found.keys()
     assert all(found.values())
@@ -151,5 +151,5 @@ def test_every_key_says_what_it_is_for() -> None:
     ],
 )
 def test_what_a_person_types_gets_the_type_of_its_key(key: str, text: str, value: object) -> None:
-    found = from_text(key, text)
+    found = parse_value(key, text)
     assert (found, type(found)) == (value, type(value))

@@ -20,7 +20,7 @@ from skilld.daemon.settings_cache import (
     store_settings,
 )
 from skilld.ingest.discover import Host
-from skilld.settings import load
+from skilld.settings import load_file
 from skilld.store import Store
 from support.program import Program
 
@@ -39,14 +39,14 @@ def file(tmp_path: Path) -> Path:
 def known(store: Store, file: Path) -> str:
     """Return the origin of settings that were kept."""
     known = settings_origin(file, {"SKILLD_MODEL": "offline"})
-    store_settings(store, load(file), known)
+    store_settings(store, load_file(file), known)
     return known
 
 
 def test_what_is_kept_is_what_the_settings_say(store: Store, file: Path, known: str) -> None:
     assert (
         load_settings(store, known)
-        == shown_settings(load(file))
+        == shown_settings(load_file(file))
         == ShownSettings("offline", 3.0, BudgetLimits(7, 400_000, 2.0))
     )
 
@@ -69,13 +69,15 @@ def test_other_rights_a_missing_file_and_one_that_cannot_be_reached_are_other_or
     assert load_settings(store, settings_origin(file, same)) is not None
     file.chmod(0o666)  # settings that are refused
     assert load_settings(store, settings_origin(file, same)) is None
-    store_settings(store, load(file.with_name("absent")), settings_origin(file.with_name("below") / file.name, same))
+    store_settings(
+        store, load_file(file.with_name("absent")), settings_origin(file.with_name("below") / file.name, same)
+    )
     file.unlink()
     assert load_settings(store, settings_origin(file, same)) == ShownSettings(
         "auto", 10, BudgetLimits(60, 400_000, 1.0)
     )
     unreachable = settings_origin(Path("/dev/null/config.toml"), same)
-    store_settings(store, load(file), unreachable)
+    store_settings(store, load_file(file), unreachable)
     assert (unreachable, load_settings(store, unreachable)) == ("", None)
 
 
@@ -116,7 +118,7 @@ def test_status_reads_no_settings_where_the_daemon_has_and_says_the_same(tmp_pat
 
 
 def test_a_change_that_the_daemon_takes_over_is_kept(tmp_path: Path, store: Store, file: Path) -> None:
-    engine = Engine(store, load(file), Host(tmp_path, {}), NOW)
+    engine = Engine(store, load_file(file), Host(tmp_path, {}), NOW)
     notices = Notices(store, engine.settings.notify, None, lambda _: None, {})
     followed = SettingsFile(file, engine.settings)
     followed.apply_changes(engine, notices, NOW)

@@ -172,10 +172,10 @@ class _Evaluation:
     def _specs(self) -> tuple[Spec, Spec]:
         """Return the back-end that is tested, and the one that judges."""
         from skilld.classify.backends.choose import choose
-        from skilld.settings import choice_of
+        from skilld.settings import choose_back_end
 
         settings, agent = self._settings, self._corrected_agent()
-        judge = choice_of(settings, os.environ, agent).spec
+        judge = choose_back_end(settings, os.environ, agent).spec
         if not self._arguments.model:
             return judge, judge
         seconds = max(1.0, settings.worker.seconds / 2)

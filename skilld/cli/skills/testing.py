@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.classify.backends import OFFLINE, make_backend
     from skilld.library.recommend import Coverage, CoverageExam
     from skilld.pipeline.documents import session_opt_out
-    from skilld.settings import choice_of
+    from skilld.settings import choose_back_end
     from skilld.skills import opt_out
 
     settings = common.settings()
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     row = _skill_used_in(session, store, arguments.name) or inventory.find_skill(store, arguments.name, session.id)
     if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
         raise RefusedError("The skill was not tested", why)
-    backend = make_backend(choice_of(settings, os.environ, session.agent, in_job=False).spec)
+    backend = make_backend(choose_back_end(settings, os.environ, session.agent, in_job=False).spec)
     examination = CoverageExam(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _collect_answers(examination, session, backend, store, settings)
     # What was said while the skill was in use may be about it without naming it.
@@ -134,7 +134,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 def past_session(wanted: str) -> Session:
     """Return a past session, read from its transcript. Raises SkilldError with the nearest ID if there is none."""
     from skilld.mining.sessions import Reader
-    from skilld.settings import nearest
+    from skilld.settings import suggestion
 
     reader = Reader(common.redactor())
     ids = []
@@ -145,7 +145,7 @@ def past_session(wanted: str) -> Session:
             ids.append(session.id)
     raise SkilldError(
         "No such session",
-        f"no transcript here contains session {wanted}{nearest(wanted, ids, cutoff=0.75)}",
+        f"no transcript here contains session {wanted}{suggestion(wanted, ids, cutoff=0.75)}",
         "To see which session a proposal came from: skilld show ID",
     )
 
