@@ -102,7 +102,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     now = time.time()
     when = time_ago(parse_time(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
-    unfit = applicability.unfit if applicability is not None else ""
+    unfit = applicability.obstacle if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
     remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
@@ -139,7 +139,7 @@ def _is_mergeable(store: Store, proposal: Proposal, applicability: Mapping[str, 
     from skilld.proposals.remarks import base_warning, is_on_staging
 
     own = proposal.repo.startswith(f"{common.places().repositories}/")
-    clean = proposal.id in applicability and applicability[proposal.id].merges
+    clean = proposal.id in applicability and applicability[proposal.id].can_merge
     return clean and is_on_staging(proposal) and not own and not base_warning(store, proposal)
 
 
@@ -199,13 +199,13 @@ def run_show(arguments: argparse.Namespace) -> int:
     applicability = ProposalReader().applicability(proposal) if is_open else Applicability()
     own = personal_file_name(store, proposal, common.host()) if is_open else ""
     applicability = replace(
-        applicability, merges=applicability.merges and is_on_staging(proposal) and not remark, own=own
+        applicability, can_merge=applicability.can_merge and is_on_staging(proposal) and not remark, personal_file=own
     )
     borrowed = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (
         *describe_decision(store, proposal),
         remark,
-        applicability.unfit,
+        applicability.obstacle,
         *borrowed,
         *list_contradictions(store, proposal),
     )
@@ -317,17 +317,17 @@ def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tupl
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
         git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
-    if not applicability.unfit:
+    if not applicability.obstacle:
         yield f"skilld accept {proposal.id}", where
-        if applicability.own:
+        if applicability.personal_file:
             yield (
-                f"skilld accept {proposal.id} --to {applicability.own}",
+                f"skilld accept {proposal.id} --to {applicability.personal_file}",
                 "write it to your own file, for all your projects",
             )
     yield f"skilld reject {proposal.id}", f"discard it; it is {common.REPROPOSAL_CONDITION}"
-    if applicability.picks:
+    if applicability.can_cherry_pick:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
-    if applicability.merges:
+    if applicability.can_merge:
         yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
 
 

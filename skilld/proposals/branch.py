@@ -18,7 +18,7 @@ from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The branch as read: `commits` are those on it, oldest first; None if `held` says why it cannot be rebuilt.
+    """The branch as read: `commits` are those on it, oldest first; None if `held_reason` says why it cannot be rebuilt.
 
     `proposals` are the refs of proposals, by id.
     """
@@ -26,7 +26,7 @@ class Branch:
     tip: str | None
     proposals: Mapping[str, str]
     commits: list[Commit] | None
-    held: str = ""
+    held_reason: str = ""
 
     @property
     def base(self) -> str | None:
@@ -291,7 +291,7 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
         staging.stale[proposal.id] = f"{path} is gone"
         return None
     if before is not None and after is not None and line_diff.contains_change(current, before, after):
-        said = staging.present if line_diff.contains_change(skill, before, after) else staging.doubled
+        said = staging.already_said if line_diff.contains_change(skill, before, after) else staging.superseded
         said.append(proposal.id)
         return None
     try:
@@ -303,7 +303,7 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
         staging.stale[proposal.id] = str(error)
         return None
     if edited == current:
-        staging.present.append(proposal.id)
+        staging.already_said.append(proposal.id)
         return None
     return with_files(repo, staging.top, side_files(repo, staging.top, item.also) | {path: edited})
 

@@ -135,15 +135,15 @@ def _with_landing_commit(proposal: Proposal) -> Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Applicability:
-    """Whether `git cherry-pick` of a proposal and `git merge` of its branch succeed; `unfit` says why accepting fails.
+    """Whether `git cherry-pick` of a proposal and `git merge` of its branch succeed.
 
-    `own` is the name of the person's own file, where it may go instead.
+    `obstacle` says why accepting fails; `personal_file` is the name of the person's own file, where it may go instead.
     """
 
-    picks: bool = False
-    merges: bool = False
-    unfit: str = ""
-    own: str = ""
+    can_cherry_pick: bool = False
+    can_merge: bool = False
+    obstacle: str = ""
+    personal_file: str = ""
 
 
 class ProposalReader:
@@ -163,7 +163,7 @@ class ProposalReader:
         if after is None:
             remedy = f"to write the file without committing: skilld accept --worktree {proposal.id}"
             return Applicability(
-                unfit=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}"
+                obstacle=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}"
             )
         if current == base:
             whole = True
@@ -179,7 +179,7 @@ class ProposalReader:
             picks = picks and merges_cleanly(repo.git, then, here, there)
             whole = whole and merges_cleanly(repo.git, rested, here, top)
         if current is None and not proposal.creates and repo.private:
-            return Applicability(unfit=f"accepting it would fail: {proposal.path} does not exist")
+            return Applicability(obstacle=f"accepting it would fail: {proposal.path} does not exist")
         if picks or proposal.creates or before is None or after is None or current is None:
             return Applicability(picks, whole)
         try:

@@ -108,9 +108,9 @@ class StagingState:
     """The staging branch after a call.
 
     `tip` is None if the branch is gone because it became empty. `moved` has the new commit of each rebuilt proposal,
-    `at` the commit of every open one on the branch, `stale` the reason for each that could not be rebuilt. `present`
-    are those that the skill says already, `doubled` those that another open proposal says. `held` says why the branch
-    was left unchanged, or is empty.
+    `at` the commit of every open one on the branch, `stale` the reason for each that could not be rebuilt. The skill
+    has those in `already_said`, another open proposal those in `superseded`. `held_reason` says why the branch was left
+    unchanged, or is empty.
     """
 
     tip: str | None
@@ -118,9 +118,9 @@ class StagingState:
     moved: dict[str, str] = field(default_factory=dict)
     at: dict[str, str] = field(default_factory=dict)
     stale: dict[str, str] = field(default_factory=dict)
-    present: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    held: str = ""
+    already_said: list[str] = field(default_factory=list)
+    superseded: list[str] = field(default_factory=list)
+    held_reason: str = ""
 
     @property
     def base(self) -> str:
@@ -135,7 +135,7 @@ class StagingState:
     @property
     def ended(self) -> set[str]:
         """The proposals that are no longer on it."""
-        return {*self.stale, *self.present, *self.doubled}
+        return {*self.stale, *self.already_said, *self.superseded}
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def rebuild(
     `address` is the repository's (`Proposal.repo`), `private` the folder of skilld's own ones. Dropped proposals lose
     their place on the branch and their ref. Open ones that the person took off the branch are not put back. While the
     person works on the branch, or if commits of theirs no longer fit, only the refs of dropped proposals are deleted,
-    and `held` says why.
+    and `held_reason` says why.
     """
     for _ in range(_MAX_TRIES):
         try:
@@ -156,7 +156,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     if before is None and proposal.creates:
         before = b""
     if before is None:  # the branch cannot be rebuilt now, and its base lacks the skill
-        return WaitsForPerson(f"on hold: {staging.held or f'{relpath} is not on {STAGING_BRANCH}'}")
+        return WaitsForPerson(f"on hold: {staging.held_reason or f'{relpath} is not on {STAGING_BRANCH}'}")
     try:
         after = _apply_edit(edit, objects.read_blob(repo.git, repo.head, relpath), before)
     except SkilldError as error:
@@ -190,7 +190,7 @@ def _rebuild_locked(repo: Repo, open_proposals: Sequence[ProposalEdit], dropped:
     refs.repair_refs(repo.git, repo.common_dir)
     branch = read_branch(repo, open_proposals)
     holder = state.staging_holder(repo.common_dir)
-    held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held
+    held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held_reason
     if branch.tip is not None and not held and branch.commits is not None:
         known = {item.proposal.id: item for item in open_proposals}
         try:
@@ -201,7 +201,7 @@ def _rebuild_locked(repo: Repo, open_proposals: Sequence[ProposalEdit], dropped:
             _move_refs(repo, branch, staging, dropped)
             return staging if staging.tip else replace(staging, base_info=None)
     refs.move_refs(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
-    return StagingState(branch.tip, describe_base(repo, branch.base) if branch.base else None, held=held)
+    return StagingState(branch.tip, describe_base(repo, branch.base) if branch.base else None, held_reason=held)
 
 
 def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Collection[str]) -> None:
@@ -216,7 +216,7 @@ def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Colle
 
 
 def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
-    """Return the branch for the new commit, rebuilt if the base moved; `held` says why it was not."""
+    """Return the branch for the new commit, rebuilt if the base moved; `held_reason` says why it was not."""
     repo = tracked.repo
     known = {item.proposal.id: item for item in request.open_proposals}
     own = {**dict.fromkeys(request.edit.also, False), tracked.relpath: request.proposal.creates}
@@ -224,14 +224,16 @@ def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> Stag
     present = [path for path in sorted(files) if _in_head(repo, path)]
     absent = [path for path, made in files.items() if made and path not in present]
     rest = find_base(repo, [*present, *_files_of_other_commits(repo, branch, known, request.dropped)], absent)
-    held = branch.held
+    held = branch.held_reason
     if branch.commits is not None:
         try:
             return replay_commits(repo, rest, branch.commits, known, request.dropped)
         except RebuildBlockedError as error:
             held = str(error)
     # The base is not the branch's tip: a known base is not counted as part of the branch.
-    return StagingState(branch.tip or rest.commit, describe_base(repo, branch.base) if branch.base else rest, held=held)
+    return StagingState(
+        branch.tip or rest.commit, describe_base(repo, branch.base) if branch.base else rest, held_reason=held
+    )
 
 
 def _base_for(repo: Repo, branch: Branch, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:

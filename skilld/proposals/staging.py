@@ -236,7 +236,7 @@ def restage(repo: str, open_proposals: Sequence[Proposal], staged: StagingResult
     line = rebuild(Path(repo), committed, dropped, private_repositories())
     staged.follow(repo, line, edits)
     _remake_stale(here, open_proposals, staged, dropped)
-    return line.held
+    return line.held_reason
 
 
 def _latest(proposals: Sequence[Proposal], staged: StagingResult) -> list[Proposal]:

@@ -47,9 +47,9 @@ class StagingResult:
         self.moved += [CommitChange(name, commit, base) for name, commit in moved.items()]
         for name, why in line.stale.items():
             self._end(name, State.STALE, why)
-        for name in line.present:
+        for name in line.already_said:
             self._end(name, State.ACCEPTED, "the file now says this")
-        for name in line.doubled:
+        for name in line.superseded:
             self._end(name, State.SUPERSEDED, "another proposal already says this")
 
     def change(self, proposal: Proposal) -> None:

@@ -320,7 +320,7 @@ class ReviewSession:
                 gone,
             )
             remarks = [*list_contradictions(store, proposal)]
-        unfit = ProposalReader().applicability(proposal).unfit if proposal.state is State.OPEN else ""
+        unfit = ProposalReader().applicability(proposal).obstacle if proposal.state is State.OPEN else ""
         remarks = [*filter(None, (unfit, *remarks, *proposal.flags))]
         notes = tuple(filter(None, notes))
         if found is None:

@@ -101,7 +101,7 @@ def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -
         desk.accept("n1")
     assert snapshot(person.root) == before
     line = rebuild(person.root, desk.known())
-    assert (line.tip, list(line.stale), line.present) == (None, ["n1"], ["n2"])
+    assert (line.tip, list(line.stale), line.already_said) == (None, ["n1"], ["n2"])
 
 
 def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) -> None:

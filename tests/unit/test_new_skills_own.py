@@ -175,4 +175,4 @@ def test_of_a_file_that_is_gone_nothing_is_said_about_git(person: Person, store:
         decide(store, made, accepting({}))
     assert (refused.value.title, refused.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
     assert refused.value.remedy == f"Restore it, then: skilld accept {made.id}"
-    assert ProposalReader().applicability(made).unfit == f"accepting it would fail: {path} does not exist"
+    assert ProposalReader().applicability(made).obstacle == f"accepting it would fail: {path} does not exist"

@@ -140,13 +140,13 @@ def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, d
     person.git("switch", "--quiet", "main")
     tip = person.tip(STAGING)
     line = desk.drop("p1")
-    assert line.held == "your commit on skilld/staging no longer applies: reworded"
+    assert line.held_reason == "your commit on skilld/staging no longer applies: reworded"
     assert person.tip(STAGING) == tip
     assert person.tip("refs/skilld/proposals/p1") == ""
     assert "- one dry run." not in person.show()
     second = desk.made("p2", NEWS)
     assert person.tip(f"{STAGING}^") == tip
-    assert second.line.held
+    assert second.line.held_reason
 
 
 def test_an_amended_proposal_keeps_the_persons_words(person: Person, desk: Desk) -> None:
@@ -257,7 +257,7 @@ def test_what_another_open_proposal_says_is_not_said_twice(person: Person, desk:
     desk.made("p2", below("- Push the tag.", "- Tell the team."))
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
     third = desk.made("p3", without("Keep the changelog short."))
-    assert (third.line.present, third.line.doubled) == ([], ["p2"])
+    assert (third.line.already_said, third.line.superseded) == ([], ["p2"])
     assert person.show(ref=STAGING).count("- Tell the team.") == 1
 
 
@@ -282,7 +282,7 @@ def test_the_staging_branch_checked_out_does_not_rest_on_itself(person: Person, 
     line = rebuild(person.root, desk.known())
     assert line.base_info is not None
     assert (line.base_info.commit, line.base_info.warning) == (made.base, "")
-    assert line.held.startswith("skilld/staging is checked out")
+    assert line.held_reason.startswith("skilld/staging is checked out")
 
 
 def test_a_skill_that_moved_on_takes_the_line_along(person: Person, desk: Desk) -> None:
@@ -304,8 +304,8 @@ def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(pe
     person.git("switch", "--quiet", "main")
     second = desk.made("p2", below("- Push the tag.", "- Write the news."))
     third = desk.made("p3", below("- Tag the commit.", "- Sign it."))
-    assert second.line.held
-    assert desk.drop("p3").held
+    assert second.line.held_reason
+    assert desk.drop("p3").held_reason
     on_branch = person.git("rev-list", STAGING).splitlines()
     assert {first.commit, second.commit, third.commit} <= set(on_branch)
     assert person.log("--merges", STAGING) == ["Merge branch 'main' into skilld/staging"]

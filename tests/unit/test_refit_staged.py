@@ -306,24 +306,24 @@ def test_lists_of_other_kinds_keep_their_way(person: Person, store: Store, text:
 
 def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
-    assert ProposalReader().applicability(get(store, "p1")) == Applicability(picks=True, merges=True)
+    assert ProposalReader().applicability(get(store, "p1")) == Applicability(can_cherry_pick=True, can_merge=True)
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
     assert states(store) == {"p1": "open"}  # main is as it was
     here = ProposalReader().applicability(get(store, "p1"))
-    assert (here.picks, here.merges) == (False, False)
-    assert here.unfit.endswith("would fail: a line that it changes was edited or is gone")
+    assert (here.can_cherry_pick, here.can_merge) == (False, False)
+    assert here.obstacle.endswith("would fail: a line that it changes was edited or is gone")
     with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
         decide(store, get(store, "p1"), accepting({}))
     person.git("switch", "--quiet", "main")
-    assert ProposalReader().applicability(get(store, "p1")).unfit == ""
+    assert ProposalReader().applicability(get(store, "p1")).obstacle == ""
 
 
 def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, store: Store) -> None:
     steps(person, store)
     found = {name: ProposalReader().applicability(get(store, name)) for name in ADDED}
-    assert {name: here.picks for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
-    assert all(here.merges and not here.unfit for here in found.values())
+    assert {name: here.can_cherry_pick for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
+    assert all(here.can_merge and not here.obstacle for here in found.values())
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("HYPOTHESIS_EXAMPLES", "3"))))
@@ -352,7 +352,7 @@ def test_after_any_edit_by_hand_accepting_does_what_was_shown(person: Person, st
             assert proposal.note
             continue
         shown = set(person.show(ref=proposal.commit).splitlines())
-        assert ProposalReader().applicability(proposal).unfit == ""
+        assert ProposalReader().applicability(proposal).obstacle == ""
         decide(store, proposal, accepting({}))
         assert "Dry run first." in person.skill.read_text() or name == "p2"
         assert set(person.skill.read_text().splitlines()) <= shown | set(lines)
