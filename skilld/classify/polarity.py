@@ -175,9 +175,9 @@ _UNCLEAR_PATTERNS = (EXCEPTION, _ON_CONDITION, _FORGETTING, _IN_PLACE_OF, _REFUS
 
 
 def is_clearly_reversed(change: str, quote: str) -> bool:
-    """Whether a change that `turns_round` leaves no other reading: the words are those of the quote but for yes and no.
+    """Whether a change that `seems_reversed` has no other reading: only its negation differs from the quote.
 
-    What is refused in a way that patterns know only in part, or in other words, may be refused all the same.
+    A refusal in other words, or in a form that the patterns only partly know, is not clear.
     """
     wanted = content_stems(change)
     for clause in CLAUSE.split(quote):

@@ -233,7 +233,7 @@ def _exceeds_limit(said: _Stretch, rule: Content) -> bool:
 
 @lru_cache(maxsize=8192)
 def match_keys(text: str) -> frozenset[str]:
-    """Return keys of which two texts that say the same share at least one: their words, and all words of a choice.
+    """Return the keys of a text, its words and all words of their choices; texts that say the same share at least one.
 
     Most texts share none, which saves the comparison: 400 sessions and 60 rules took 8 s, now 0.6 s.
     """

@@ -352,11 +352,11 @@ def verify(
     skills: Sequence[SkillDoc],
     instructions: str = "",
     *,
-    sure: float = 0.5,
+    min_confidence: float = 0.5,
     general: Container[int] = (),
     meant: JudgePolarity = lambda _change, _ground: None,
 ) -> Verdict:
-    """Check the updates of one batch against its messages and skills; none below the confidence `sure` is proposed.
+    """Check the updates of one batch against its messages and skills; none below `min_confidence` is proposed.
 
     `general` are the numbers of files other than skills, which are loaded in every session; they need at least 0.65.
     `meant` asks a model about updates that may be the opposite of what was meant.
@@ -371,7 +371,7 @@ def verify(
         # If the words could go to several files, any of them may already say it.
         beside = (_loaded_text(doc) for doc in skills if doc is not skill and doc.number in general)
         one = _verdict(update, turn, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
-        least = max(sure, _MIN_GENERAL_CONFIDENCE) if update.skill in general else sure
+        least = max(min_confidence, _MIN_GENERAL_CONFIDENCE) if update.skill in general else min_confidence
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
         why = doubt if skill else _NO_FILE_REASON if skills else "no skill was in use"

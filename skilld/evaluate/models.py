@@ -38,8 +38,8 @@ _MARKER = re.compile(r"\s*+(?:[-*+]|\d{1,9}[.)])?+\s*+")
 class Scripted(ABC):
     """A back-end that answers by script."""
 
-    together = True
-    sure = 0.5
+    edits_together = True
+    min_confidence = 0.5
 
     def __init__(self, name: str) -> None:
         self.name = name

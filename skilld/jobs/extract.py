@@ -96,7 +96,7 @@ def extend_skill(job: ExtendSkill, redact: Redact) -> ExtensionResult:
         loaded, unfit = load_documents([job.skill])
         if not loaded:
             return replace(result, detail="; ".join(why for _, why in unfit))
-        verdict = verify(job.updates, messages, [loaded[0].doc], sure=0.0)
+        verdict = verify(job.updates, messages, [loaded[0].doc], min_confidence=0.0)
         checked = [item for item in verdict.proposed if not item.by_assent]
         if not checked:
             return replace(result, detail="; ".join([*verdict.dropped, *verdict.faults]))

@@ -132,7 +132,7 @@ def compose(
     updates = [item.update for item in checked]
     if loaded.ref.absent:
         return check_edit([create_operation(updates, loaded)], checked, loaded, typed, redact)
-    if not backend.together:
+    if not backend.edits_together:
         return check_edit(_edit_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
 
     def unfit(suggestion: list[Operation] | str) -> str:

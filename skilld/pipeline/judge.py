@@ -227,8 +227,15 @@ class Judge:
             return self._meant.get((change, ground))
 
         general = [loaded.doc.number for loaded in self._skills if loaded.ref.kind is not TargetKind.SKILL]
-        sure = self._backend.sure
-        return verify(updates, self._messages, docs, self._instructions, sure=sure, general=general, meant=meant)
+        return verify(
+            updates,
+            self._messages,
+            docs,
+            self._instructions,
+            min_confidence=self._backend.min_confidence,
+            general=general,
+            meant=meant,
+        )
 
     def _docs(self, edited: TargetDocument | None = None, text: str = "") -> list[SkillDoc]:
         return [

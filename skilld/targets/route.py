@@ -155,8 +155,8 @@ class RoutedBackend:
         self._refs = refs
         self._overlaid = overlaid
         self.name = inner.name
-        self.together = inner.together
-        self.sure = inner.sure
+        self.edits_together = inner.edits_together
+        self.min_confidence = inner.min_confidence
 
     @property
     def usage(self) -> Usage:
@@ -171,7 +171,7 @@ class RoutedBackend:
         updates, left_out = self._detect(messages)
         texts = {message.turn: message.text for message in messages}
         of_skill = self._inner.detect(messages, self._overlaid)[0] if self._overlaid else []
-        about = {(one.turn, one.quote): one for one in of_skill if one.confidence >= self.sure}
+        about = {(one.turn, one.quote): one for one in of_skill if one.confidence >= self.min_confidence}
         found = [
             about.get((update.turn, update.quote)) or self._place(update, texts[update.turn], skills)
             for update in updates

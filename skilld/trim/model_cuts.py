@@ -143,7 +143,7 @@ def _redundant_pieces(
     said: Mapping[Piece, str],
     going: Collection[int],
 ) -> dict[Piece, str]:
-    """Return the pieces that another one says, as it then stands, with where; what others go by stays."""
+    """Return the pieces that others make redundant, each with the place that says the same; those others stay."""
     parts = pieces(parsed)
     gone, needed = (
         {part for part in parts if not parsed.text_lines(part.first, part.last).isdisjoint(going)},

@@ -157,8 +157,8 @@ class Answers:
 
     name = "answers"
     usage = Usage()
-    together = True
-    sure = 0.5
+    edits_together = True
+    min_confidence = 0.5
 
     def __init__(self, *texts: str) -> None:
         self._texts = list(texts)

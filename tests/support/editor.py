@@ -11,8 +11,8 @@ class Editor:
     """Every other question fails the test; a test's own class answers this one with its `edit`."""
 
     name = "scripted"
-    together = True
-    sure = 0.5
+    edits_together = True
+    min_confidence = 0.5
     usage = Usage()
 
     def detect(

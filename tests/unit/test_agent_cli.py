@@ -168,7 +168,7 @@ def test_each_client_is_asked_on_stdin_in_a_folder_of_its_own_and_its_reply_read
     usd = 0.0 if program in {"codex", "gemini"} else 0.002
     assert backend.usage == Usage(1, 330, 7, usd)
     assert backend.name == f"cli:{program}:vendor/name-1:high"
-    assert backend.together
+    assert backend.edits_together
     asked = fake.asked
     assert asked["files"] == []
     assert stat.S_IMODE(int((fake.bin / "mode").read_text(), 8)) == 0o700

@@ -25,8 +25,8 @@ class Answers:
     """A model with the answers of one row; it finds nothing in the edited skill."""
 
     name = "answers"
-    together = True
-    sure = 0.6
+    edits_together = True
+    min_confidence = 0.6
     usage = Usage()
 
     def __init__(self, row: dict[str, Any]) -> None:

@@ -52,11 +52,11 @@ class Backend(Protocol):
         """The model string under which proposals and costs are recorded."""
 
     @property
-    def together(self) -> bool:
+    def edits_together(self) -> bool:
         """Whether `edit` takes all updates of a skill in one call, rather than one at a time."""
 
     @property
-    def sure(self) -> float:
+    def min_confidence(self) -> float:
         """The minimum confidence of a proposed update; others are kept as learnings."""
 
     @property
@@ -92,8 +92,8 @@ class Backend(Protocol):
 class _OfflineAdapter:
     """Adapts the offline back-end to the protocol: it costs nothing and edits one update at a time."""
 
-    together = False
-    sure = 0.5
+    edits_together = False
+    min_confidence = 0.5
     usage = Usage()
 
     def __init__(self) -> None:

@@ -51,10 +51,10 @@ Parsed = TypeVar("Parsed")
 class Model:
     """A litellm model string as a back-end."""
 
-    together = True
+    edits_together = True
     # With a strong model's answers for 231 sessions of other people, 11 proposals below it were right, 11 wrong and 11
     # doubtful; of 50 right answers to written batches none was below it (docs/scoring.md).
-    sure = 0.75
+    min_confidence = 0.75
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec

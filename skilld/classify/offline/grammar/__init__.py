@@ -25,15 +25,8 @@ _HEAD = re.compile(r"(?:\(\?!<[a-z_]+>\\b\)|<[a-z_]+>)*")  # the lists that a fo
 _NOTHING, _ANYTHING = "(?!)", ""
 _NESTING = 5  # lists inside lists
 _ACCENTED = re.compile(r"\[[^\]]*\]|[\u00c0-\u024f\u1e00-\u1effё]")  # a class of letters stays as it is
-_PLAIN_LETTERS = {
-    "ł": "l",
-    "đ": "d",
-    "ı": "i",
-    "ß": "ss",
-    "ä": "ae?",
-    "ö": "oe?",
-    "ü": "ue?",
-}  # where there is no accent to drop
+# Letters that have no accent to drop, or another spelling without it.
+_PLAIN_LETTERS = {"ł": "l", "đ": "d", "ı": "i", "ß": "ss", "ä": "ae?", "ö": "oe?", "ü": "ue?"}
 _MIN_MARK_LETTERS = 3  # of a word that identifies a language even without accents
 # Lists in which a word without its accent is another word: "è" and "e", "está" and "esta".
 _ACCENT_SENSITIVE = frozenset({"asks", "subjects", "unmarked"})
@@ -79,22 +72,18 @@ class Language:
     spaced: bool
 
     # Lists that match whole words.
-    vetoes = _word_list("vetoes")  # what makes a clause no rule, whatever else it says
-    hedges = _word_list("hedges")  # what makes a clause no rule, unless it stands in a later part of it
-    meanwhile = _word_list(
-        "meanwhile"
-    )  # what says that something holds for the time being: a veto, for a model's answer too
-    product = _word_list("product")  # what is being built, and who uses it
-    work = _word_list("work")  # the work on it
-    passing = _word_list("passing")  # what is said of this time, or of how one likes it: no practice
-    dissent = _word_list("dissent")  # what says that something is not wanted
-    duties = _word_list("duty")  # what says that something is to be done
-    stories = _word_list("stories")  # what tells of other times and places, however long it leads up to a clause
-    elsewhere = _word_list(
-        "elsewhere"
-    )  # what begins a story of how others work, which goes on until the speaker comes back
-    comes_back = _word_list("comes_back")  # what ends a story
-    musts = _word_list("must")  # what says that somebody or something else must: no word to the agent
+    vetoes = _word_list("vetoes")  # make a clause no rule
+    hedges = _word_list("hedges")  # make a clause no rule, except in a later part of it
+    meanwhile = _word_list("meanwhile")  # temporary: a veto, for a model's answer too
+    product = _word_list("product")  # things that are built, and their users
+    work = _word_list("work")  # the work on them
+    passing = _word_list("passing")  # about this time, or a liking: no practice
+    dissent = _word_list("dissent")  # something is not wanted
+    duties = _word_list("duty")  # something must be done
+    stories = _word_list("stories")  # other times and places, anywhere before a clause
+    elsewhere = _word_list("elsewhere")  # the beginning of a story of how others work
+    comes_back = _word_list("comes_back")  # the end of such a story
+    musts = _word_list("must")  # somebody or something other than the agent must
 
     @cached_property
     def marks(self) -> frozenset[str]:
