@@ -1,9 +1,9 @@
-"""What agents whose logs are records of JSON have in common, said once: a table of kinds of records, and its reader.
+"""A declarative format for agents whose logs are JSON records, and its parser.
 
-A new agent is a `Format`: which records are a header, a prompt, a reply, a tool's call or result, and where in them the
-words, ids and times stand. Records in, events out. What a table cannot say is a small function in it. Places in a
-record are keys with dots between (`message.role`); a value that is asked for is a string (`rs-*`: one that begins so),
-a tuple of which one must stand there, ANY, or NONE.
+A new agent is a `Format`: which records are a head, a prompt, a reply, a tool's call or result, and where they have
+words, ids and times. Records in, events out. What the format cannot express is a small function in it. Places in a
+record are keys joined by dots (`message.role`); a required value is a string (`rs-*`: a prefix), a tuple of
+alternatives, ANY, or NONE.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Record = Mapping[str, Any]
 
 
 class Role(StrEnum):
-    """What a record is taken for."""
+    """What a record is."""
 
     HEAD = "the head of a session"
     PROMPT = "a prompt"
@@ -69,13 +69,13 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordKind:
-    """One kind of records: those in which all of `when` stands; `part` the same of each object of the list `each`.
+    """One kind of record: those that match `when`; `part` is the same for each object in the list `each`.
 
-    Where `each` is empty the record itself is the part, and where `more` another kind may take the record, too.
-    `text` is the place of words (a string, or parts with a `text`), relative to the part, as are the others: `key` an
-    id, `call` and `tool` the id and name of a call, `input` what it was asked (an object, or one as a string), `failed`
-    a mark of a result that went wrong. `how` says how a prompt was typed; `listed` that the list of what was typed must
-    have it, None that this is the session's to say. `why` is the word under which `inspect` counts what is left out.
+    If `each` is empty, the record itself is the part; with `more`, another kind may match the record too. `text` is the
+    place of words (a string, or parts with a `text`), relative to the part, as are the others: `key` is an id, `call`
+    and `tool` the id and name of a call, `input` its arguments (an object, or one as a string), `failed` the mark of a
+    failed result. `how` says how a prompt was typed; `listed` whether the list of what was typed must have it, None if
+    that depends on the session. `why` is the reason under which `inspect` counts what is left out.
     """
 
     role: Role
@@ -98,11 +98,11 @@ class RecordKind:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What files beside a transcript say of its session: None where they do not say.
+    """What other files say about a session; None if they do not say.
 
-    Of a session that is not `attended` the prompts count that the list of what was typed has; of a `headless` one none
-    do. What was typed before it `began` (Unix time) is a copy, as a fork has it. `skills` are the files of the
-    session's skills by name.
+    In a session that is not `attended`, only prompts in the list of what was typed count; in a `headless` one none do.
+    What was typed before it `began` (Unix time) is a copy, as in a fork. `skills` are the files of the session's skills
+    by name.
     """
 
     session: str | None = None
@@ -116,16 +116,15 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one agent writes. `session` and `cwd` are places in its heads, `at` in every record; `time` reads one.
+    """One agent's format. `session` and `cwd` are places in its heads, `at` in every record; `time` parses a time.
 
-    `kinds` are tried in order. `subagent` is what stands in the head of a session that a person is not in. A skill is
-    in use when a call of one of `skills` (tool -> place of the name in its input) went well; `skill_file` finds its
-    SKILL.md in the result. `shows` are tools that show files, with the place of their paths. `own_skills` says that
-    those of a headless run in a person's session are told apart and left out. `questions` are the tools that ask the
-    person. `refused` are the beginnings of results of calls that the person refused. `facts` reads files beside the
-    transcript, `name` makes a session's id of its path. `listed` says that prompts count only where the client's list
-    has them; where it is False, those of an unattended session do all the same if the list has them. `shape` makes the
-    record of a row or of what else an object of JSON is kept in.
+    `kinds` are tried in order. `subagent` matches the head of a session without a person. A skill is in use if a call
+    of one of `skills` (tool -> place of the name in its input) succeeded; `skill_file` finds its SKILL.md in the
+    result. `shows` are tools that show files, with the place of their paths. `own_skills` says that skills of a
+    headless run within a person's session are recognised and left out. `questions` are the tools that ask the person.
+    `refused` are prefixes of the results of calls that the person refused. `facts` reads other files of the session,
+    `name` derives a session's id from its path. `listed` says that prompts count only if the client's list has them; if
+    False, that applies only to unattended sessions. `shape` unwraps the record, as from a row.
     """
 
     agent: str
@@ -148,7 +147,7 @@ class Format:
     shape: Callable[[Record], Record] = lambda record: record
 
     def kinds_of(self, record: Record) -> Iterator[RecordKind]:
-        """Yield what a record is taken for, in order; nothing for one of an unknown kind."""
+        """Yield the kinds that a record matches, in order; none for an unknown record."""
         for kind in self.kinds:
             if matches(record, kind.when) and (not kind.each or parts_of(record, kind)):
                 yield kind
@@ -169,21 +168,21 @@ class Format:
                     yield ToolResult(session_id, call, self.outcome(part, kind), at, span)
 
     def outcome(self, part: Record, kind: RecordKind) -> ToolOutcome:
-        """Return how a call came out by its result."""
+        """Return the outcome of a call from its result."""
         if string_of(value(part, kind.text)).startswith(self.refused) and self.refused:
             return ToolOutcome.REJECTED
         return ToolOutcome.FAILED if kind.failed and matches(part, kind.failed) else ToolOutcome.OK
 
 
 def value(record: object, place: str) -> Any:  # noqa: ANN401 - JSON
-    """Return what stands at a place of a record, None where nothing does."""
+    """Return the value at a place in a record, None if there is none."""
     for name in place.split(".") if place else ():
         record = record.get(name) if isinstance(record, dict) else None
     return record
 
 
 def matches(record: Record, when: Condition) -> bool:
-    """Whether all that is asked for stands in a record."""
+    """Whether a record meets a condition."""
     return all(_matches_value(value(record, place), asked) for place, asked in when.items())
 
 
@@ -198,14 +197,14 @@ def _matches_value(found: object, asked: str | tuple[str, ...]) -> bool:
 
 
 def parts_of(record: Record, kind: RecordKind) -> list[Record]:
-    """Return the parts of a record that a kind is about."""
+    """Return the parts of a record that match a kind."""
     if not kind.each:
         return [record]
     return [part for part in objects(value(record, kind.each)) if matches(part, kind.part)]
 
 
 def texts_of(found: object) -> list[str]:
-    """Return the texts of a string, of one part, or of a list of parts."""
+    """Return the texts in a string, a part, or a list of parts."""
     if isinstance(found, str):
         return [string(found)]
     parts = objects([found] if isinstance(found, dict) else found)
@@ -215,12 +214,12 @@ def texts_of(found: object) -> list[str]:
 
 
 def string_of(found: object) -> str:
-    """Return all text of a string, of one part, or of a list of parts."""
+    """Return all text in a string, a part, or a list of parts."""
     return "\n".join(text for text in texts_of(found) if text)
 
 
 def milliseconds(found: object) -> str | None:
-    """Return a Unix time in milliseconds as RFC 3339, None where it is none."""
+    """Return a Unix time in milliseconds as RFC 3339, None if it is not one."""
     try:
         return rfc3339(found / 1000) if isinstance(found, int | float) and not isinstance(found, bool) else None
     except (ValueError, OverflowError, OSError):
@@ -228,13 +227,13 @@ def milliseconds(found: object) -> str | None:
 
 
 def unix_time(found: object) -> str | None:
-    """Return a Unix time in seconds, or in milliseconds where it would be far ahead, as RFC 3339."""
+    """Return a Unix time in seconds, or in milliseconds if it is too large for that, as RFC 3339."""
     is_seconds = isinstance(found, int | float) and found < 10_000_000_000  # noqa: PLR2004 - in 2286
     return milliseconds(found * 1000 if is_seconds and isinstance(found, int | float) else found)
 
 
 def local_time(found: object) -> str | None:
-    """Return a time without a zone, which is this machine's, as RFC 3339 in UTC."""
+    """Return a time without a zone, which is local, as RFC 3339 in UTC."""
     try:
         time = datetime.fromisoformat(found) if isinstance(found, str) else None
         return time.astimezone(UTC).isoformat().replace("+00:00", "Z") if time else None
@@ -251,7 +250,7 @@ _MAX_SEEN = 64
 
 
 class DeclaredParser(RecordParser[Event | Claim]):
-    """Reads one transcript by its format; prompts that a list must prove are claims (typed_history.ProvingParser)."""
+    """Parses a transcript by its format; prompts that a list must prove are claims (typed_history.ProvingParser)."""
 
     def __init__(self, declared: Format, path: PurePath, state: Mapping[str, Any]) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
@@ -259,7 +258,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
         self.session = short(state.get("session")) or short(declared.name(path))
         self.cwd = string(state.get("cwd")) or None
         self.subagent = state.get("subagent") is True
-        self.writer = ""  # the session in which a record was first written, where it tells: forks copy
+        self.writer = ""  # the session that first wrote a record, if it says so: forks copy records
         self._path = path
         self._facts = Facts()
         self.scripted = state.get("script") is True
@@ -272,7 +271,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
         }
 
     def read_side_files(self, read: ReadFile) -> None:
-        """Take in what files beside the transcript say."""
+        """Read the facts in other files of the session."""
         if self.format.facts is not None:
             self._facts = self.format.facts(self._path, read)
             self.session = short(self._facts.session) or self.session
@@ -280,7 +279,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
 
     @property
     def began(self) -> float:
-        """When the session began (Unix time), 0 where nothing says so."""
+        """When the session began (Unix time), 0 if unknown."""
         return self._facts.began
 
     def _read(self, record: dict[str, Any], span: Span) -> Iterator[Event | Claim]:
@@ -295,7 +294,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
         return end, state | {"calls": self._calls.state(), "asked": self._asked.state(), "places": dict(self._places)}
 
     def events_of(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
-        """Yield the events of a record that is taken for one of a kind."""
+        """Yield the events of a record of one kind."""
         match kind.role:
             case Role.HEAD:
                 self.session = short(value(record, self.format.session)) or self.session
@@ -319,11 +318,11 @@ class DeclaredParser(RecordParser[Event | Claim]):
 
     @property
     def is_subagent(self) -> bool:
-        """Whether this is a session that no person is in."""
+        """Whether this is a session without a person."""
         return self.subagent or self._facts.subagent
 
     def prompt(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
-        """Yield the turn of a prompt, the claim of one, or why it is none."""
+        """Yield the turn of a prompt, a claim, or the reason why it is not a turn."""
         words = kind.words(record) if kind.words else self._words(kind, record)
         if not words.strip():
             yield Ignored(kind.why or "empty", span)
@@ -349,7 +348,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
         return "\n".join(text for text in texts if text.strip())
 
     def _prompt_name(self, words: str, at: str | None, span: Span) -> str:
-        """Return a name for a prompt without an id: of its time, or of how many with these words came before it."""
+        """Return a name for a prompt without an id: from its time, or the number of earlier prompts with its words."""
         mark = hash_name(self.writer or self.session, at, words)
         if at is not None:
             return mark
@@ -398,7 +397,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
     def _answers(
         self, call: str, part: Record, kind: RecordKind, at: str | None, span: Span, *, well: bool
     ) -> Iterator[Event]:
-        """Yield what was typed in answer to a question: it is asked in a terminal only, and stands in no list."""
+        """Yield what was typed in answer to a question: questions are asked only in a terminal and are in no list."""
         reading = ToolOutput(string_of(value(part, kind.text)), part)
         for name, words in self._asked.answers(call, reading, self.format.questions) if well else ():
             key = f"{self.format.agent}:{hash_name(self.session, call)}.{name}"
@@ -415,7 +414,7 @@ class DeclaredParser(RecordParser[Event | Claim]):
 
 
 def strings_at(found: object, place: str) -> Iterator[str]:
-    """Yield the strings at a place, in the objects of a list at each of a list on the way."""
+    """Yield the strings at a place, including those in each object of lists on the way."""
     name, _, rest = place.partition(".")
     for each in objects([found] if isinstance(found, dict) else found) if name else ():
         below = each.get(name)

@@ -1,4 +1,4 @@
-"""An adapter made of a table: its data record, its format, and which files are its transcripts."""
+"""An adapter with a declared format."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from skilld.types import Span, ToolEvent
 
 @dataclass
 class DeclaredAdapter:
-    """The adapter of an agent that a table describes.
+    """The adapter of an agent with a declared format.
 
-    `transcript` tells its transcripts by their paths, where INFO has no `session_place`. `entries` reads the client's
-    list of what was typed; `joins` and `optional` are as for `ProvingParser`; `reads` is the parser, where a table does
-    not say all.
+    `transcript` recognises its transcripts by their paths, if INFO has no `session_place`. `entries` reads the client's
+    list of what was typed; `joins` and `optional` are as for `ProvingParser`; `reads` is a parser of its own, if the
+    format is not enough.
     """
 
     INFO: AgentInfo
@@ -46,7 +46,7 @@ class DeclaredAdapter:
 
 
 def read_entries(data: bytes, field: str = "prompt") -> list[Entry] | None:
-    """Return the entries of a list with a JSON object on each line; the newest may be half written."""
+    """Return the entries of a list with a JSON object on each line; None if the last line is half written."""
     if data and not data.endswith(b"\n") and read_object(data.rpartition(b"\n")[2]) is None:
         return None
     records = (read_object(line) for line in data.splitlines())

@@ -1,7 +1,7 @@
-"""Gathers a session's records if it is not a file of lines: from one JSON document, or from a file for each event.
+"""Gather a session's records if it is not a file of lines: from a JSON document, or from a file for each event.
 
-Files in, as an adapter is given them (`base.Beside`); records as JSON out, the head of the session first. A document
-is never held whole: its values are read one by one, and only up to the longest that counts.
+Takes an adapter's `base.SessionFiles`; yields records as JSON, the head of the session first. A document is never held
+in full: its values are read one by one, each up to a maximum length.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object, rewritten as a whole, whose list `array` has the records; the values of `head` are the first."""
+    """A JSON object that is rewritten as a whole, with the records in its list `array`; the `head` keys come first."""
 
     array: str
     head: tuple[str, ...] = ()
 
     def __call__(self, path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
-        """Yield the head, then the records; nothing of a file that is no such document."""
+        """Yield the head, then the records; no records if the file is not such a document."""
         head = {}
         for key, value in _values(beside.pieces(path.name), self.array):
             if key in self.head:
@@ -43,9 +43,9 @@ class Document:
 
 
 def _values(pieces: Iterator[bytes], array: str) -> Iterator[tuple[str, Any]]:
-    """Yield key and value of each entry of a JSON object; of the list `array` each element under its key.
+    """Yield key and value of each entry of a JSON object; for the list `array`, each element with its key.
 
-    Raises CutError where the file ends before the object does.
+    Raises TruncatedFileError if the file ends before the object does.
     """
     window = _Window(pieces)
     if window.peek() != "{":
@@ -67,7 +67,7 @@ def _values(pieces: Iterator[bytes], array: str) -> Iterator[tuple[str, Any]]:
 
 
 class _Window:
-    """A part of a text that is read as far as it is needed."""
+    """A part of a text that is read only as far as needed."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -76,7 +76,7 @@ class _Window:
         self.at = 0
 
     def peek(self) -> str:
-        """Return the next character that is no blank, comma or colon, "" at the end."""
+        """Return the next character that is not a blank, comma or colon, "" at the end."""
         while True:
             blank = _BLANK.match(self.text, self.at)
             self.at = blank.end() if blank else self.at
@@ -84,7 +84,7 @@ class _Window:
                 return self.text[self.at : self.at + 1]
 
     def value(self) -> Any:  # noqa: ANN401 - JSON
-        """Return the JSON value that begins here. Raises CutError where it is none, does not end, or is too long."""
+        """Return the JSON value that starts here. Raises TruncatedFileError if invalid, incomplete or too long."""
         self.peek()
         while True:
             try:
@@ -94,12 +94,12 @@ class _Window:
                     raise TruncatedFileError from None
                 continue
             if end == len(self.text) and not isinstance(found, dict | list | str) and self._read_more():
-                continue  # a number may go on
+                continue  # a number may continue
             self.at = end
             return found
 
     def _read_more(self) -> bool:
-        """Read on, as much again as there is; returns whether there was more."""
+        """Read about as much again; return whether there was more."""
         parts, size, wanted = [self.text[self.at :]], 0, max(1 << 16, len(self.text) - self.at)
         while size < wanted and (piece := next(self._pieces, None)) is not None:
             parts.append(self._decoder.decode(piece))
@@ -110,7 +110,7 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class EventFolder:
-    """A folder with a JSON file for each event; the head is made by `head` of the file that is the transcript."""
+    """A folder with a JSON file for each event."""
 
     folder: str
     prefix: str = "event-"

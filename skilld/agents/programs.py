@@ -1,11 +1,11 @@
-"""The programs of coding agents, and the variables they set for commands they run: one line per agent.
+"""The programs of coding agents, and the variables that they set for commands: one line per agent.
 
-The agents whose transcripts skilld follows come first, then others that people use beside them. `names` are names of
-programs as `ps` shows them, also with a platform behind (`codex-x86_64-unknown-linux-musl`); `packages` are parts of
-the path of a program, or of the script that an interpreter runs; `marks` are variables set on commands that the agent
-runs and not in a person's own shell (checked 2026-11 in each client's documentation or source; AGENT and AI_AGENT:
-https://github.com/agentsmd/agents.md/issues/136). An editor's own agent runs its commands in the editor's terminal, as
-the person does: only its marks tell.
+The agents whose transcripts skilld follows come first, then others. `names` are names of programs as `ps` shows them,
+also with a platform suffix (`codex-x86_64-unknown-linux-musl`); `packages` are parts of the path of a program, or of
+the script that an interpreter runs; `marks` are variables that are set for commands of the agent and not in a person's
+own shell (checked 2026-11 in each client's documentation or source; AGENT and AI_AGENT:
+https://github.com/agentsmd/agents.md/issues/136). An editor's built-in agent runs its commands in the editor's terminal
+like the person: only its marks identify it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AgentProgram:
-    """How one agent is recognised among processes. Names and packages are in small letters."""
+    """How one agent is recognised among processes. Names and packages are in lower case."""
 
     title: str
     names: tuple[str, ...]
@@ -85,5 +85,5 @@ AGENT_VARIABLES = frozenset(mark for program in PROGRAMS for mark in program.mar
 
 
 def program_names(title: str) -> tuple[str, ...]:
-    """Return the names of the programs of the agent with this title; none if we know none."""
+    """Return the program names of the agent with this title; none if unknown."""
     return next((known.names for known in PROGRAMS if known.title == title), ())

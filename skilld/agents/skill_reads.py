@@ -1,7 +1,7 @@
-"""Which skills a tool call loads: calls that print a SKILL.md, matched with their results.
+"""Finds which skills a tool call loads: calls that print a SKILL.md, matched with their results.
 
-Name and arguments of a call in, (name, path) pairs out. A call counts when its result came without an error: a refused
-or failed one shows nothing. Knows the usual names of file and shell tools, and no agent.
+Name and arguments of a call in, (name, path) pairs out. A call counts if its result has no error: a refused or failed
+one shows nothing. Knows the usual names of file and shell tools, but no agent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_PENDING = 32
 
 
 def uses_of_call(tool: str, arguments: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
-    """Yield the skills whose SKILL.md a call shows; paths absolute where `cwd` or the call tells."""
+    """Yield the skills whose SKILL.md a call shows; paths are absolute if `cwd` or the call gives a folder."""
     name = tool.lower()
     if name in READ_TOOLS:
         paths = (resolve(string(arguments.get(key)), cwd) for key in FILE_KEYS if arguments.get(key))
@@ -56,10 +56,10 @@ def use_of_path(path: str) -> Use | None:
 
 
 class PendingCalls:
-    """Calls whose results are not there yet, the newest few. Goes through a checkpoint: ids, names and paths."""
+    """The newest calls without results. Saved in checkpoints: ids, names and paths."""
 
     def __init__(self, state: object = None) -> None:
-        """Resume from a checkpoint's state; anything unusable in it is left out."""
+        """Resume from a checkpoint's state; unusable entries are ignored."""
         self._calls: dict[str, list[Use]] = {}
         for call, uses in mapping(state).items():
             pairs = [use for use in items(uses) if isinstance(use, list)]
@@ -70,19 +70,19 @@ class PendingCalls:
         return {call: [[name, path] for name, path in uses] for call, uses in self._calls.items()}
 
     def add(self, call: str, uses: list[Use]) -> None:
-        """Take note of what a call will have shown when it ends well."""
+        """Add the skills that a call shows if it succeeds."""
         if call and uses:
             remember(self._calls, call, uses[:_MAX_PENDING], _MAX_PENDING)
 
     def pop(self, call: str, *, well: bool) -> list[Use]:
-        """Return what a call that ended has shown."""
+        """Return the skills that a finished call has shown, none unless it ended `well`."""
         uses = self._calls.pop(call, [])
         return uses if well else []
 
 
-# Finds the SKILL.md files that a shell command prints, by Codex's own rule: a path counts if a reading program
-# (openai/codex: core-skills/src/invocation_utils.rs, and Get-Content) names it as an argument and its output is not
-# sent to a file. Paths are resolved as text; no disk, no environment.
+# The SKILL.md files that a shell command prints, by Codex's own rule: a path counts if it is an argument of a reading
+# program (openai/codex: core-skills/src/invocation_utils.rs, and Get-Content) whose output does not go to a file. Paths
+# are resolved as text, without disk or environment.
 
 _READ_PROGRAMS = frozenset(
     {"cat", "sed", "head", "tail", "less", "more", "bat", "awk", "nl", "get-content", "gc", "type"}
@@ -90,7 +90,7 @@ _READ_PROGRAMS = frozenset(
 _SHELL_PROGRAMS = frozenset({"bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd"})
 _CHANGE_FOLDER = frozenset({"cd", "pushd", "set-location"})
 _MAX_DEPTH = 3  # a shell in a shell in a shell
-_MAX_COMMAND = 20_000  # characters of a command that are looked at, here-documents aside
+_MAX_COMMAND = 20_000  # characters of a command that are searched, without here-documents
 _MAX_PATH = 1024
 
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*['\"]?(\w+)['\"]?")
@@ -105,7 +105,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def skills_read(command: str | Sequence[str], cwd: str | None, depth: int = 0) -> Iterator[str]:
-    """Yield the path of each SKILL.md that a command prints, absolute where `cwd` or the command tells.
+    """Yield the path of each SKILL.md that a command prints, absolute if `cwd` or the command gives a folder.
 
     `command` is a script or an argument vector. A path in the person's home keeps its `~`.
     """
@@ -119,7 +119,7 @@ def skills_read(command: str | Sequence[str], cwd: str | None, depth: int = 0) -
 
 
 def resolve(path: str, cwd: str | None) -> str | None:
-    """Return a path made absolute as text against `cwd` (which may be a file: URL), or None where that cannot be."""
+    """Return a path made absolute as text with `cwd` (which may be a file: URL); None if that is not possible."""
     path = _HOME.sub("~", path)
     base = local_path(cwd)
     if not path or len(path) > _MAX_PATH or _UNRESOLVABLE.search(path) or "\0" in path + (base or ""):
@@ -173,7 +173,7 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 
 def _simple_commands(script: str, cwd: str | None) -> Iterator[tuple[list[str], bool, str | None]]:
-    """Yield the words of each simple command of a script, whether its output goes to a file, and where it runs."""
+    """Yield the words of each simple command of a script, whether its output goes to a file, and its folder."""
     words: list[str] = []
     writes = False
     target = False
@@ -231,7 +231,7 @@ def _tokens(script: str) -> Iterator[tuple[str, bool]]:
     lexer.commenters = ""
     try:
         tokens = list(lexer)
-    except ValueError:  # an open quote: Codex, too, falls back to the blanks
+    except ValueError:  # an open quote: Codex also falls back to splitting at blanks
         tokens = script.split(" ")
     for token in tokens:
         yield token, bool(token) and all(char in _PUNCTUATION for char in token)

@@ -1,7 +1,7 @@
-"""Tool calls: built by adapters with bounded size; their outcome, files and folders are read from them.
+"""Tool calls: adapters build them with bounded size, and readers get outcomes, files and folders from them.
 
-Records in, tool events out; tool events in, names out. Everything in a call is a claim of the log. Nothing here is
-asked for by the daemon, which only wants turns: an adapter's `tool_events` is for readers of whole transcripts.
+Everything in a call is a claim of the log. The daemon, which only needs turns, uses nothing here: an adapter's
+`tool_events` is for readers of whole transcripts.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ FILE_KEYS = ("path", "file_path", "absolute_path", "filePath", "target_file", "f
 COMMAND_KEYS = ("command", "cmd", "script")
 FOLDER_KEYS = ("workdir", "cwd", "working_directory", "dir_path", "directory")
 
-MAX_TEXT = 1 << 16  # characters of all long texts in one call's input together
-_MAX_SHORT = 1024  # characters: a text up to here is kept whatever else there is
+MAX_TEXT = 1 << 16  # characters of all long texts together in one call's input
+_MAX_SHORT = 1024  # characters: shorter texts are always kept
 _MAX_VALUES = 256
 _MAX_DEPTH = 6
 _COUNTED_OUTCOMES = (ToolOutcome.FAILED, ToolOutcome.REJECTED, ToolOutcome.INTERRUPTED, ToolOutcome.UNKNOWN)
 _PATCH_START = "*** Begin Patch"
-# A patch stands as it is or within a string of JSON or of a program.
+# A patch may be plain, or in a string of JSON or of a program.
 _PATCHED_FILE = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\\\n\"'`*]{1,1024})")
 _EXIT_CODE = re.compile(r"Exit Code: (-?\d{1,10})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*\s*\Z")
 
@@ -42,16 +42,16 @@ ToolReader = Callable[[Mapping[str, Any], str, Span], Iterator[ToolEvent]]
 
 
 def record_reader(adapter: Adapter, path: PurePath) -> RecordReader:
-    """Return how the lines of one file make records, each with its place.
+    """Return the function that turns the lines of one file into records with their spans.
 
-    Where a line of an agent's transcripts is not one JSON object, its adapter has `records_of(path)`, which says how.
+    If a line of an agent's transcripts is not one JSON object, its adapter has `records_of(path)`.
     """
     make: Callable[[PurePath], RecordReader] | None = getattr(adapter, "records_of", None)
     return make(path) if make else _one_record
 
 
 def tools_of(adapter: Adapter) -> ToolReader:
-    """Return how to read the tool events of one record; an adapter without `tool_events` tells of none."""
+    """Return the function that reads the tool events of one record; without `tool_events` there are none."""
     read: ToolReader | None = getattr(adapter, "tool_events", None)
     return read or (lambda *_: iter(()))
 
@@ -63,7 +63,7 @@ def _one_record(line: RawLine) -> Iterator[tuple[Mapping[str, Any], Span]]:
 
 
 def bounded(arguments: object) -> Mapping[str, Any]:
-    """Return the arguments of a call, cut: long texts to MAX_TEXT in all, the number of values and the depth, too."""
+    """Return the arguments of a call, truncated: long texts to MAX_TEXT in total, values in number and depth."""
     return mapping(_Truncator().value(mapping(arguments), _MAX_DEPTH))
 
 
@@ -94,28 +94,28 @@ class _Truncator:
 
 
 def outcome_of_shell(output: str) -> ToolOutcome:
-    """Return the outcome of a command by the exit code that Gemini CLI and its kin put behind its output.
+    """Return the outcome of a command from the exit code that Gemini CLI and similar clients put after its output.
 
-    Behind it stand only lines of their own: one among a program's output is the program's.
+    Only their own lines may follow it: one within a program's output is the program's.
     """
     at = output.rfind("\nExit Code: ")
     code = _EXIT_CODE.match(output, at + 1) if at >= 0 else None
     return ToolOutcome.FAILED if code and int(code[1]) else ToolOutcome.OK
 
 
-# What can be read off tool events.
+# Information derived from tool events.
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call and how it came out."""
+    """A call and its outcome."""
 
     call: ToolCall
     outcome: ToolOutcome
 
 
 def tool_uses(events: Iterable[Event | ToolEvent]) -> list[ToolUse]:
-    """Join calls and results; a call that was written again counts once, with its newest input."""
+    """Join calls and results; a call that was logged again counts once, with its newest input."""
     calls: dict[object, ToolCall] = {}
     outcomes: dict[object, ToolOutcome] = {}
     for event in events:
@@ -128,7 +128,7 @@ def tool_uses(events: Iterable[Event | ToolEvent]) -> list[ToolUse]:
 
 
 def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]]:
-    """Return for each tool, by name, the number of its calls and of those that did not go well, by outcome."""
+    """Return, by tool name, the number of calls, and of those that did not succeed by outcome."""
     counts = Counter((use.call.name, use.outcome) for use in tool_uses(events))
     calls = Counter(name for name, _ in counts.elements())
     return {
@@ -148,7 +148,7 @@ def command_of(call: ToolCall) -> str:
 
 
 def named_files(value: object) -> Iterator[str]:
-    """Yield the files that a call's input names, at whatever depth."""
+    """Yield the files that a call's input names, at any depth."""
     if isinstance(value, dict):
         for key, one in value.items():
             if key in FILE_KEYS and isinstance(one, str) and one:
@@ -161,12 +161,12 @@ def named_files(value: object) -> Iterator[str]:
 
 
 def folder_of(call: ToolCall) -> str:
-    """Return the folder that a call names to run in, "" where it names none."""
+    """Return the folder that a call is to run in, "" if it names none."""
     return next((found for key in FOLDER_KEYS if (found := string(call.input.get(key)))), "")
 
 
 def patched_files(call: ToolCall) -> Iterator[str]:
-    """Yield the files that a patch in a call's input changes: of a tool for patches, a command or a program."""
+    """Yield the files changed by a patch in a call's input (a patch tool, a command or a program)."""
     if call.name.lower() in _PATCH_TOOLS | SHELL_TOOLS:
         for text in _strings(call.input):
             if _PATCH_START in text:

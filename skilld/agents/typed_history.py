@@ -1,8 +1,8 @@
-"""Proof that a prompt was typed, for agents whose transcripts do not say: their own list of submitted prompts.
+"""Proof that a prompt was typed, for agents whose transcripts do not say: the client's list of submitted prompts.
 
-A parser's events with claims among them, and the bytes of the list, in; events with turns in place of the proven claims
-out. Lists hold nothing of headless runs, and both clients that need this write the list before they ask their model
-(Gemini CLI 0.61.0, Copilot CLI 1.0.102): a claim with an answer behind it that is not in the list was not typed.
+Takes a parser's events, some of them claims, and the bytes of the list; returns events with turns for proven claims.
+Lists have no headless runs, and both clients that need this write the list before they ask the model (Gemini CLI
+0.61.0, Copilot CLI 1.0.102): an answered claim that is not in the list was not typed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
 NOT_TYPED = "not-typed"
 _MAX_HELD = 1000
 _EMPTY_LIST = b""
-_CLOCK_SKEW_SECONDS = 5.0  # seconds by which clocks and writers may differ
+_CLOCK_SKEW_SECONDS = 5.0
 COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
 
 
@@ -28,7 +28,7 @@ COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
 class Claim:
     """A prompt that becomes `turn` if the list has it.
 
-    What a client offers in a terminal alone but never lists (`listed` is False) follows a prompt that the list has.
+    What a client offers only in a terminal but never lists (`listed` is False) must follow a prompt in the list.
     """
 
     turn: Turn
@@ -36,13 +36,13 @@ class Claim:
 
     @property
     def span(self) -> Span:
-        """Where the prompt stands."""
+        """The span of the prompt."""
         return self.turn.span
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a list: what was submitted, and in which session and when (Unix time) where the list says it."""
+    """One entry of a list: what was submitted, and in which session and when (Unix time) if the list says so."""
 
     text: str
     session: str | None = None
@@ -50,22 +50,22 @@ class Entry:
 
 
 class ClaimingParser(Protocol):
-    """A parser that leaves open who typed; otherwise as in base.Parser."""
+    """A parser that returns claims for prompts of unknown origin; otherwise like base.Parser."""
 
     def feed(self, line: RawLine) -> list[Event | Claim]:
         """Return the events and claims of one line."""
 
     def flush(self) -> list[Event | Claim]:
-        """Decide what still waits for a later line."""
+        """Return what still waits for a later line."""
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state."""
 
 
 class ProvingParser:
-    """A parser and listener as in base, around a parser that claims. What stands behind an open claim waits with it.
+    """A Parser and TypedListParser around a parser with claims. Events after an open claim wait with it.
 
-    Where no list was ever told, what might have been typed counts as typed.
+    If no list was ever set, claims count as typed.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class ProvingParser:
     ) -> None:
         """Resume `inner` with its part of the state; `read` returns a list's entries, None while it is half written.
 
-        `joins` says that the client sends several waiting entries as one prompt, with an empty line between, `optional`
-        that a client may keep no list although a person types.
+        `joins` says that the client sends several queued entries as one prompt, separated by an empty line, `optional`
+        that a client may have no list although a person types.
         """
         used = state.get("used")
         self._inner = inner
@@ -91,34 +91,34 @@ class ProvingParser:
         self._list: bytes | None = None
         self._entries: dict[str, list[Entry]] | None = None
         self._held: list[Event | Claim] = []
-        self._older = 0  # how many of them the list is younger than
+        self._older = 0  # how many of them are older than the list
         self._resume: tuple[int, dict[str, Any]] = (0, {})
 
     def set_typed_list(self, typed: bytes | None) -> None:
-        """Take in the list as it is now. None is an empty one: a client that nobody typed into has written none."""
+        """Set the list as it is now. None is an empty one: a client in which nobody typed has written none."""
         if typed is None and self._optional:
             return
         self._list, self._entries = typed or _EMPTY_LIST, None
         self._older = len(self._held)
 
     def read_side_files(self, read: ReadFile) -> None:
-        """Hand what files beside the transcript say to the parser inside, if that wants it."""
+        """Let the inner parser read other files, if it needs them."""
         if isinstance(self._inner, SideFileParser):
             self._inner.read_side_files(read)
             began = float(getattr(self._inner, "began", 0.0))
             self._used = max(self._used, began - _CLOCK_SKEW_SECONDS) if began else self._used
 
     def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line, and of those before it that are proven or refuted by now."""
+        """Return the events of one line, and earlier ones that are proven or refuted now."""
         before = self.checkpoint(line.start)
         return self._hold(self._inner.feed(line), before)
 
     def flush(self) -> list[Event]:
-        """Give up what was not proven."""
+        """Return what waits; claims that are not proven are refuted."""
         return self._hold(self._inner.flush(), self.checkpoint(0)) + self._release(final=True)
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
-        """Return where to resume, no later than the oldest open claim, and the state as it was before that."""
+        """Return where to resume, no later than the oldest open claim, and the state before that."""
         if self._held:
             return self._resume
         offset, state = self._inner.checkpoint(end)
@@ -131,7 +131,7 @@ class ProvingParser:
         return self._release(final=len(self._held) > _MAX_HELD)
 
     def _release(self, *, final: bool) -> list[Event]:
-        """Release what is decided: a claim that the list has, or one that was answered before the list was read."""
+        """Release what is decided: claims that the list has, and those answered before the list was read."""
         older = self._held[: self._older]
         answered = max((i for i, event in enumerate(older) if isinstance(event, Reply)), default=-1)
         settled: list[Event] = []
@@ -145,7 +145,7 @@ class ProvingParser:
         return settled
 
     def _check_claim(self, claim: Claim, *, answered: bool) -> Turn | Ignored | None:
-        """Return what a claim is; None where the list may not be as far as it is."""
+        """Return the outcome of a claim; None if the list may not have it yet."""
         turn = claim.turn
         if self._list is None:
             return with_command(turn)
@@ -159,7 +159,7 @@ class ProvingParser:
         return Ignored(NOT_TYPED, turn.span) if answered and known is not None else None
 
     def _entries_by_text(self) -> dict[str, list[Entry]] | None:
-        """Return the list's entries by their text; None while it is half written."""
+        """Return the list's entries by text; None while it is half written."""
         if self._entries is None and (entries := self._read(self._list or _EMPTY_LIST)) is not None:
             self._entries = {}
             for entry in entries:
@@ -181,7 +181,7 @@ class ProvingParser:
 
 
 def with_command(turn: Turn) -> Turn | Ignored:
-    """Return the turn of a prompt, of a slash command its arguments."""
+    """Return the turn of a prompt; for a slash command, one with its arguments only."""
     command = COMMAND.fullmatch(turn.text.strip())
     if command is None:
         return turn

@@ -1,11 +1,11 @@
-"""Where a client's wrapper ends, whatever its content: the one rule by which all adapters strip wrappers.
+"""Finds where a client's wrapper ends, whatever its content: the one rule by which all adapters strip wrappers.
 
-A client puts context around a prompt in the same text: blocks before it, reminders behind it, the body of a file or a
-skill. What stands in such a block is anybody's, so it may hold any mark, the block's own end among them. But it always
-lies between the first mark that opens a block of its kind and the last one that closes it. So what lies between those
-two, for any kind, is taken for the block; what lies outside of all of them is no block's content, however the contents
-were made. Blocks are taken off where clients put them, at the ends of a text; where such blocks leave nothing, nothing
-was typed. A person who types such marks may lose words by it; nobody gains any.
+A client puts context around a prompt in the same text: blocks before it, reminders after it, the body of a file or a
+skill. Anybody can write the content of such a block, so it may contain any mark, even the block's own end. But it is
+always between the first mark that opens a block of its kind and the last one that closes it. So everything between
+those two, for any kind, is taken for the block; what is outside of all of them is not the content of any block,
+whatever that content is. Blocks are removed where clients put them, at the ends of a text; if nothing remains, nothing
+was typed. A person who types such marks may lose words; nobody can add any.
 
 Texts in, texts out; knows no agent.
 """
@@ -26,9 +26,9 @@ from skilld.text import fold, fold_case
 class Wrappers:
     """The wrappers that one agent's clients put around a prompt in the same text.
 
-    `opens` and `closes` are patterns of the marks, linear in time; where they have a group, it names the kind of the
-    block. `before` and `behind` say on which sides of a prompt the clients put them; blocks of a kind that begins with
-    `amid` stand anywhere in it.
+    `opens` and `closes` are patterns of the marks, linear in time; a group in them gives the kind of the block.
+    `before` and `behind` say on which sides of a prompt the clients put them; blocks whose kind starts with `amid` may
+    be anywhere in it.
     """
 
     opens: str
@@ -45,12 +45,12 @@ class Wrappers:
         object.__setattr__(self, "_closes", re.compile(self.closes, re.MULTILINE))
 
     def starts_wrapped(self, text: str) -> bool:
-        """Whether a text begins with a wrapper."""
+        """Whether a text starts with a wrapper."""
         mark = self._opens.match(text, len(text) - len(text.lstrip()))
         return self.before and mark is not None and not self._is_amid(_kind(mark))
 
     def typed_text(self, text: str) -> str:
-        """Return what of a text no wrapper can hold that stands where clients put them; a text without any as it is."""
+        """Return what of a text cannot be part of a wrapper that a client put there; all of it if there is none."""
         kinds = self._spans(text)
         spans = list(kinds.values())
         start, end = 0, len(text)
@@ -73,9 +73,9 @@ class Wrappers:
         return rest.rstrip() if end < len(text) else rest
 
     def typed_texts(self, texts: Sequence[str]) -> list[str]:
-        """Return what is typed in each of the texts of one message.
+        """Return what was typed in each text of one message.
 
-        Where one of them is free of wrappers, a text that begins with one is a block of the client's own as a whole.
+        If one of them has no wrappers, a text that starts with one is entirely the client's own.
         """
         apart = any(text.strip() and not self.starts_wrapped(text) for text in texts)
         return ["" if apart and self.starts_wrapped(text) else self.typed_text(text) for text in texts]
@@ -84,9 +84,9 @@ class Wrappers:
         return self.amid is not None and kind.startswith(self.amid)
 
     def _spans(self, text: str) -> dict[str, tuple[int, int]]:
-        """Return from where to where the blocks of each kind could reach; one that never ends reaches on if it begins.
+        """Return the largest extent of the blocks of each kind; an unclosed one at the start extends to the end.
 
-        A closing mark before all that open is no block's end.
+        A closing mark before all opening ones does not end a block.
         """
         opened: dict[str, int] = {}
         for mark in self._opens.finditer(text):
@@ -102,22 +102,22 @@ def _kind(mark: re.Match[str]) -> str:
 
 
 def last_match(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the last match of a mark; None where there is none."""
+    """Return the last match of a pattern; None if there is none."""
     found = None
     for match in mark.finditer(text):
         found = match
     return found
 
 
-# Which part of an answer was only picked: an agent's own labels never pass for a person's words. Clients trim labels,
-# fold their blanks and join several by a comma, and a label may itself hold commas, so a part of an answer that is a
-# part of any label counts as picked.
+# Which part of an answer was only picked: an agent's own labels must never pass for a person's words. Clients trim
+# labels, fold their blanks and join several with commas, and a label may itself contain commas, so a part of an answer
+# that is a part of any label counts as picked.
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def normalize(text: str) -> str:
-    """Return what is compared of a label or an answer: without width, case, invisible characters and extra blanks."""
+    """Return a label or answer for comparison: without width, case, invisible characters and extra blanks."""
     shown = unicodedata.normalize("NFKC", text)
     if not shown.isascii() or not shown.isprintable():
         shown = "".join(c for c in shown if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
@@ -125,22 +125,22 @@ def normalize(text: str) -> str:
 
 
 def option_labels(questions: object) -> Iterator[str]:
-    """Yield the labels of the options of questions; an option is a string or an object with a `label`."""
+    """Yield the labels of the options in questions; an option is a string or an object with a `label`."""
     for question in objects(questions):
         for option in items(question.get("options")):
             yield string(option) or string(mapping(option).get("label"))
 
 
 def possible_picks(labels: Iterable[str]) -> set[str]:
-    """Return what a pick may look like in an answer: each label, and of one with commas each part of it."""
+    """Return what a picked option may look like in an answer: each label, and each part of one with commas."""
     picks = {normalize(part) for label in labels for part in (label, *label.split(","))}
     return picks - {""}
 
 
 def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
-    """Return what was typed of an answer, "" where it was only picked.
+    """Return what of an answer was typed, "" if it was only picked.
 
-    Where `several` may be picked they are joined by a comma, with what was typed among them.
+    If `several` may be picked, they are joined by commas, with what was typed among them.
     """
     if normalize(answer) in picks:
         return ""
@@ -151,11 +151,11 @@ def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
     return ",".join(parts[typed[0] : typed[-1] + 1]).strip()
 
 
-# What of a prompt a person typed where a client put a template in the place of a `/name`, without any mark.
+# What of a prompt a person typed if a client replaced a `/name` by its template, without any mark.
 # Placeholders seen: Pi 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex
 # up to 0.16x (also `$NAME`).
 
-TemplateLookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it could call
+TemplateLookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it can use
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLACEHOLDER = re.compile(r"(\$\{@:\d+(?::\d+)?\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)")
 _WORD = re.compile(r"\w")
@@ -163,22 +163,22 @@ _WORD = re.compile(r"\w")
 
 @runtime_checkable
 class TemplateParser(Protocol):
-    """A parser of an agent whose prompts may be templates without a mark."""
+    """A parser for an agent whose prompts may be templates without a mark."""
 
     def set_templates(self, templates: TemplateLookup) -> None:
-        """Take in where to look templates up. A parser that is never told takes every prompt for typed."""
+        """Set the lookup for templates. Without it, every prompt counts as typed."""
 
 
 def no_templates(folder: str | None) -> Sequence[str]:
-    """Return no templates: the lookup of a parser that was told of none."""
+    """Return no templates: the default lookup."""
     del folder
     return ()
 
 
 def typed_arguments(text: str, templates: Iterable[str]) -> str | None:
-    """Return the arguments typed to the template that the text was made of, "" where they cannot be told.
+    """Return the typed arguments of the template that a text was expanded from, "" if they are unclear.
 
-    None where it was made of none of them.
+    None if it is none of the templates.
     """
     words = fold(text)
     found = [arguments for each in templates if (arguments := _match_template(words, each)) is not None]
@@ -190,7 +190,7 @@ def _match_template(words: str, template: str) -> str | None:
     literals = [fold(part) for part in parts[::2]]
     if len(literals) == 1:
         return "" if words == literals[0] else None
-    if not any(map(_WORD.search, literals)):  # whatever is typed could have come of it
+    if not any(map(_WORD.search, literals)):  # it would match anything
         return None
     at, end = len(literals[0]), len(words) - len(literals[-1])
     if not words.startswith(literals[0]) or not words.endswith(literals[-1]) or end < at:
@@ -203,6 +203,6 @@ def _match_template(words: str, template: str) -> str | None:
         typed.append(words[at:found].strip())
         at = found + len(literal)
     typed.append(words[at:end].strip())
-    # What a program printed may hold any of the template's own words.
+    # A program's output may contain any of the template's own words.
     ran = any(hole.startswith("!") for hole in parts[1::2])
     return "" if ran else " ".join(filter(None, dict.fromkeys(typed)))

@@ -1,7 +1,7 @@
 """The adapter for Codex (terminal, editor extension and desktop app: one store).
 
-Lines of a rollout in, events out. Reads both generations in any file: the legacy one, where a prompt is an
-event_msg/user_message, and the paginated one (about 0.145 on), where it is a completed UserMessage item; and the old
+Lines of a rollout in, events out. Reads both generations, even in one file: the legacy one, where a prompt is an
+event_msg/user_message, and the paginated one (since about 0.145), where it is a completed UserMessage item; also old
 files that have neither.
 """
 
@@ -42,12 +42,12 @@ from skilld.types import (
     ToolResult,
 )
 
-# A tool call and its output are response items; newer clients mirror the outcome in an event or a completed item. A
-# program that the agent ran (`exec`) may call tools itself: the log holds its text, and nothing of how those ended.
+# A tool call and its output are response items; newer clients repeat the outcome in an event or a completed item. A
+# program that the agent ran (`exec`) may call tools itself: the log holds its text, but not their outcomes.
 
 _PROGRAM = "exec"
 _MAX_NESTED = 64
-_MAX_HEAD = 600  # characters of an output in which the client says how it came out
+_MAX_HEAD = 600  # characters of an output in which the client gives the outcome
 _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
 _SCRIPT = re.compile(r"Script (completed|failed|running)\b")
 _STILL_RUNS = re.compile(r"^(?:Process|Script) running with ", re.MULTILINE)
@@ -101,7 +101,7 @@ def _input(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _mirrored_outcome(body: Mapping[str, Any], family: str, kind: str) -> ToolOutcome | None:
-    """Return the outcome that a record tells a second time, None where it tells none."""
+    """Return the outcome that an event or item repeats, None if it has none."""
     if family == "item":
         return _STATUS.get(string(body.get("status")))
     if kind == "exec_command_end":
@@ -119,7 +119,7 @@ def _mirrored_outcome(body: Mapping[str, Any], family: str, kind: str) -> ToolOu
 
 
 def outcome_of(output: object) -> ToolOutcome:
-    """Return how a call came out by what the client put before its output; nothing bad said is good."""
+    """Return the outcome of a call from what the client put before its output; OK unless that says otherwise."""
     if isinstance(output, dict):
         return ToolOutcome.FAILED if output.get("success") is False else outcome_of(output.get("content"))
     text = string(output) or next((string(part.get("text")) for part in objects(output)), "")
@@ -141,7 +141,7 @@ def outcome_of(output: object) -> ToolOutcome:
 
 
 def nested_calls(code: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the tools that a program calls, each with those of its arguments that are plain strings."""
+    """Yield the tools that a program calls, each with its arguments that are plain strings."""
     calls: list[tuple[str, dict[str, str]]] = []
     key = ""
     for token in _PROGRAM_TOKEN.finditer(code[:MAX_CODE]):
@@ -188,12 +188,12 @@ INFO = AgentInfo(
 )
 
 _MAX_SKILLS = 32
-# Kinds of records that may stand between a prompt and its mirror.
+# Kinds of records that may come between a prompt and its mirror.
 _BETWEEN_MIRRORS = frozenset({"event.user_message", "item.UserMessage", "turn_context"})
 
 
 def is_transcript(path: PurePath) -> bool:
-    """Whether this is a rollout that may still grow. A sub-agent's has such a name, too: its first line tells."""
+    """Whether this is a rollout. A sub-agent's has such a name too; only its first line shows that it is one."""
     return path.name.startswith("rollout-") and path.name.endswith(".jsonl")
 
 
@@ -206,7 +206,7 @@ class CodexParser:
     """Reads one rollout, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any], agent: str = "codex") -> None:
-        """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose rollout it is."""
+        """Resume from a checkpoint's state; an empty one is a fresh start. `agent` wrote the rollout."""
         self._session = Session.from_state(mapping(state.get("session")), path)
         self._prompts = PromptReader(self._session, mapping(state.get("speech")), agent)
         self._replies = MirrorCounter(state.get("replies"))
@@ -237,11 +237,11 @@ class CodexParser:
         }
 
     def set_templates(self, templates: TemplateLookup) -> None:
-        """Take in where to look the person's own prompts up."""
+        """Set the lookup for the person's own prompt files."""
         self._prompts.templates = templates
 
     def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line; a line that is no record gives Malformed."""
+        """Return the events of one line; a line that is not a record gives Malformed."""
         record = read_record(line)
         if record is None:
             return [Malformed(Span(line.start, line.end))] if line.data.strip() else []
@@ -252,7 +252,7 @@ class CodexParser:
         return held + handle(record)
 
     def flush(self) -> list[Event]:
-        """Take a prompt whose mirror was never written for what it is."""
+        """Return a prompt whose mirror was never written."""
         return self._prompts.release_pending()
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
@@ -303,7 +303,7 @@ class CodexParser:
         if role != "user":
             return []
         ignored = self._prompts.on_response(record, texts)
-        # A block that a person pasted is no use: it is held as a prompt, not ignored.
+        # A block that a person pasted is not a skill use: it is held as a prompt, not ignored.
         blocks = (block_use(text) for text in texts if ignored)
         return ignored + self._new_uses(record, (use for use in blocks if use is not None))
 
@@ -330,7 +330,7 @@ class CodexParser:
         return self._new_uses(record, execution_uses(record.body, self._session.cwd or None))
 
     def _new_uses(self, record: Record, uses: Iterable[Use]) -> list[Event]:
-        """Return each use once per prompt: a call has a mirror, and a mention brings the block."""
+        """Return each use once per prompt: a call has a mirror, and a mention also adds the block."""
         session = self._session
         events: list[Event] = []
         for name, path in () if session.is_silent else uses:

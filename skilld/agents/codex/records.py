@@ -1,7 +1,7 @@
 """Reads one line of a Codex rollout: its type, body, turn and time.
 
-Bytes in, one flat record out, for both generations of the format and for the bare items of the oldest files. Knows
-nothing of what a record means.
+Bytes in, one flat record out, for both generations of the format and for the plain items of the oldest files. Knows
+nothing of what records mean.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from skilld.types import RawLine, Span
 class Record:
     """One line.
 
-    `kind` is "session_meta", "turn_context" and so on for what stands alone, "event.X" for an event_msg, "response.X"
-    for a response_item, "item.X" for a completed item, whose `body` is the item itself. `turn_id` is "" where the line
-    has none, `at` RFC 3339 in UTC or None.
+    `kind` is "event.X" for an event_msg, "response.X" for a response_item, "item.X" for a completed item, whose `body`
+    is the item itself, and the type for others ("session_meta", "turn_context"). `turn_id` is "" if the line has none,
+    `at` is RFC 3339 in UTC or None.
     """
 
     kind: str
@@ -34,13 +34,13 @@ class Record:
 
 
 def read_record(line: RawLine) -> Record | None:
-    """Return the record of a line, or None if the line is no JSON object."""
+    """Return the record of a line, None if the line is not a JSON object."""
     record = read_object(line.data)
     return as_record(record, Span(line.start, line.end)) if record is not None else None
 
 
 def as_record(record: Mapping[str, Any], span: Span) -> Record:
-    """Return the record that a line's object is."""
+    """Return the record of a line's JSON object."""
     at = utc(record.get("timestamp"))
     kind = string(record.get("type"))
     payload = record.get("payload")
@@ -58,19 +58,19 @@ def as_record(record: Mapping[str, Any], span: Span) -> Record:
 
 
 def _bare_record(record: Mapping[str, Any], kind: str, at: str | None, span: Span) -> Record:
-    """Up to 0.3x the file held response items without an envelope, below a first line without a type."""
+    """Return a record of versions up to 0.3x: response items without an envelope, after a first line without a type."""
     if not kind and "id" in record:
         return Record("session_meta", record, "", at, span)
     return Record(f"response.{kind}", record, "", at, span)
 
 
-# What a Codex rollout has said so far about its session and its turn: whose thread it is and who may be speaking. Goes
-# through a checkpoint as plain JSON and holds no words.
+# The state of a rollout's session and turn: whose thread it is and who may be speaking. Saved in checkpoints as plain
+# JSON, without words.
 
 _AGENT_THREADS = frozenset(
     {"subagent", "guardian", "guardian_review", "memory_consolidation", "thread_title", "system"}
 )
-# What starts a turn: 0.169 writes "user" and "exec"; other clients also "composer", "steer", "goal", "app_tool_...".
+# Triggers of a turn: 0.169 writes "user" and "exec"; other clients also "composer", "steer", "goal", "app_tool_...".
 _HUMAN_TRIGGERS = frozenset({"user", "composer", "steer"})
 _RELAYED_TRIGGERS = ("app_tool", "automation")
 _HEADLESS_SOURCES = frozenset({"exec", "mcp"})
@@ -83,10 +83,10 @@ _MAX_PATH = 1024
 class Session:
     """The state of one rollout file.
 
-    `root` is the oldest thread whose history the file holds (its own, or that of the thread it was forked from), and
-    `order` the number of prompts since its start: together they name a turn that has no native id, in every copy.
-    `barred` is why nobody types in this thread ("headless", "subagent"), "" for an ordinary one. `trigger`,
-    `delegated` and `prompts` belong to the turn `turn_id`.
+    `root` is the oldest thread whose history the file holds (its own, or the one it was forked from), and `order` the
+    number of prompts since its start: together they identify a turn without a native id, in every copy. `barred` is why
+    nobody types in this thread ("headless", "subagent"), "" for an ordinary one. `trigger`, `delegated` and `prompts`
+    belong to the turn `turn_id`.
     """
 
     thread: str = ""
@@ -94,7 +94,7 @@ class Session:
     cwd: str = ""
     barred: str = ""
     heard: bool = False  # a person has spoken
-    mirrored: bool = False  # prompts have a carrier of their own in this file
+    mirrored: bool = False  # prompts have their own kind of record in this file
     order: int = 0
     turn_id: str = ""
     trigger: str = ""
@@ -109,7 +109,7 @@ class Session:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], path: PurePath) -> Session:
-        """Return the session of a checkpoint; what is missing or of another type starts anew."""
+        """Return the session of a checkpoint; fields that are missing or of another type get their defaults."""
         session = cls()
         for field in fields(cls):
             value = state.get(field.name)
@@ -125,13 +125,13 @@ class Session:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing of this thread concerns a person (a headless thread does once it is taken up by one)."""
+        """Whether no person has taken part in this thread (a person may resume a headless one)."""
         return bool(self.barred) and not self.heard
 
     def on_meta(self, meta: Mapping[str, Any]) -> None:
-        """Take up a session_meta. The first says whose file this is; the desktop app repeats it at each start.
+        """Handle a session_meta. The first identifies the file; the desktop app repeats it at each start.
 
-        Another thread's, ahead of all prompts, heads a copied history.
+        One of another thread before all prompts starts a copied history.
         """
         thread = short(meta.get("id")) or short(meta.get("session_id"))
         if self.root:
@@ -144,7 +144,7 @@ class Session:
         self.barred = _unattended_reason(meta)
 
     def on_turn_start(self, record: Record) -> None:
-        """Take up a task_started: a new turn with its own attribution."""
+        """Handle a task_started: a new turn with its own attribution."""
         attribution = mapping(record.body.get("turn_attribution"))
         self.turn_id = record.turn_id
         self.trigger = short(attribution.get("turn_trigger"))
@@ -155,18 +155,18 @@ class Session:
         self.mode = mode or self.mode
 
     def on_turn_end(self, *, aborted: bool) -> None:
-        """Take up a task_complete or turn_aborted."""
+        """Handle a task_complete or turn_aborted."""
         self.turn_id, self.trigger, self.delegated, self.prompts = "", "", False, 0
         self.aborted = aborted
 
     def on_context(self, record: Record) -> None:
-        """Take up a turn_context: where the turn runs."""
+        """Handle a turn_context: the folder of the turn."""
         self.cwd = _folder(record.body) or self.cwd
         if record.turn_id and record.turn_id != self.turn_id:
             self.turn_id, self.trigger, self.delegated, self.prompts = record.turn_id, "", False, 0
 
     def is_resubmission(self, mark: str) -> bool:
-        """Note the hash of a prompt; return whether it repeats one that was aborted before any answer.
+        """Record the hash of a prompt; return whether it repeats one that was aborted before any answer.
 
         Esc puts the prompt back into the box; sent again, it is the same turn.
         """
@@ -175,16 +175,16 @@ class Session:
         return is_same
 
     def ignored_reason(self, client_id: str, turn_id: str) -> str:
-        """Return why a prompt of this turn is not a person's, or "".
+        """Return why a prompt of this turn is not a person's, "" if it is.
 
-        A client id stands exactly on prompts typed into a client (one that the desktop app relays may have one, too);
-        prompts of other origin in the same thread have none and differ by the turn's trigger.
+        Only prompts typed into a client have a client id (and some that the desktop app relays); prompts of other
+        origin in the same thread have none and differ in the turn's trigger.
         """
         here = not turn_id or turn_id == self.turn_id
         trigger = self.trigger if here else ""
         if self.barred == "subagent" or (here and self.delegated):
             return "subagent"
-        if self.barred:  # taken up by a person all the same, as a headless session can be resumed in a terminal
+        if self.barred:  # a person may still resume a headless session in a terminal
             is_typed = bool(client_id) and trigger in _HUMAN_TRIGGERS
         elif client_id:
             is_typed = (here and self.prompts > 0) or not trigger.startswith(_RELAYED_TRIGGERS)

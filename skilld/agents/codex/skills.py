@@ -1,7 +1,7 @@
-"""Finds out from Codex's records which skills entered the conversation.
+"""Finds which skills entered a Codex conversation.
 
-Bodies of records in, (name, path) pairs out: the injected `<skill>` block, the mention chosen from the list, and shell
-calls that print a SKILL.md, called directly or from code. A mere listing of available skills gives nothing.
+Bodies of records in, (name, path) pairs out: from the injected `<skill>` block, a mention chosen from the list, and
+shell calls that print a SKILL.md, directly or from code. A list of available skills gives nothing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from skilld.agents.tools import SHELL_TOOLS
 _BLOCK = re.compile(
     r"\s*<skill>\s*<name>([^<\n]+)</name>\s*(?:<path>([^<\n]+)</path>\s*)?(<unavailable_notice>)?", re.IGNORECASE
 )
-MAX_CODE = 200_000  # characters of a program that are looked at
-# Comments come first so that an apostrophe in one does not open a string. What is not closed ends with the program (or
-# the line): the scan stays linear.
+MAX_CODE = 200_000  # characters of a program that are searched
+# Comments come first so that an apostrophe in one does not open a string. Unclosed ones end with the program (or the
+# line), so the scan stays linear.
 CODE_COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 CODE_STRING = (
     r"(?:\"(?P<double>(?:\\.|[^\"\\\n])*+)\\?(?:\"|\n|\Z)"
@@ -40,7 +40,7 @@ def block_use(text: str) -> Use | None:
 
 
 def mention_uses(item: Mapping[str, Any]) -> Iterator[Use]:
-    """Yield the skills that a completed user message carries beside its text."""
+    """Yield the skills that a completed user message has next to its text."""
     for element in objects(item.get("content")):
         path = string(element.get("path")).removeprefix("skill://")
         name = short(element.get("name"))
@@ -49,7 +49,7 @@ def mention_uses(item: Mapping[str, Any]) -> Iterator[Use]:
 
 
 def call_uses(call: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
-    """Yield the skills that a tool call reads; `cwd` is where the session runs."""
+    """Yield the skills that a tool call reads; `cwd` is the session's folder."""
     kind, name = string(call.get("type")), string(call.get("name"))
     if kind == "custom_tool_call":
         if name == "exec":
@@ -62,17 +62,17 @@ def call_uses(call: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
 
 
 def execution_uses(item: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
-    """Yield the skills that a command which was run printed: the mirror of a call, and all that code mode shows."""
+    """Yield the skills that an executed command printed: it mirrors a call, or is the only trace of one in code."""
     return command_uses(item, local_path(string(item.get("cwd")) or cwd))
 
 
 def _paths_in_code(code: str, cwd: str | None) -> Iterator[str]:
-    """Every string of the program that is a command; one that stands in a variable or a list is found, too."""
+    """Yield the SKILL.md paths in all strings of a program that are commands, even in variables or lists."""
     if "SKILL.md" not in code or not ("exec_command" in code or "shell" in code):
         return
     found: list[list[str]] = []
     folder: str | None = None
-    for token in reversed(list(_TOKEN.finditer(code[:MAX_CODE]))):  # the folder stands behind the command
+    for token in reversed(list(_TOKEN.finditer(code[:MAX_CODE]))):  # the folder follows the command
         text = unescaped(token["double"] or token["single"] or token["template"] or "")
         if token["folder"]:
             folder = resolve(text, cwd)
@@ -83,7 +83,7 @@ def _paths_in_code(code: str, cwd: str | None) -> Iterator[str]:
 
 
 def unescaped(text: str) -> str:
-    """Return what a string of a program stands for."""
+    """Return the value of a string literal in a program."""
     return _ESCAPE.sub(_unescape, text)
 
 

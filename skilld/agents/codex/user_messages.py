@@ -1,7 +1,7 @@
-"""Makes turns of what a person said in a Codex rollout: prompts, answers to questions, review instructions.
+"""Creates turns from what a person said in a Codex rollout: prompts, answers to questions, review instructions.
 
-Records that carry such words in, each in one or more mirrors; turns, or the reasons why there are none, out. Knows
-nothing of replies and skills.
+Takes the records with such words, of which each message may have several mirrors; returns turns, or the reasons why
+there are none. Knows nothing of replies and skills.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from skilld.agents.wrappers import (
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Turn
 
-# Finds what a person typed in the text of a prompt, or why nobody did. The wrappers are those of the Codex clients
+# What a person typed in the text of a prompt, or why nobody did. The wrappers are those of the Codex clients
 # (openai/codex: core/src/context, core/src/review_prompts.rs, tui/src/chatwidget).
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The words of a prompt, or "" and the `reason` why nobody typed any. `how` is None for an ordinary prompt."""
+    """The words of a prompt, or "" and the `reason` why nobody typed it. `how` is None for an ordinary prompt."""
 
     text: str
     how: How | None = None
     reason: str = ""
 
 
-# Matched at the start of the text, as Codex itself does. What stands in angle brackets may have attributes.
+# Matched at the start of the text, as Codex does. Tags may have attributes.
 _INJECTED = re.compile(
     r"<(?:environment_context|user_instructions>|instructions>|recommended_plugins>|codex_internal_context"
     r"|goal_context>|extension_context>|app-context>|permissions instructions>|skills_instructions>"
@@ -59,7 +59,7 @@ _AGENTS_MD = re.compile(r"# AGENTS\.md instructions\b.*?<INSTRUCTIONS>", re.DOTA
 _EXTERNAL = re.compile(r"<external_([\w-]+)>.*</external_\1>\s*\Z", re.DOTALL)
 _WRAPPED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^>]*)?>.*</\1>\s*\Z", re.DOTALL)
 
-# Kinds of content items, by what they start with, where the log names them.
+# Kinds of content items by their prefix, if the log has them.
 _KIND_REASONS = {
     "generic.turn_aborted": "aborted",
     "shell.": "shell",
@@ -70,7 +70,7 @@ _KIND_REASONS = {
 # A client puts its context before the request. The last heading counts: a selection may quote an earlier one.
 _REQUEST = r"^## My request(?: for Codex)?:[ \t]*"
 _HEADING = re.compile(_REQUEST, re.MULTILINE)
-_MAX_HEADINGS = 16  # each is a place where a template may begin
+_MAX_HEADINGS = 16  # a template may start at each of them
 WRAPPERS = Wrappers(
     opens=r"# (?:Context from my IDE setup|Files mentioned by the user|Diff comments|Review findings|In app browser):"
     r"|## Prior conversation with Codex:",
@@ -91,7 +91,7 @@ _CANNED: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 _PLAN_PICKED = re.compile(r"Implement the plan\.(?: If this thread has no active goal.*)?\Z")
 
-# A prompt command's template, with the typed arguments in its place.
+# The template of a prompt command, with the typed arguments inserted.
 _TEMPLATE = re.compile(r"(?:\A|\n)## User Input\n\n```text\n")
 _TEMPLATE_END = "```\n\nYou **MUST** consider"
 # A mention chosen from a list is logged as a link to the file.
@@ -99,7 +99,7 @@ _MENTION = re.compile(r"\[(\$[\w:.-]+)\]\([^()\n]*SKILL\.md\)")
 
 
 def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
-    """Return what was typed in a message sent to the main thread, white space at both ends aside.
+    """Return what was typed in a message sent to the main thread, stripped of white space.
 
     `leaves_plan_mode` says that the turn is the first outside plan mode, where "Implement the plan." is a menu item.
     """
@@ -119,7 +119,7 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
 
 
 def injected_reason(text: str) -> str:
-    """Return why a text is the client's own context, or "" if it does not look like that."""
+    """Return why a text is the client's own context, "" if it does not look like that."""
     start = text.lstrip()
     if any(pattern.match(start) for pattern in (_INJECTED, _AGENTS_MD, _EXTERNAL)):
         return "injected"
@@ -127,7 +127,7 @@ def injected_reason(text: str) -> str:
 
 
 def kind_reason(kinds: Sequence[str]) -> str:
-    """Return why a message with these content item kinds is not a person's, or "" if it is: every kind counts."""
+    """Return why a message with these content item kinds is not a person's, "" if it is: every kind counts."""
     for kind in kinds:
         if not kind.startswith("user."):
             return next((reason for start, reason in _KIND_REASONS.items() if kind.startswith(start)), "injected")
@@ -135,26 +135,26 @@ def kind_reason(kinds: Sequence[str]) -> str:
 
 
 def without_context(texts: Sequence[str]) -> list[str]:
-    """Return the texts of one message without marks of images, and without context where that is a text of its own."""
+    """Return the texts of one message without image marks, and without context if that is a separate text."""
     words = [text for text in texts if not text.lstrip().startswith(("<image", "</image", "<local_image"))]
     return [text for text in words if not WRAPPERS.starts_wrapped(text)] or words
 
 
 def is_wrapped(text: str) -> bool:
-    """Whether the whole text stands in one tag: then an item without any sign of a person is taken for context."""
+    """Whether the whole text is in one tag: then an item without any sign of a person is taken for context."""
     return _WRAPPED.match(text.lstrip()) is not None
 
 
 def _request(text: str) -> str:
-    heading = last_match(_HEADING, text)  # context of a kind that is not known yet has one, too
+    heading = last_match(_HEADING, text)  # unknown kinds of context have one too
     return text[heading.end() :].strip() if heading else WRAPPERS.typed_text(text).strip()
 
 
 def _typed_to_template(text: str, templates: Sequence[str]) -> str | None:
-    """Return what was typed to the template that the prompt is, with or without context before it.
+    """Return what was typed as arguments of the template that became the prompt, with or without context before it.
 
-    None where it is none of them; "" where that cannot be told. A selection and a template may both hold the heading,
-    so the template may begin below any.
+    None if it is none of the templates; "" if the arguments are unclear. A selection and a template may both contain
+    the heading, so the template may start below any.
     """
     headings = [each.end() for each in _HEADING.finditer(text)]
     if templates and len(headings) > _MAX_HEADINGS:
@@ -164,16 +164,16 @@ def _typed_to_template(text: str, templates: Sequence[str]) -> str | None:
 
 
 def _arguments(request: str, start: int) -> str:
-    """Return the arguments in a template; "" where it marks more than one place for them, and one may be its own."""
+    """Return the arguments in a template; "" if it has several places for them, of which one may be its own text."""
     marked = len(_TEMPLATE.findall(request)), request.count(_TEMPLATE_END)
     return request[start : request.index(_TEMPLATE_END, start)].strip() if marked == (1, 1) else ""
 
 
-# Codex writes one message as a response item, as an event and as a completed item; which of them depends on the
-# version, and none is always there. The n-th sight of a text in one carrier is the n-th sight in any other, so plain
-# repeats stay. Keeps hashes, no words.
+# Codex writes one message as a response item, an event and a completed item; which of them depends on the version, and
+# none is always there. The n-th occurrence of a text in one carrier is the n-th in any other, so real repeats remain.
+# Keeps hashes, no words.
 
-_MAX_TEXTS = 32  # texts of the current turn that are remembered; mirrors follow each other closely
+_MAX_TEXTS = 32  # of the current turn; mirrors follow each other closely
 
 
 class MirrorCounter:
@@ -192,11 +192,11 @@ class MirrorCounter:
         return self._seen
 
     def clear(self) -> None:
-        """Forget all: a new turn begins."""
+        """Forget everything: a new turn begins."""
         self._seen.clear()
 
     def is_new(self, text_hash: str, carrier: str) -> bool:
-        """Note one sight of a text; return whether no other carrier has shown it already."""
+        """Count an occurrence of a text; return whether no other carrier has had it yet."""
         counts = self._seen.get(text_hash, {})
         known = max(counts.values(), default=0)
         counts[carrier] = counts.get(carrier, 0) + 1
@@ -204,25 +204,25 @@ class MirrorCounter:
         return counts[carrier] > known
 
 
-# Tells the answers a person typed to the agent's questions from those only picked. Takes them from the built-in tools
-# only: the call must have been seen, since any command may print an answer's JSON. Keeps hashes, no words.
+# Separates typed answers to the agent's questions from picked ones. Only those of built-in tools count: the call must
+# be in the log, since any command may print the JSON of an answer. Keeps hashes, no words.
 
 _TOOLS = frozenset({"request_user_input", "request_user_input_async"})
-_MAX_REMEMBERED = 256  # calls, labels and secret questions remembered, each
+_MAX_REMEMBERED = 256  # calls, labels and secret questions, each
 _NOTE = "user_note: "
 _NONE_OF_THEM = "None of the above"  # the terminal's own last option
 _REPLY, _REPLY_END = "<send_user_message_question_reply>", "</send_user_message_question_reply>"
 
 
 class AskedQuestions:
-    """What the agent asked, so that its own words are never taken for the person's."""
+    """The agent's questions, so that its own words are never taken for the person's."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         self._calls = _hashes(state.get("calls"))
         self._labels = _hashes(state.get("labels"))
         self._secret = _hashes(state.get("secret"))
-        self._imitated = bool(state.get("imitated"))  # code of the agent's has the mark of a note in it
+        self._imitated = bool(state.get("imitated"))  # the agent's code contains the mark of a note
 
     def state(self) -> dict[str, list[Any]]:
         """Return the state for a checkpoint."""
@@ -230,7 +230,7 @@ class AskedQuestions:
         return {**hashes, "imitated": [True] if self._imitated else []}
 
     def on_call(self, call: Mapping[str, Any]) -> None:
-        """Note a tool call if it is a question. A namespace names an MCP server: not built in."""
+        """Record a tool call if it is a question. A namespace means an MCP server, not a built-in tool."""
         if _NOTE.strip() in string(call.get("input")):
             self._imitated = True
         if string(call.get("name")) not in _TOOLS or call.get("namespace"):
@@ -240,7 +240,7 @@ class AskedQuestions:
         self.add_options(objects(mapping(read_json(string(call.get("arguments")))).get("questions")), call_id)
 
     def add_options(self, questions: list[Mapping[str, Any]], call_id: str = "") -> None:
-        """Note the options of questions: those of a call, or those that an agent's message carries."""
+        """Record the options of questions, from a call or from an agent's message."""
         for question in questions:
             names = [call_id + "\0" + string(question.get("id"))] if call_id else []
             names += [normalize(string(question.get(key))) for key in ("question", "title") if question.get(key)]
@@ -251,7 +251,7 @@ class AskedQuestions:
                     _remember(self._labels, hash_name(name, normalize(label)))
 
     def answers(self, output: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield (question id, words) of the output of a question call; words are "" where an option was picked."""
+        """Yield (question id, words) from the output of a question call; words are "" if an option was picked."""
         call_id = short(output.get("call_id"))
         if hash_name(call_id) not in self._calls:
             return
@@ -265,9 +265,9 @@ class AskedQuestions:
                 yield short(key), self._typed(name, string(words))
 
     def verified_notes(self, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the notes of a verified_answer whose call the log does not show (it ran inside code).
+        """Yield the notes in a verified_answer whose call is not in the log (it ran inside code).
 
-        Its options are unknown, so only what is marked as a note is the person's, unless an option may hold that mark.
+        Its options are unknown, so only what is marked as a note is the person's, unless an option may have that mark.
         """
         if hash_name(short(record.get("call_id"))) in self._calls:
             return
@@ -276,7 +276,7 @@ class AskedQuestions:
             yield str(number), words.strip() if mark and not self._imitated else ""
 
     def envelope_answers(self, text: str) -> list[str] | None:
-        """Return the answers of a reply envelope, "" for a picked one, or None if the text is no such envelope."""
+        """Return the answers in a reply envelope, "" for a picked one; None if the text is not an envelope."""
         envelope = text.strip()
         if not envelope.startswith(_REPLY):
             return None
@@ -300,7 +300,7 @@ def _remember(hashes: dict[str, None], value: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _PendingPrompt:
-    """A user's response item whose mirror, the carrier that knows the person, should be the next line."""
+    """A user's response item whose mirror, which has more about its origin, should be the next line."""
 
     record: Record
     text: str
@@ -308,7 +308,7 @@ class _PendingPrompt:
 
 
 class PromptReader:
-    """What was said in one rollout. Shares the session with the parser."""
+    """Reads what was said in one rollout. Shares the session with the parser."""
 
     def __init__(self, session: Session, state: Mapping[str, Any], agent: str) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
@@ -324,11 +324,11 @@ class PromptReader:
         return {"prompts": self._prompts.state(), "questions": self.questions.state()}
 
     def pending_start(self, end: int) -> int:
-        """Return the start of the prompt that still waits for its mirror, or `end` if none does."""
+        """Return the start of the prompt that waits for its mirror, `end` if none does."""
         return end if self._pending is None else self._pending.record.span.start
 
     def on_turn(self) -> None:
-        """Take note that a new turn begins."""
+        """Handle the start of a turn."""
         self._prompts.clear()
 
     def on_event(self, record: Record) -> list[Event]:
@@ -348,7 +348,7 @@ class PromptReader:
         return self._on_mirror(record, "item", text, native=native, client_id=client_id)
 
     def on_response(self, record: Record, texts: list[str]) -> list[Event]:
-        """Hold a response item of role user until its mirror comes, unless it is the client's own context."""
+        """Hold a response item of role user until its mirror arrives, unless it is the client's own context."""
         passed = mapping(record.body.get("internal_chat_message_metadata_passthrough"))
         kinds = [string(kind) for kind in items(passed.get("content_item_kinds"))]
         reason = kind_reason(kinds) if kinds else next(filter(None, map(injected_reason, texts)), "")
@@ -359,7 +359,7 @@ class PromptReader:
         return []
 
     def release_pending(self) -> list[Event]:
-        """Take what is held for what it is: an image or a reply often has no mirror, and the oldest files have none."""
+        """Return the events of a held prompt: images and replies often have no mirror, the oldest files never."""
         pending, self._pending = self._pending, None
         if pending is None or not self._prompts.is_new(hash_name(pending.text), "response"):
             return []
@@ -368,7 +368,7 @@ class PromptReader:
         return self._on_prompt(pending.record, pending.text, native=short(pending.record.body.get("id")), client_id="")
 
     def on_review(self, record: Record) -> list[Event]:
-        """Note that a review begins. It runs on prompts of the client's; only custom instructions were typed."""
+        """Handle the start of a review. Its prompts are the client's; only custom instructions were typed."""
         self._session.review = True
         words = string(mapping(record.body.get("target")).get("instructions")).strip()
         if not words:
@@ -397,11 +397,11 @@ class PromptReader:
         is_new = self._prompts.is_new(mark, carrier)
         if is_paired:
             self._prompts.is_new(mark, "response")
-            self._session.review = False  # a review's own prompts are no response items of this thread
+            self._session.review = False  # a review's own prompts are not response items of this thread
         return events + (self._on_prompt(record, text, native=native, client_id=client_id) if is_new else [])
 
     def _on_prompt(self, record: Record, text: str, *, native: str, client_id: str) -> list[Event]:
-        """Make turns of a prompt seen for the first time, or name the reason why it is none."""
+        """Return the turns of a prompt seen for the first time, or the reason why it is none."""
         session = self._session
         turn_id = record.turn_id or session.turn_id
         is_steer = session.prompts > 0 and turn_id == session.turn_id != ""
@@ -441,12 +441,12 @@ class PromptReader:
         return Turn(f"{agent}:{key}", agent, session.thread, text, record.at, how, record.span, session.cwd or None)
 
     def _key(self, turn_id: str, mark: str) -> str:
-        """Name a prompt without a native id so that a copy in a forked file gets the same name."""
+        """Return a key for a prompt without a native id that is the same in a forked file."""
         session = self._session
         return f"{turn_id}.{session.prompts}.{mark}" if turn_id else f"{session.root}.{session.order}.{mark}"
 
 
 def _is_same_prompt(response: str, mirror: str) -> bool:
-    """Whether a response item and the mirror behind it carry one prompt: one of them may name attachments, too."""
+    """Whether a response item and the mirror after it hold the same prompt: one may also name attachments."""
     one, other = fold(response), fold(mirror)
     return other != "" and (one in other or other in one)

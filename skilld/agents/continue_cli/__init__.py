@@ -1,8 +1,8 @@
 """The adapter for Continue's command line: one JSON document per session, rewritten each time, without ids or times.
 
-Seen: 1.5.47. Nothing in the file tells `cn -p` from a typed prompt, so each must stand in `input_history.json`, which
-has the times, too: one before the session began is a fork's copy. A prompt that is typed while a tool runs takes the
-turn before it out of the file.
+Seen: 1.5.47. Nothing in the file distinguishes `cn -p` from a typed prompt, so each must be in `input_history.json`,
+which also has the times: one before the start of the session is a copy in a fork. A prompt typed while a tool runs
+removes the turn before it from the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _answer(result: ToolOutput, _: OpenQuestion) -> list[str]:
 
 
 def _facts(path: PurePath, read: ReadFile) -> Facts:
-    """Return when the session began: the index of all says it, after the id and the title."""
+    """Return when the session began: the index of all sessions has it, after the id and the title."""
     index = read("sessions.json") or b""
     name = path.stem.encode("utf-8", "replace")
     at = max(index.find(b'"sessionId":%b"%b"' % (blank, name)) for blank in (b" ", b""))

@@ -1,8 +1,8 @@
 """The adapter for GitHub Copilot CLI: one events.jsonl per session.
 
 Lines of a session in, events out. Seen: 1.0.102. `content` of a `user.message` is what was typed, `transformedContent`
-what the model got. Nothing tells `-p` from a typed prompt, so each is a claim that the client's list of submitted
-prompts must prove; the list keeps the last 50. Withdrawn prompts (Esc Esc) vanish: the file is replaced.
+what the model got. Nothing distinguishes `-p` from a typed prompt, so each is a claim that the client's list of
+submitted prompts must prove; the list keeps the last 50. Withdrawn prompts (Esc Esc) vanish: the file is replaced.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrappers import possible_picks, typed_answer
 from skilld.types import Event, How, Ignored, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions. Seen: 1.0.102,
-# which writes both as events of their own and names the person as their source, so no tool can imitate them.
+# What a person typed in Copilot CLI's dialogs: why a call was refused, and answers to its questions. Seen: 1.0.102,
+# which writes both as separate events with the person as their source, so no tool can imitate them.
 
 _PERSON_SOURCE = "human_response"
 Note = tuple[str, str, How]
@@ -116,7 +116,7 @@ def _outcome(data: Mapping[str, Any]) -> ToolOutcome:
 
 
 def _with_native_id(record: Record) -> Record:
-    """Return a record with the id that is the same in every copy of a prompt."""
+    """Return a record with an id that is the same in every copy of a prompt."""
     native = short(value(record, "data.messageId")) or short(record.get("id"))
     return {**record, "native": native} if record.get("type") == "user.message" else record
 
@@ -159,13 +159,13 @@ FORMAT = Format(
 
 
 class CopilotParser(DeclaredParser):
-    """Reads one session, with what was typed into its dialogs, without what a sub-agent says and reads."""
+    """Reads one session, including what was typed into its dialogs, excluding what a sub-agent says and reads."""
 
     def events_of(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
-        """Yield the events of a record, by whom it is."""
+        """Yield the events of a record, depending on who wrote it."""
         data, at = mapping(record.get("data")), self.format.time(record.get("timestamp"))
         aside = bool(record.get("agentId") or data.get("parentToolCallId"))
-        if kind is _DIALOG_RECORD:  # it stands in no list and needs none
+        if kind is _DIALOG_RECORD:  # it is in no list and needs none
             for name, words, how in (*refusal_notes(data), *answer_notes(data)):
                 turn = Turn(f"{INFO.name}:{name}", INFO.name, self.session, words, at, how, span, self.cwd)
                 yield turn if words else Ignored("picked-answer", span)

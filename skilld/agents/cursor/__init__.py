@@ -1,8 +1,8 @@
 """The adapter for Cursor's agent transcripts, which the editor and `cursor-agent` both write.
 
-Lines of a session in, events out. Not tried against the client, which wants an account: the shape is that of public
-readers and collections up to 2026.10. A line has a role and content, no id, no time, no folder, and no tool results.
-What was typed stands in `<user_query>`, among blocks of context; sessions without a terminal look the same.
+Lines of a session in, events out. Not tested with the client, which needs an account: the shape is that of public
+readers and collections up to 2026.10. A line has a role and content, but no id, time, folder or tool results. What was
+typed is in `<user_query>`, among blocks of context; sessions without a terminal look the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INFO = AgentInfo(
 _QUERY_START, _QUERY_END = "<user_query>", "</user_query>"
 # Any other tag is context, on either side of the query.
 WRAPPERS = Wrappers(opens=r"<(?!user_query>)([A-Za-z][\w-]*)", closes=r"</(?!user_query>)([A-Za-z][\w-]*)>")
-# Put there by a button of the debug mode.
+# Written by a button of the debug mode.
 _BUTTONS = frozenset({"Issue reproduced, please proceed."})
 _REDACTED_THOUGHTS = "[REDACTED]"
 
@@ -48,7 +48,7 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> CursorPars
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
-    """Yield the calls of one record; how they came out, and mostly their ids, are in no record."""
+    """Yield the calls in one record; outcomes, and most ids, are in no record."""
     for part in objects(mapping(record.get("message")).get("content")):
         if part.get("type") == "tool_use" and record.get("role") == "assistant":
             call_id, name = short(part.get("id")), short(part.get("name"))
@@ -82,7 +82,7 @@ class CursorParser(RecordParser[Event]):
             return [Ignored("injected", span)] if any(map(str.strip, texts)) else []
         if text in _BUTTONS:
             return [Ignored("button", span)]
-        # No ids and no times: a session's queries are told apart by their number, which a rewritten file keeps.
+        # No ids and no times: queries are identified by their number in the session, which a rewritten file keeps.
         self._queries += 1
         key = f"{INFO.name}:{hash_name(self._session, self._queries, text)}"
         return [Turn(key, INFO.name, self._session, text, None, How.TYPED, span)]
@@ -99,7 +99,7 @@ class CursorParser(RecordParser[Event]):
 
 
 def _query(text: str) -> str:
-    """Return the query in a text, if there is nothing around it but context."""
+    """Return the query in a text, if there is only context around it."""
     rest = WRAPPERS.typed_text(text).strip()
     is_query = rest.startswith(_QUERY_START) and rest.endswith(_QUERY_END)
     return rest.removeprefix(_QUERY_START).removesuffix(_QUERY_END) if is_query else ""

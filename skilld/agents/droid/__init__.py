@@ -1,7 +1,7 @@
 """The adapter for Factory's Droid: one JSONL file for each session, sub-agents in the same folder.
 
-Seen: 0.225.2. `userMessageSource` "cli_tui" stands on what was typed and on nothing else of the role user; `droid exec`
-writes none. A fork copies lines with their ids. A typed skill stands in front of its arguments.
+Seen: 0.225.2. Only typed messages of role user have `userMessageSource` "cli_tui"; `droid exec` writes none. A fork
+copies lines with their ids. A typed skill comes before its arguments.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _skill_file(text: str) -> str | None:
 
 
 def _answers(result: ToolOutput, waiting: OpenQuestion) -> Iterator[str]:
-    """Yield the answers; none where a question or an answer holds a mark of another."""
+    """Yield the answers; none if a question or an answer contains the mark of another."""
     pieces = result.text.split("\n[answer] ")
     if len(pieces) != len(waiting.titles) + 1 or len(_TITLE.findall(result.text)) != len(waiting.titles):
         return

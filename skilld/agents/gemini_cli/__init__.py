@@ -1,8 +1,8 @@
 """The adapter for Gemini CLI: one JSONL file per session; up to about 0.38, one JSON document rewritten each time.
 
 Lines of a session in, events out. Seen: 0.61.0. A message is written again when it grows; after an interrupted tool
-call the whole history is, with new ids. Nothing tells `-p` from a typed prompt, so each is a claim that the client's
-log of submitted prompts must prove, once. `displayContent` is what was typed where `content` has more.
+call, the whole history is, with new ids. Nothing distinguishes `-p` from a typed prompt, so each is a claim that the
+client's log of submitted prompts must prove, once. `displayContent` is what was typed if `content` has more.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ from skilld.types import (
     Turn,
 )
 
-# What was typed of a prompt to Gemini CLI or Qwen Code: the clients append the files that an `@path` names, as parts of
-# their own (Gemini CLI 0.61.0, Qwen Code 0.15.10) or, in older files, at the end between two marks. They are behind the
-# prompt always, so the first mark that opens them is the client's, or comes before it.
+# What was typed in a prompt to Gemini CLI or Qwen Code: the clients append the files named by an `@path`, as separate
+# parts (Gemini CLI 0.61.0, Qwen Code 0.15.10) or, in older files, at the end between two marks. They always follow the
+# prompt, so the first opening mark is the client's, or comes before it.
 
 _FILES = "\n--- Content from referenced files ---"
 WRAPPERS = Wrappers(opens=_FILES, closes="--- End of content ---", before=False)
 
 
 def typed_text(content: object) -> str:
-    """Return what was typed of a message's content: a string, a part, or a list of parts; thoughts are left out."""
+    """Return what was typed in a message's content: a string, a part, or a list of parts; thoughts are left out."""
     if isinstance(content, str):
         return WRAPPERS.typed_text(string(content))
     return "".join(takewhile(lambda text: not text.startswith(_FILES), map(_text, _parts(content))))
@@ -77,15 +77,15 @@ def _text(part: Mapping[str, Any]) -> str:
     return "" if part.get("thought") else string(part.get("text"))
 
 
-# Answers to the agent's questions, `ask_user`: question and answer stand in one record. Seen: 0.61.0.
+# Answers to the agent's questions, `ask_user`: question and answer are in one record. Seen: 0.61.0.
 
 _BUILT_IN_OPTIONS = ("Yes", "No")
 
 
 def _find_answers(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the number of each answer in an entry of `toolCalls`, and what was typed of it: "" where it was picked.
+    """Yield the number of each answer in an entry of `toolCalls`, and what of it was typed: "" if it was picked.
 
-    Yields nothing for another tool or a call that did not end well.
+    Yields nothing for another tool or a call that failed.
     """
     if call.get("name") != "ask_user" or call.get("status") != "success":
         return
@@ -100,8 +100,8 @@ def _find_answers(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield str(number), typed_answer(text, picks, several=question.get("multiSelect") is True)
 
 
-# Reads the older files of Gemini CLI: one JSON document, indented by two, whose messages are whole before it is. It is
-# written anew at every message, so it is read from its start each time; its last line never counts as complete.
+# The older files of Gemini CLI: one JSON document, indented by two, whose messages are complete before it is. It is
+# rewritten at every message, so it is read from its start each time; its last line never counts as complete.
 
 Record = tuple[dict[str, Any] | None, Span]
 
@@ -117,7 +117,7 @@ class DocumentReader:
         self._length = 0
 
     def feed(self, line: RawLine) -> list[Record]:
-        """Return what ends with this line, each with its place; None for a message that cannot be read."""
+        """Return the records that end with this line, with their spans; None for a message that cannot be read."""
         data = line.data.rstrip()
         if self._message or data == b"    {":
             return self._add_line(line, data)
@@ -128,7 +128,7 @@ class DocumentReader:
         return self._read_compact(line) if data.startswith(b'{"') else []
 
     def pending_start(self, end: int) -> int:
-        """Return where the message that is not whole begins, `end` if there is none."""
+        """Return the start of the incomplete message, `end` if there is none."""
         return self._message[0].start if self._message else end
 
     def _add_line(self, line: RawLine, data: bytes) -> list[Record]:
@@ -154,7 +154,7 @@ class DocumentReader:
 def read_log(data: bytes) -> Sequence[Entry] | None:
     """Return what was submitted in the terminal, in all sessions of a project; None if logs.json is half written.
 
-    Seen: 0.61.0; it is written as a whole at every prompt, before the model is asked.
+    Seen: 0.61.0; it is rewritten at every prompt, before the model is asked.
     """
     log = read_json(data or b"[]")
     if log is None:
@@ -166,15 +166,15 @@ def read_log(data: bytes) -> Sequence[Entry] | None:
     ]
 
 
-# Which skills' instructions entered a conversation: `activate_skill`, or a call that reads a SKILL.md. Where a skill
-# lies is told in the words shown to the person and in the listing that the model gets.
+# Which skills' instructions entered a conversation: `activate_skill`, or a call that reads a SKILL.md. The skill's
+# folder is in the text shown to the person and in the list that the model gets.
 
 _RESOURCE_FOLDER = re.compile(r"Resources loaded from `([^`\n]+)`")
 _LISTED_FOLDER = re.compile(r"\n\n(/[^\n]+)")
 
 
 def find_uses(message: Mapping[str, Any], cwd: str | None) -> Iterator[tuple[str, str, str | None]]:
-    """Yield the call's id, the skill's name and its SKILL.md for each call of a message that went well."""
+    """Yield the call's id, the skill's name and its SKILL.md for each successful call in a message."""
     for call in objects(message.get("toolCalls")):
         if call.get("status") != "success":
             continue
@@ -218,7 +218,7 @@ _SHELL = "run_shell_command"
 
 
 def is_transcript(path: PurePath) -> bool:
-    """Whether this is a main session's file: those of sub-agents lie one folder deeper."""
+    """Whether this is a main session's file: those of sub-agents are one folder deeper."""
     return path.parent.name == "chats" and _NAME.fullmatch(path.name) is not None
 
 
@@ -232,7 +232,7 @@ STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": T
 
 
 def records_of(path: PurePath) -> RecordReader:
-    """Return how the lines of one file make records: of a document its messages do."""
+    """Return the record reader of one file: lines, or the messages of a document."""
     document = DocumentReader()
 
     def feed(line: RawLine) -> list[Record]:
@@ -242,7 +242,7 @@ def records_of(path: PurePath) -> RecordReader:
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
-    """Yield the tool events of one message: calls stand in it with their results."""
+    """Yield the tool events of one message: it has calls with their results."""
     for call in objects(record.get("toolCalls")) if record.get("type") == "gemini" else []:
         call_id, name, at = short(call.get("id")), short(call.get("name")), utc(call.get("timestamp"))
         at = at or utc(record.get("timestamp"))
@@ -255,7 +255,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
 
 
 def tool_outcome(status: ToolOutcome | None, name: str, responses: Sequence[Mapping[str, Any]]) -> ToolOutcome:
-    """Return how a call came out, by its status and what was given to the model; Qwen Code writes the same."""
+    """Return the outcome of a call from its status and what the model got; Qwen Code writes the same."""
     if status is ToolOutcome.INTERRUPTED and any("did not allow" in string(each.get("error")) for each in responses):
         return ToolOutcome.REJECTED
     if status is ToolOutcome.OK and name == _SHELL:
@@ -275,13 +275,13 @@ class GeminiParser(RecordParser[Event | Claim]):
         self._document = DocumentReader() if path.suffix == ".json" else None
 
     def feed(self, line: RawLine) -> list[Event | Claim]:
-        """Return the events of one line, or of the message of a document that it ends."""
+        """Return the events of one line, or of the message in a document that it completes."""
         if self._document is None:
             return super().feed(line)
         return [event for record, place in self._document.feed(line) for event in self._read(record, place)]
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
-        """Return where to resume, no later than a message of a document that is not whole, and the state."""
+        """Return where to resume, no later than an incomplete message of a document, and the state."""
         offset = self._document.pending_start(end) if self._document is not None else end
         state = {"session": self._session, "cwd": self._cwd, "subagent": self._subagent, "seen": list(self._seen)}
         return offset, state
@@ -328,14 +328,14 @@ class GeminiParser(RecordParser[Event | Claim]):
                 events.append(SkillUse(self._session, name, path, at, span, self._cwd))
         if not self._subagent:
             events += self._answers(record, at, span)
-        content = record.get("content")  # a list where history was written again
+        content = record.get("content")  # a list if the history was rewritten
         text = string(content)
         if text.strip() and not self._subagent and self._is_new(f"{short(record.get('id'))}.said"):
             events.append(Reply(self._session, text, at, span))
         return events
 
     def _answers(self, record: Mapping[str, Any], at: str | None, span: Span) -> Iterator[Event]:
-        """Yield the answers to the agent's questions: they are asked in a terminal only, and logged nowhere else."""
+        """Yield the answers to the agent's questions: they are asked only in a terminal, and logged nowhere else."""
         for call in objects(record.get("toolCalls")):
             for number, words in _find_answers(call):
                 native = f"{short(call.get('id'))}.{number}"

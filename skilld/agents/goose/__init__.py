@@ -1,7 +1,7 @@
 """The adapter for Goose: one SQLite database for all sessions.
 
-Only read about: schema 17 of its source. `goose run` makes an ordinary session, so prompts must stand in the terminal's
-history. Compaction writes the conversation anew under other row numbers: a turn's key is made of time and words.
+From schema 17 of its source, not the client. `goose run` creates an ordinary session, so prompts must be in the
+terminal's history. Compaction rewrites the conversation with other row numbers: a turn's key is made of time and words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _shape(record: Record) -> Record:
 
 
 def _plain_text(record: Record) -> str:
-    """Return the text of a message that is nothing but text."""
+    """Return the text of a message that consists only of text, else ""."""
     parts = objects(record.get("content"))
     return "\n".join(string(p.get("text")) for p in parts) if all(p.get("type") == "text" for p in parts) else ""
 

@@ -1,9 +1,9 @@
 """The adapter for Grok Build: one append-only updates.jsonl per session, sub-agents in folders next to it.
 
-Seen: 1.0.41. `summary.json` tells a headless session. `prompt_context.json` is about the newest run: it says
-`is_non_interactive` once `grok -p -c` went on with a person's session (tests/live/test_more_agents.py). Such a run
-numbers its events from the start, a terminal goes on. A fork copies events with the number and name of the session that
-wrote them. The note on a refusal is written twice, at one time.
+Seen: 1.0.41. `summary.json` identifies a headless session. `prompt_context.json` is about the newest run: it says
+`is_non_interactive` after `grok -p -c` continued a person's session (tests/live/test_more_agents.py). Such a run
+numbers its events from the start, a terminal continues. A fork copies events with the number and name of the session
+that wrote them. The note on a refusal is written twice, at one time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _slash_skill(record: Record) -> Use | None:
 
 
 class GrokParser(DeclaredParser):
-    """Reads one session, and whose run of the client an event is of."""
+    """Parses one session, and recognises which run of the client wrote an event."""
 
     def __init__(self, declared: Format, path: PurePath, state: Mapping[str, Any]) -> None:
         """Resume from a checkpoint's state."""
@@ -68,7 +68,7 @@ class GrokParser(DeclaredParser):
         return offset, {**state, "last": self._last, "top": self._top, "scripted": self._scripted}
 
     def events_of(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
-        """Note the number of the event first."""
+        """Yield the events of a record, after recording its number."""
         found = _NUMBER.fullmatch(string(value(record, "params._meta.eventId")))
         self.writer = short(found[1]) if found else ""
         if found and (number := int(found[2])) != self._last:
@@ -85,8 +85,8 @@ class GrokParser(DeclaredParser):
             yield from super().events_of(kind, record, span)
 
 
-_MAX_FIRST = 4  # numbers of the first events that a run writes; of calls side by side later ones may come first
-_MAX_STEP = 20  # events that one run leaves out between two that it writes
+_MAX_FIRST = 4  # numbers of the first events of a run; with parallel calls a later one may come first
+_MAX_STEP = 20  # numbers that one run skips between two events
 _UPDATE = "params.update.sessionUpdate"
 _CHUNK = {_UPDATE: "user_message_chunk"}
 _TEXT = "params.update.content.text"

@@ -1,7 +1,7 @@
-"""The adapter for Kilo Code's command line: a fork of opencode that keeps the same tables elsewhere.
+"""The adapter for Kilo Code's command line: a fork of opencode with the same tables in another place.
 
-Seen: 7.7.9. A typed skill is `/name:skill args`, kept as typed beside the body; sessions that nobody is in deny
-themselves one tool more.
+Seen: 7.7.9. A typed skill is `/name:skill args`, stored as typed next to the body; unattended sessions deny themselves
+one more tool.
 """
 
 from __future__ import annotations

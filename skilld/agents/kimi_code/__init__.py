@@ -1,7 +1,7 @@
-"""The adapter for Kimi Code: one append-only wire.jsonl per agent of a session; the person talks to the main one.
+"""The adapter for Kimi Code: one append-only wire.jsonl per agent in a session; the person talks to the main one.
 
-Seen: 2.1.0. `origin` says whose a prompt is; `kimi -p` writes the same as a terminal, so prompts must stand in the
-folder's `user-history`. Lines that wait are sent as one prompt. Only a terminal can steer a turn that runs.
+Seen: 2.1.0. `origin` says who sent a prompt; `kimi -p` writes the same as a terminal, so prompts must be in the
+folder's `user-history`. Queued lines are sent as one prompt. Only a terminal can steer a running turn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The adapter for the Kiro command line: one append-only JSONL file per session, with a document next to it.
 
-Only read about: the shapes are those of public readers' captures of 2.5.1 and 2.28. How a headless run differs is
-unknown. Of its three places only the default engine's is read, not the desktop's nor the database of 1.x.
+From public readers' captures of 2.5.1 and 2.28, not the client. How a headless run differs is unknown. Of its three
+places only the default engine's is read, not the desktop's nor the database of 1.x.
 """
 
 from __future__ import annotations

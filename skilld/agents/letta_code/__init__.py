@@ -1,7 +1,7 @@
 """The adapter for Letta Code: an append-only transcript of each conversation, written only if it runs in a terminal.
 
-Seen: 0.32.18. Every `user` line is typed, queued ones too; a typed skill and a prompt whose turn was interrupted are
-missing. The messages of the local backend have no times and no sign of `-p`: they are passed over.
+Seen: 0.32.18. Every `user` line is typed, queued ones too; typed skills and prompts of interrupted turns are missing.
+The messages of the local backend have no times and no sign of `-p`: they are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from skilld.agents.declared_adapter import DeclaredAdapter
 
 
 def _facts(path: PurePath, read: ReadFile) -> Facts:
-    """Return where the agent was last used: the list of ended sessions is the only one to say."""
+    """Return the folder in which the agent was last used: only the list of ended sessions has it."""
     agent = path.parent.parent.name
     lines = (read_object(line) for line in reversed((read("../../../sessions.jsonl") or b"").splitlines()))
     ended = next((line for line in lines if line and line.get("agent_id") == agent), {})

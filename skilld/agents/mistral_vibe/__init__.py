@@ -1,8 +1,8 @@
 """The adapter for Mistral Vibe: a store of snapshots and a journal per session, found through CURRENT.
 
-Seen: 3.0.3. The chunks of the newest snapshot hold all entries, the journal what came since. The id of a prompt tells
-who it is of: `rs-` is a terminal's, `user-turn-` a headless run's. A branch copies entries with their
-ids. Everything is replaced by rename.
+Seen: 3.0.3. The chunks of the newest snapshot hold all entries, the journal what came since. The id of a prompt shows
+its origin: `rs-` is a terminal's, `user-turn-` a headless run's. A branch copies entries with their ids. All files are
+replaced by renaming.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SKILL_CONTENT = re.compile(r'<skill_content name="([^"\n]+)">\n')
 
 
 def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
-    """Yield the session's head and its entries, as one order of keys writes them wherever they stand."""
+    """Yield the session's head and its entries, with sorted keys, so that equal entries are equal bytes."""
     current = mapping(read_object(beside.read(path.name) or b""))
     meta = mapping(read_object(beside.read("meta.json") or b""))
     generation = string(current.get("generation"))
@@ -53,7 +53,7 @@ def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
 
 
 def _facts(path: PurePath, read: ReadFile) -> Facts:
-    """Return whether this is a sub-agent: a branch names a parent, too, which does not list it as a child."""
+    """Return whether this is a sub-agent. A branch names a parent too, but that does not list it as a child."""
     parent = short(mapping(read_object(read("meta.json") or b"")).get("parent_session_id"))
     if not parent:
         return Facts()
@@ -67,7 +67,7 @@ def _line(record: Record) -> bytes:
 
 
 def _typed_text(record: Record) -> str:
-    """Return the first part: what the client adds, such as a skill's body, stands in others."""
+    """Return the first part: what the client adds, such as a skill's body, is in others."""
     return next((string(part.get("text")) for part in objects(record.get("content"))), "")
 
 

@@ -1,8 +1,8 @@
 """The adapter for opencode: one SQLite database for all sessions (`opencode.db`; per channel `opencode-CHANNEL.db`).
 
 Seen in 1.18.33: a message has parts; those of a prompt are written once, a moment after it, those of an answer change
-where they stand. A fork copies messages under new ids with their old times. Ids are no order: they hold 36 bits of the
-time and began anew in August 2026. The tables with accounts and credentials are never asked.
+in place. A fork copies messages with new ids and their old times. Ids are not in order: they hold 36 bits of the time,
+which started over in August 2026. The tables with accounts and credentials are never read.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ from skilld.types import (
     Turn,
 )
 
-# A record that is not complete waits: a prompt without its parts, an answer that goes on. The reader comes back to the
-# first that waits and reads all from there again, so what was told stays told by its id or key. The database holds what
-# a prompt came to: the template of a command, a skill's body with the arguments at its end, a paste at full length. The
-# list of what was typed, `prompt-history.jsonl`, has the prompt as it was typed, and none that came without a terminal.
+# An incomplete record waits: a prompt without its parts, an answer that continues. The reader returns to the first that
+# waits and reads everything from there again; ids and keys make repeats harmless. The database holds the expanded
+# prompt: the template of a command, a skill's body with the arguments at its end, a paste in full. The list of what was
+# typed, `prompt-history.jsonl`, has the prompt as typed, and none that came without a terminal.
 
-# What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
+# How `opencode run` writes an argument with blanks: in quotes, with a backslash before quotes within.
 _QUOTED_ARGUMENT = re.compile(r'"(?:[^"\\\s]|\\.)*+\s(?:[^"\\]|\\.)*+"', re.DOTALL)
 _COMMAND = re.compile(r"/\S+\s+(\S.*)", re.DOTALL)
-# A skill called by `/name args`: body, this paragraph, args. The body may hold such a paragraph, too; the last counts.
+# A skill called by `/name args`: body, this paragraph, args. The body may contain such a paragraph; the last counts.
 _SKILL_BODY = re.compile(
     r"^Base directory for this skill: (/[^\n]*)\nRelative paths in this skill [^\n]*\n*", re.MULTILINE
 )
 
 
 class TypedList:
-    """What the list tells; without a list (None) what the text itself tells."""
+    """Finds what was typed from the list, or without one (None) from the text alone."""
 
     def __init__(self, data: bytes | None) -> None:
         self.is_known = data is not None
@@ -80,9 +80,9 @@ class TypedList:
         self._arguments = {fold(match[1]): match[1].strip() for text in inputs if (match := _COMMAND.match(text))}
 
     def find_typed(self, text: str) -> tuple[str, bool] | None:
-        """Return what a person typed of a prompt's text, and whether as arguments of a command; None: nobody did.
+        """Return what of a prompt's text a person typed, and whether as arguments of a command; None if nobody did.
 
-        Of a command without arguments that is "".
+        It is "" for a command without arguments.
         """
         folded = fold(text)
         if folded in self._prompts:
@@ -96,13 +96,13 @@ class TypedList:
         return None if _QUOTED_ARGUMENT.fullmatch(text.strip()) else (text, False)
 
     def find_command(self, line: str) -> tuple[str, bool] | None:
-        """Return what `find_typed` does of the line with which a skill was called."""
+        """Return what `find_typed` does, for the line with which a skill was called."""
         command = _COMMAND.fullmatch(line.strip())
         known = not self.is_known or fold(line) in self._prompts
         return (command[1].strip() if command else "", True) if known else None
 
     def is_certainly_typed(self, text: str) -> bool:
-        """Whether a text was typed for sure: it has blanks, and is not in the quotes that a run would put around it."""
+        """Whether a text was certainly typed: it has blanks, and not the quotes that `opencode run` would add."""
         is_argument = _QUOTED_ARGUMENT.fullmatch(text.strip())
         return self.is_known and " " in text.strip() and not is_argument and fold(text) in self._prompts
 
@@ -111,19 +111,19 @@ class TypedList:
         return not self.is_known or not arguments or fold(arguments) in self._arguments
 
     def _find_arguments(self, folded: str) -> tuple[str, bool] | None:
-        """Find a command's arguments in what its template came to: the longest that stand in it as whole words."""
+        """Find a command's arguments in its expanded template: the longest that occur in it as whole words."""
         found = [text for known, text in self._arguments.items() if f" {known} " in f" {folded} "]
         return (max(found, key=len), True) if found else None
 
 
 def skill_folder(text: str) -> str | None:
-    """Return the folder of the skill whose body is the text of a prompt; None where it is none."""
+    """Return the folder of the skill whose body is the text of a prompt; None if it is not a skill's body."""
     body = last_match(_SKILL_BODY, text)
     return body[1] if body is not None else None
 
 
 def _with_pastes(entry: object) -> str:
-    """Return an entry's text with its pastes, which the list keeps apart, in their places."""
+    """Return an entry's text with its pastes, which the list stores separately, inserted."""
     text = string(mapping(entry).get("input"))
     for part in objects(mapping(entry).get("parts")):
         shown = string(mapping(mapping(part.get("source")).get("text")).get("value"))
@@ -134,10 +134,10 @@ def _with_pastes(entry: object) -> str:
 
 AGENT = "opencode"
 _SKILL_FILE = "SKILL.md"
-# An answer that has not ended by then never will: its client was killed.
-_MAX_WAIT_MS = 3_600_000  # milliseconds
+# An answer that has not ended after this never will: its client was killed.
+_MAX_WAIT_MS = 3_600_000
 _MAX_TOLD = _MAX_WAITING = 256
-_MAX_MARK = 64  # characters of a part's id that tell it; the client's have 30
+_MAX_MARK = 64  # characters of a part's id; the client's have 30
 _DENIED_WHEN_HEADLESS = frozenset({"question", "plan_enter", "plan_exit"})
 
 
@@ -145,7 +145,7 @@ class Parser:
     """Reads one database."""
 
     def __init__(self, state: Mapping[str, Any], agent: str = AGENT) -> None:
-        """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose database it is."""
+        """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is the database's owner."""
         self._agent = agent
         self._is_listening = False
         self._told = dict.fromkeys(short(mark)[:_MAX_MARK] for mark in items(state.get("told"))[-_MAX_TOLD:])
@@ -154,16 +154,16 @@ class Parser:
         self._templates: TemplateLookup = no_templates
 
     def set_templates(self, templates: TemplateLookup) -> None:
-        """Take in where to look the templates of commands up: without a prompt history only they tell."""
+        """Set the lookup for templates of commands: without a prompt history only they show what was typed."""
         self._templates = templates
 
     def set_typed_list(self, typed: bytes | None) -> None:
-        """Take in the prompt history."""
+        """Set the prompt history."""
         self._typed = TypedList(typed)
         self._is_listening = True
 
     def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one record; what is no record gives Malformed."""
+        """Return the events of one record; anything else gives Malformed."""
         span = Span(line.start, line.end)
         found = read_object(line.data)
         record = as_first_version(found) if found is not None else None
@@ -191,7 +191,7 @@ class Parser:
         return events + [event for part in parts for event in self._on_tool(message, part, span)]
 
     def flush(self) -> list[Event]:
-        """Nothing waits here that a later look at the record would not tell better."""
+        """Return nothing: records that wait are read again later."""
         return []
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
@@ -203,13 +203,13 @@ class Parser:
             self._waiting[key] = span.start
 
     def _on_prompt(self, message: Mapping[str, Any], parts: list[Mapping[str, Any]], span: Span) -> Iterator[Event]:
-        """Yield the turn of a prompt, or why it is none."""
+        """Yield the turn of a prompt, or the reason why it is none."""
         own = [part for part in parts if part.get("type") == "text" and not _is_added(part)]
         text = "\n".join(string(part.get("text")) for part in own)
         if not parts:
             return
         title = next((title for part in own if (title := string(part.get("title")))), "")
-        if _is_headless(message) and not self._typed.is_certainly_typed(text):  # a person may go on with such a session
+        if _is_headless(message) and not self._typed.is_certainly_typed(text):  # a person may continue such a session
             yield Ignored("headless", span)
         elif not text.strip():
             yield Ignored("added by the client", span)
@@ -225,7 +225,7 @@ class Parser:
                 yield Ignored("command without arguments", span)
 
     def _find_typed(self, text: str, message: Mapping[str, Any]) -> tuple[str, bool] | None:
-        """Return what of a prompt was typed, as TypedList does; of a template, if its file is there, what it holds."""
+        """Return what of a prompt was typed, as TypedList does; if it is a known template, its arguments."""
         folder, second = string(message.get("directory")), message.get("second")
         if second and self._is_listening and not self._typed.is_known:
             return None
@@ -236,7 +236,7 @@ class Parser:
         return typed if arguments is None or not self._typed.may_be_arguments(arguments) else (arguments, True)
 
     def _on_tool(self, message: Mapping[str, Any], part: Mapping[str, Any], span: Span) -> Iterator[Event]:
-        """Yield what a tool's part tells: a skill in use, or the answer to a question."""
+        """Yield the events of a tool's part: a skill in use, or answers to a question."""
         if part.get("type") != "tool" or part.get("status") != "completed":
             return
         asked, metadata = (mapping(read_object(string(part.get(name)))) for name in ("input", "metadata"))
@@ -252,7 +252,7 @@ class Parser:
                     yield self._turn(message, part.get("started"), typed, How.ANSWER, span)
 
     def _turn(self, message: Mapping[str, Any], created: object, text: str, how: How, span: Span) -> Turn:
-        """Return a turn whose key is the same in a fork, which has the same times under other ids."""
+        """Return a turn whose key is the same in a fork, which has the same times but other ids."""
         session, cwd = short(message.get("session")), string(message.get("directory")) or None
         key = f"{self._agent}:{created if isinstance(created, int) else 0}:{hash_name(fold(text))}"
         return Turn(key, self._agent, session, text, milliseconds(created), how, span, cwd)
@@ -272,7 +272,7 @@ _STATUS = {"completed": ToolOutcome.OK, "error": ToolOutcome.FAILED}
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
-    """Yield the tool events of one message: each call is a part, which grows until it has come out."""
+    """Yield the tool events of one message: each call is a part, which grows until it is done."""
     record = as_first_version(record)
     message = next(iter(objects(record.get("message"))), {})
     session = short(message.get("session")) or session_id
@@ -300,7 +300,7 @@ def _is_added(part: Mapping[str, Any]) -> bool:
 
 
 def _is_headless(message: Mapping[str, Any]) -> bool:
-    """Whether `opencode run` made the session: it denies itself what only a person can answer."""
+    """Whether `opencode run` created the session: it denies itself what only a person can answer."""
     rules = objects(read_json(string(message.get("permission"))))
     return {rule.get("permission") for rule in rules if rule.get("action") == "deny"} >= _DENIED_WHEN_HEADLESS
 
@@ -314,7 +314,7 @@ FIRST_QUERY = Query(
     newer=("session_v2", "session_message"),
     newest="SELECT max(time_created) FROM message",
     last_row="SELECT coalesce(max(rowid), 0) FROM message",
-    # The cross join fixes the order: the sessions, then by the index on session and time the new messages of each.
+    # The cross join fixes the order: sessions first, then the new messages of each by the index on session and time.
     index="""
         WITH fresh (id) AS (
           SELECT m.id FROM session s CROSS JOIN message m ON m.session_id = s.id AND m.time_created >= :since
@@ -332,7 +332,7 @@ FIRST_QUERY = Query(
             CASE WHEN length(m.data) <= :longest THEN m.data END AS data
             FROM message m JOIN session s ON s.id = m.session_id WHERE m.id = :key
         """,
-        # Of a tool's part what it was asked and where it stands, never what it gave.
+        # Of a tool's part its input and status, never its output.
         "parts": """
             SELECT id, json_extract(data, '$.type') AS type, json_extract(data, '$.text') AS text,
             json_extract(data, '$.synthetic') AS synthetic, json_extract(data, '$.ignored') AS ignored,

@@ -1,8 +1,8 @@
-"""The tables in which opencode 2 keeps its sessions, next to those of 1.x; its messages in the shape of the old ones.
+"""The tables of opencode 2, next to those of 1.x, and the conversion of its messages to the old shape.
 
-Only read about: rows of public captures of 2.0.25 and 2.0.26. At its first start it copies sessions into the new tables
-under their old ids and leaves the old rows, so of a session that is in both only the new ones are asked. `permission`
-is empty there, so nothing but the prompt history tells a headless run.
+From public captures of 2.0.25 and 2.0.26, not the client. At its first start it copies sessions into the new tables
+with their old ids and leaves the old rows, so for a session in both only the new rows are read. `permission` is empty
+there, so only the prompt history shows a headless run.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NEW_TABLES_QUERY = Query(
 
 
 def make_queries(first: Query) -> tuple[Query, ...]:
-    """Return how to ask the new tables and the old, the new alone, and the old as `first` does."""
+    """Return queries for both new and old tables, for the new ones alone, and for the old ones (`first`)."""
     old = {name: statement.replace("= :key", "= substr(:key, 3)") for name, statement in first.record.items()}
     both = replace(
         _NEW_TABLES_QUERY,
@@ -60,7 +60,7 @@ def make_queries(first: Query) -> tuple[Query, ...]:
 
 
 def as_first_version(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record of the new tables as one of the old; any other as it is."""
+    """Return a record of the new tables in the old shape; any other record unchanged."""
     rows = objects(record.get("second"))
     if not rows:
         return record

@@ -1,9 +1,9 @@
 """The adapter for the OpenHands command line: a folder for each conversation, with a file for each event.
 
-Seen: 1.16.0. Nothing marks `--headless`, and there is no list of what was typed. A conversation counts where something
-in it shows that a person was there: a policy that asks before it acts, a pause or a refusal, a prompt that came while
-the agent was at work, or two within less time than the client takes to start (15 s measured; 2 are asked for). What a
-script adds to such a conversation later cannot be told.
+Seen: 1.16.0. Nothing marks `--headless`, and there is no list of what was typed. A conversation counts if something in
+it shows that a person was there: a policy that asks before acting, a pause or a refusal, a prompt while the agent was
+working, or one sooner after a reply than the client takes to start (15 s measured; 2 are required). What a script adds
+to such a conversation later cannot be recognised.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from skilld.clock import parse_time
 from skilld.types import How
 
 _STATE = "base_state.json"
-_MIN_START_SECONDS = 2.0  # seconds, less than any start of the client
+_MIN_START_SECONDS = 2.0  # less than any start of the client takes
 _EVENTS = EventFolder("events")
 _PERSON_EVENTS = frozenset({"PauseEvent", "UserRejectObservation"})
 
 
 def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
-    """Yield a head that says whether a person was seen to be there, and all events."""
+    """Yield a head that says whether a person was there, and all events."""
     state = mapping(read_object(beside.read(_STATE) or b""))
     policy = string(value(state, "confirmation_policy.kind"))
     asks = bool(policy) and policy != "NeverConfirm"

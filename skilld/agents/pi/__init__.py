@@ -1,8 +1,8 @@
 """The adapter for Pi: one JSONL file per session, a tree of entries in which every branch counts.
 
 Lines of a session in, events out. Seen: 0.73.1 (version 3, entries with ids) and files of late 2025 (no ids). A typed
-`/skill:name arguments` stands expanded, with the skill's absolute path; a prompt template has no mark, only its file
-tells. Whether someone sat at the terminal is not written down: see pi_presence.
+`/skill:name arguments` is logged expanded, with the skill's absolute path; a prompt template has no mark, only its file
+shows it. Whether someone was at the terminal is not recorded: see `Presence`.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from skilld.agents.wrappers import TemplateLookup, Wrappers, no_templates, typed
 from skilld.clock import parse_time
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do. A
-# prompt less than a second after the session's header came with the command line, and is left out. With `-p` it comes
-# at once (0.73.1: after 0.03 to 0.05 s, with a terminal after 0.36); then all are left out until an entry that only a
-# terminal writes: a shell command of the person's, another model or thinking level, a label, or a prompt typed while
-# the agent was busy. What `-p --continue` adds looks typed.
+# Whether someone was at the terminal of a Pi session. The log does not say so, but its times and some entries show it.
+# A prompt less than a second after the session's header came from the command line, and is left out. With `-p` it comes
+# at once (0.73.1: after 0.03 to 0.05 s, with a terminal after 0.36 s); then all prompts are left out until an entry
+# that only a terminal writes: a shell command of the person, another model or thinking level, a label, or a prompt
+# typed while the agent was busy. What `-p --continue` adds looks typed.
 
-_NO_TERMINAL_SECONDS = 0.15  # seconds: no terminal
-_MIN_TYPING_SECONDS = 1.0  # seconds: nobody types so fast
-_BUSY_SECONDS = 1.0  # seconds between a prompt and its delivery: 0.015 at most where nothing was in the way
-_MAX_TIME_MS = 1 << 48  # milliseconds
+_NO_TERMINAL_SECONDS = 0.15  # a first prompt this soon came without a terminal
+_MIN_TYPING_SECONDS = 1.0  # nobody types faster
+_BUSY_SECONDS = 1.0  # between a prompt and its delivery: 0.015 at most if the agent is idle
+_MAX_TIME_MS = 1 << 48
 _TERMINAL_ENTRIES = frozenset({"model_change", "thinking_level_change", "label"})
 
 
 class Presence:
-    """What the entries so far say. Goes through a checkpoint as plain JSON."""
+    """Whether a person is there, as far as the entries show. Saved in checkpoints as plain JSON."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
@@ -47,7 +47,7 @@ class Presence:
         return {"begun": self._begun, "prompted": self._prompted, "unattended": self._unattended}
 
     def update(self, entry: Mapping[str, Any]) -> None:
-        """Take in one entry, behind whatever is asked about it."""
+        """Update from an entry, after all questions about it."""
         kind = string(entry.get("type"))
         role = string(mapping(entry.get("message")).get("role"))
         if kind == "session":
@@ -58,10 +58,10 @@ class Presence:
             self._unattended = False
 
     def ignored_reason(self, entry: Mapping[str, Any]) -> str:
-        """Return why the prompt in this entry counts as nobody's, "" if it is a person's."""
+        """Return why the prompt in this entry does not count, "" if it is a person's."""
         typed = _typed_at(entry)
         if not self._prompted and typed is not None and self._begun is not None:
-            passed = typed - self._begun  # below zero in a fork, whose header is younger than what it copies
+            passed = typed - self._begun  # negative in a fork, whose header is newer than what it copies
             self._unattended = 0 <= passed < _NO_TERMINAL_SECONDS
             if 0 <= passed < _MIN_TYPING_SECONDS:
                 return "headless"
@@ -130,7 +130,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
 def _outcome(message: Mapping[str, Any]) -> ToolOutcome:
     if message.get("isError") is not True:
         return ToolOutcome.OK
-    last = _text(message.get("content")).rstrip().rpartition("\n")[2]  # behind what a command put out
+    last = _text(message.get("content")).rstrip().rpartition("\n")[2]  # after a command's output
     return ToolOutcome.INTERRUPTED if last in _ABORTED else ToolOutcome.FAILED
 
 
@@ -151,7 +151,7 @@ class PiParser(RecordParser[Event]):
         }
 
     def set_templates(self, templates: TemplateLookup) -> None:
-        """Take in where to look prompt templates up."""
+        """Set the lookup for prompt templates."""
         self._templates = templates
 
     def _read(self, entry: Mapping[str, Any], span: Span) -> list[Event]:
@@ -213,7 +213,7 @@ def _text(content: object) -> str:
 
 
 def _key(entry: Mapping[str, Any], text: str) -> str:
-    """Name a prompt alike in every copy: ids have eight digits and are only unique within a file, times help."""
+    """Return a key that is the same in every copy: ids have eight digits and are only unique within a file."""
     moment = mapping(entry.get("message")).get("timestamp")
     moment = moment if isinstance(moment, int) else short(entry.get("timestamp"))
     native = short(entry.get("id")) or hash_name(text)

@@ -1,10 +1,10 @@
 """The adapter for Qwen Code: one JSONL file per session, in the project's folder.
 
-Lines of a session in, events out. Seen: 0.15.10 and 0.24.4. Who asked is told by the first request after a prompt: its
-telemetry names the prompt by session and number where a terminal was there, and by a random word where none was. The
-newer ones, whose records name their `provenance`, number every prompt, but take a snapshot of the files only where a
-terminal was there (up to the option that turns those off: then nothing is typed). A slash command is a record of its
-own, its expansion the user record right behind it. Words typed while a tool ran are written nowhere by 0.15.10.
+Lines of a session in, events out. Seen: 0.15.10 and 0.24.4. The first request after a prompt shows who sent it: its
+telemetry names the prompt by session and number if there was a terminal, and by a random word otherwise. Newer
+versions, whose records have a `provenance`, number every prompt, but take a snapshot of the files only with a terminal
+(if the option for snapshots is off, nothing counts as typed). A slash command is a separate record, its expansion the
+user record right after it. 0.15.10 does not record words typed while a tool ran.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from skilld.clock import parse_time
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# Which skills' instructions entered a conversation: the `skill` tool, whose result begins with the folder it read, or a
-# call that reads a SKILL.md.
+# Which skills' instructions entered a conversation: the `skill` tool, whose result starts with the folder, or a call
+# that reads a SKILL.md.
 
 _BASE_FOLDER = re.compile(r"\s*Base directory for this skill: ([^\n]+)\n")
 
 
 def skill_path(text: str) -> str | None:
-    """Return the path of the skill whose instructions a text is, by the folder it names first."""
+    """Return the path of the skill whose instructions a text contains, from the folder at its start."""
     base = _BASE_FOLDER.match(text)
     return f"{base[1].strip().rstrip('/')}/SKILL.md" if base else None
 
@@ -53,13 +53,13 @@ INFO = AgentInfo(
     verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
 )
 
-_TYPED_SUBTYPES = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
-_EXPANSION_SECONDS = 1.0  # seconds between the end of a slash command and its expansion: 0.01 measured
+_TYPED_SUBTYPES = frozenset(("", "mid_turn_user_message"))  # others are of notifications, schedules, goals
+_EXPANSION_SECONDS = 1.0  # between the end of a slash command and its expansion: 0.01 measured
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A slash command that was typed, and when it was last heard of; `span` is where it was typed."""
+    """A typed slash command, the time of its last record, and the span of its first one."""
 
     raw: str
     at: float | None
@@ -93,7 +93,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
             yield ToolResult(session_id, short(response.get("id")), outcome, at, span)
 
 
-# Answers to the agent's questions, each behind the title of its question. Seen: 0.15.10.
+# Answers to the agent's questions, each after the title of its question. Seen: 0.15.10.
 
 _TITLE = re.compile(r"(?:\A|\n)\*\*([^\n]+?)\*\*: ")
 _TITLE_MARK = "**: "
@@ -101,7 +101,7 @@ _ANSWERS = "User has provided the following answers:\n\n"
 
 
 def _answers(result: ToolOutput, waiting: OpenQuestion) -> Iterator[str]:
-    """Yield the answers; none where they cannot be told from one another."""
+    """Yield the answers; none if they cannot be separated."""
     text = result.text.removeprefix(_ANSWERS)
     titles = [title for title in _TITLE.finditer(text) if waiting.asks(fold(title[1]))]
     if not titles or text == result.text or len({fold(title[1]) for title in titles}) < len(titles):
@@ -125,11 +125,11 @@ class QwenParser(RecordParser[Event]):
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         self._session = short(state.get("session")) or path.stem
         self._cwd = string(state.get("cwd")) or None
-        self._terminal = short(state.get("terminal"))  # the newest prompt that a snapshot shows to come from one
+        self._terminal = short(state.get("terminal"))  # the newest prompt that a snapshot shows was typed in one
         self._calls = PendingCalls(state.get("calls"))
         self._questions = OpenQuestions(state.get("questions"))
         self._command: _Command | None = None
-        self._open: list[Turn | SkillUse | Ignored] = []  # prompts that wait for the request that tells who asked
+        self._open: list[Turn | SkillUse | Ignored] = []  # prompts that wait for the request that shows who sent them
         self._handlers: dict[str, Callable[[Mapping[str, Any], Span], list[Event]]] = {
             "user": self._on_user,
             "assistant": self._on_assistant,
@@ -144,7 +144,7 @@ class QwenParser(RecordParser[Event]):
         return handle(record, span) if handle else []
 
     def flush(self) -> list[Event]:
-        """Give up prompts that no request followed: nothing tells who asked."""
+        """Ignore prompts without a request: nothing shows who sent them."""
         self._command = None
         return self._resolve_open(typed=False)
 
@@ -163,7 +163,7 @@ class QwenParser(RecordParser[Event]):
         shown = mapping(record.get("systemPayload")).get("displayText")  # before a hook added to it
         text = string(shown) if isinstance(shown, str) else written
         if not text.strip() and self._command is not None:
-            text = whole_text(_parts(record))  # a template that names a file and says nothing itself
+            text = whole_text(_parts(record))  # a template that only names a file
         if not text.strip():
             return self._on_result(record, span)  # up to 0.1x tool results were user records
         if record.get("provenance", "real_user") != "real_user" or string(record.get("subtype")) not in _TYPED_SUBTYPES:
@@ -200,7 +200,7 @@ class QwenParser(RecordParser[Event]):
         return self._resolve_open(typed=prompt == self._terminal)
 
     def _on_command(self, body: Mapping[str, Any], at: float | None, span: Span) -> None:
-        """Wait for what a command becomes, from its end on: a template that runs programs takes its time."""
+        """Wait for a command's expansion from its end on: a template that runs programs takes time."""
         raw = string(body.get("rawCommand")).strip()
         if body.get("phase") == "invocation":
             self._command = _Command(raw, at, span)
@@ -208,7 +208,7 @@ class QwenParser(RecordParser[Event]):
             self._command = replace(self._command, at=at)
 
     def _on_snapshot(self, body: Mapping[str, Any]) -> list[Event]:
-        """Take the prompt before a snapshot for typed; several at once are those of a session that goes on."""
+        """Treat the prompt before a snapshot as typed; several snapshots at once are those of a resumed session."""
         taken = objects(body.get("snapshots"))
         prompt = short(taken[-1].get("promptId")) if taken else ""
         if len(taken) != 1 or not self._is_numbered(prompt):
@@ -237,7 +237,7 @@ class QwenParser(RecordParser[Event]):
         return [Reply(self._session, text, utc(record.get("timestamp")), span)] if text.strip() else []
 
     def _note_question(self, call: Mapping[str, Any]) -> None:
-        """Note a call that asks the person. One whose labels could pass for the title of an answer is left out."""
+        """Record a call that asks the person, unless one of its labels could pass for the title of an answer."""
         asked = mapping(call.get("args"))
         questions = objects(asked.get("questions"))
         if call.get("name") == "ask_user_question" and not any(

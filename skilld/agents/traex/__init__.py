@@ -1,6 +1,6 @@
 """The adapter for TraeX: a fork of Codex that writes the same files elsewhere.
 
-A sub-agent's session of 0.200.19 is all that was seen of it.
+Seen: only a sub-agent's session of 0.200.19.
 """
 
 from __future__ import annotations
