@@ -232,7 +232,7 @@ def test_a_folder_that_cannot_be_written_to_is_a_refusal(
     made = desk.made("p1", DRY)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")  # so that it is done by the lines
-    monkeypatch.setattr(worktree, "write_whole", full)
+    monkeypatch.setattr(worktree, "write_atomically", full)
     with pytest.raises(RefusedError, match="Read-only file system"):
         desk.accept("p1")
     assert person.tip() != made.commit
