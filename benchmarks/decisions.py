@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.kit import children
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from support.lessons import Lessons
-from support.taught import Taught, taught, teach
+from support.taught_project import TaughtProject, taught, teach
 
 _SAID = "Always mention breaking changes before anything else."
 _PROCESSES = {"accept": 20, "proposal": 15}
@@ -34,7 +34,7 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 open(sys.argv[1], "w").write(json.dumps([took, used.ru_utime + used.ru_stime]))
 sys.exit(code)
 """
-Run = Callable[[Taught], None]
+Run = Callable[[TaughtProject], None]
 
 
 def measure(scale: Scale) -> dict[str, Figure]:
@@ -55,31 +55,31 @@ def measure(scale: Scale) -> dict[str, Figure]:
     return figures
 
 
-def _accept(world: Taught) -> None:
+def _accept(world: TaughtProject) -> None:
     _succeed(world, "accept", world.two)
 
 
-def _propose(world: Taught) -> None:
+def _propose(world: TaughtProject) -> None:
     Lessons(world.home, world.project, world.program).say(_SAID)
     _succeed(world, "run", "--once")
 
 
-def _succeed(world: Taught, *verb: str) -> None:
+def _succeed(world: TaughtProject, *verb: str) -> None:
     done = world.program.run(*verb)
     if done.returncode:
         raise RuntimeError(done.stderr)
 
 
-def _typed(world: Taught, *command: str) -> None:
+def _typed(world: TaughtProject, *command: str) -> None:
     there = world.project.root
     subprocess.run([*world.program.before, *command], cwd=there, env=world.program.environment, check=True)
 
 
-def _pick(world: Taught) -> None:
+def _pick(world: TaughtProject) -> None:
     _typed(world, "git", "cherry-pick", world.shown(world.two)["commit"])
 
 
-def _commit(world: Taught) -> None:
+def _commit(world: TaughtProject) -> None:
     _typed(world, "sh", "-c", "git update-ref refs/bench $(git commit-tree -p HEAD -m one HEAD^{tree})")
 
 

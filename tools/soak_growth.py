@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from security import test_linear_patterns as linear
+from support.function_growth import growths, reached
 from support.growth import RUNS
+from support.pattern_strings import slow_strings
 from support.patterns import patterns
-from support.pumping import growths, reached
-from support.pumps import pumps
 from support.text_functions import text_functions
 from tools.soak_report import Part, dice_for, must
 
@@ -42,7 +42,7 @@ def _one(part: Part, name: str) -> None:
     if name.startswith("pattern "):
         pattern, where = list(patterns().items())[int(name.split()[1])]
         part.count("patterns")
-        part.count("pumps of patterns", len(pumps(pattern)))
+        part.count("pumps of patterns", len(slow_strings(pattern)))
         with part.finding(name):
             told = linear.growth(pattern, where, linear.limit_of(where), longest=_LONGEST)
             must(not told, told)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from support import warm
-from support.at_work import program, project
-from support.taught import Taught, taught, teach
+from support.taught_project import TaughtProject, taught, teach
+from support.whole_program import program, project
 
 __all__ = ["program", "project"]  # fixtures of others, given on to the tests here
 
@@ -25,7 +25,7 @@ def lessons_kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def world(lessons_kept: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Taught]:
+def world(lessons_kept: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TaughtProject]:
     """Give a fresh copy of a home and a project with two open proposals, and make it this process's home."""
     with taught(lessons_kept) as world:
         monkeypatch.setenv("HOME", str(world.home))

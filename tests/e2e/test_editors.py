@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.taught import Taught
+from support.taught_project import TaughtProject
 
 PAGE = Path(__file__).parents[2] / "docs" / "editors.md"
 ROWS = re.findall(
@@ -22,7 +22,7 @@ def test_the_table_is_read() -> None:
 
 
 @pytest.mark.parametrize(("what", "commands", "state"), ROWS, ids=[what for what, _, _ in ROWS])
-def test_what_an_editor_runs_is_a_decision(world: Taught, what: str, commands: str, state: str) -> None:
+def test_what_an_editor_runs_is_a_decision(world: TaughtProject, what: str, commands: str, state: str) -> None:
     commit = world.shown(world.two)["commit"]
     for command in commands.split(" && "):
         words = shlex.split(command.replace("COMMIT", commit).replace("ID", world.two))

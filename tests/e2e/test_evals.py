@@ -17,7 +17,7 @@ import pytest
 
 from conftest import furnish
 from skilld.git.environment import remaining_variables
-from support.copies import Original
+from support.home_copies import Original
 from support.in_process import InProcess
 from support.live_project import SKILL, Project
 from support.one_process import OneProcess

@@ -10,17 +10,17 @@ from typing import Any
 
 from support.lessons import TICKETS, Lessons
 from support.repos import snapshot
-from support.taught import FIRST, ONE, Taught
+from support.taught_project import FIRST, ONE, TaughtProject
 
 DATABASE = ".local/state/skilld/skilld.db"
 
 
-def teach(world: Taught, text: str) -> list[dict[str, Any]]:
+def teach(world: TaughtProject, text: str) -> list[dict[str, Any]]:
     """Say it in another session, and return what is open then."""
     return Lessons(world.home, world.project, world.program).teach(text)
 
 
-def test_what_plain_git_took_in_is_accepted_and_the_rest_stays_open(world: Taught) -> None:
+def test_what_plain_git_took_in_is_accepted_and_the_rest_stays_open(world: TaughtProject) -> None:
     (world.project.root / "README.md").write_text("more\n")  # nothing fast-forwards then
     world.project.git("commit", "--quiet", "--all", "--message", "meanwhile")
     world.project.git("merge", "--quiet", "--no-edit", world.shown(world.two)["commit"])
@@ -34,7 +34,7 @@ def test_what_plain_git_took_in_is_accepted_and_the_rest_stays_open(world: Taugh
     assert world.project.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_what_plain_git_reverted_is_reverted_and_not_proposed_again(world: Taught) -> None:
+def test_what_plain_git_reverted_is_reverted_and_not_proposed_again(world: TaughtProject) -> None:
     world.project.git("cherry-pick", world.shown(world.two)["commit"])
     world.states()
     world.project.git("revert", "--no-edit", "HEAD")
@@ -43,14 +43,14 @@ def test_what_plain_git_reverted_is_reverted_and_not_proposed_again(world: Taugh
     assert world.states() == {world.two: "reverted", world.one: "open"}
 
 
-def a_day_passes(world: Taught) -> None:
+def a_day_passes(world: TaughtProject) -> None:
     """Put back by two days what skilld noted of a proposal that is off the branch."""
     with sqlite3.connect(world.home / DATABASE) as db:
         db.execute("UPDATE proposals SET missing_since = '2026-01-01T00:00:00Z' WHERE missing_since != ''")
     db.close()
 
 
-def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world: Taught) -> None:
+def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world: TaughtProject) -> None:
     world.project.git("branch", "review", "skilld/staging")
     world.project.git("branch", "--delete", "--force", "skilld/staging")
     assert world.program.json("proposals") == []
@@ -70,7 +70,7 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     assert world.states() == {world.two: "accepted", world.one: "accepted"}
 
 
-def test_what_was_dropped_is_restored_beside_what_was_taught_since(world: Taught) -> None:
+def test_what_was_dropped_is_restored_beside_what_was_taught_since(world: TaughtProject) -> None:
     world.project.git("branch", "--delete", "--force", "skilld/staging")
     taught = {item["id"] for item in teach(world, "Always sign the release notes with the name of the editor.")}
     assert len(taught) == 1
@@ -85,7 +85,7 @@ def test_what_was_dropped_is_restored_beside_what_was_taught_since(world: Taught
     assert snapshot(world.project.root) == before
 
 
-def test_a_rebase_of_staging_in_progress_is_left_alone(world: Taught) -> None:
+def test_a_rebase_of_staging_in_progress_is_left_alone(world: TaughtProject) -> None:
     world.project.git("switch", "--quiet", "skilld/staging")
     world.project.git("-c", "sequence.editor=sed -i -e 1ibreak", "rebase", "--quiet", "--interactive", "HEAD~2")
     before = world.project.git("for-each-ref"), world.project.git("rev-parse", "HEAD")
@@ -99,7 +99,7 @@ def test_a_rebase_of_staging_in_progress_is_left_alone(world: Taught) -> None:
     assert FIRST not in world.project.git("show", f"skilld/staging:{world.shown(world.one)['relpath']}")
 
 
-def test_after_a_reject_the_same_words_propose_nothing(world: Taught) -> None:
+def test_after_a_reject_the_same_words_propose_nothing(world: TaughtProject) -> None:
     assert world.program.run("reject", world.two, "--why", "not in these notes").returncode == 0
     before = world.program.json("status")
     assert before["said_again"] == []
@@ -118,7 +118,7 @@ def test_after_a_reject_the_same_words_propose_nothing(world: Taught) -> None:
     db.close()
 
 
-def test_each_decision_names_the_one_that_undoes_it(world: Taught) -> None:
+def test_each_decision_names_the_one_that_undoes_it(world: TaughtProject) -> None:
     def after(*decision: str) -> str:
         assert world.program.run(*decision, world.two).returncode == 0
         world.program.json("proposals")  # what is seen in git does not overrule it
@@ -139,7 +139,7 @@ def test_each_decision_names_the_one_that_undoes_it(world: Taught) -> None:
     assert world.states() == {world.two: "reverted", world.one: "open"}
 
 
-def test_what_was_accepted_and_thrown_away_is_taken_in_again(world: Taught) -> None:
+def test_what_was_accepted_and_thrown_away_is_taken_in_again(world: TaughtProject) -> None:
     head = world.project.git("rev-parse", "HEAD")
     for accept, throw_away in (
         (("accept", "--worktree"), ("checkout", "--quiet", ".")),
@@ -154,7 +154,7 @@ def test_what_was_accepted_and_thrown_away_is_taken_in_again(world: Taught) -> N
     assert world.states() == {world.two: "accepted", world.one: "open"}
 
 
-def test_one_that_cannot_be_accepted_keeps_none_of_the_others_from_it(world: Taught) -> None:
+def test_one_that_cannot_be_accepted_keeps_none_of_the_others_from_it(world: TaughtProject) -> None:
     assert world.program.run("reject", world.two).returncode == 0
     world.project.git("update-ref", "-d", f"refs/skilld/proposals/{world.two}")
     world.project.git("gc", "--quiet", "--prune=now")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.lessons import Lessons
-from support.taught import Taught
+from support.taught_project import TaughtProject
 
 DECISION = 20
 PROPOSAL = 15
@@ -18,7 +18,7 @@ Count = Callable[[str], list[str]]
 
 
 @pytest.fixture
-def count(world: Taught, tmp_path: Path) -> Count:
+def count(world: TaughtProject, tmp_path: Path) -> Count:
     """Return a function that runs a verb and gives a line for each git that was started meanwhile."""
     log, git = tmp_path / "started", tmp_path / "bin/git"
     git.parent.mkdir()
@@ -35,7 +35,7 @@ def count(world: Taught, tmp_path: Path) -> Count:
     return run
 
 
-def cloned(world: Taught) -> None:
+def cloned(world: TaughtProject) -> None:
     """Make the project one that was fetched, with the work on a branch of its own: more refs to look at."""
     origin = world.home.parent / "origin.git"
     world.project.git("clone", "--quiet", "--bare", ".", str(origin))
@@ -46,19 +46,21 @@ def cloned(world: Taught) -> None:
     world.project.git("commit", "--quiet", "--allow-empty", "--message", "at work")
 
 
-def moved_on(world: Taught) -> None:
+def moved_on(world: TaughtProject) -> None:
     """Edit the skill by hand, where no proposal stands, so that the branch is made again on another base."""
     path = world.project.skill_path
     path.write_text(path.read_text().replace("No marketing words.", "No marketing words, ever."))
     world.project.git("commit", "--quiet", "--all", "--message", "by hand")
 
 
-def plain(_: Taught) -> None:
+def plain(_: TaughtProject) -> None:
     """Leave the project as it is."""
 
 
 @pytest.mark.parametrize("prepare", [plain, cloned, moved_on])
-def test_a_decision_takes_few_git_processes(world: Taught, count: Count, prepare: Callable[[Taught], None]) -> None:
+def test_a_decision_takes_few_git_processes(
+    world: TaughtProject, count: Count, prepare: Callable[[TaughtProject], None]
+) -> None:
     """Each reads a snapshot of the repository, carries the decision out, and rebuilds the branch of the other one."""
     prepare(world)
     for verb in (f"accept {world.one}", f"revert {world.one}", f"reject {world.two}"):
@@ -67,7 +69,9 @@ def test_a_decision_takes_few_git_processes(world: Taught, count: Count, prepare
 
 
 @pytest.mark.parametrize("prepare", [plain, cloned])
-def test_a_new_proposal_takes_few_git_processes(world: Taught, count: Count, prepare: Callable[[Taught], None]) -> None:
+def test_a_new_proposal_takes_few_git_processes(
+    world: TaughtProject, count: Count, prepare: Callable[[TaughtProject], None]
+) -> None:
     """Up to the move of the refs; what follows is the look at all repositories that every run ends with."""
     prepare(world)
     Lessons(world.home, world.project, world.program).say("Always mention breaking changes before anything else.")
@@ -78,7 +82,7 @@ def test_a_new_proposal_takes_few_git_processes(world: Taught, count: Count, pre
     assert len(started) - writing <= PROPOSAL, started
 
 
-def test_the_branch_is_written_once_by_a_decision(world: Taught, count: Count) -> None:
+def test_the_branch_is_written_once_by_a_decision(world: TaughtProject, count: Count) -> None:
     """A3: it was made again before the decision, and once more after it."""
     started = count(f"accept {world.one}")
     assert sum(" update-ref " in line for line in started) == 1

@@ -18,7 +18,7 @@ import pytest
 from skilld.store import Store
 from skilld.types import State
 from support import fake_host
-from support.copies import Original
+from support.home_copies import Original
 from support.review_comments import PEOPLE, comments, row
 from support.teams import FILE, Team
 

@@ -14,14 +14,14 @@ from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.review import proposals_pane
 from support.reviewing import Screen, review, review_session
-from support.taught import FIRST, ONE, SECOND, Taught
+from support.taught_project import FIRST, ONE, SECOND, TaughtProject
 from support.terminal import Terminal
 from support.waiting import wait_for
 
 OF_FILE = "Accept all proposals for this file"
 
 
-def _decisions(world: Taught) -> list[tuple[str, str, str]]:
+def _decisions(world: TaughtProject) -> list[tuple[str, str, str]]:
     (database,) = world.home.rglob("skilld.db")
     with sqlite3.connect(database) as db:
         found = db.execute("SELECT proposal_id, after, why FROM decisions ORDER BY id").fetchall()
@@ -29,7 +29,7 @@ def _decisions(world: Taught) -> list[tuple[str, str, str]]:
     return found
 
 
-def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(world: Taught) -> None:
+def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(world: TaughtProject) -> None:
     async def story(screen: Screen) -> None:
         await screen.read()
         assert screen.open == [world.one, world.two]
@@ -49,7 +49,7 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
 
 
 def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
-    world: Taught, monkeypatch: pytest.MonkeyPatch
+    world: TaughtProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proposals_pane, "_REFRESH_SECONDS", 0.05)
     scrub_environment()
@@ -74,7 +74,7 @@ def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
     assert world.states() == {world.one: "open", world.two: "accepted"}
 
 
-def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: Taught) -> None:
+def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: TaughtProject) -> None:
     at = review_session(world.home)
     seen = next(one for one in at.proposals() if one.id == world.two)
     with pytest.raises(SkilldError, match="has changed since it was shown"):
@@ -82,7 +82,7 @@ def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: Taught) -> 
     assert world.states()[world.two] == "open"
 
 
-def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(world: Taught) -> None:
+def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(world: TaughtProject) -> None:
     scrub_environment()
     review_session(world.home).reject(world.one, "not here")
     assert review_session(world.home).undo().lines == ("Nothing was undone.",)
@@ -100,7 +100,7 @@ def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(worl
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(world: Taught) -> None:
+def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(world: TaughtProject) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     at = review_session(world.home)
     proposal = next(item for item in at.proposals() if item.id == world.one)
@@ -119,7 +119,7 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
     assert any("Cannot read the transcript" in note for note in view.notes)
 
 
-def test_accept_and_undo_it(world: Taught) -> None:
+def test_accept_and_undo_it(world: TaughtProject) -> None:
     before = world.skill
 
     async def story(screen: Screen) -> None:
@@ -140,7 +140,7 @@ def test_accept_and_undo_it(world: Taught) -> None:
     assert ONE in world.project.git("show", "skilld/staging:" + _relpath(world))
 
 
-def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world: Taught) -> None:
+def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world: TaughtProject) -> None:
     scrub_environment()
     before, at = world.skill, review_session(world.home)
     at.accept(world.one)
@@ -161,7 +161,7 @@ def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world:
 
 
 @pytest.mark.parametrize("state", ["edited", "parts"])
-def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str) -> None:
+def test_an_edited_or_partial_acceptance_is_undone_too(world: TaughtProject, state: str) -> None:
     scrub_environment()
     before, at = world.skill, review_session(world.home)
     proposal = next(one for one in at.proposals() if one.id == world.two)
@@ -179,7 +179,7 @@ def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str
     assert at.outcomes == {world.two: (f"{world.two} is open again: {summary}",)}, "what was undone is offered no more"
 
 
-def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: Taught) -> None:
+def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: TaughtProject) -> None:
     """What was split off is of the same batch, and was taken for the part that comes back."""
     scrub_environment()
     at = review_session(world.home)
@@ -194,7 +194,7 @@ def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: 
     assert all(line in staged for line in (ONE, FIRST, SECOND))
 
 
-def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world: Taught) -> None:
+def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world: TaughtProject) -> None:
     """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
     scrub_environment()
     at = review_session(world.home)
@@ -207,7 +207,7 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world:
     assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
 
 
-def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone(world: Taught) -> None:
+def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone(world: TaughtProject) -> None:
     """They were of another proposal, which was rejected while the editor was open."""
     scrub_environment()
     at = review_session(world.home)
@@ -219,7 +219,7 @@ def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone
     assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
 
 
-def test_accepting_all_stops_at_what_is_refused_and_says_why(world: Taught) -> None:
+def test_accepting_all_stops_at_what_is_refused_and_says_why(world: TaughtProject) -> None:
     world.project.skill_path.write_text(world.skill + "\nMine.\n")
 
     async def story(screen: Screen) -> None:
@@ -230,7 +230,7 @@ def test_accepting_all_stops_at_what_is_refused_and_says_why(world: Taught) -> N
     review(review_session(world.home), story, size=(120, 40))
 
 
-def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_typed(world: Taught) -> None:
+def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_typed(world: TaughtProject) -> None:
     before, mine = world.skill, "- Put a link to the merge request at the end of every entry."
     world.project.skill_path.write_text(before + "\nMine.\n")
     staging = "skilld/staging:" + _relpath(world)
@@ -268,7 +268,7 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_t
     assert mine not in world.skill
 
 
-def test_what_plain_git_did_is_taken_in(world: Taught) -> None:
+def test_what_plain_git_did_is_taken_in(world: TaughtProject) -> None:
     world.project.git("cherry-pick", world.shown(world.two)["commit"])
 
     async def story(screen: Screen) -> None:
@@ -277,7 +277,7 @@ def test_what_plain_git_did_is_taken_in(world: Taught) -> None:
     review(review_session(world.home), story)
 
 
-def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(world: Taught) -> None:
+def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(world: TaughtProject) -> None:
     mine = world.home / ".claude/skills/my-own/SKILL.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("---\nname: my-own\ndescription: Mine.\n---\n\n- Say it.\n")
@@ -307,7 +307,7 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
     assert "Say it." in kept.read_text()
 
 
-def test_sessions_show_how_many_turns_they_have(world: Taught) -> None:
+def test_sessions_show_how_many_turns_they_have(world: TaughtProject) -> None:
     async def story(screen: Screen) -> None:
         await screen.press("3")
         await screen.shows("claude-code", "judged")
@@ -319,11 +319,11 @@ def test_sessions_show_how_many_turns_they_have(world: Taught) -> None:
     review(review_session(world.home), story)
 
 
-def _relpath(world: Taught) -> str:
+def _relpath(world: TaughtProject) -> str:
     return world.project.skill_path.relative_to(world.project.root).as_posix()
 
 
-def test_an_agent_is_not_let_in(world: Taught) -> None:
+def test_an_agent_is_not_let_in(world: TaughtProject) -> None:
     world.program.environment["CLAUDECODE"] = "1"
     done = world.program.run("review", "--plain")
     assert done.returncode == 5
@@ -331,7 +331,7 @@ def test_an_agent_is_not_let_in(world: Taught) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_real_terminal(world: Taught) -> None:
+def test_in_a_real_terminal(world: TaughtProject) -> None:
     """Issue 18, 5: three sizes, and keys as a terminal sends them; every key of the review is in `test_review_keys`."""
     environment = world.program.environment | {"TERM": "xterm-256color"}
     command = [sys.executable, "-m", "skilld", "review"]
@@ -371,7 +371,7 @@ def test_in_a_real_terminal(world: Taught) -> None:
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_rejecting_what_was_accepted_names_the_way_back(world: Taught) -> None:
+def test_rejecting_what_was_accepted_names_the_way_back(world: TaughtProject) -> None:
     assert world.program.run("accept", world.one).returncode == 0
     done = world.program.run("reject", world.one)
     assert (done.returncode, world.states()[world.one]) == (1, "accepted")

@@ -18,16 +18,16 @@ from skilld.store import Store
 from skilld.types import Proposal
 from support.proposals import a_proposal
 from support.reviewing import Screen, review, review_session
-from support.taught import FIRST, ONE, SECOND, Taught
+from support.taught_project import FIRST, ONE, SECOND, TaughtProject
 from support.waiting import NEVER
 
 
-def _answer(world: Taught, *answers: str, **variables: str) -> str:
+def _answer(world: TaughtProject, *answers: str, **variables: str) -> str:
     """Give the answers through a pipe and return what was said."""
     return world.program.answered(["review"], *answers, **variables)
 
 
-def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None:
+def test_one_is_rejected_with_a_reason_the_other_accepted(world: TaughtProject) -> None:
     said = _answer(world, "what", "r", "not here", "a")
     (head,) = (line for line in said.splitlines() if line.startswith(f"{world.one}, "))
     assert re.fullmatch(r"\w+, skill release-notes, (just now|\d+ minutes? ago), confidence 0\.80", head)
@@ -44,14 +44,14 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None
     assert world.states() == {world.one: "rejected", world.two: "open"}
 
 
-def test_undo_brings_it_back_and_asks_again(world: Taught) -> None:
+def test_undo_brings_it_back_and_asks_again(world: TaughtProject) -> None:
     said = _answer(world, "r", "", "u", "s", "q")
     assert f"{world.one} is open again" in said
     assert said.count(f"{world.one}, skill release-notes") == 2
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
+def test_a_part_is_accepted_and_the_rest_asked_about(world: TaughtProject) -> None:
     said = _answer(world, "p", "s", "p", "7", "p", "2", "a")
     assert "This proposal has only one part." in said
     assert f"  part 2 adds: {SECOND}" in said
@@ -62,7 +62,7 @@ def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
     assert SECOND in world.skill
 
 
-def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: Taught) -> None:
+def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: TaughtProject) -> None:
     before = world.skill
     said = _answer(world, "?", "A", "n", "A", "y", "u", "s", "u", "s")
     assert "A  accept all proposals for this file" in said
@@ -72,14 +72,14 @@ def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: Tau
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_words_find_a_proposal_and_all_are_shown_again(world: Taught) -> None:
+def test_words_find_a_proposal_and_all_are_shown_again(world: TaughtProject) -> None:
     said = _answer(world, "/no such", "/ticket NUMBER", "/", "q")
     assert "No open proposal contains these words." in said
     heads = [line[:8] for line in said.splitlines() if ", skill release-notes," in line]
     assert heads == [world.one, world.two, world.one]
 
 
-def test_the_other_tabs_are_there_too(world: Taught) -> None:
+def test_the_other_tabs_are_there_too(world: TaughtProject) -> None:
     mine = world.home / ".claude/skills/my-own/SKILL.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("---\nname: my-own\ndescription: Mine.\n---\n\n- Say it.\n")
@@ -100,7 +100,7 @@ def test_the_other_tabs_are_there_too(world: Taught) -> None:
     assert "taught" in said
 
 
-def test_edited_with_ones_own_editor(world: Taught) -> None:
+def test_edited_with_ones_own_editor(world: TaughtProject) -> None:
     said = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
     assert f"{world.one} accepted: Link every entry to its merge request." in said
     assert "You made no changes." in said
@@ -120,7 +120,7 @@ def test_a_terminal_that_can_draw_nothing_gets_whole_lines(monkeypatch: pytest.M
     assert [*found, has_screen()] == [True, False, False]
 
 
-def test_the_end_of_the_input_is_the_end(world: Taught) -> None:
+def test_the_end_of_the_input_is_the_end(world: TaughtProject) -> None:
     assert _answer(world).count("a accept, r reject") == 1
     assert world.states() == {world.one: "open", world.two: "open"}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from support import fake_host
-from support.copies import Original
+from support.home_copies import Original
 from support.teams import FILE, TEXT, Colleague, Team
 
 BRANCH = "skilld/team-rules"

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from skilld.store import Store
-from support import disguises
-from support.honest_places import CAN_ENTER, PLACES
+from support import agent_disguises
+from support.command_origins import CAN_ENTER, ORIGINS
 from support.lessons import LINES, TICKETS, Lessons
 from support.live_project import Project
 from support.person import a_program_called, at_a_terminal
@@ -70,16 +70,16 @@ def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(program: Program, project:
     before, folder = project.fingerprint(), program.home / "tries"
     folder.mkdir()
     given = commands(program.home, project, taught)
-    tries = disguises.each_in_some(given)  # tests/live tries all of them, in a real client
-    all_of_them = disguises.script(folder, " ".join(SKILLD), given, program.environment, tries)
+    tries = agent_disguises.each_in_some(given)  # tests/live tries all of them, in a real client
+    all_of_them = agent_disguises.script(folder, " ".join(SKILLD), given, program.environment, tries)
     # A terminal is above the agent, as a person's is; no variable tells of it.
     subprocess.run(
         [*at_a_terminal(), str(a_program_called("claude")), "-c", AGENT, f"sh {all_of_them}"],
         cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, check=True, timeout=10 * LIMIT,
     )  # fmt: skip
-    wait_for("all of them to end", lambda: disguises.has_ended(folder), 5 * LIMIT)
-    tried = disguises.attempts(folder, tries)
-    assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
+    wait_for("all of them to end", lambda: agent_disguises.has_ended(folder), 5 * LIMIT)
+    tried = agent_disguises.attempts(folder, tries)
+    assert {one: found for one, found in tried.items() if found.code != agent_disguises.REFUSED} == {}
     assert "(process" in tried["none", "accept"].said
     assert f"skilld accept {taught}" in tried["none", "accept"].said
     assert project.fingerprint() == before
@@ -88,13 +88,13 @@ def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(program: Program, project:
     assert not (program.home / ".config/skilld/config.toml").exists()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", ORIGINS)
 def test_a_person_decides_in_every_honest_place(program: Program, taught: str, place: str) -> None:
     if place == "tmux" and shutil.which("tmux") is None:
         pytest.skip("no tmux on this machine")
     if place == "a container shell" and not CAN_ENTER:
         pytest.skip("a process namespace takes root, unshare and nsenter")
-    assert PLACES[place]([*SKILLD, "accept", taught], program.home, program.environment) == 0
+    assert ORIGINS[place]([*SKILLD, "accept", taught], program.home, program.environment) == 0
     assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["accepted"]
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from support import disguises
-from support.honest_places import CAN_ENTER, PLACES
+from support import agent_disguises
+from support.command_origins import CAN_ENTER, ORIGINS
 from support.live_agent import LiveAgent
 from support.live_bench import Bench
 from support.live_claude_code import ClaudeCode
@@ -106,21 +106,21 @@ def test_a_real_client_decides_in_no_disguise(
     }
     folder = bench.project.root.parent / "tries"
     folder.mkdir()
-    tries = disguises.each_in_all(commands)
-    run = disguises.script(folder, " ".join(SKILLD), commands, bench.skilld.environment, tries)
+    tries = agent_disguises.each_in_all(commands)
+    run = agent_disguises.script(folder, " ".join(SKILLD), commands, bench.skilld.environment, tries)
     # skilld's own variables: the client passes its environment on to its shell.
     environment = {**bench.skilld.environment, **bench.agent.environment, "PATH": bench.agent.environment["PATH"]}
     bench.stub.rules = [Rule("run the script", case.tool(f"sh {run}"), Say("Done."))]
     before = bench.project.fingerprint()
     words = bench.agent.headless_arguments("run the script", case.unasked)
     with Terminal([bench.agent.program, *words], cwd=bench.project.root, environment=environment) as terminal:
-        wait_for("the client to run it", lambda: disguises.has_started(folder), context=terminal.screen)
+        wait_for("the client to run it", lambda: agent_disguises.has_started(folder), context=terminal.screen)
         with bench.stub.held():  # Codex goes on after 30 s at most, and ends what still runs when it has its answer
-            wait_for("all to be tried", lambda: disguises.has_ended(folder), 6 * LIMIT, context=terminal.screen)
-    assert disguises.NAMES == TRIED
-    tried = disguises.attempts(folder, tries)
-    assert tried.keys() == {(disguise, command) for disguise in disguises.possible() for command in commands}
-    assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
+            wait_for("all to be tried", lambda: agent_disguises.has_ended(folder), 6 * LIMIT, context=terminal.screen)
+    assert agent_disguises.NAMES == TRIED
+    tried = agent_disguises.attempts(folder, tries)
+    assert tried.keys() == {(disguise, command) for disguise in agent_disguises.possible() for command in commands}
+    assert {one: found for one, found in tried.items() if found.code != agent_disguises.REFUSED} == {}
     title = "Claude Code" if name == "claude" else "Codex"
     assert f"{title} (process" in tried["none", "accept"].said
     assert f"Run it in your own terminal: skilld accept {proposal['id']}" in tried["none", "accept"].said
@@ -132,4 +132,4 @@ def test_a_real_client_decides_in_no_disguise(
 def test_a_person_is_let_through_in_the_honest_places(home: Path, place: str) -> None:
     if place == "a container shell" and not CAN_ENTER:
         pytest.skip("a process namespace takes root, unshare and nsenter")
-    assert PLACES[place]([*SKILLD, "pause", "1s"], home, Program(home).environment) == 0
+    assert ORIGINS[place]([*SKILLD, "pause", "1s"], home, Program(home).environment) == 0

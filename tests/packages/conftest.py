@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.visitors import LIMIT, NOBODY, Visitor, pythons
+from support.fresh_users import LIMIT, NOBODY, FreshUser, pythons
 from tools.release import distributions
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ AT = 1_795_435_200  # 2026-11-23T12:00:00Z
 
 
 @pytest.fixture(params=["root", "user"])
-def visitor(request: pytest.FixtureRequest) -> Iterator[Visitor]:
+def visitor(request: pytest.FixtureRequest) -> Iterator[FreshUser]:
     """Give an empty home; pytest's own folders are closed to other users."""
     ordinary = request.param == "user"
     if os.geteuid() != 0 and not ordinary:
@@ -31,7 +31,7 @@ def visitor(request: pytest.FixtureRequest) -> Iterator[Visitor]:
         home.chmod(0o755)
         if ordinary and os.geteuid() == 0:
             os.chown(home, NOBODY, NOBODY)
-        yield Visitor(home, ordinary and os.geteuid() == 0)
+        yield FreshUser(home, ordinary and os.geteuid() == 0)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from skilld import __version__
-from support.visitors import LIMIT, NOBODY
+from support.fresh_users import LIMIT, NOBODY
 from tools import deb
 
 ROOT = Path(__file__).parents[2]

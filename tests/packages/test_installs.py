@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld import __version__
-from support.visitors import Visitor, pythons
+from support.fresh_users import FreshUser, pythons
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -16,7 +16,7 @@ PYTHONS = pythons()
 NEWER = ("3.12", "3.13", "3.14")
 
 
-def works(visitor: Visitor, program: Path) -> None:
+def works(visitor: FreshUser, program: Path) -> None:
     """Check what a person tries first."""
     assert visitor.runs(program, "--version").strip() == f"skilld {__version__}"
     told = visitor.runs(program, "demo")
@@ -38,7 +38,7 @@ def carries(prefix: Path) -> None:
 
 
 @pytest.mark.parametrize("version", PYTHONS)
-def test_a_plain_environment(visitor: Visitor, wheel: Path, version: str) -> None:
+def test_a_plain_environment(visitor: FreshUser, wheel: Path, version: str) -> None:
     place = visitor.home / "env"
     if visitor.tries(PYTHONS[version], "-c", "pass").returncode:
         pytest.skip(f"{PYTHONS[version]} is closed to other users")
@@ -50,7 +50,7 @@ def test_a_plain_environment(visitor: Visitor, wheel: Path, version: str) -> Non
     assert visitor.left() == []
 
 
-def test_pipx(visitor: Visitor, wheel: Path, installers: Path) -> None:
+def test_pipx(visitor: FreshUser, wheel: Path, installers: Path) -> None:
     pipx = installers / "pipx"
     visitor.runs(pipx, "install", wheel)
     works(visitor, visitor.home / ".local/bin/skilld")
@@ -59,7 +59,7 @@ def test_pipx(visitor: Visitor, wheel: Path, installers: Path) -> None:
     assert set(visitor.left()) <= {".local/share/pipx/venvs/.skilld.lock"}, "which newer versions of pipx leave empty"
 
 
-def test_uv_tool(visitor: Visitor, wheel: Path, installers: Path) -> None:
+def test_uv_tool(visitor: FreshUser, wheel: Path, installers: Path) -> None:
     uv = installers / "uv"
     python = next(iter(PYTHONS.values()))
     visitor.runs(uv, "tool", "install", "--no-cache", "--no-managed-python", "--python", python, wheel)
@@ -71,7 +71,7 @@ def test_uv_tool(visitor: Visitor, wheel: Path, installers: Path) -> None:
 @pytest.mark.parametrize("version", NEWER)
 @pytest.mark.parametrize("platform", ["linux", "aarch64-unknown-linux-gnu", "macos", "x86_64-apple-darwin"])
 def test_wheels_resolve_for_pythons_that_are_not_here(installers: Path, version: str, platform: str) -> None:
-    here = Visitor(ROOT, ordinary=False)
+    here = FreshUser(ROOT, ordinary=False)
     command = [str(installers / "uv"), "pip", "compile", "--quiet", "--no-header", "--only-binary=:all:"]
     command += ["--python-version", version, "--python-platform", platform]
     # What is asked for, and what is locked; the locked cryptography has no wheels for Intel Macs.
@@ -82,7 +82,7 @@ def test_wheels_resolve_for_pythons_that_are_not_here(installers: Path, version:
 
 @pytest.mark.parametrize("version", NEWER)
 def test_types_hold_for_newer_pythons(version: str, tmp_path: Path) -> None:
-    visitor = Visitor(ROOT, ordinary=False)
+    visitor = FreshUser(ROOT, ordinary=False)
     if visitor.tries(sys.executable, "-c", "import mypy").returncode:
         pytest.skip("mypy is not installed: make check")
     command = [sys.executable, "-m", "mypy", f"--python-version={version}", f"--cache-dir={tmp_path}"]

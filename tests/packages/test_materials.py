@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.visitors import LIMIT
+from support.fresh_users import LIMIT
 from tools import sbom
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.at_work import project
 from support.inline import Inline
 from support.program import Program
+from support.whole_program import project
 
 __all__ = ["project"]  # fixtures of others, given on to the tests here
 

@@ -20,8 +20,8 @@ import pytest
 from skilld.redact.tokens import find_shapes
 from skilld.text import fold
 from support.growth import TooSlowError, cost
+from support.pattern_strings import Pump, slow_strings
 from support.patterns import COMPILED_ON_USE, HELD, LITERAL, AnyPattern, compiled_in_functions, patterns
-from support.pumps import Pump, pumps
 
 SHORT, LONG = 1000, 4000  # characters: each pump has both
 LONGEST = 32_000  # the dearest pump of a pattern has it, and a quarter of it, and so has each that looked steep
@@ -131,7 +131,7 @@ def growth(pattern: AnyPattern, where: str, limit: int | None, longest: int = LO
         return dear(pattern, where, limit)
     steep: dict[tuple[Use, Pump], None] = {}
     highest, dearest = 0.0, None
-    for use, pump in itertools.product(uses(pattern, where), pumps(pattern)):
+    for use, pump in itertools.product(uses(pattern, where), slow_strings(pattern)):
         long = seconds(use, pumped(pattern, pump, LONG))
         if long > FLOOR and (told := steeper(pattern, use, pump, SHORT, LONG)):
             return told
@@ -165,7 +165,7 @@ def dear(pattern: AnyPattern, where: str, limit: int) -> str:
     """
     given: Callable[[Any], Any] = fold if where.startswith(FOLDED) else lambda text: text
     texts = {}
-    for pump in pumps(pattern):
+    for pump in slow_strings(pattern):
         first, short, long = (pumped(pattern, pump, length)[:length] for length in (limit // 8, limit // 4, limit))
         texts[given(long)] = given(first), given(short), pump
     for use, (long, (first, short, pump)) in itertools.product(uses(pattern, where), texts.items()):

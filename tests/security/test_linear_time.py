@@ -2,7 +2,8 @@
 
 The functions and the patterns are found by walking the program (support/text_functions.py, support/patterns.py), so a
 new one is covered as it stands. Runs that take a function round the same loops, by the lines that it reaches, count as
-one (support/pumping.py); each kind is given to it at 16 kB and 64 kB, or at less where that would take too long.
+one (support/function_growth.py); each kind is given to it at 16 kB and 64 kB, or at less if that would take too
+long.
 `make soak` takes all of them to 1 MB. Cost is processor time.
 """
 
@@ -20,8 +21,8 @@ from itertools import islice
 import pytest
 
 import skilld
+from support.function_growth import chosen, codes_of, growths, reached, ways
 from support.growth import RUNS
-from support.pumping import chosen, codes_of, growths, reached, ways
 from support.text_functions import TextFunction, text_functions
 
 LONGEST = 64_000  # characters; `make soak` goes on from there

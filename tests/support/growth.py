@@ -56,7 +56,7 @@ def _run(unit: str) -> Callable[[int], str]:
     return lambda length: unit * (length // len(unit))
 
 
-# Every fourth is of a kind of its own: those are looked at first (support/pumping.py).
+# Every fourth is of a kind of its own: those are looked at first (support/function_growth.py).
 RUNS: dict[str, Callable[[int], str]] = {
     "blanks": _run(" "),
     "quotation marks": _run('"'),

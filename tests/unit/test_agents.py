@@ -20,7 +20,7 @@ from skilld.types import Turn
 from support.tables import rows
 from support.truth import events_of
 from tools.agents_table import tables
-from unit.test_conforming import AGENT, INFO
+from unit.test_adapter_checks import AGENT, INFO
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PAGE = Path(__file__).parents[2] / "docs" / "adding-an-agent.md"
@@ -28,7 +28,7 @@ READ = PAGE.with_name("agents.md")
 NOW = 1_795_000_000.0
 
 
-# The agent of test_conforming, with what else a record of an agent may say.
+# The agent of test_adapter_checks, with what else a record of an agent may say.
 TOY = replace(
     AGENT, INFO=replace(INFO, home_variables=("TOY_HOME",), skill_homes=("skills",), verified="1 on 2026-11-20")
 )

@@ -9,7 +9,7 @@ import pytest
 
 from skilld.agents import claude_code
 from skilld.types import Ignored, Malformed, Reply, SessionEnd, SessionStart, Turn
-from support.reading import ignored, replies, said, skills
+from support.event_lists import ignored, replies, skills, turn_texts
 from support.truth import events_of, events_of_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
@@ -75,7 +75,7 @@ def prompt(text: object, **fields: object) -> dict[str, object]:
 @pytest.mark.parametrize("name", TURNS)
 def test_a_session_is_read_as_it_was_typed(name: str) -> None:
     events = events_of(claude_code, FIXTURES / f"{name}.jsonl")
-    assert said(events) == TURNS[name]
+    assert turn_texts(events) == TURNS[name]
     assert skills(events) == SKILLS[name]
     assert replies(events) == REPLIES[name]
     assert ignored(events) == IGNORED[name]
@@ -165,15 +165,19 @@ def test_what_no_person_sent_is_counted_and_dropped(fields: dict[str, object], r
     ],
 )
 def test_what_a_person_sent_counts_whatever_the_client(fields: dict[str, object]) -> None:
-    assert said(events_of_records(claude_code, prompt("always use tabs", **fields))) == [("typed", "always use tabs")]
+    assert turn_texts(events_of_records(claude_code, prompt("always use tabs", **fields))) == [
+        ("typed", "always use tabs")
+    ]
 
 
 def test_a_typed_command_may_stand_without_a_wrapper() -> None:
     """2.1.330 writes so what runs a skill in a sub-agent; an ordinary prompt, which tells its source, is no command."""
     human = {"kind": "human"}
-    assert said(events_of_records(claude_code, prompt("/audit the tests", origin=human))) == [("command", "the tests")]
+    assert turn_texts(events_of_records(claude_code, prompt("/audit the tests", origin=human))) == [
+        ("command", "the tests")
+    ]
     typed = prompt("/srv is full", origin=human, promptSource="typed")
-    assert said(events_of_records(claude_code, typed)) == [("typed", "/srv is full")]
+    assert turn_texts(events_of_records(claude_code, typed)) == [("typed", "/srv is full")]
 
 
 def test_an_app_on_the_sdk_is_a_persons_until_a_program_sends_something() -> None:
@@ -196,16 +200,16 @@ def test_the_output_of_a_tool_is_never_a_turn() -> None:
 def test_only_a_person_comments_on_a_tool(fields: dict[str, object]) -> None:
     call = {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "t1", "name": "Edit"}]}}
     comment = prompt([{"type": "tool_result", "tool_use_id": "t1"}, {"type": "text", "text": "no tabs"}])
-    assert said(events_of_records(claude_code, call, comment)) == [("approval", "no tabs")]
+    assert turn_texts(events_of_records(claude_code, call, comment)) == [("approval", "no tabs")]
     assert events_of_records(claude_code, call, {**comment, **fields}) == []
 
 
 def test_of_a_blocked_prompt_only_what_is_surely_the_persons() -> None:
     head = "UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: push to main"
     blocked = {"type": "system", "subtype": "informational", "uuid": "s9", "content": head}
-    assert said(events_of_records(claude_code, blocked)) == [("typed", "push to main")]
+    assert turn_texts(events_of_records(claude_code, blocked)) == [("typed", "push to main")]
     twice = {**blocked, "content": f"{head}\n\nOriginal prompt: no tabs"}
-    assert said(events_of_records(claude_code, twice)) == [("typed", "no tabs")]
+    assert turn_texts(events_of_records(claude_code, twice)) == [("typed", "no tabs")]
     for fields in ({"entrypoint": "sdk-cli"}, {"subtype": "away_summary"}, {"content": "Unknown command: /x"}):
         assert events_of_records(claude_code, {**blocked, **fields}) == []
 
@@ -231,12 +235,12 @@ def test_a_time_is_in_utc_or_unknown(written: object, at: str | None) -> None:
 def test_neither_key_order_nor_blanks_matter() -> None:
     record = prompt("always use tabs", origin={"kind": "human"})
     line = json.dumps(dict(reversed(record.items())), indent=None, separators=(" , ", " : ")).encode()
-    assert said(events_of_records(claude_code, line)) == [("typed", "always use tabs")]
+    assert turn_texts(events_of_records(claude_code, line)) == [("typed", "always use tabs")]
 
 
 def test_half_a_character_does_not_get_through() -> None:
     line = json.dumps(prompt("ok X")).replace("X", "\\ud83d").encode()
-    assert said(events_of_records(claude_code, line)) == [("typed", "ok \ufffd")]
+    assert turn_texts(events_of_records(claude_code, line)) == [("typed", "ok \ufffd")]
 
 
 @pytest.mark.parametrize(

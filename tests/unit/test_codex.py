@@ -9,7 +9,7 @@ import pytest
 
 from skilld.agents import codex
 from skilld.types import How, Ignored, RawLine, SessionEnd, SkillUse, Span, Turn
-from support.reading import ignored, keys, replies, said, skills
+from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
 from support.truth import events_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
@@ -23,14 +23,14 @@ OLDEST = FIXTURES / "rollout-2025-07-01T09-00-00-0f000000-0000-7000-8000-0000000
 
 def test_a_paginated_terminal_session() -> None:
     events = events_of(codex, PAGINATED)
-    assert said(events) == [
+    assert turn_texts(events) == [
         ("typed", "$release-notes draft 2.0"),
         ("queued", "and keep it short"),
         ("typed", "ask me about the layout"),
         ("answer", "newest entry on top"),
         ("typed", "[Image #1] like this picture"),
     ]
-    assert keys(events) == [
+    assert turn_keys(events) == [
         "codex:item-1",
         "codex:item-2",
         "codex:item-4",
@@ -61,7 +61,7 @@ def test_a_paginated_terminal_session() -> None:
 
 def test_a_legacy_desktop_session() -> None:
     events = events_of(codex, LEGACY)
-    assert said(events) == [
+    assert turn_texts(events) == [
         ("typed", "plan the menu, drinks last"),
         ("queued", "prices without cents"),
         ("command", "look only at the prices"),
@@ -76,13 +76,13 @@ def test_a_legacy_desktop_session() -> None:
 
 def test_replayed_turns_of_a_fork_have_the_keys_of_the_parent() -> None:
     parent, fork = events_of(codex, LEGACY), events_of(codex, FORK)
-    assert said(fork) == [
+    assert turn_texts(fork) == [
         ("typed", "plan the menu, drinks last"),
         ("queued", "prices without cents"),
         ("typed", "in the fork: add allergens"),
     ]
-    assert keys(fork)[:2] == keys(parent)[:2]
-    assert keys(fork)[2] not in keys(parent)
+    assert turn_keys(fork)[:2] == turn_keys(parent)[:2]
+    assert turn_keys(fork)[2] not in turn_keys(parent)
     assert {event.session_id for event in fork if isinstance(event, Turn)} == {"0c000000-0000-7000-8000-000000000003"}
 
 
@@ -105,8 +105,8 @@ def test_a_fork_without_native_ids_names_copies_by_their_place_in_the_root(
     later = '{"type":"event_msg","payload":{"type":"user_message","message":"and in Dutch"}}\n'
     fork = tmp_path / "rollout-2025-11-13T00-00-00-child.jsonl"
     fork.write_text(own + "".join(root[1 - copied :]) + later, encoding="utf-8")
-    assert keys(events_of(codex, fork))[:2] == keys(events_of(codex, OLD))
-    assert said(events_of(codex, fork))[2:] == [("typed", "and in Dutch")]
+    assert turn_keys(events_of(codex, fork))[:2] == turn_keys(events_of(codex, OLD))
+    assert turn_texts(events_of(codex, fork))[2:] == [("typed", "and in Dutch")]
 
 
 def test_a_sub_agent_says_nothing_though_its_file_replays_the_parent() -> None:
@@ -117,7 +117,7 @@ def test_a_sub_agent_says_nothing_though_its_file_replays_the_parent() -> None:
 
 def test_an_old_session_with_command_templates() -> None:
     events = events_of(codex, OLD)
-    assert said(events) == [("command", "only for the shop page"), ("typed", "now in French")]
+    assert turn_texts(events) == [("command", "only for the shop page"), ("typed", "now in French")]
     assert skills(events) == [("menu", "/home/u/.agents/skills/menu/SKILL.md")]
     assert ignored(events) == {"injected": 1, "command": 1}
 
@@ -129,12 +129,12 @@ def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
     filled = around + "Act as the taster. ALWAYS stay polite.\n\n1. Taste the soup.\n"
     line = json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": filled}}).encode()
     events = parser.feed(RawLine(0, len(line), line))
-    assert said(events) == [("command", "the soup")]
+    assert turn_texts(events) == [("command", "the soup")]
 
 
 def test_the_oldest_files_hold_bare_items_and_no_mirrors() -> None:
     events = events_of(codex, OLDEST)
-    assert said(events) == [("typed", "sort the list by price"), ("typed", "cheapest first")]
+    assert turn_texts(events) == [("typed", "sort the list by price"), ("typed", "cheapest first")]
     assert skills(events) == [("menu", "/w/shop/.codex/skills/menu/SKILL.md")]
     assert replies(events) == ["Sorted."]
     assert ignored(events) == {"injected": 2}
@@ -167,7 +167,7 @@ def test_one_prompt_in_both_generations_is_one_turn() -> None:
         b'{"type":"event_msg","payload":{"type":"item_completed","item":' + item + b"}}",
     ]
     events = [event for line in both for event in parser.feed(RawLine(0, 1, line))]
-    assert said(events) == [("typed", "go on")]
+    assert turn_texts(events) == [("typed", "go on")]
 
 
 def test_a_skill_block_that_a_person_pasted_is_words_and_no_use() -> None:

@@ -10,7 +10,7 @@ import pytest
 from skilld.agents import copilot_cli
 from skilld.agents.copilot_cli import read_history
 from skilld.types import SessionEnd, Turn
-from support.reading import ignored, keys, replies, said, skills
+from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
 from support.truth import events_of, events_of_records
 
 SESSION = "2a000000-0000-4000-8000-000000000001"
@@ -24,13 +24,13 @@ def user(text: str, **more: Any) -> dict[str, Any]:
 
 def test_a_session_that_was_left_and_taken_up() -> None:
     events = events_of(copilot_cli, FILE)
-    assert said(events) == [
+    assert turn_texts(events) == [
         ("typed", "draft the menu"),
         ("queued", "drinks last"),
         ("command", "without cents"),
         ("queued", "ありがとう 🙏"),
     ]
-    assert keys(events) == ["copilot-cli:m2", "copilot-cli:m12", "copilot-cli:m16", "copilot-cli:m28"]
+    assert turn_keys(events) == ["copilot-cli:m2", "copilot-cli:m12", "copilot-cli:m16", "copilot-cli:m28"]
     assert skills(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
     assert replies(events) == ["Here it is.", "Done.", "Read.", "Yes.", "どうも"]
     assert ignored(events) == {"injected": 1, "bare-command": 1, "subagent": 1, "not-typed": 1}
@@ -41,13 +41,13 @@ def test_a_session_that_was_left_and_taken_up() -> None:
 
 @pytest.mark.parametrize("more", [{"parentToolCallId": "t1"}, {"source": "skill-menu"}])
 def test_what_the_client_says_to_itself_is_no_turn(more: dict[str, Any]) -> None:
-    assert said(events_of_records(copilot_cli, user("do it", **more))) == []
+    assert turn_texts(events_of_records(copilot_cli, user("do it", **more))) == []
 
 
 def test_what_the_model_got_is_not_what_was_typed() -> None:
-    assert said(events_of_records(copilot_cli, user("hi", transformedContent="<reminder>never</reminder> hi"))) == [
-        ("typed", "hi")
-    ]
+    assert turn_texts(
+        events_of_records(copilot_cli, user("hi", transformedContent="<reminder>never</reminder> hi"))
+    ) == [("typed", "hi")]
 
 
 def dialog(kind: str, **data: Any) -> dict[str, Any]:
@@ -57,8 +57,8 @@ def dialog(kind: str, **data: Any) -> dict[str, Any]:
 def test_a_note_on_a_refused_call_is_a_turn() -> None:
     refused = {"kind": "denied-interactively-by-user", "feedback": "never touch files"}
     note = dialog("permission.completed", decisionSource="human_response", result=refused)
-    assert said(events_of_records(copilot_cli, note)) == [("rejection", "never touch files")]
-    assert keys(events_of_records(copilot_cli, note)) == ["copilot-cli:r"]
+    assert turn_texts(events_of_records(copilot_cli, note)) == [("rejection", "never touch files")]
+    assert turn_keys(events_of_records(copilot_cli, note)) == ["copilot-cli:r"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_note_on_a_refused_call_is_a_turn() -> None:
     ],
 )
 def test_a_decision_without_a_persons_words_is_no_turn(data: dict[str, Any]) -> None:
-    assert said(events_of_records(copilot_cli, dialog("permission.completed", **data))) == []
+    assert turn_texts(events_of_records(copilot_cli, dialog("permission.completed", **data))) == []
 
 
 def test_a_tool_that_prints_the_words_of_a_refusal_says_nothing() -> None:
@@ -93,8 +93,8 @@ def test_free_answers_count_and_picked_ones_do_not() -> None:
             dialog("human_response.recorded", actor="human_response", response={**response, "content": content}),
         )
     ]
-    assert said(events) == [("answer", "yaml, always"), ("answer", "with comments")]
-    assert keys(events) == ["copilot-cli:r.format", "copilot-cli:r.more"]
+    assert turn_texts(events) == [("answer", "yaml, always"), ("answer", "with comments")]
+    assert turn_keys(events) == ["copilot-cli:r.format", "copilot-cli:r.more"]
     assert ignored(events) == {"picked-answer": 2}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skilld.agents import cursor
-from support.reading import ignored, keys, replies, said, skills
+from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
 from support.truth import events_of, events_of_records
 
 SESSION = "4a000000-0000-4000-8000-000000000001"
@@ -21,7 +21,7 @@ def user(*texts: str) -> dict[str, Any]:
 
 def test_a_session_with_context_around_the_queries() -> None:
     events = events_of(cursor, FILE)
-    assert said(events) == [
+    assert turn_texts(events) == [
         ("typed", "draft the menu"),
         ("typed", "ok"),
         ("typed", "ok"),
@@ -33,8 +33,8 @@ def test_a_session_with_context_around_the_queries() -> None:
     ]
     assert replies(events) == ["Reading.", "Here it is.", "Good.", "Good.", "Done."]
     assert ignored(events) == {"injected": 2, "button": 1}
-    assert len(set(keys(events))) == 4
-    assert keys(events_of(cursor, FILE)) == keys(events), "when the file is written again"
+    assert len(set(turn_keys(events))) == 4
+    assert turn_keys(events_of(cursor, FILE)) == turn_keys(events), "when the file is written again"
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_a_session_with_context_around_the_queries() -> None:
     ],
 )
 def test_a_query_inside_of_context_is_nobodys(text: str) -> None:
-    assert said(events_of_records(cursor, user(text))) == []
+    assert turn_texts(events_of_records(cursor, user(text))) == []
 
 
 def test_content_may_be_a_plain_string() -> None:
     record = {"role": "user", "message": {"content": "<user_query>\nhello\n</user_query>"}}
-    assert said(events_of_records(cursor, record)) == [("typed", "hello")]
+    assert turn_texts(events_of_records(cursor, record)) == [("typed", "hello")]

@@ -11,7 +11,7 @@ from skilld.proposals import worktree
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.model import CommitMethod
 from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, instead, isolate, snapshot, without
-from support.unready import bisecting, detached, dirty, merging, on_staging, rebasing
+from support.repository_states import bisecting, detached, dirty, merging, on_staging, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}

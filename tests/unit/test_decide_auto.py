@@ -13,7 +13,7 @@ from skilld.git.errors import RefLockedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.model import GitStatus
 from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, isolate, new_repo, snapshot
-from support.unready import bisecting, detached, dirty, merging, on_staging, picking, rebasing
+from support.repository_states import bisecting, detached, dirty, merging, on_staging, picking, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 NEWS = below("- Push the tag.", "- Write the news.")

@@ -25,7 +25,7 @@ from skilld.evals.significance import (
     tally,
 )
 from skilld.store.evals import StoredRun
-from support.cases import kept
+from support.eval_cases import make_case
 
 TRIALS = 1000
 
@@ -33,7 +33,7 @@ TRIALS = 1000
 def evaluate(ours: float, theirs: float, seed: int, cases: int = 1) -> dict[Comparison | None, int]:
     """Run evaluations as they are planned, with a model that passes these shares; returns how often each word came."""
     chance_of = random.Random(seed)
-    given = tuple(kept(number) for number in range(cases))
+    given = tuple(make_case(number) for number in range(cases))
     plan = Plan("notes", "/p", ComparedTexts("a", "b", "p1"), given, pairs_needed(cases), "m", "m")
     pairs, stored = [one.number for one in pending_pairs(plan, {})], plan.stored("")
     passed, failed = StoredRun("", passed=True), StoredRun("", passed=False)
@@ -141,7 +141,7 @@ def test_the_interval_at_its_ends(counted: Tally, low: float, high: float) -> No
 
 
 def test_nothing_is_said_before_the_last_pair() -> None:
-    plan = Plan("notes", "/p", ComparedTexts("a", "b"), (kept(0),), 10, "m", "m")
+    plan = Plan("notes", "/p", ComparedTexts("a", "b"), (make_case(0),), 10, "m", "m")
     runs = {(number, side): StoredRun("", not side) for number in range(9) for side in (True, False)}
     found = eval_outcome(plan.stored(""), runs)
     assert (found.verdict, found.as_json()["p"], found.tally.lost) == (None, None, 9)

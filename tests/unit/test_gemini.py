@@ -11,7 +11,7 @@ import pytest
 from skilld.agents import gemini_cli
 from skilld.agents.gemini_cli import read_log
 from skilld.types import Malformed, Turn
-from support.reading import ignored, keys, replies, said, skills
+from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
 from support.truth import events_of, events_of_records, raw_lines
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "gemini-cli" / "chats"
@@ -23,7 +23,7 @@ MENU = ("menu", "/w/shop/.gemini/skills/menu/SKILL.md")
 
 def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
     events = events_of(gemini_cli, LINES)
-    assert said(events) == [
+    assert turn_texts(events) == [
         ("typed", "draft the menu"),
         ("typed", "look at @prices.md"),
         ("queued", "drinks last, please"),
@@ -31,7 +31,7 @@ def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
         ("typed", "ok"),
         ("typed", "ok"),
     ]
-    assert keys(events) == [f"gemini-cli:u{number}" for number in (1, 2, 3, 4, 7, 9)]
+    assert turn_keys(events) == [f"gemini-cli:u{number}" for number in (1, 2, 3, 4, 7, 9)]
     assert skills(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md")]
     assert replies(events) == ["Here it is.", "Seen.", "Understood.", "Fine.", "Going on.", "Good.", "Yes.", "Yes."]
     # "Please continue.", a shell command's echo, two of history written again, one of a headless run
@@ -44,7 +44,7 @@ def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
 
 def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
     events = events_of(gemini_cli, DOCUMENT)
-    assert said(events) == [("typed", "soup first"), ("typed", "and bread")]
+    assert turn_texts(events) == [("typed", "soup first"), ("typed", "and bread")]
     assert skills(events) == [MENU]
     assert replies(events) == ["Soup, then?", "I see."]
     turn = next(event for event in events if isinstance(event, Turn))
@@ -54,7 +54,7 @@ def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
 
 def test_a_document_on_one_line_is_read_and_a_broken_message_counted() -> None:
     whole = b'{"sessionId":"s","messages":[{"id":"m","type":"user","content":"hi"}]}'
-    assert said(events_of_records(gemini_cli, whole, name="chats/session-a.json")) == [("typed", "hi")]
+    assert turn_texts(events_of_records(gemini_cli, whole, name="chats/session-a.json")) == [("typed", "hi")]
     events = events_of_records(
         gemini_cli, b"{", b'  "messages": [', b"    {", b'      "type": ', b"    },", name="a.json"
     )
@@ -74,7 +74,7 @@ def test_a_document_resumes_before_a_message_that_is_not_whole() -> None:
 
 def test_a_subagent_has_no_turns() -> None:
     events = events_of(gemini_cli, SUBAGENT)
-    assert (said(events), replies(events)) == ([], [])
+    assert (turn_texts(events), replies(events)) == ([], [])
     assert ignored(events) == {"subagent": 1}
 
 
@@ -88,7 +88,7 @@ def test_the_shown_text_wins_in_every_shape(display: Any) -> None:
         "content": [{"text": "Run the deployment. to staging"}],
         "displayContent": display,
     }
-    assert said(events_of_records(gemini_cli, record)) == [("command", "to staging")]
+    assert turn_texts(events_of_records(gemini_cli, record)) == [("command", "to staging")]
 
 
 def test_a_skill_that_was_refused_or_only_listed_is_not_in_use() -> None:
@@ -114,14 +114,14 @@ def asked(answer: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("picked", ["JSON", "JSON, TOML", "Yes"])
 def test_a_free_answer_is_a_turn_and_a_picked_one_is_none(picked: str) -> None:
     events = events_of_records(gemini_cli, asked("YAML, always"), asked("YAML, always"))  # written again as it grows
-    assert said(events) == [("answer", "YAML, always")]
-    assert keys(events) == ["gemini-cli:q.0"]
+    assert turn_texts(events) == [("answer", "YAML, always")]
+    assert turn_keys(events) == ["gemini-cli:q.0"]
     assert ignored(events_of_records(gemini_cli, asked(picked))) == {"picked-answer": 1}
 
 
 @pytest.mark.parametrize("more", [{"name": "mcp_ask_user"}, {"status": "cancelled"}])
 def test_an_answer_that_nobody_gave_is_none(more: dict[str, Any]) -> None:
-    assert said(events_of_records(gemini_cli, asked("YAML, always", **more))) == []
+    assert turn_texts(events_of_records(gemini_cli, asked("YAML, always", **more))) == []
 
 
 FILES = "\n--- Content from referenced files ---\nContent from @a.md:\nalways obey\n--- End of content ---"
@@ -130,12 +130,12 @@ FILES = "\n--- Content from referenced files ---\nContent from @a.md:\nalways ob
 @pytest.mark.parametrize("content", ["look at @a.md" + FILES, [{"text": "look at @a.md"}, {"text": FILES}]])
 def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words(content: Any) -> None:
     record = {"type": "user", "id": "a", "content": content}
-    assert said(events_of_records(gemini_cli, record)) == [("typed", "look at @a.md")]
+    assert turn_texts(events_of_records(gemini_cli, record)) == [("typed", "look at @a.md")]
 
 
 def test_a_mark_of_contents_that_a_person_typed_is_words() -> None:
     text = "what does it say there:\n--- Content from referenced files ---\nplease"
-    assert said(events_of_records(gemini_cli, {"type": "user", "id": "a", "content": text})) == [("typed", text)]
+    assert turn_texts(events_of_records(gemini_cli, {"type": "user", "id": "a", "content": text})) == [("typed", text)]
 
 
 @pytest.mark.parametrize("data", [b"[", b'[{"type": "user", "mess', b"[" * 100_000])

@@ -14,7 +14,7 @@ from skilld.git.errors import NotTrackedError, RepoRefusedError, StagingBusyErro
 from skilld.proposals.model import ProposalCommit
 from support.new_skills import NEW, made_new, propose_new
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
-from support.unready import detached, merging, picking, rebasing
+from support.repository_states import detached, merging, picking, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 STAGING = "refs/heads/skilld/staging"

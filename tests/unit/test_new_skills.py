@@ -17,7 +17,7 @@ from skilld.proposals.propose import rebuild
 from skilld.proposals.remove_refs import remove_refs
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import SKILL, Desk, Person, below, snapshot, whole
-from support.unready import detached, rebasing
+from support.repository_states import detached, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 STAGING = "refs/heads/skilld/staging"

@@ -9,7 +9,7 @@ import pytest
 
 from skilld.agents import pi
 from skilld.types import Turn
-from support.reading import ignored, keys, replies, said, skills
+from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
 from support.truth import events_of, events_of_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "pi"
@@ -33,7 +33,7 @@ def user(text: str, after: float, *, taken: float | None = None, number: str = "
 
 def test_a_session_at_the_terminal() -> None:
     events = events_of(pi, TYPED)
-    assert said(events) == [
+    assert turn_texts(events) == [
         ("typed", "draft the menu"),
         ("command", "prices without cents"),
         ("queued", "and no allergens"),
@@ -55,18 +55,18 @@ def test_a_turn_carries_its_session_time_place_and_record() -> None:
 
 def test_a_session_that_began_with_its_prompt_is_nobodys_until_someone_acts_in_its_terminal() -> None:
     events = events_of(pi, HEADLESS)
-    assert said(events) == [("typed", "taken up by a person")]
+    assert turn_texts(events) == [("typed", "taken up by a person")]
     assert ignored(events) == {"headless": 2}
 
 
 @pytest.mark.parametrize(("after", "turns"), [(0.05, 0), (0.9, 0), (1.5, 1), (-60, 1)])
 def test_who_typed_the_first_prompt_is_told_by_how_soon_it_came(after: float, turns: int) -> None:
-    assert len(said(events_of_records(pi, header(), user("hello", after)))) == turns
+    assert len(turn_texts(events_of_records(pi, header(), user("hello", after)))) == turns
 
 
 def test_a_session_that_a_person_began_with_an_argument_loses_that_prompt_only() -> None:
-    assert said(events_of_records(pi, header(), user("one", 0.36), user("two", 60))) == [("typed", "two")]
-    assert said(events_of_records(pi, header(), user("one", 0.05), user("two", 60))) == []
+    assert turn_texts(events_of_records(pi, header(), user("one", 0.36), user("two", 60))) == [("typed", "two")]
+    assert turn_texts(events_of_records(pi, header(), user("one", 0.05), user("two", 60))) == []
 
 
 @pytest.mark.parametrize(
@@ -79,35 +79,35 @@ def test_a_session_that_a_person_began_with_an_argument_loses_that_prompt_only()
 )
 def test_what_only_a_terminal_writes_ends_the_doubt(entry: dict[str, Any]) -> None:
     events = events_of_records(pi, header(), user("one", 0.05), entry, user("two", 60))
-    assert said(events) == [("typed", "two")]
+    assert turn_texts(events) == [("typed", "two")]
 
 
 def test_a_prompt_that_had_to_wait_was_typed() -> None:
     events = events_of_records(pi, header(), user("one", 0.05), user("two", 20, taken=25), user("three", 60))
-    assert said(events) == [("queued", "two"), ("typed", "three")]
+    assert turn_texts(events) == [("queued", "two"), ("typed", "three")]
 
 
 def test_the_settings_a_session_begins_with_are_no_sign_of_a_person() -> None:
     change = {"type": "model_change", "modelId": "m"}
-    assert said(events_of_records(pi, header(), change, user("one", 0.05), user("two", 60))) == []
+    assert turn_texts(events_of_records(pi, header(), change, user("one", 0.05), user("two", 60))) == []
 
 
 def test_a_copy_in_a_forked_session_has_the_same_key() -> None:
     prompt = user("hello", 5)
     fork = header(id="other", timestamp="2026-11-03T12:00:00.000Z", parentSession="/x/s.jsonl")
-    assert keys(events_of_records(pi, header(), prompt)) == keys(events_of_records(pi, fork, prompt))
+    assert turn_keys(events_of_records(pi, header(), prompt)) == turn_keys(events_of_records(pi, fork, prompt))
 
 
 def test_entries_without_ids_are_told_apart_by_time_and_words() -> None:
     prompts = [user("same", 5), user("same", 50), user("other", 50)]
     events = events_of_records(pi, header(), *({k: v for k, v in p.items() if k != "id"} for p in prompts))
-    assert len(set(keys(events))) == 3
+    assert len(set(turn_keys(events))) == 3
 
 
 def test_a_skill_block_that_does_not_begin_the_prompt_is_words() -> None:
     text = 'see <skill name="a" location="/x/a/SKILL.md">\nbody\n</skill>'
     events = events_of_records(pi, header(), user(text, 5))
-    assert said(events) == [("typed", text)]
+    assert turn_texts(events) == [("typed", text)]
     assert skills(events) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from skilld.agents import qwen_code
 from skilld.types import RawLine, Turn
-from support.reading import ignored, keys, replies, said, skills
+from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
 from support.truth import events_of, events_of_records, events_with_restarts
 
 SESSION = "3a000000-0000-4000-8000-000000000001"
@@ -37,14 +37,14 @@ def command(raw: str, second: float) -> dict[str, Any]:
 
 def test_a_session_with_commands_an_interruption_and_a_headless_prompt() -> None:
     events = events_of(qwen_code, FILE)
-    assert said(events) == [
+    assert turn_texts(events) == [
         ("typed", "draft the menu"),
         ("typed", "stop that"),
         ("command", "without cents"),
         ("typed", "drinks last"),
         ("typed", "ありがとう 🙏"),
     ]
-    assert keys(events) == [f"qwen-code:q{number}" for number in (1, 10, 14, 20, 31)]
+    assert turn_keys(events) == [f"qwen-code:q{number}" for number in (1, 10, 14, 20, 31)]
     assert skills(events) == [
         ("menu", "/w/shop/.qwen/skills/menu/SKILL.md"),
         ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"),
@@ -67,14 +67,14 @@ def test_a_killed_and_resumed_reader_reads_the_same(every: int) -> None:
 
 @pytest.mark.parametrize("prompt_id", ["54ccc96884692", "other########0", "s#extractor-x#0", "s########x"])
 def test_a_request_that_no_terminal_made_proves_nothing(prompt_id: str) -> None:
-    assert said(events_of_records(qwen_code, user("hello", 1), request(prompt_id, 2))) == []
+    assert turn_texts(events_of_records(qwen_code, user("hello", 1), request(prompt_id, 2))) == []
 
 
 def test_a_prompt_waits_for_the_request_that_tells_who_asked() -> None:
-    assert said(events_of_records(qwen_code, user("hello", 1))) == []
-    assert said(events_of_records(qwen_code, user("hello", 1), request("s########0", 2))) == [("typed", "hello")]
+    assert turn_texts(events_of_records(qwen_code, user("hello", 1))) == []
+    assert turn_texts(events_of_records(qwen_code, user("hello", 1), request("s########0", 2))) == [("typed", "hello")]
     side_call = request("s########0", 2, subagent_name="extractor")
-    assert said(events_of_records(qwen_code, user("hello", 1), side_call)) == []
+    assert turn_texts(events_of_records(qwen_code, user("hello", 1), side_call)) == []
 
 
 def marked(record: dict[str, Any], provenance: str = "real_user", **more: Any) -> dict[str, Any]:
@@ -118,20 +118,20 @@ STEERED = marked(user("and short", 4), subtype="mid_turn_user_message", systemPa
 def test_newer_clients_tell_a_terminal_by_its_snapshots(
     records: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
-    assert said(events_of_records(qwen_code, *records)) == expected
+    assert turn_texts(events_of_records(qwen_code, *records)) == expected
 
 
 def test_a_typed_command_that_brings_a_skills_folder_is_a_use_of_it() -> None:
     body = user("Base directory for this skill: /w/.qwen/skills/menu\n\n# Menu\n\n/menu no cents", 1.02)
     records = [command("/menu no cents", 1), body, request("s########0", 2)]
-    assert said(events_of_records(qwen_code, *records)) == [("command", "no cents")]
+    assert turn_texts(events_of_records(qwen_code, *records)) == [("command", "no cents")]
     assert skills(events_of_records(qwen_code, *records)) == [("menu", "/w/.qwen/skills/menu/SKILL.md")]
     assert skills(events_of_records(qwen_code, *records[:2], request("54ccc9", 2))) == []
 
 
 def test_a_custom_command_whose_expansion_does_not_repeat_it_counts_as_its_arguments() -> None:
     records = [command("/triage the login bug", 1), user("Look into: the login bug.", 1.02), request("s########0", 2)]
-    assert said(events_of_records(qwen_code, *records)) == [("command", "the login bug")]
+    assert turn_texts(events_of_records(qwen_code, *records)) == [("command", "the login bug")]
 
 
 def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words() -> None:
@@ -143,7 +143,9 @@ def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words() -> None:
         "\n--- End of content ---",
     ]
     prompt["message"]["parts"] += [{"text": text} for text in files]
-    assert said(events_of_records(qwen_code, prompt, request("s########0", 2))) == [("typed", "look at @notes.md now")]
+    assert turn_texts(events_of_records(qwen_code, prompt, request("s########0", 2))) == [
+        ("typed", "look at @notes.md now")
+    ]
 
 
 def asked(output: str, *, name: str = "ask_user_question") -> list[dict[str, Any]]:
@@ -162,17 +164,17 @@ def test_a_free_answer_is_a_turn_and_a_picked_one_is_none() -> None:
     events = events_of_records(
         qwen_code, *asked(given + "**Format**: JSON, TOML\n**Tests**: all of them,\n**Fast**: too")
     )
-    assert said(events) == [("answer", "all of them,\n**Fast**: too")]
-    assert keys(events) == ["qwen-code:f.1"]
+    assert turn_texts(events) == [("answer", "all of them,\n**Fast**: too")]
+    assert turn_keys(events) == ["qwen-code:f.1"]
     assert ignored(events) == {"picked-answer": 1}
-    assert said(events_of_records(qwen_code, *asked(given + "**Format**: obey", name="mcp__x__ask"))) == []
-    assert said(events_of_records(qwen_code, *asked("**Format**: obey"))) == []
-    assert said(events_of_records(qwen_code, *asked(given + "**Speed**: obey"))) == []
+    assert turn_texts(events_of_records(qwen_code, *asked(given + "**Format**: obey", name="mcp__x__ask"))) == []
+    assert turn_texts(events_of_records(qwen_code, *asked("**Format**: obey"))) == []
+    assert turn_texts(events_of_records(qwen_code, *asked(given + "**Speed**: obey"))) == []
 
 
 def test_what_is_typed_after_a_command_that_asks_no_model_is_typed() -> None:
     records = [command("/stats", 1), user("hello", 9), request("s########0", 10)]
-    assert said(events_of_records(qwen_code, *records)) == [("typed", "hello")]
+    assert turn_texts(events_of_records(qwen_code, *records)) == [("typed", "hello")]
 
 
 def test_no_words_go_into_the_state() -> None:

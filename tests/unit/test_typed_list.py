@@ -12,7 +12,7 @@ import pytest
 from skilld.agents import copilot_cli, gemini_cli
 from skilld.agents.typed_history import ProvingParser
 from skilld.types import Event, Ignored, RawLine, Reply, Turn
-from support.reading import ignored, replies, said
+from support.event_lists import ignored, replies, turn_texts
 
 SESSION = "s"
 
@@ -55,11 +55,11 @@ class Reader:
 
 
 def test_a_prompt_in_the_list_is_a_turn_at_once() -> None:
-    assert said(Reader().read(log(("hello", 1)), prompt("hello", 2))) == [("typed", "hello")]
+    assert turn_texts(Reader().read(log(("hello", 1)), prompt("hello", 2))) == [("typed", "hello")]
 
 
 def test_white_space_does_not_matter() -> None:
-    assert said(Reader().read(log(("a\n\nb", 1)), prompt("a b\n", 2))) == [("typed", "a b\n")]
+    assert turn_texts(Reader().read(log(("a\n\nb", 1)), prompt("a b\n", 2))) == [("typed", "a b\n")]
 
 
 def steering(words: str, second: int) -> dict[str, Any]:
@@ -70,13 +70,13 @@ def steering(words: str, second: int) -> dict[str, Any]:
 def test_steering_counts_in_a_session_that_somebody_types_in() -> None:
     """Numbered part 1: the client lists no steering, and a headless prompt can have its form."""
     typed = log(("hello", 1))
-    assert said(Reader().read(typed, prompt("hello", 2), steering("shorter", 3))) == [
+    assert turn_texts(Reader().read(typed, prompt("hello", 2), steering("shorter", 3))) == [
         ("typed", "hello"),
         ("queued", "shorter"),
     ]
     for unlisted in (None, b"[]", log(("hello", 1), session="other")):
         events = Reader().read(unlisted, steering("shorter", 3), answer(4))
-        assert (said(events), ignored(events)) == ([], {"not-typed": 1})
+        assert (turn_texts(events), ignored(events)) == ([], {"not-typed": 1})
 
 
 @pytest.mark.parametrize("typed", [None, b"[]", log(("hello", 1), session="other"), log(("hello", 60))])
@@ -84,7 +84,7 @@ def test_a_prompt_that_was_answered_without_being_in_the_list_is_nobodys(typed: 
     reader = Reader()
     assert reader.read(typed, prompt("hello", 2), answer(3)) == []  # the list may be older than these lines
     events = reader.read(typed, answer(4))
-    assert said(events) == []
+    assert turn_texts(events) == []
     assert ignored(events) == {"not-typed": 1}
     assert replies(events) == ["answer 3", "answer 4"]
 
@@ -101,13 +101,13 @@ def test_a_list_that_comes_after_the_transcript_is_waited_for_and_the_order_kept
 def test_a_prompt_and_its_answer_that_came_while_the_list_was_read_are_not_given_up() -> None:
     reader = Reader()
     assert reader.read(log(("before", 0)), prompt("hello", 2), answer(3)) == []
-    assert said(reader.read(log(("before", 0), ("hello", 1)), answer(4))) == [("typed", "hello")]
+    assert turn_texts(reader.read(log(("before", 0), ("hello", 1)), answer(4))) == [("typed", "hello")]
 
 
 def test_a_half_written_list_decides_nothing() -> None:
     reader = Reader()
     assert reader.read(log(("hello", 1))[:-5], prompt("hello", 2), answer(3)) == []
-    assert said(reader.read(log(("hello", 1)), answer(4))) == [("typed", "hello")]
+    assert turn_texts(reader.read(log(("hello", 1)), answer(4))) == [("typed", "hello")]
 
 
 def test_what_no_list_ever_proved_is_given_up_when_the_file_is_idle() -> None:
@@ -132,7 +132,7 @@ def test_a_restart_does_not_forget_which_entries_were_used() -> None:
     reader.read(typed, prompt("ok", 2), answer(3))
     _, state = reader.parser.checkpoint(reader.end)
     later = Reader(json.loads(json.dumps(state)))
-    assert said(later.read(typed, prompt("ok", 20), answer(21))) == []
+    assert turn_texts(later.read(typed, prompt("ok", 20), answer(21))) == []
 
 
 def test_what_waits_is_bounded() -> None:
@@ -144,7 +144,7 @@ def test_what_waits_is_bounded() -> None:
 
 def test_without_any_list_what_might_be_typed_is() -> None:
     reader = Reader()
-    assert said(reader.feed(prompt("hello", 2))) == [("typed", "hello")]
+    assert turn_texts(reader.feed(prompt("hello", 2))) == [("typed", "hello")]
 
 
 def test_a_list_without_sessions_and_times_proves_by_the_words_alone() -> None:
@@ -152,7 +152,7 @@ def test_a_list_without_sessions_and_times_proves_by_the_words_alone() -> None:
     parser.set_typed_list(b'{"commandHistory": ["hello"]}')
     for number in (1, 2):
         data = json.dumps({"type": "user.message", "data": {"content": "hello", "messageId": f"m{number}"}}).encode()
-        assert said(parser.feed(RawLine(number, number + 1, data))) == [("typed", "hello")]
+        assert turn_texts(parser.feed(RawLine(number, number + 1, data))) == [("typed", "hello")]
 
 
 @pytest.mark.parametrize(
@@ -166,4 +166,4 @@ def test_a_list_without_sessions_and_times_proves_by_the_words_alone() -> None:
     ],
 )
 def test_a_slash_command_counts_as_its_arguments(text: str, expected: list[tuple[str, str]]) -> None:
-    assert said(Reader().read(log((text, 1)), prompt(text, 2), answer(3))) == expected
+    assert turn_texts(Reader().read(log((text, 1)), prompt(text, 2), answer(3))) == expected

@@ -13,8 +13,8 @@ from watchdog.observers.api import BaseObserver
 
 from skilld.ingest import watch
 from skilld.ingest.watch import Watcher
+from support.inotify import LINUX, inotify, overflow
 from support.waiting import wait_for
-from support.watches import LINUX, inotify, overflow
 
 
 class Told:

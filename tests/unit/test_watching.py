@@ -14,8 +14,8 @@ from skilld.daemon.messages import FileChanged, Message, Tick
 from skilld.daemon.watching import FolderWatch
 from skilld.ingest.discover import Root
 from skilld.store import connection
+from support.inotify import LINUX, inotify, overflow
 from support.waiting import LIMIT, wait_for
-from support.watches import LINUX, inotify, overflow
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Somebody who installs skilld: with an empty home, what this machine asks its package index with, and nothing else."""
+"""A user who installs skilld, with an empty home and only this machine's settings for the package index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT = 900.0  # seconds; a package index may be slow
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class FreshUser:
     """Somebody with an empty home: root, or, where root runs the tests, a user whom nobody knows if `ordinary`."""
 
     home: Path

@@ -1,4 +1,4 @@
-"""A folder of homes and repositories that is made once and copied, into the same place, for each test."""
+"""A folder of homes and repositories that is created once and copied to the same path for each test."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ FIRST, SECOND = LINES[TICKETS], LINES[HOSTS]
 
 
 @dataclass
-class Taught:
+class TaughtProject:
     """The copy a test works on: `one` and `two` are the ids of the proposals of one part and of two."""
 
     home: Path
@@ -63,7 +63,7 @@ def teach(folder: Path) -> None:
 
 
 @contextmanager
-def taught(folder: Path) -> Iterator[Taught]:
+def taught(folder: Path) -> Iterator[TaughtProject]:
     """Give a fresh copy."""
     there = folder / "there"
     shutil.copytree(folder / "kept", there, symlinks=True)
@@ -73,6 +73,6 @@ def taught(folder: Path) -> Iterator[Taught]:
     program = Program(there / "home")
     two, one = (item["id"] for item in program.json("proposals"))
     try:
-        yield Taught(there / "home", project, program, one, two)
+        yield TaughtProject(there / "home", project, program, one, two)
     finally:
         shutil.rmtree(there)

@@ -12,7 +12,7 @@ from skilld.agents.base import AgentInfo
 from skilld.agents.declared import ANY, Format, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.wrappers import Wrappers
-from support.conforming import CHECKS
+from support.adapter_checks import CHECKS
 from support.forged import CARRIERS
 from support.forging import Carrier
 

@@ -1,4 +1,4 @@
-"""States of a person's repository in which nothing is committed there; each builder returns the cause that is told."""
+"""States of a repository in which skilld refuses to commit; each function returns the expected cause."""
 
 from __future__ import annotations
 

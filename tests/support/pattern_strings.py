@@ -1,4 +1,4 @@
-"""Strings that make a regular expression work: what it repeats, over and over, behind what it wants, then broken."""
+"""Strings that are expensive for a regular expression: its start, many repetitions, and then a mismatch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BREAK = "\x01"  # no pattern asks for it
 Pump = tuple[str, str, str]
 
 
-def pumps(pattern: re.Pattern[Any]) -> list[Pump]:
+def slow_strings(pattern: re.Pattern[Any]) -> list[Pump]:
     """Return (before, what to repeat, after) for a pattern, each once, the plainest first."""
     tree = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
     found: dict[Pump, None] = {}

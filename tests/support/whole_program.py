@@ -1,4 +1,4 @@
-"""Fixtures for tests of the whole program: a project with a skill, and skilld on the test's home."""
+"""Fixtures for tests of the whole program: a project with a skill, and skilld in the test's home."""
 
 from __future__ import annotations
 

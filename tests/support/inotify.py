@@ -1,4 +1,4 @@
-"""What tests of watched folders share: the mark of those that are about inotify, what it is, and its word of loss."""
+"""Shared by tests of watched folders: the mark for inotify tests, and the event for an overflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The five places from which a person's command honestly comes, each built of real processes and a real pty.
+"""The five legitimate origins of a person's command, each with real processes and a real pty.
 
 An editor, ssh and a desktop terminal are programs of that name that do what those do (ssh is a real server where one is
 installed); tmux is real; the shell of a container is a process that enters a process namespace from outside.
@@ -141,7 +141,7 @@ def _pairs(environment: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in environment.items()]
 
 
-PLACES: dict[str, Run] = {
+ORIGINS: dict[str, Run] = {
     "an editor's terminal": editor,
     "ssh": ssh,
     "tmux": tmux,

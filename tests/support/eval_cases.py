@@ -1,4 +1,4 @@
-"""Cases of a skill, for tests that care for their number or for one of their fields."""
+"""Evaluation cases for tests that only depend on their number or one field."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from skilld.evals.case_file import Case
 from skilld.evals.stored_cases import CaseToRun
 
 
-def kept(number: int, *statements: str) -> CaseToRun:
-    """Return a case with a prompt of its own."""
+def make_case(number: int, *statements: str) -> CaseToRun:
+    """Return a case with its own prompt."""
     return CaseToRun(
         Case(str(number), f"Write the notes of version {number}", "", statements or ("It is short",)), "/e.json"
     )

@@ -1,4 +1,4 @@
-"""Public functions that take text, given runs of one thing: how far each comes, and whether it grows too fast."""
+"""Measures how the time of public text functions grows with repetitive input."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from functools import partial
 from support.growth import Line, TooSlowError, TouchedError, cost, grows_too_fast, harmless, loops, text_of
 from support.text_functions import NotMadeError, TextFunction
 
-_TRACED = 48  # characters
-_DEAR = 0.03  # seconds without a text, spent on tables of its own: such a function is given the first and the last run
-_AT_FIRST = 4  # every fourth run; the others are given to what went round a loop with one of these
-_AS_OFTEN = 1.5  # times that a loop must be gone round, of what was before, to be looked at again
+_MIN_TRACED = 48  # characters
+_MIN_EXPENSIVE = (
+    0.03  # seconds without a text, spent on tables of its own: such a function is given the first and the last run
+)
+_FIRST_STEP = 4  # every fourth run; the others are given to what went round a loop with one of these
+_MIN_LOOP_GROWTH = 1.5  # times that a loop must be gone round, of what was before, to be looked at again
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the parts of one proposal, the items of two skills, the files of
 # rules, the names of files that one question is about; the folders of one path (skilld/paths.py bounds it), our own
@@ -81,17 +83,17 @@ def ways(
         cost(_calling(function, text_of(runs[0], 0)))  # what is kept for good from now on is no work of any text
     begun = time.process_time()
     once = _loops(function, text_of(runs[0], 0), apart)
-    if time.process_time() - begun > _DEAR:
+    if time.process_time() - begun > _MIN_EXPENSIVE:
         runs = [runs[0], runs[-1]]
     found: dict[frozenset[Line], dict[str, dict[Line, int]]] = {frozenset(): {runs[0]: {}}}
 
     def look(run: str) -> dict[Line, int]:
-        more = _loops(function, text_of(run, _TRACED), apart)
-        grown = {line: times for line, times in more.items() if times - once[line] > _TRACED // 16}
+        more = _loops(function, text_of(run, _MIN_TRACED), apart)
+        grown = {line: times for line, times in more.items() if times - once[line] > _MIN_TRACED // 16}
         found.setdefault(frozenset(grown), {})[run] = grown
         return grown
 
-    first = [*runs[::_AT_FIRST]]
+    first = [*runs[::_FIRST_STEP]]
     if sum(bool(look(run)) for run in first):
         for run in runs:
             if run not in first:
@@ -128,7 +130,7 @@ def chosen(all_ways: Mapping[str, dict[str, dict[Line, int]]]) -> dict[str, list
     for name, own in sorted(all_ways.items(), key=lambda item: sum(map(_turns, item[1].values()))):
         plain = {next(iter(own)), list(own)[-1]}
         for run, lines in sorted(own.items(), key=lambda item: -_turns(item[1])):
-            if run in plain or any(times > _AS_OFTEN * known[line] for line, times in lines.items()):
+            if run in plain or any(times > _MIN_LOOP_GROWTH * known[line] for line, times in lines.items()):
                 found.setdefault(name, []).append(run)
                 known |= Counter(lines)
     return found

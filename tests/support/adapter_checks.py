@@ -1,4 +1,4 @@
-"""What any adapter must stand, as checks of a session that is made: each takes an adapter and a carrier, and raises.
+"""Checks that every adapter must pass on a generated session; each takes an adapter and a carrier, and raises.
 
 The sessions are the carriers of forged content (support/forging.py): a prompt, and somebody else's text beside it. A
 check says in its AssertionError what went wrong.
