@@ -205,7 +205,7 @@ class ProposalView:
 
     rows: tuple[DiffRow, ...]
     parts: tuple[Part, ...]
-    said: tuple[tuple[Excerpt, ...], ...]
+    excerpts: tuple[tuple[Excerpt, ...], ...]
     remarks: tuple[str, ...]  # to consider before deciding
     notes: tuple[str, ...]  # for information
     text: str  # the whole skill as proposed; empty if it cannot be read
@@ -307,7 +307,7 @@ class ReviewSession:
         """Return the view of a proposal. Reads git and the transcripts."""
         found = read_versions(proposal)
         shown = tuple(diff_rows(*found)) if found is not None else ()
-        said, gone = self._read_excerpts(proposal)
+        excerpts, gone = self._read_excerpts(proposal)
         text = found[1].decode("utf-8", "replace") if found else ""
         with self._store() as store:
             others = tuple(borrowed_lines(store, proposal, text.splitlines()))
@@ -324,12 +324,12 @@ class ReviewSession:
         remarks = [*filter(None, (unfit, *remarks, *proposal.flags))]
         notes = tuple(filter(None, notes))
         if found is None:
-            return ProposalView((), (), said, (*remarks, "its file can no longer be read"), notes, "")
+            return ProposalView((), (), excerpts, (*remarks, "its file can no longer be read"), notes, "")
         try:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
             pieces = ()  # the person amended its commit, so it has no parts
-        return ProposalView(shown, pieces, said, tuple(remarks), notes, text, others)
+        return ProposalView(shown, pieces, excerpts, tuple(remarks), notes, text, others)
 
     def _read_excerpts(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
         """Return each quote in its context, as far as that can be read again, and why some could not."""

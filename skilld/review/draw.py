@@ -137,8 +137,8 @@ def proposal_detail(proposal: Proposal, view: ProposalView | None, home: Path) -
     lines += [_draw_row(row) for row in view.rows] if view else [Content.styled("loading ...", "dim")]
     lines.append(Content(""))
     for number, evidence in enumerate(proposal.evidence):
-        said = view.said[number] if view and number < len(view.said) else ()
-        lines += [*_draw_excerpts(said)] if said else [_draw_person("", evidence.quote, "")]
+        excerpts = view.excerpts[number] if view and number < len(view.excerpts) else ()
+        lines += [*_draw_excerpts(excerpts)] if excerpts else [_draw_person("", evidence.quote, "")]
     if proposal.reason:
         lines.append(Content(f"why:   {safe(proposal.reason)}"))
     facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"confidence {proposal.confidence:.2f}")
@@ -151,8 +151,8 @@ def short_path(path: Path, home: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _draw_excerpts(said: Sequence[Excerpt]) -> Iterator[Content]:
-    for message in said:
+def _draw_excerpts(excerpts: Sequence[Excerpt]) -> Iterator[Content]:
+    for message in excerpts:
         if message.gap:
             yield Content.styled("       ...", "dim")
         if message.by_person:
@@ -232,8 +232,8 @@ def candidate_cells(one: CandidateResult, name: str, *, kept: bool) -> list[Cont
 def name_cells(keep: KeptCandidate, became: CandidateResult | None) -> list[Content]:
     """Return the row of a kept candidate, and why it could not be proposed under its present name."""
     tried = became is not None and became.candidate.name == keep.name
-    said = Content.styled(safe(became.why_not), "yellow") if became and tried else Content("")
-    return [Content(keep.candidate.action), Content(truncate(keep.name, 39)), said]
+    problem = Content.styled(safe(became.why_not), "yellow") if became and tried else Content("")
+    return [Content(keep.candidate.action), Content(truncate(keep.name, 39)), problem]
 
 
 def candidate_detail(one: CandidateResult, text: str) -> Content:
@@ -246,8 +246,8 @@ def _candidate_lines(one: CandidateResult, text: str) -> Iterator[Content]:
         yield Content.styled(f"! {safe(one.why_not)}", "bold yellow")
     if not one.candidate.creates:
         yield Content.styled(safe(one.candidate.target), "dim")
-    for said, words in quoted_parts(one.candidate):
-        yield Content.styled(f"+ {said}", "green")
+    for addition, words in quoted_parts(one.candidate):
+        yield Content.styled(f"+ {addition}", "green")
         for line in words:
             yield Content.styled(f"    {line}", "cyan")
     if text:

@@ -184,7 +184,7 @@ class ReviewStep(Step):
 
     def compose(self) -> ComposeResult:
         yield Static(Content.styled(self.HEAD, "bold"))
-        for one in self._result.waiting[:_MAX_WAITING_LINES]:
+        for one in self._result.already_proposed[:_MAX_WAITING_LINES]:
             yield Static(Content(one))
         yield Rows()
         with VerticalScroll(id="evidence", can_focus=False):
@@ -353,7 +353,7 @@ class SessionsStep(Step):
     @work(thread=True, exclusive=True, group="expect")
     def _count_patterns(self) -> None:
         chosen = self.chosen
-        number = len(self._generating.expected(chosen).candidates)
+        number = len(self._generating.find_offline(chosen).candidates)
         if not self._busy:
             self._call_screen(
                 self.show_status,
@@ -403,8 +403,8 @@ class SessionsStep(Step):
     def _show(self, result: Preview) -> None:
         self._busy = False
         missed = len(result.considered.report.judgement.rejected)
-        if not result.previews and result.waiting:
-            self.show_status("Nothing new. " + "; ".join(result.waiting[:_MAX_WAITING_LINES]))
+        if not result.previews and result.already_proposed:
+            self.show_status("Nothing new. " + "; ".join(result.already_proposed[:_MAX_WAITING_LINES]))
             return
         if not result.previews:
             self.show_status(

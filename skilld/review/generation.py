@@ -68,7 +68,7 @@ class Preview:
     previews: Sequence[CandidateResult]
 
     @property
-    def waiting(self) -> list[str]:
+    def already_proposed(self) -> list[str]:
         """What was found but is already in open proposals, each with its proposal."""
         rejected = self.considered.report.judgement.rejected
         return [
@@ -110,7 +110,7 @@ class Generation:
         """Return what a session cost in US dollars; None if that is not known. May take seconds."""
         return choice.session.log.cost(self._prices)
 
-    def expected(self, chosen: Collection[SessionChoice]) -> Judgement:
+    def find_offline(self, chosen: Collection[SessionChoice]) -> Judgement:
         """Return what the built-in rules find in these sessions, without a model."""
         with self._one_at_a_time, self._world() as world:
             new = [one.session for one in chosen if one.session.id not in self._rows]

@@ -206,10 +206,10 @@ class PlainReview:
         if proposal.reason:
             self._say(f"  why: {proposal.reason}")
         for number, evidence in enumerate(proposal.evidence):
-            said = view.said[number] if number < len(view.said) else ()
-            if not said:
+            excerpts = view.excerpts[number] if number < len(view.excerpts) else ()
+            if not excerpts:
                 self._say(f"  you: \u201c{evidence.quote}\u201d")
-            for message in said:
+            for message in excerpts:
                 if message.gap:
                     self._say("  ...")
                 who = "you" if message.by_person else "agent"

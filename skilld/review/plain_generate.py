@@ -70,7 +70,7 @@ class PlainGenerate:
             if not chosen:
                 self._say("That session is not on the list.")
                 continue
-            number = len(self._generating.expected(chosen).candidates)
+            number = len(self._generating.find_offline(chosen).candidates)
             self._say(f"{len(chosen)} selected; the built-in rules alone may find {pluralize(number, 'pattern')}")
             if self._ask("continue? [y/n/q] ").startswith("y"):
                 return chosen
@@ -90,7 +90,7 @@ class PlainGenerate:
             if found
             else "There is not enough in these sessions to make a skill."
         )
-        for one in result.waiting:
+        for one in result.already_proposed:
             self._say(f"  {one}")
         kept = [self._ask_to_keep(number, one) for number, one in enumerate(result.previews, 1)]
         return [one for one in kept if one is not None], result

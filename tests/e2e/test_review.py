@@ -107,7 +107,7 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
     transcripts = [path for path in world.home.rglob("*.jsonl") if "link every entry" in path.read_text()]
     for path in transcripts:
         path.write_text(path.read_text().replace("Done (49)", f"Done with {token}"))
-    ((before, quoted, after),) = at.view(proposal).said
+    ((before, quoted, after),) = at.view(proposal).excerpts
     assert (before.by_person, quoted.quote) == (False, proposal.evidence[0].quote)
     assert after.before.startswith("Done with [REDACTED:")
     (database,) = world.home.rglob("skilld.db")
@@ -115,7 +115,7 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
     for path in transcripts:
         path.unlink()
     view = at.view(proposal)
-    assert view.said == ((),)
+    assert view.excerpts == ((),)
     assert any("Cannot read the transcript" in note for note in view.notes)
 
 

@@ -158,7 +158,7 @@ class Steps(Generation):
     def cost(self, choice: SessionChoice) -> None:
         del choice
 
-    def expected(self, chosen: Collection[SessionChoice]) -> Judgement:
+    def find_offline(self, chosen: Collection[SessionChoice]) -> Judgement:
         del chosen
         return Judgement((FINDING,), (), ())
 
