@@ -193,7 +193,7 @@ def _print_preview(membership: Membership, shared: Outgoing) -> None:
             console.line(f"  {console.plain(encode(record).decode())}", style="green")
     if not any(record.rule for record in shared.records):
         console.line("  nothing yet: you have not accepted any rules here")
-    _print_kept_back(shared.kept)
+    _print_kept_back(shared.kept_back)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
     more += [] if membership.open else ["rules you have not yet decided on (--open)"]
     console.line(
@@ -237,7 +237,7 @@ def sync(arguments: argparse.Namespace) -> int:
     shared = outgoing(store, repo, hub.membership)
     hub, found, pushed = sync_and_save(store, hub, shared.records)
     ready = team_rules(hub, found)
-    _print_kept_back(shared.kept)
+    _print_kept_back(shared.kept_back)
     people = pluralize(len(found.members), "person", "people")
     console.line(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
     _print_branch(pushed)

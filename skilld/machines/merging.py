@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from skilld.team.candidates import is_same_with_negation
 from skilld.team.records import MAX_HEARD, Record, RecordType, encode, record_slot
-from skilld.text import fold_case
-from skilld.words import content_stems, has_negation, is_same_ask
+from skilld.words import content_stems, is_same_ask
 
 Slot = tuple[str, str]
 _WRITING_STATES = frozenset({"accepted", "reverted"})
@@ -82,7 +82,7 @@ class RuleGroups:
         """Return the key of the group that says a rule; empty if none does."""
         stems = content_stems(rule)
         near = (one for one, others in self._of.get(place, ()) if is_same_ask(stems, others) or one.rule == rule)
-        return next((one.key for one in near if _is_same_rule(one.rule, rule)), "")
+        return next((one.key for one in near if is_same_with_negation(one.rule, rule)), "")
 
     def get(self, key: str) -> RuleGroup | None:
         """Return the group with a key, if there is one."""
@@ -95,11 +95,3 @@ class RuleGroups:
     def all(self) -> list[RuleGroup]:
         """Return all groups, sorted by key."""
         return [RuleGroup(key, tuple(records)) for key, records in sorted(self._records.items())]
-
-
-def _is_same_rule(one: str, other: str) -> bool:
-    from skilld.classify.said_already import is_same_change  # the tables of languages: 0.1 s
-
-    return fold_case(one) == fold_case(other) or (
-        has_negation(one) == has_negation(other) and is_same_change(one, other)
-    )

@@ -35,7 +35,7 @@ class Branch:
             return None if self.commits is None else self.tip
         return self.commits[0].parents[0]
 
-    def files(self, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
+    def edited_files(self, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
         """Return the paths that open proposals on the branch edit, each with whether one of them creates the file."""
         on_branch = {name for commit in self.commits or () for name in commit.proposals if name not in dropped}
         files: dict[str, bool] = {}
@@ -46,7 +46,7 @@ class Branch:
                 files |= {other: False for other in item.also if other not in files}
         return files
 
-    def moves(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.RefChange]:
+    def ref_changes(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.RefChange]:
         """Return the changes that move the branch to `tip` and proposals to `at`, and delete refs of `dropped` ones.
 
         Git writes several refs one after the other: killed between two of them, it leaves some where they were.

@@ -160,7 +160,7 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
         return back
     if landed is None:
         return f"Written to {proposal.path}, not committed."
-    if landed.way is CommitMethod.NOTHING:
+    if landed.method is CommitMethod.NOTHING:
         return f"No commit was needed: {proposal.relpath} already says this. {back}"
     branch = (open_any(Path(proposal.repo), private_repositories()).branch or "").removeprefix("refs/heads/")
     return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}{_describe_place(proposal)}. {back}"

@@ -151,7 +151,7 @@ class ProposalCommit:
     branch: str
     repo: str
     relpath: str
-    line: StagingState
+    staging: StagingState
     fresh: bool = True
 
 
@@ -256,7 +256,7 @@ class DecisionCommit:
     """The commit that carries out the decision; HEAD if none was needed."""
 
     commit: str
-    way: CommitMethod
+    method: CommitMethod
 
 
 class GitStatus(StrEnum):

@@ -42,7 +42,7 @@ class SkillCommit:
     """
 
     oid: str
-    names: tuple[str, ...]
+    proposals: tuple[str, ...]
     reverts: frozenset[str]
     signature: Signature
     before: bytes | None
@@ -59,7 +59,7 @@ class BranchView:
     default: bool
     commits: tuple[SkillCommit, ...]
     text: bytes | None
-    reaches: bool
+    has_commit: bool
     tip: str = ""
 
 
@@ -125,14 +125,14 @@ def judge_branch(subject: JudgedProposal, view: BranchView) -> Observation:
 
 def _judge_commits(subject: JudgedProposal, view: BranchView) -> Observation:
     verdict = Observation(subject.id, GitStatus.NOTHING)
-    if view.reaches:
+    if view.has_commit:
         verdict = Observation(subject.id, GitStatus.LANDED, subject.commit, "merged")
-    landings, takings = {subject.commit} if view.reaches else set[str](), set[str]()
+    landings, takings = {subject.commit} if view.has_commit else set[str](), set[str]()
     for sighting in _relevant_commits(subject, view):
         how = "restored" if sighting.reverts & takings else _landing_kind(subject, sighting)
         if how:
             landings.add(sighting.oid)
-            edited = how == "named" and sighting.names == (subject.id,) and sighting.signature != subject.signature
+            edited = how == "named" and sighting.proposals == (subject.id,) and sighting.signature != subject.signature
             verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED_NOTE if edited else "")
         elif sighting.reverts & landings:
             takings.add(sighting.oid)
@@ -149,7 +149,7 @@ def _relevant_commits(subject: JudgedProposal, view: BranchView) -> tuple[SkillC
 def _landing_kind(subject: JudgedProposal, sighting: SkillCommit) -> str:
     if sighting.oid == subject.commit:
         return "merged"
-    if subject.id in sighting.names:
+    if subject.id in sighting.proposals:
         return "named"
     if sighting.oid == subject.landed:
         return "known"

@@ -200,7 +200,7 @@ def _rebuild_locked(repo: Repo, open_proposals: Sequence[ProposalEdit], dropped:
         else:
             _move_refs(repo, branch, staging, dropped)
             return staging if staging.tip else replace(staging, base_info=None)
-    refs.move_refs(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
+    refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(branch.tip, {}, dropped))
     return StagingState(branch.tip, describe_base(repo, branch.base) if branch.base else None, held_reason=held)
 
 
@@ -211,8 +211,8 @@ def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Colle
     first step, the branch still has the proposal and is rebuilt; after the second, the missing ref shows that we
     removed it (skilld.proposals.observe).
     """
-    refs.move_refs(repo.git, repo.common_dir, branch.moves(branch.tip, {}, staging.ended))
-    refs.move_refs(repo.git, repo.common_dir, branch.moves(staging.tip, staging.at, {*dropped} - staging.ended))
+    refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(branch.tip, {}, staging.ended))
+    refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(staging.tip, staging.at, {*dropped} - staging.ended))
 
 
 def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
@@ -220,7 +220,7 @@ def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> Stag
     repo = tracked.repo
     known = {item.proposal.id: item for item in request.open_proposals}
     own = {**dict.fromkeys(request.edit.also, False), tracked.relpath: request.proposal.creates}
-    files = branch.files(known, request.dropped) | own
+    files = branch.edited_files(known, request.dropped) | own
     present = [path for path in sorted(files) if _in_head(repo, path)]
     absent = [path for path, made in files.items() if made and path not in present]
     rest = find_base(repo, [*present, *_files_of_other_commits(repo, branch, known, request.dropped)], absent)
@@ -243,7 +243,7 @@ def _base_for(repo: Repo, branch: Branch, open_proposals: Mapping[str, ProposalE
     never had it does not count. In a repository of ours no other branch can have a file that is gone.
     """
     base = branch.base or repo.head
-    on_it = branch.files(open_proposals, dropped)
+    on_it = branch.edited_files(open_proposals, dropped)
     absent = [path for path in on_it if not _in_head(repo, path)]
     waiting = [path for path in absent if on_it[path]]
     files = sorted(set(on_it).difference(waiting))

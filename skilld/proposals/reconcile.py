@@ -120,7 +120,7 @@ def _rebuild(
         return still_open
     staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
     restage(repo, still_open, staged, dropped)
-    found.staged.take_in(staged)
+    found.staged.add_outcome(staged)
     ended = {one.proposal for one in staged.decisions}
     remade = {proposal.id: proposal for proposal in staged.remade}
     now = {proposal.id: remade.get(proposal.id, proposal) for proposal in still_open if proposal.id not in ended}
@@ -155,5 +155,5 @@ def _retry_staging(
         found.decide(waiting, State.ACCEPTED, note="you made this change yourself")
     committed = [proposal for proposal in staged.made if proposal.commit]
     found.committed += committed
-    found.staged.take_in(staged)
+    found.staged.add_outcome(staged)
     return committed

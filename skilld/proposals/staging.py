@@ -182,7 +182,7 @@ def _take_outcome(
     """Add the outcome of a proposal to `staged`. Returns and raises as `stage` does."""
     match outcome:
         case ProposalCommit():
-            staged.follow(repo, outcome.line, edits)
+            staged.add_rebuild(repo, outcome.staging, edits)
             names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
             note = proposal.note if proposal.note in {MOVED_NOTE, REMADE_NOTE} else ""
             staged.made.append(replace(proposal, note=note, **names))
@@ -234,7 +234,7 @@ def restage(repo: str, open_proposals: Sequence[Proposal], staged: StagingResult
     edits = {proposal.id: Edit(proposal) for proposal in here}
     committed = [as_proposal_edit(proposal, edits[proposal.id]) for proposal in here]
     line = rebuild(Path(repo), committed, dropped, private_repositories())
-    staged.follow(repo, line, edits)
+    staged.add_rebuild(repo, line, edits)
     _remake_stale(here, open_proposals, staged, dropped)
     return line.held_reason
 
@@ -263,7 +263,7 @@ def _remake_stale(
         except (SkilldError, OSError):
             continue
         staged.decisions.remove(stale[proposal.id])
-        staged.take_over(mine)
+        staged.add_restaged(mine)
 
 
 def original_and_current(proposal: Proposal) -> tuple[bytes | None, bytes | None]:

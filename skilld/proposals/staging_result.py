@@ -32,7 +32,7 @@ class StagingResult:
     by_code: bool = True
     most_tokens: int = 0
 
-    def follow(self, repo: str, line: StagingState, edits: Mapping[str, Edit]) -> None:
+    def add_rebuild(self, repo: str, line: StagingState, edits: Mapping[str, Edit]) -> None:
         """Add what became of the open proposals and their edits when the staging branch was written."""
         base, self.rests[repo] = line.base, line.base_info.warning if line.base_info else ""
         moved = dict(line.moved)
@@ -46,24 +46,26 @@ class StagingResult:
         ]
         self.moved += [CommitChange(name, commit, base) for name, commit in moved.items()]
         for name, why in line.stale.items():
-            self._end(name, State.STALE, why)
+            self._add_ended(name, State.STALE, why)
         for name in line.already_said:
-            self._end(name, State.ACCEPTED, "the file now says this")
+            self._add_ended(name, State.ACCEPTED, "the file now says this")
         for name in line.superseded:
-            self._end(name, State.SUPERSEDED, "another proposal already says this")
+            self._add_ended(name, State.SUPERSEDED, "another proposal already says this")
 
     def change(self, proposal: Proposal) -> None:
         """Replace the new proposal with the same ID."""
         self.made = [proposal if made.id == proposal.id else made for made in self.made]
 
-    def take_over(self, other: StagingResult) -> None:
+    def add_restaged(self, other: StagingResult) -> None:
         """Add the result of staging proposals again that were already open."""
         new = {made.id: made for made in self.made}
         for moved in (one for one in other.moved if one.proposal in new):
             self.change(replace(new[moved.proposal], commit=moved.commit, base=moved.base))
-        self.take_in(replace(other, moved=[one for one in other.moved if one.proposal not in new], remade=other.made))
+        self.add_outcome(
+            replace(other, moved=[one for one in other.moved if one.proposal not in new], remade=other.made)
+        )
 
-    def take_in(self, other: StagingResult) -> None:
+    def add_outcome(self, other: StagingResult) -> None:
         """Add what became of open proposals in another staging, but none of its new proposals."""
         self.moved += other.moved
         self.refitted += other.refitted
@@ -72,7 +74,7 @@ class StagingResult:
         self.rests |= other.rests
         self.homes |= other.homes
 
-    def _end(self, name: str, after: State, note: str) -> None:
+    def _add_ended(self, name: str, after: State, note: str) -> None:
         self.decisions.append(StateChange(name, State.OPEN, after, note=note))
 
     def changes(self) -> Changes:

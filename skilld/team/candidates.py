@@ -110,6 +110,11 @@ def is_same_rule(one: str, other: str) -> bool:
     return fold_case(one) == fold_case(other) or matched(one, other)
 
 
+def is_same_with_negation(one: str, other: str) -> bool:
+    """Whether two rules are the same, and both or neither are negated."""
+    return has_negation(one) == has_negation(other) and is_same_rule(one, other)
+
+
 def group_candidates(members: Iterable[Member]) -> list[Candidate]:
     """Return the candidates of all members in the same order everywhere: by number of people, then by rule."""
     voices = [
@@ -139,7 +144,12 @@ def _group_voices(voices: Sequence[Voice]) -> list[list[Voice]]:
             stems = content_stems(text)
             likely = _likely_groups(stems, by_stem.setdefault(place, {}))
             known = next(
-                (at for at in likely if is_same_ask(stems, stems_of[at]) and _is_same_as(text, groups[at][0])), None
+                (
+                    at
+                    for at in likely
+                    if is_same_ask(stems, stems_of[at]) and is_same_with_negation(text, groups[at][0].record.rule)
+                ),
+                None,
             )
             if known is None:
                 known = len(groups)
@@ -161,11 +171,6 @@ def _likely_groups(stems: frozenset[str], by_stem: Mapping[str, Sequence[int]]) 
     wanted = int((1 - MIN_SAME_SHARE) * len(stems) + 1e-9) + 1  # 0.4 times 5 is less than 2
     rare = sorted(stems, key=lambda stem: (len(by_stem.get(stem, ())), stem))[:wanted]
     return sorted({at for stem in rare for at in by_stem.get(stem, ())})
-
-
-def _is_same_as(one: str, first: Voice) -> bool:
-    other = first.record.rule
-    return has_negation(one) == has_negation(other) and is_same_rule(one, other)
 
 
 def _scope(place: str) -> str:

@@ -65,7 +65,7 @@ class Outgoing:
     """The records to send, and the rules kept back, each with the reason."""
 
     records: list[Record] = field(default_factory=list)
-    kept: list[tuple[str, str]] = field(default_factory=list)
+    kept_back: list[tuple[str, str]] = field(default_factory=list)
 
 
 def gather_records(store: Store, repo: str, guard: Guard, *, quotes: bool, with_open: bool) -> Outgoing:
@@ -86,7 +86,7 @@ def gather_records(store: Store, repo: str, guard: Guard, *, quotes: bool, with_
                 gone[key] = Record(what=RecordType.WITHDRAWN, key=key, day=decided)
                 continue
             if why := guard.refusal(rule) or refusal_reason(record := _record(store, proposal, update, rule, decided)):
-                found.kept.append((rule, why))
+                found.kept_back.append((rule, why))
                 continue
             quote = update.quote or next((one.quote for one in proposal.evidence if one.quote), "")
             if quotes and not guard.refusal(quote):

@@ -285,7 +285,7 @@ class Desk:
         where = {name: getattr(made, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
         self.standing[made.id] = request.edit.apply
         self.proposals[made.id] = replace(request.proposal, **where)
-        self.follow(made.line)
+        self.follow(made.staging)
 
     def follow(self, line: StagingState) -> None:
         for name, commit in line.moved.items():

@@ -38,7 +38,7 @@ def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk, commen
     person.git("config", "commit.cleanup", "strip")
     made = desk.made("p1", DRY)
     landed = desk.accept("p1")
-    assert (landed.way, landed.commit) == (CommitMethod.GIT, person.tip())
+    assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
     assert person.git("log", "-1", "--format=%an <%ae> %cn") == "skilld <skilld@localhost> Pat Person"
     assert person.git("log", "-1", "--format=%B") == person.git("log", "-1", "--format=%B", made.commit)
     assert person.skill.read_text() == TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
@@ -53,7 +53,7 @@ def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Desk
     message = person.git("log", "-1", "--format=%B")
     assert message == f'Revert "skilld(release): say p1"\n\nThis reverts commit {landed.commit}.'
     tip = person.tip()
-    assert desk.revert("p1").way is CommitMethod.NOTHING, "it is gone"
+    assert desk.revert("p1").method is CommitMethod.NOTHING, "it is gone"
     assert person.tip() == tip
 
 
@@ -84,7 +84,7 @@ def test_accepting_what_is_there_already_leaves_nothing_behind(offered: Desk) ->
     person, desk = offered.person, offered
     tip = person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Do a dry run.\n- Tag")})
     landed = desk.accept("p1")
-    assert (landed.way, landed.commit) == (CommitMethod.NOTHING, tip)
+    assert (landed.method, landed.commit) == (CommitMethod.NOTHING, tip)
     assert person.tip() == tip
     assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
     assert person.git("status", "--porcelain") == ""
@@ -99,7 +99,7 @@ def test_a_proposal_amended_on_the_branch_comes_in_as_amended(person: Person, de
     person.git("switch", "--quiet", "main")
     if neighbour:
         person.commit("mine", {SKILL: TEXT.replace("- Push the tag.", "- Push the tag.\n- Mine.")})
-    assert desk.accept("a").way is (CommitMethod.ANCHORS if neighbour else CommitMethod.GIT)
+    assert desk.accept("a").method is (CommitMethod.ANCHORS if neighbour else CommitMethod.GIT)
     assert "- Learned a, in my words." in person.show()
     assert person.show().count("Learned a") == 1
 
@@ -110,7 +110,7 @@ def test_other_work_stays_as_it_is(offered: Desk) -> None:
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     landed = desk.accept("p1")
-    assert landed.way is CommitMethod.ANCHORS
+    assert landed.method is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
     assert person.files_changed("HEAD^", "HEAD") == [SKILL]
     assert person.git("log", "-1", "--format=%an %cn %at") == "skilld Pat Person 1767607200"
@@ -217,8 +217,8 @@ def test_changes_that_git_is_told_to_overlook_stay_the_persons(offered: Desk, fl
 def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(offered: Desk) -> None:
     person, desk = offered.person, offered
     (person.root / ".git/packed-refs.lock").touch()
-    assert desk.accept("p1").way is CommitMethod.GIT
-    assert desk.revert("p1").way is CommitMethod.GIT
+    assert desk.accept("p1").method is CommitMethod.GIT
+    assert desk.revert("p1").method is CommitMethod.GIT
     assert person.skill.read_text() == TEXT
     assert not [*(person.root / ".git").glob("*_HEAD")]
 

@@ -58,8 +58,8 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, desk: Desk, fold
     assert snapshot(person.root) == before
     assert Path(made.repo).parent == folder
     assert made.relpath == "release/SKILL.md"
-    assert made.line.base_info is not None
-    assert made.line.base_info.warning == ""
+    assert made.staging.base_info is not None
+    assert made.staging.base_info.warning == ""
     git = own(desk)
     assert git.log("skilld/staging") == ["skilld(release): say p1", "Current state: release/SKILL.md"]
     assert git.git("log", "-1", "--format=%an <%ae> %cn", "main") == "Pat Person <pat@example.org> Pat Person"
@@ -97,7 +97,7 @@ def test_the_persons_own_edits_are_kept_in_their_name(person: Person, desk: Desk
     desk.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("Keep the", "Always keep the"))
     landed = desk.accept("p1")
-    assert landed.way is CommitMethod.GIT
+    assert landed.method is CommitMethod.GIT
     expected = TEXT.replace("Keep the", "Always keep the").replace("- Tag", "- Do a dry run.\n- Tag")
     assert person.skill.read_text() == expected
     assert own(desk).git("log", "--format=%an: %s", "main").splitlines() == [
@@ -184,7 +184,7 @@ def test_a_merge_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
     assert git.tip("main") == tip
     assert "<<<<<<<" in person.skill.read_text()
     git.git("merge", "--abort")
-    assert desk.accept("p1").way is CommitMethod.ANCHORS
+    assert desk.accept("p1").method is CommitMethod.ANCHORS
 
 
 def test_why_finds_a_line(person: Person, desk: Desk, folder: Path) -> None:

@@ -107,12 +107,12 @@ def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -
 def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) -> None:
     made = made_new(desk)
     landed = desk.accept("n1")
-    assert (landed.way, landed.commit) == (CommitMethod.GIT, person.tip())
+    assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
     assert (person.root / NEW).read_text() == TEXT
     assert person.files_changed("HEAD^", "HEAD") == [NEW]
     assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat Person"
     assert person.git("status", "--porcelain") == ""
-    assert desk.accept("n1").way is CommitMethod.NOTHING
+    assert desk.accept("n1").method is CommitMethod.NOTHING
     assert desk.drop("n1").tip is None
     assert desk.seen("n1").seen is GitStatus.LANDED
     origin = find_origin(person.root / NEW, 9)
@@ -125,11 +125,11 @@ def test_reverting_removes_the_file_and_its_folder(person: Person, desk: Desk) -
     desk.accept("n1")
     desk.drop("n1")
     landed = desk.revert("n1")
-    assert landed.way is CommitMethod.GIT
+    assert landed.method is CommitMethod.GIT
     assert "This reverts commit" in person.git("log", "-1", "--format=%B")
     assert not (person.root / ".claude").exists()
     assert desk.seen("n1").seen is GitStatus.REVERTED
-    assert desk.revert("n1").way is CommitMethod.NOTHING
+    assert desk.revert("n1").method is CommitMethod.NOTHING
 
 
 def test_other_work_stays_staged(person: Person, desk: Desk) -> None:
@@ -137,11 +137,11 @@ def test_other_work_stays_staged(person: Person, desk: Desk) -> None:
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
-    assert desk.accept("n1").way is CommitMethod.ANCHORS
+    assert desk.accept("n1").method is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
     assert person.files_changed("HEAD^", "HEAD") == [NEW]
     assert person.git("log", "-1", "--format=%an %cn %at") == "skilld Pat Person 1767607200"
-    assert desk.revert("n1").way is CommitMethod.ANCHORS
+    assert desk.revert("n1").method is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
     assert person.files_changed("HEAD^", "HEAD") == [NEW]
     assert not (person.root / ".claude").exists()
@@ -292,11 +292,11 @@ def test_there_and_back_in_every_work_tree(
         person.write("staged.txt", "staged\n")
         person.git("add", "--sparse", "staged.txt")
     before = person.git("status", "--porcelain")
-    assert desk.accept("n1").way is way
+    assert desk.accept("n1").method is way
     assert (person.root / NEW).read_text() == TEXT
     assert (person.show(NEW) + "\n", person.git("status", "--porcelain")) == (TEXT, before)
     assert desk.seen("n1").seen is GitStatus.LANDED
-    assert desk.revert("n1").way is way
+    assert desk.revert("n1").method is way
     assert not (person.root / NEW).exists()
     assert person.git("status", "--porcelain") == before
     assert desk.seen("n1").seen is GitStatus.REVERTED
@@ -324,7 +324,7 @@ def test_amended_on_the_branch_it_comes_in_as_amended(person: Person, desk: Desk
     amended(person)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
-    assert desk.accept("n1").way is CommitMethod.ANCHORS
+    assert desk.accept("n1").method is CommitMethod.ANCHORS
     assert (person.root / NEW).read_text() == TEXT + "- Mine.\n"
     assert desk.seen("n1").note == EDITED_NOTE
 

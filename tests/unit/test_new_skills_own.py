@@ -49,7 +49,7 @@ def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) 
 
 def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, desk: Desk) -> None:
     made_new(desk)
-    assert desk.accept("n1").way is CommitMethod.GIT
+    assert desk.accept("n1").method is CommitMethod.GIT
     assert (person.root / NEW).read_text() == TEXT
     assert desk.seen("n1").seen is GitStatus.LANDED
     desk.drop("n1")

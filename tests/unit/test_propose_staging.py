@@ -28,8 +28,8 @@ def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, desk:
     assert person.git("log", "-1", "--format=%an <%ae> %cn %at %ct", STAGING) == (
         "skilld <skilld@localhost> skilld 1767607200 1767607200"
     )
-    assert made.line.base_info is not None
-    assert made.line.base_info.warning == ""
+    assert made.staging.base_info is not None
+    assert made.staging.base_info.warning == ""
 
 
 def test_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
@@ -146,7 +146,7 @@ def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, d
     assert "- one dry run." not in person.show()
     second = desk.made("p2", NEWS)
     assert person.tip(f"{STAGING}^") == tip
-    assert second.line.held_reason
+    assert second.staging.held_reason
 
 
 def test_an_amended_proposal_keeps_the_persons_words(person: Person, desk: Desk) -> None:
@@ -242,8 +242,8 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(perso
     desk.accept("p1")
     desk.drop("p1")
     made = desk.made("p2", NEWS)
-    assert made.line.base_info is not None
-    assert made.line.base_info.warning == "is based on feature, which has 2 commits not on main"
+    assert made.staging.base_info is not None
+    assert made.staging.base_info.warning == "is based on feature, which has 2 commits not on main"
     person.git("switch", "--quiet", "main")
     main = person.tip()
     desk.accept("p2")
@@ -257,7 +257,7 @@ def test_what_another_open_proposal_says_is_not_said_twice(person: Person, desk:
     desk.made("p2", below("- Push the tag.", "- Tell the team."))
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
     third = desk.made("p3", without("Keep the changelog short."))
-    assert (third.line.already_said, third.line.superseded) == ([], ["p2"])
+    assert (third.staging.already_said, third.staging.superseded) == ([], ["p2"])
     assert person.show(ref=STAGING).count("- Tell the team.") == 1
 
 
@@ -304,7 +304,7 @@ def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(pe
     person.git("switch", "--quiet", "main")
     second = desk.made("p2", below("- Push the tag.", "- Write the news."))
     third = desk.made("p3", below("- Tag the commit.", "- Sign it."))
-    assert second.line.held_reason
+    assert second.staging.held_reason
     assert desk.drop("p3").held_reason
     on_branch = person.git("rev-list", STAGING).splitlines()
     assert {first.commit, second.commit, third.commit} <= set(on_branch)
