@@ -143,14 +143,8 @@ def _group_voices(voices: Sequence[Voice]) -> list[list[Voice]]:
         if known is None:
             stems = content_stems(text)
             likely = _likely_groups(stems, by_stem.setdefault(place, {}))
-            known = next(
-                (
-                    at
-                    for at in likely
-                    if is_same_ask(stems, stems_of[at]) and is_same_with_negation(text, groups[at][0].record.rule)
-                ),
-                None,
-            )
+            near = (at for at in likely if is_same_ask(stems, stems_of[at]))
+            known = next((at for at in near if is_same_with_negation(text, groups[at][0].record.rule)), None)
             if known is None:
                 known = len(groups)
                 groups.append([])
