@@ -138,9 +138,13 @@ def plain_environment(home: Path) -> dict[str, str]:
     """
     kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(tuple(KEPT_PREFIXES))}
     identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in IDENTITY.items()}
-    git = {"GIT_CONFIG_GLOBAL": str(home / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
-    runtime = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home / ".runtime"), "GIT_ALLOW_PROTOCOL": "file"}
-    return {**kept, **identity, **git, **runtime}
+    git = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file"}
+    return {**kept, **identity, **git, **variables_of(home)}
+
+
+def variables_of(home: Path) -> dict[str, str]:
+    """Return what names a home: in these alone the environments of two tests differ."""
+    return {"HOME": str(home), "XDG_RUNTIME_DIR": f"{home}/.runtime", "GIT_CONFIG_GLOBAL": f"{home}/.gitconfig"}
 
 
 def furnish(home: Path) -> None:
@@ -266,9 +270,8 @@ def home(
     place = tmp_path_factory.getbasetemp() / f"home{next(_HOMES)}"  # mktemp looks through all that are there
     place.mkdir(mode=0o700)
     furnish(place)
-    for name, value in plain_environment(place).items():
-        if os.environ.get(name) != value:
-            monkeypatch.setenv(name, value)
+    for name, value in variables_of(place).items():
+        monkeypatch.setenv(name, value)
     FENCE.reached.clear()
     # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
     ago, slack = (MONTH, 60) if "unit" in request.path.parts else (0, 0)

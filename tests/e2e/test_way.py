@@ -20,16 +20,17 @@ import os, sys, threading
 
 _root = {root!r}
 _out = os.open(f"{out}/{{os.getpid()}}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-_seen = set()
+_seen = {{}}  # by id: the hash of code is a slow one
 
 def _note(frame, event, argument):
     code = frame.f_code
-    if event == "call" and code not in _seen and code.co_filename.startswith(_root):
-        _seen.add(code)
-        os.write(_out, f"{{code.co_filename[len(_root):]}} {{code.co_qualname}}\\n".encode())
+    if id(code) not in _seen:
+        _seen[id(code)] = code
+        if code.co_filename.startswith(_root):
+            os.write(_out, f"{{code.co_filename[len(_root):]}} {{code.co_qualname}}\\n".encode())
 
-sys.setprofile(_note)
-threading.setprofile(_note)
+sys.settrace(_note)
+threading.settrace(_note)
 """
 
 
