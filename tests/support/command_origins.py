@@ -72,9 +72,6 @@ def ssh(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> in
         return _plain([*client, line], cwd, environment)
 
 
-SSH_IS_REAL = bool(_SSHD and shutil.which("ssh") and shutil.which("ssh-keygen"))
-
-
 @contextmanager
 def _server() -> Iterator[list[str]]:
     """Run a server of one's own on a free port; gives the client's command."""

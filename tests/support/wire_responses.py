@@ -9,7 +9,6 @@ from typing import Any
 
 from support.wire import Asked, Call, Step, event_stream, person_words, thread_of
 
-_BY_MODEL = {"function_call", "custom_tool_call", "reasoning"}
 _numbers = itertools.count(1)
 
 

@@ -25,7 +25,6 @@ NOTES = Skill(
     "release-notes", Path("/shop/.claude/skills/release-notes/SKILL.md"), Source.PROJECT, Path("/shop"),
     ("claude-code",), FrontMatter("release-notes", "Writes the release notes of a version."),
 )  # fmt: skip
-SHIP = "commit this, push it and open a draft pull request"
 
 
 def _row(
@@ -47,17 +46,8 @@ def _row(
     )
 
 
-def _tasks(session: str, *tasks: str) -> Row:
-    given = tuple(Task(f"{session}:{n}", text) for n, text in enumerate(tasks))
-    return replace(_row(session, tasks[0]), tasks=given)
-
-
 def _judge(*rows: Row, text: str = "# Notes") -> Judgement:
     return judge(rows, [NOTES], {NOTES.path: text}, now=NOW)
-
-
-def _candidates(judged: Judgement) -> list[tuple[str, str, tuple[str, ...]]]:
-    return [(one.action, one.name, one.changes) for one in judged.candidates]
 
 
 def test_a_lasting_word_about_a_skill_in_use_extends_it() -> None:
