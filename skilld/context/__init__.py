@@ -30,6 +30,7 @@ __all__ = [
     "Scope",
     "Segment",
     "Surprise",
+    "agent_folder",
     "context_of",
     "contradictions",
     "find_duplicates",
@@ -74,7 +75,7 @@ def context_of(
         files=files,
         project=project,
         home=str(home),
-        own=_agent_folder(agent, Path(home), environment),
+        own=agent_folder(agent, Path(home), environment),
         version=parse_version(version),
         environment=environment,
         touched=tuple(normpath(join(project, path)) for path in touched_files),
@@ -91,7 +92,8 @@ def context_of(
     )
 
 
-def _agent_folder(agent: str, home: Path, environment: Mapping[str, str]) -> str:
+def agent_folder(agent: str, home: Path, environment: Mapping[str, str]) -> str:
+    """Return the folder of an agent's own settings and instructions; "" for an unknown agent."""
     if agent == "opencode":  # ADAPTERS has its data folder
         return join(environment.get("XDG_CONFIG_HOME") or join(str(home), ".config"), "opencode")
     return str(agent_homes(ADAPTERS[agent].INFO, home, environment)[0]) if agent in ADAPTERS else ""

@@ -179,16 +179,12 @@ def drifts(kept: Mapping[str, Any]) -> Iterator[Drift]:
         }
         if not versions:
             continue
-        newest = max(versions, key=_version_order)
+        newest = max(versions, key=lambda version: [int(number) for number in re.findall(r"\d+", version)[:4]])
         now, before = versions.pop(newest), RecordKinds()
         for each in versions.values():
             before.add(each)
         found = [*_new_kinds(agent, newest, now, before), *_missing_kinds(agent, newest, now, before)]
         yield from sorted(found, key=lambda each: -each.share)[:_MAX_SAMPLES]
-
-
-def _version_order(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)[:4]]
 
 
 def _new_kinds(agent: str, version: str, now: RecordKinds, before: RecordKinds) -> Iterator[Drift]:

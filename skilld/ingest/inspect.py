@@ -207,11 +207,8 @@ def guess_agent(path: Path) -> str | None:
         if owner != path and adapter.is_transcript(owner):
             return name
     # By the names of store and file alone: the agent's folder may have been moved.
-    return next((name for name, it in ADAPTERS.items() if it.is_transcript(path) and _has_store(path, it)), None)
-
-
-def _has_store(path: Path, adapter: Adapter) -> bool:
-    return bool(set(adapter.INFO.stores) & set(path.parts))
+    named = {name: it for name, it in ADAPTERS.items() if not set(it.INFO.stores).isdisjoint(path.parts)}
+    return next((name for name, it in named.items() if it.is_transcript(path)), None)
 
 
 def _count_events(path: Path, adapter: Adapter) -> int:

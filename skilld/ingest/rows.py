@@ -41,7 +41,7 @@ def open_database(
     still = not _is_in_use(path)
     try:
         with closing(_connect(path, seconds, still=still)) as db:
-            query = next((query for query in queries if _has_tables(db, query)), None)
+            query = next((q for q in queries if all(q.tables[name] <= _columns(db, name) for name in q.tables)), None)
             if query is None:
                 raise UnreadableError(0, "its tables do not match any version that skilld supports", str(path))
             db.execute("BEGIN")
@@ -90,10 +90,6 @@ def _allow_json_functions(db: sqlite3.Connection) -> None:
         if "unsafe use of json_" not in str(error):
             raise
         db.execute("PRAGMA trusted_schema = ON")
-
-
-def _has_tables(db: sqlite3.Connection, query: Query) -> bool:
-    return all(columns <= _columns(db, table) for table, columns in query.tables.items())
 
 
 def _columns(db: sqlite3.Connection, table: str) -> set[str]:

@@ -13,8 +13,7 @@ from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import agent_homes
-from skilld.context import Context, LoadedFile, context_of
+from skilld.context import Context, LoadedFile, agent_folder, context_of
 from skilld.context import Scope as FileScope
 from skilld.context.disk import Disk, FileText
 from skilld.context.markup import split_front_matter, without_comments
@@ -309,9 +308,7 @@ def _personal_targets(session: WorkingSession, context: Context) -> list[SkillRe
         return refs[:1]
     if found or session.agent not in ADAPTERS:
         return []
-    own = agent_homes(ADAPTERS[session.agent].INFO, session.home, session.environment)[0]
-    if session.agent == "opencode":  # ADAPTERS has its data folder
-        own = Path(session.environment.get("XDG_CONFIG_HOME") or session.home / ".config") / "opencode"
+    own = Path(agent_folder(session.agent, session.home, session.environment))
     path = own / _NATIVE_NAMES.get(session.agent, _SHARED_NAME)
     there, name = os.path.lexists(path), _display_name(str(path), session.home, "~/")
     real = _blank_file(path, session.home.resolve()) if there else str(own.resolve() / path.name)

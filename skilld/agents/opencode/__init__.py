@@ -204,7 +204,9 @@ class Parser:
 
     def _on_prompt(self, message: Mapping[str, Any], parts: list[Mapping[str, Any]], span: Span) -> Iterator[Event]:
         """Yield the turn of a prompt, or the reason why it is none."""
-        own = [part for part in parts if part.get("type") == "text" and not _is_added(part)]
+        own = [
+            part for part in parts if part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored"))
+        ]
         text = "\n".join(string(part.get("text")) for part in own)
         if not parts:
             return
@@ -293,10 +295,6 @@ def _outcome(part: Mapping[str, Any]) -> ToolOutcome | None:
         return ToolOutcome.INTERRUPTED
     code = mapping(read_object(string(part.get("metadata")))).get("exit") if outcome is ToolOutcome.OK else None
     return ToolOutcome.FAILED if isinstance(code, int) and code else outcome
-
-
-def _is_added(part: Mapping[str, Any]) -> bool:
-    return bool(part.get("synthetic") or part.get("ignored"))
 
 
 def _is_headless(message: Mapping[str, Any]) -> bool:

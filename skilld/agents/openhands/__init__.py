@@ -59,14 +59,6 @@ def _facts(path: PurePath, read: ReadFile) -> Facts:
     return Facts(path.parent.name, string(value(state, "workspace.working_dir")) or None, skills=skills)
 
 
-def _owner(path: PurePath) -> PurePath:
-    return path.parent.parent / _STATE if path.parent.name == _EVENTS.folder else path
-
-
-def _reason(record: Record) -> str:
-    return string(record.get("rejection_reason"))
-
-
 _USER_MESSAGE = {"kind": "MessageEvent", "source": "user"}
 FORMAT = Format(
     "openhands",
@@ -81,7 +73,7 @@ FORMAT = Format(
         ),
         RecordKind(
             Role.PROMPT, {"kind": "UserRejectObservation", "rejection_source": ("user", "\0none")},
-            words=_reason, key="id", how=How.REJECTION, why="refused",
+            words=lambda record: string(record.get("rejection_reason")), key="id", how=How.REJECTION, why="refused",
         ),
         RecordKind(Role.NOTHING, {"kind": ANY}),
     ),
@@ -101,7 +93,7 @@ INFO = AgentInfo(
     suffixes=(".json",),
     session_place=_STATE,
     gather=gather,
-    owner=_owner,
+    owner=lambda path: path.parent.parent / _STATE if path.parent.name == _EVENTS.folder else path,
     asked_for=True,
     project_skills=(".agents/skills", ".openhands/skills", ".openhands/microagents"),
     user_skills=(".agents/skills",),
