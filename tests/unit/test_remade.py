@@ -39,7 +39,7 @@ SAYS_MORE = Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Name the reviewer
 class Stub:
     """A model that answers every question for an edit with the same operation."""
 
-    name, together, sure = "stub/model", True, 0.5
+    name, edits_together, min_confidence = "stub/model", True, 0.5
 
     def __init__(self, answer: Operation) -> None:
         self.answer = answer
