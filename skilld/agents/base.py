@@ -161,7 +161,7 @@ class Parser(Protocol):
 
         `end` is the end of the last line fed. The offset is `end`, or the start of the first line that still waits for
         its outcome: reading that line again yields the same events, and turn keys make repeats harmless. The state is
-        bounded, serialisable as JSON, and holds nobody's words, only ids, names, paths and counts.
+        bounded, serializable as JSON, and holds nobody's words, only ids, names, paths and counts.
         """
 
 

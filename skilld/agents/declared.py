@@ -121,7 +121,7 @@ class Format:
     `kinds` are tried in order. `subagent` matches the head of a session without a person. A skill is in use if a call
     of one of `skills` (tool -> place of the name in its input) succeeded; `skill_file` finds its SKILL.md in the
     result. `shows` are tools that show files, with the place of their paths. `own_skills` says that skills of a
-    headless run within a person's session are recognised and left out. `questions` are the tools that ask the person.
+    headless run within a person's session are recognized and left out. `questions` are the tools that ask the person.
     `refused` are prefixes of the results of calls that the person refused. `facts` reads other files of the session,
     `name` derives a session's id from its path. `listed` says that prompts count only if the client's list has them; if
     False, that applies only to unattended sessions. `shape` unwraps the record, as from a row.

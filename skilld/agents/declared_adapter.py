@@ -17,7 +17,7 @@ from skilld.types import Span, ToolEvent
 class DeclaredAdapter:
     """The adapter of an agent with a declared format.
 
-    `transcript` recognises its transcripts by their paths, if INFO has no `session_place`. `entries` reads the client's
+    `transcript` recognizes its transcripts by their paths, if INFO has no `session_place`. `entries` reads the client's
     list of what was typed; `joins` and `optional` are as for `ProvingParser`; `reads` is a parser of its own, if the
     format is not enough.
     """

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AgentProgram:
-    """How one agent is recognised among processes. Names and packages are in lower case."""
+    """How one agent is recognized among processes. Names and packages are in lower case."""
 
     title: str
     names: tuple[str, ...]

@@ -146,7 +146,7 @@ class Project:
 
     @cached_property
     def manifests(self) -> str:
-        """The text of all manifests, with names normalised."""
+        """The text of all manifests, with names normalized."""
         return "\n".join(self.texts_of(_MANIFESTS)).casefold().replace("_", "-")
 
     def is_ignored(self, path: str) -> bool:

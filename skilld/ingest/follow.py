@@ -232,7 +232,7 @@ class Follower:
     def _find_renamed(self, agent: str, path: Path) -> StoredFile | None:
         facts = _source(agent).facts(path)
         for file in self._rows.same_file(facts):
-            # Inodes are reused soon. A file that was read is recognised by its first bytes, others by name or age.
+            # Inodes are reused soon. A file that was read is recognized by its first bytes, others by name or age.
             same = (
                 file.cursor
                 or Path(file.path).name == path.name

@@ -14,7 +14,7 @@ from skilld.files import read_regular
 # The texts of the prompt templates that a session can use.
 #
 # Some clients log a template as if it had been typed; only its file shows that it was not. Files are read as they are
-# now: a template that was changed or deleted since is not recognised. The adapter says where templates are.
+# now: a template that was changed or deleted since is not recognized. The adapter says where templates are.
 
 _MAX_TEMPLATE = 64 * 1024  # bytes of one template
 _MAX_FILES = 500

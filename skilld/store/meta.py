@@ -52,7 +52,7 @@ class Meta(Table):
         return default if value is None else json.loads(value)
 
     def set(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON is Any
-        """Store a value, which must be serialisable as JSON, under `key`."""
+        """Store a value, which must be serializable as JSON, under `key`."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
     def paused(self, now: float) -> bool:

@@ -152,7 +152,7 @@ def _file(row: sqlite3.Row) -> StoredFile:
     return StoredFile(row["id"], row["agent"], row["path"], cursor, parser, *known)
 
 
-# In place of a batch id: said before skilld was installed, so kept only to recognise copies.
+# In place of a batch id: said before skilld was installed, so kept only to recognize copies.
 BEFORE_SKILLD = "before"
 
 

@@ -1,6 +1,6 @@
 """Decides from raw bytes which lines of a Claude Code transcript need no parsing.
 
-Only shapes that the clients write are recognised: the result of one tool, one block of the agent's, or a record of a
+Only shapes that the clients write are recognized: the result of one tool, one block of the agent's, or a record of a
 sort without content, each alone in its line. Everything else, and whatever looks like two records in one line or like a
 person's words, must be parsed. tests/unit/test_skim.py checks that this changes no turn.
 """
@@ -110,7 +110,7 @@ class Calls(dict[str, str]):
 
 
 class LineFilter:
-    """Recognises the plain lines of one transcript; `calls` are the agent's, to which new ones are added.
+    """Recognizes the plain lines of one transcript; `calls` are the agent's, to which new ones are added.
 
     A record usually starts with the same session, folder and version as the one before: equal bytes are not matched
     again, which takes a fifth of the time.

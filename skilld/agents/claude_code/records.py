@@ -109,5 +109,5 @@ class Record:
 
 
 def digest(text: str) -> str:
-    """Return a short hash of a text, to recognise it without keeping it."""
+    """Return a short hash of a text, to recognize it without keeping it."""
     return sha256(text.encode(errors="replace")).hexdigest()[:12]

@@ -59,7 +59,7 @@ _CLIENT_OPENINGS = _compile_openings(
         "plan": ("Implement the following plan:\n\n#",),
     }
 )
-# Texts that a person could also type: recognised by their words only if the client does not say who sent them.
+# Texts that a person could also type: recognized by their words only if the client does not say who sent them.
 _UNSIGNED_OPENINGS = _compile_openings(
     {
         # 2.1.45 and 2.1.49 queue a background task as JSON whose description the agent wrote.
@@ -95,7 +95,7 @@ _UNSIGNED_OPENINGS = _compile_openings(
 def typed_words(texts: Iterable[str], *, signed: bool, bare: bool = False) -> TypedWords | str:
     """Return what a person typed in these text blocks, or the reason why nobody did.
 
-    `signed`: the record says that a human sent it; then only the client's own wrappers are recognised by their words.
+    `signed`: the record says that a human sent it; then only the client's own wrappers are recognized by their words.
     `bare`: a command may be written as typed, without wrappers; also possible if nothing is signed.
     """
     openings = _CLIENT_OPENINGS if signed else _CLIENT_OPENINGS + _UNSIGNED_OPENINGS

@@ -53,7 +53,7 @@ def _slash_skill(record: Record) -> Use | None:
 
 
 class GrokParser(DeclaredParser):
-    """Parses one session, and recognises which run of the client wrote an event."""
+    """Parses one session, and recognizes which run of the client wrote an event."""
 
     def __init__(self, declared: Format, path: PurePath, state: Mapping[str, Any]) -> None:
         """Resume from a checkpoint's state."""

@@ -3,7 +3,7 @@
 Seen: 1.16.0. Nothing marks `--headless`, and there is no list of what was typed. A conversation counts if something in
 it shows that a person was there: a policy that asks before acting, a pause or a refusal, a prompt while the agent was
 working, or one sooner after a reply than the client takes to start (15 s measured; 2 are required). What a script adds
-to such a conversation later cannot be recognised.
+to such a conversation later cannot be recognized.
 """
 
 from __future__ import annotations
