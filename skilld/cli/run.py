@@ -8,14 +8,14 @@ import os
 import signal
 import sys
 import time
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
 from skilld.cli.common import Progress
-from skilld.errors import Exit, SkilldError
+from skilld.errors import Exit
 from skilld.files import first_program
 from skilld.text import pluralize
 
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         if setup.ask_once(settings, where.settings_file):
             origin, settings = _load_settings(where)
     settings_cache.store_settings(store, settings, origin)
-    engine = Engine(store, settings, common.host(umask=umask), time.time(), _redactor_or_none())
+    engine = Engine(store, settings, common.host(umask=umask), time.time(), _redact)
     store.words.forget_old(time.time())
     try:
         return _follow(engine, where, arguments, new_here=new_here)
@@ -125,12 +125,14 @@ def _load_settings(where: Places) -> tuple[str, Settings]:
     return settings_origin(where.settings_file, os.environ), common.settings()
 
 
-def _redactor_or_none() -> Callable[[str], str] | None:
-    """Return the redactor; None if it cannot be loaded, which every batch will report."""
-    try:
-        return common.redactor()
-    except SkilldError:
-        return None
+def _redact(text: str) -> str:
+    """Redact the words of a turn. The rules take 0.9 MB and are loaded with the first turn, not at start."""
+    return _load_redactor()(text)
+
+
+@cache
+def _load_redactor() -> Callable[[str], str]:
+    return common.redactor()
 
 
 def _is_journald_reading() -> bool:

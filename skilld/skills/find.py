@@ -304,9 +304,10 @@ def _configs_around(path: Path) -> Iterator[ProjectConfig]:
     if len(path.parts) > _MAX_DEPTH:
         raise SkilldError("Skipped", f"{path} is nested more than {_MAX_DEPTH} folders deep")
     for folder in (path, *path.parents):
-        if os.path.lexists(folder / PROJECT_CONFIG):
+        # Strings: this runs for every turn, and joining paths as objects took half of its time.
+        if os.path.lexists(f"{folder}/{PROJECT_CONFIG}"):
             yield _read_config(folder)
-        if os.path.lexists(folder / ".git"):
+        if os.path.lexists(f"{folder}/.git"):
             return
 
 
