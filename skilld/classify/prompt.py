@@ -121,7 +121,7 @@ def repeats(said: Sequence[str], rules: Sequence[str]) -> Prompt:
     return Prompt(load_text("repeat_system"), "\n\n".join([*parts, load_text("repeat_question")]))
 
 
-def matters(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
+def relevance(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
     """Ask which rules could matter in a session; its `work` and the rules are redacted, the rules numbered from 1."""
     shown = {
         "work": "\n".join(map(as_data, work)),
@@ -131,14 +131,14 @@ def matters(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
     return Prompt(load_text("matter_system"), "\n\n".join([*parts, load_text("matter_question")]))
 
 
-def spare(parts: Sequence[tuple[int, str]]) -> Prompt:
+def spare_parts(parts: Sequence[tuple[int, str]]) -> Prompt:
     """Ask which parts of a file are not needed; they are redacted and numbered from 1, while 0 is only shown."""
     lines = "\n".join(as_data({"number": number, "text": text} if number else {"text": text}) for number, text in parts)
     shown = (f"<file>\n{lines}\n</file>", load_text("spare_question"))
     return Prompt(load_text("spare_system"), "\n\n".join(shown))
 
 
-def fits(work: str, skills: Sequence[str]) -> Prompt:
+def skill_fit(work: str, skills: Sequence[str]) -> Prompt:
     """Ask which skills fit a piece of work; all texts are redacted, the skills numbered from 1."""
     lines = "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(skills, 1))
     shown = (f"<skills>\n{lines}\n</skills>", f"<work>\n{as_data(work)}\n</work>", load_text("fit_question"))

@@ -88,9 +88,9 @@ def exceeded(text: str, limits: Sequence[Ceiling], count: Callable[[str], int]) 
             yield one, found
 
 
-def describe_exceeded(before: str, after: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> str:
-    """Describe the ceiling that a file exceeds by growing; "" if it exceeds none or shrinks."""
+def excess_reason(before: str, after: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> str | None:
+    """Return which ceiling a file exceeds by growing; None if it exceeds none or shrinks."""
     for one, found in exceeded(after, [one for one in limits if one.holds], count):
         if found > size(before, one.unit, count):
             return f"the file would have {found:,} {one.unit.value} (limit {one.most:,}): {one.what}"
-    return ""
+    return None

@@ -140,10 +140,10 @@ class _Resolver:
                     ImportRules(_MAX_HOPS, self._refusal, markup.RICH_SYNTAX, visible_segments, _BINARY_SUFFIXES),
                 )
 
-    def _refusal(self, file: LoadedFile, path: str, real: str) -> str:
+    def _refusal(self, file: LoadedFile, path: str, real: str) -> str | None:
         free = file.scope in {Scope.PERSONAL, Scope.MANAGED} or within(file.path, self.where.own) or self.consent
         if free or all(within(one, self.where.project) for one in (path, real if self.is_new else path)):
-            return ""
+            return None
         return "is not loaded because it is outside the working folder and you have not approved that in Claude Code"
 
     def _add_rules(self, folder: str, base: str, below: str = "", *, personal: bool = False) -> None:

@@ -53,13 +53,13 @@ def _add_project_files(found: Resolution) -> list[str]:
 def _add_file(found: Resolution, path: str, scope: Scope, folder: str = "", paths: tuple[str, ...] = ()) -> None:
     where = found.where
 
-    def refuses(_: LoadedFile, path: str, real: str) -> str:
+    def refusal(_: LoadedFile, path: str, real: str) -> str | None:
         top = where.root or where.project
-        return "" if within(path, top) and within(real, top) else "is not loaded because it is outside the project"
+        return None if within(path, top) and within(real, top) else "is not loaded because it is outside the project"
 
     file = found.add(path, scope, folder=folder, paths=paths)
     if file:
-        add_imports(found, file, ImportRules(_MAX_HOPS, refuses, markup.BRACKETED_SYNTAX))
+        add_imports(found, file, ImportRules(_MAX_HOPS, refusal, markup.BRACKETED_SYNTAX))
 
 
 def _add_rules(found: Resolution, folder: str, suffix: str, base: str = "") -> None:

@@ -63,11 +63,11 @@ def _settings(where: Workspace, folder: str) -> dict[str, object]:
 def _add_file(found: Resolution, path: str, scope: Scope, folder: str = "", *, links: bool = False) -> None:
     where = found.where
 
-    def refuses(file: LoadedFile, path: str, real: str) -> str:
+    def refusal(file: LoadedFile, path: str, real: str) -> str | None:
         top = dirname(file.path) if file.scope is Scope.PERSONAL else where.root or where.project
         inside = within(path, top) and (links or within(real, where.files.real(top)))
-        return "" if inside else "is not loaded because it is outside the allowed folders"
+        return None if inside else "is not loaded because it is outside the allowed folders"
 
     file = found.add(path, scope, folder=folder)
     if file:
-        add_imports(found, file, ImportRules(_MAX_HOPS, refuses, markup.BARE_SYNTAX))
+        add_imports(found, file, ImportRules(_MAX_HOPS, refusal, markup.BARE_SYNTAX))

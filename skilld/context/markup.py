@@ -178,12 +178,12 @@ def _split_commas(text: str) -> list[str]:
 class ImportRules:
     """One agent's rules for imports: how deep they go (`hops`), and which are refused.
 
-    `refuses` takes the importing file, a path and its real path, and returns why it is not loaded (a clause), or "".
+    `refusal` takes the importing file, a path and its real path, and returns why it is not loaded (a clause), or None.
     Names that end in one of `passes_over` are not imports.
     """
 
     hops: int
-    refuses: Callable[[LoadedFile, str, str], str]
+    refusal: Callable[[LoadedFile, str, str], str | None]
     syntax: Syntax
     view: View = plain_segments
     passes_over: tuple[str, ...] = ()
@@ -198,11 +198,11 @@ def add_imports(found: Resolution, file: LoadedFile, rules: ImportRules) -> None
         if there is None:
             why = _dead_reason(found, one, path, file, rules)
         elif there.real in found.real_paths:
-            why = ""
+            why = None
         elif rules.hops == 0:
             why = "is not loaded because imports are nested too deeply"
         else:
-            why = rules.refuses(file, path, there.real)
+            why = rules.refusal(file, path, there.real)
             if not why:
                 on_use = file.base if file.loaded is LoadTime.ON_USE else ""
                 inner = found.add(path, file.scope, view=rules.view, folder=on_use, paths=file.paths, via=file.path)
@@ -212,12 +212,12 @@ def add_imports(found: Resolution, file: LoadedFile, rules: ImportRules) -> None
             found.add_surprise(Kind.DEAD, file.path, f"@{one.name} {why}", line=one.line)
 
 
-def _dead_reason(found: Resolution, one: Import, path: str, file: LoadedFile, rules: ImportRules) -> str:
+def _dead_reason(found: Resolution, one: Import, path: str, file: LoadedFile, rules: ImportRules) -> str | None:
     if one.trimmed_name != one.name and not rules.syntax.trims:
         bare = resolve_path(one.trimmed_name, dirname(file.path), found.where.home)
         if found.where.files.read(bare):
             return f"is not loaded because its name is followed directly by '{one.name[len(one.trimmed_name) :]}'"
-    return "does not exist" if one.looks_like_file and not found.where.files.exists(path) else ""
+    return "does not exist" if one.looks_like_file and not found.where.files.exists(path) else None
 
 
 def _visible_lines(file: LoadedFile) -> list[str]:

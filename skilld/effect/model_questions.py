@@ -57,7 +57,7 @@ def with_repeats(session: PastSession, shown: SessionExcerpt, backend: Backend, 
     if not said or not lines or not isinstance(backend, Model):
         return session
     try:
-        pairs = backend.repeats([one.quote for one in said], _redacted_rules(lines, redact))
+        pairs = backend.find_repeats([one.quote for one in said], _redacted_rules(lines, redact))
     except SkilldError:
         return session
     repeats, added = [], dict.fromkeys(session.said)
@@ -74,7 +74,7 @@ def with_relevance(session: PastSession, shown: SessionExcerpt, backend: Backend
     if not work or not lines or not isinstance(backend, Model):
         return session
     try:
-        numbers = set(backend.matters(work, _redacted_rules(lines, redact)))
+        numbers = set(backend.find_relevant(work, _redacted_rules(lines, redact)))
     except SkilldError:
         return session
     keys = [(number in numbers, rule_key(line.text)) for number, line in enumerate(lines, 1)]

@@ -232,7 +232,7 @@ class _RemedyDrafter:
         update = replace(self._update(text, Kind.CORRECTION), section=heading)
         composed = compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, self._context.redact)
         gone = self._deletion(source, self._rule)
-        if gone is None or self._known_reason(update, ref.path):
+        if gone is None or self._is_known(update, ref.path):
             return None
         whole, linked = split_edits(self._proposal(remedy, target, composed, why), [(source.ref, gone.operations)])
         return whole if whole.also and not linked else None
@@ -254,12 +254,12 @@ class _RemedyDrafter:
     ) -> Proposal | None:
         update = self._update(change, kind)
         composed = check_edit(operations, [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
-        return None if self._known_reason(update, loaded.ref.path) else self._proposal(remedy, loaded, composed, "")
+        return None if self._is_known(update, loaded.ref.path) else self._proposal(remedy, loaded, composed, "")
 
-    def _known_reason(self, update: Update, path: str) -> str:
+    def _is_known(self, update: Update, path: str) -> bool:
         around, session = self._context, self._repeats[-1].session
         standing = [one for one in around.proposals.values() if one.state is State.OPEN]
-        return known_reason(update, path, session, standing, around.decided)
+        return known_reason(update, path, session, standing, around.decided) is not None
 
     def _update(self, change: str, kind: Kind) -> Update:
         return Update(1, "", change, "", kind, 1, self._quotes[-1] if self._quotes else "")

@@ -61,9 +61,9 @@ class SessionMessages:
         return self._read[transcript.path]
 
 
-def _opt_out_reason(session: Session) -> str:
+def _opt_out_reason(session: Session) -> str | None:
     try:
-        return session_opt_out(session.cwd or None) or ""
+        return session_opt_out(session.cwd or None)
     except SkilldError as error:
         return str(error)
 

@@ -39,13 +39,13 @@ _OFFERED_KEY = "evals_offered"  # in the store's meta: the cases already written
 class CaseFiles:
     """The two files that may hold the cases of a skill.
 
-    `why_own` says why new cases go to the one in skilld's own data; empty if they go next to the skill.
+    `why_own` says why new cases go to the one in skilld's own data; None if they go next to the skill.
     """
 
     skill: Skill
     beside: Path
     own: Path
-    why_own: str
+    why_own: str | None
 
     @property
     def goes_to(self) -> Path:
@@ -69,7 +69,9 @@ def case_files(skill: Skill, allowed: Collection[TargetKind], *, into_repository
     return CaseFiles(skill, beside, own, _own_data_reason(skill, beside, allowed, into_repository=into_repository))
 
 
-def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool) -> str:
+def _own_data_reason(
+    skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool
+) -> str | None:
     if skill.source is Source.PLUGIN:
         return "the skill belongs to a plugin"
     if TargetKind.EVALS not in allowed:
@@ -79,14 +81,12 @@ def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind]
     try:
         remote = open_repo(skill.path.parent).remote
     except NotTrackedError:
-        return ""  # it goes to skilld's own repository, which is never pushed
+        return None  # it goes to skilld's own repository, which is never pushed
     except SkilldError:
         return "the skill's repository cannot be read"
-    return (
-        "the repository has a remote; to propose the cases there, use --into-repository"
-        if remote and not into_repository
-        else ""
-    )
+    if into_repository or not remote:
+        return None
+    return "the repository has a remote; to propose the cases there, use --into-repository"
 
 
 def load_cases(store: Store, place: CaseFiles) -> list[CaseToRun]:

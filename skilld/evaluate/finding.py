@@ -96,7 +96,7 @@ def judge(files: Sequence[TaskFile], make: Callable[[], Backend]) -> Iterator[Ju
                 asked = skills_to_ask(file.skills, found)
                 try:
                     found = model_recommendations(
-                        backend.fits(task.text, [skill_summary(one, found) for one in asked]), asked, found
+                        backend.find_fitting(task.text, [skill_summary(one, found) for one in asked]), asked, found
                     )
                 except NoAnswerError:
                     answered = False

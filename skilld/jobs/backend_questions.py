@@ -50,7 +50,7 @@ def find_redundancy(job: FindRedundancy, redact: Callable[[str], str]) -> Redund
     if not isinstance(backend, Model):
         return RedundancyResult(outcome=Outcome.NOTHING, model=backend.name)
     try:
-        named = backend.spare([*zip(job.numbers, map(redact, job.parts), strict=True)])
+        named = backend.find_spare_parts([*zip(job.numbers, map(redact, job.parts), strict=True)])
     except SkilldError as error:
         return RedundancyResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
     same = {str(number): other for number, other, text in named if not text}
@@ -64,7 +64,7 @@ def match_skills(job: MatchSkills, redact: Callable[[str], str]) -> MatchResult:
     if not isinstance(backend, Model):
         return MatchResult(outcome=Outcome.NOTHING, model=backend.name)
     try:
-        numbers = backend.fits(redact(job.text), [redact(one) for one in job.skills])
+        numbers = backend.find_fitting(redact(job.text), [redact(one) for one in job.skills])
     except SkilldError as error:
         return MatchResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
     return MatchResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))

@@ -28,13 +28,13 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
 
 def known_reason(
     update: Update, path: str, session_id: str, open_proposals: Sequence[Proposal], decided: Sequence[PastDecision]
-) -> str:
-    """Return why an update for the skill at `path` must not be proposed again; empty if it may."""
+) -> str | None:
+    """Return why an update for the skill at `path` must not be proposed again; None if it may."""
     proposal, rest = match_open_proposal(update, path, open_proposals)
     if proposal is not None and not rest:
         return f"the open proposal {proposal.id} already says this"
     against = decision_against(update, path, session_id, decided)
-    return f"it was {against.state} earlier" if against is not None else ""
+    return f"it was {against.state} earlier" if against is not None else None
 
 
 def decision_against(

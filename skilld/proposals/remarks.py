@@ -214,11 +214,11 @@ def _describe_successor(store: Store, proposal: Proposal) -> str:
 
 def describe_decision(store: Store, proposal: Proposal) -> list[str]:
     """Return sentences about the decision on a proposal: what it left open, why, by whom, what was said since."""
-    of = (_describe_successor, describe_remainder, rejection_reason, describe_repeat, describe_doubt)
+    of = (_describe_successor, describe_remainder, describe_rejection, describe_repeat, describe_doubt)
     return [told for one in of if (told := one(store, proposal))]
 
 
-def rejection_reason(store: Store, proposal: Proposal) -> str:
+def describe_rejection(store: Store, proposal: Proposal) -> str:
     """Return the person's reason for a rejection; empty if they gave none."""
     why = store.proposals.decision_reason(proposal.id) if proposal.state is State.REJECTED else ""
     return f"rejected; your reason: {why}" if why else ""

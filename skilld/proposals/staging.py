@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from skilld.context.ceilings import ceilings, describe_exceeded
+from skilld.context.ceilings import ceilings, excess_reason
 from skilld.edit.derive_operations import operations_between
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs
@@ -148,16 +148,18 @@ def stage(
     return True
 
 
-def _too_large_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int) -> str:
-    """Return which ceiling the file would exceed with this edit and the other open ones; empty if none."""
+def _too_large_reason(
+    proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int
+) -> str | None:
+    """Return which ceiling the file would exceed with this edit and the other open ones; None if none."""
     if proposal.target is TargetKind.EVALS:  # no agent loads it
-        return ""
+        return None
     limits = ceilings(
         (proposal.agent, *proposal.agents), is_skill=proposal.target is TargetKind.SKILL, tokens=most_tokens
     )
     data = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) if tracked.repo.head else None
     if data is None and not proposal.creates:
-        return ""
+        return None
     before = data or b""
     for other in others:
         if other.path == proposal.path:
@@ -166,8 +168,8 @@ def _too_large_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence
     try:
         after = Edit(proposal)(before)
     except SkilldError:
-        return ""
-    return describe_exceeded(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count_tokens)
+        return None
+    return excess_reason(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count_tokens)
 
 
 def _count_tokens(text: str) -> int:

@@ -41,7 +41,7 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     if proposal.state is not State.ACCEPTED:
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
     why = remove_commit(proposal, removed)
-    done = "" if not why else f"Its commit was reverted, not removed, because {why}."
+    done = why and f"Its commit was reverted, not removed, because {why}."
     commit = revert(proposal, removed, private_repositories()).commit if why else ""
     current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
     try:
@@ -59,8 +59,8 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     return DecisionReport(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
 
 
-def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str:
-    """Move the branch from the commit that brought a proposal in to its parent; return why not, or an empty string.
+def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str | None:
+    """Move the branch from the commit that brought a proposal in to its parent; return why not, or None.
 
     Raises RefusedError as `revert` does, if nothing can be done in that work tree.
     """
@@ -70,7 +70,7 @@ def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str:
         return why or _move_branch_back(work_tree, proposal, commit) if commit else why
 
 
-def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | None) -> str:
+def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | None) -> str | None:
     repo = work_tree.repo
     if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
         return "no commit contains only this proposal"
@@ -85,10 +85,10 @@ def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | N
         return "the work tree has uncommitted changes"
     if other := _other_holder(repo, commit.oid):
         return f"{other} contains it too"
-    return ""
+    return None
 
 
-def _other_holder(repo: Repo, commit: str) -> str:
+def _other_holder(repo: Repo, commit: str) -> str | None:
     """Return what else contains a commit: a ref, or another work tree. The staging branch is rebuilt without it."""
     form = f"--contains={commit}", "--format=%(refname)"
     names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
@@ -102,11 +102,11 @@ def _other_holder(repo: Repo, commit: str) -> str:
         detached = objects.read_commit(repo.git, head) if not head.startswith("refs/") else None
         if has_branch or (detached and refs.is_reachable(repo.git, commit, detached.oid)):
             return f"the worktree {work_tree}"
-    return ""
+    return None
 
 
-def _move_branch_back(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
-    """Restore the files as they were before the commit, then move the branch; return why neither changed, or empty."""
+def _move_branch_back(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str | None:
+    """Restore the files as they were before the commit, then move the branch; return why neither changed, or None."""
     repo, parent = work_tree.repo, commit.parents[0]
     done = work_tree.person.call("read-tree", "-m", "-u", commit.oid, parent)
     if done.status:
@@ -117,4 +117,4 @@ def _move_branch_back(work_tree: Worktree, proposal: Proposal, commit: Commit) -
     except SkilldError:
         work_tree.person.run("read-tree", "-m", "-u", parent, commit.oid)
         return "its branch has moved or is locked"
-    return ""
+    return None

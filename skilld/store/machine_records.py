@@ -35,7 +35,7 @@ class MachineRecords(Table):
         self._db.execute("DELETE FROM elsewhere")
         self._db.executemany("INSERT INTO elsewhere VALUES (?, ?, ?, ?, ?)", map(astuple, rows))
 
-    def unwanted(self) -> list[tuple[str, str, str, str]]:
+    def rejections(self) -> list[tuple[str, str, str, str]]:
         """Return (path, state, rule, quote) of what another machine rejected or reverted and this one never had."""
         rows = self._db.execute(
             "SELECT path, record FROM elsewhere WHERE what = 'decided' AND path != '' AND here = ''"

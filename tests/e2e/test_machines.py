@@ -102,7 +102,7 @@ def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_g
     third = desk.machine("third")
     third.store.transcripts.record_activity("codex", "s1", cwd=str(third.clone.root), activity=1.0)
     third.sync()
-    assert third.store.machine_records.unwanted() == [
+    assert third.store.machine_records.rejections() == [
         (str(third.clone.root / "CLAUDE.md"), "rejected", PNPM, f"from now on: {PNPM}")
     ]
 

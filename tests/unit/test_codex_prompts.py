@@ -42,8 +42,8 @@ def test_accepting_a_plan_from_the_menu_is_no_turn() -> None:
 @pytest.mark.parametrize(
     ("kinds", "reason"),
     [
-        (["user.text"], ""),
-        (["user.text", "user.image"], ""),
+        (["user.text"], None),
+        (["user.text", "user.image"], None),
         (["environments.environment_context"], "injected"),
         (["agents_md.instructions", "environments.environment_context"], "injected"),
         (["user.text", "unknown"], "injected"),
@@ -54,7 +54,7 @@ def test_accepting_a_plan_from_the_menu_is_no_turn() -> None:
         ([""], "injected"),
     ],
 )
-def test_every_kind_of_a_message_counts(kinds: list[str], reason: str) -> None:
+def test_every_kind_of_a_message_counts(kinds: list[str], reason: str | None) -> None:
     assert kind_reason(kinds) == reason
 
 

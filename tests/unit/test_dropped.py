@@ -14,7 +14,13 @@ from skilld.proposals import staging
 from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.poll import PollSchedule, refresh
-from skilld.proposals.remarks import describe_standing, hours_left, is_on_staging, list_contradictions, rejection_reason
+from skilld.proposals.remarks import (
+    describe_rejection,
+    describe_standing,
+    hours_left,
+    is_on_staging,
+    list_contradictions,
+)
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
@@ -174,13 +180,13 @@ def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, sto
     offer(person, store, "p1")
     told = decide(store, get(store, "p1"), rejecting("not here"))
     assert "To undo it: skilld restore p1" in told.lines
-    assert rejection_reason(store, get(store, "p1")) == "rejected; your reason: not here"
+    assert describe_rejection(store, get(store, "p1")) == "rejected; your reason: not here"
     head = person.tip()
     store.proposals.add_evidence("p1", Evidence("agent:2", "p1, as I said"))
     assert [one.turn for one in get(store, "p1").evidence] == ["agent:1", "agent:2"]
     restore(store, get(store, "p1"))
     assert states(store) == {"p1": "open"}
-    assert rejection_reason(store, get(store, "p1")) == ""
+    assert describe_rejection(store, get(store, "p1")) == ""
     assert "- Dry run first." in person.show(ref=STAGING)
     assert person.tip() == head
 

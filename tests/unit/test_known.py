@@ -27,7 +27,7 @@ def test_what_an_open_proposal_says_is_not_proposed_again() -> None:
 
 
 def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
-    assert known_reason(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) == ""
+    assert known_reason(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) is None
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
     [
         ("s1", "put ticket numbers first from now on", "it was rejected earlier"),  # the same session
         ("s2", "always  the ticket\nnumber first!", "it was rejected earlier"),  # the same words
-        ("s2", "put ticket numbers first from now on", ""),  # said anew
+        ("s2", "put ticket numbers first from now on", None),  # said anew
     ],
 )
-def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, quote: str, why: str) -> None:
+def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, quote: str, why: str | None) -> None:
     assert known_reason(replace(UPDATE, quote=quote), PATH, session, [], [DECIDED]) == why
 
 
@@ -57,7 +57,7 @@ def test_words_that_lay_down_nothing_are_known_for_what_was_rejected(said: str, 
 
 def test_something_else_is_no_obstacle() -> None:
     other = replace(UPDATE, change="Write in the past tense.")
-    assert known_reason(other, PATH, "s1", [STANDING], [DECIDED]) == ""
+    assert known_reason(other, PATH, "s1", [STANDING], [DECIDED]) is None
 
 
 OPEN = replace(

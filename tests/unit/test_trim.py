@@ -8,7 +8,7 @@ import pytest
 
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_spare
-from skilld.context.ceilings import ceilings, describe_exceeded
+from skilld.context.ceilings import ceilings, excess_reason
 from skilld.context.tokenizer import ESTIMATE, tokenizer
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError
@@ -532,15 +532,15 @@ def test_a_path_that_is_no_text_has_its_cuts_planned_and_none_of_them_staged() -
 
 def test_a_ceiling_counts_in_the_unit_of_its_vendor() -> None:
     codex = ceilings(["codex"], is_skill=False)
-    assert describe_exceeded("", "é" * 16_384, codex, COUNT) == ""
-    assert "32,769 bytes" in describe_exceeded("", "é" * 16_384 + "x", codex, COUNT)
-    assert "40,001 characters" in describe_exceeded("", "é" * 40_001, ceilings(["claude-code"], is_skill=False), COUNT)
-    assert "501 lines" in describe_exceeded("", "a\n" * 501, ceilings([], is_skill=True), COUNT)
-    assert "11 tokens (limit 10)" in describe_exceeded("", "abcd" * 11, ceilings([], is_skill=True, tokens=10), COUNT)
-    assert describe_exceeded("a\n" * 600, "a\n" * 599, ceilings([], is_skill=True), COUNT) == "", (
+    assert excess_reason("", "é" * 16_384, codex, COUNT) is None
+    assert "32,769 bytes" in str(excess_reason("", "é" * 16_384 + "x", codex, COUNT))
+    assert "40,001 characters" in str(excess_reason("", "é" * 40_001, ceilings(["claude-code"], is_skill=False), COUNT))
+    assert "501 lines" in str(excess_reason("", "a\n" * 501, ceilings([], is_skill=True), COUNT))
+    assert "11 tokens (limit 10)" in str(excess_reason("", "abcd" * 11, ceilings([], is_skill=True, tokens=10), COUNT))
+    assert excess_reason("a\n" * 600, "a\n" * 599, ceilings([], is_skill=True), COUNT) is None, (
         "a cut is always possible"
     )
-    assert describe_exceeded("", "a\n" * 201, ceilings(["claude-code"], is_skill=False), COUNT) == "", "advice only"
+    assert excess_reason("", "a\n" * 201, ceilings(["claude-code"], is_skill=False), COUNT) is None, "advice only"
 
 
 def test_tokens_are_counted_without_the_network_and_without_litellm() -> None:

@@ -32,7 +32,7 @@ def test_a_commit_that_nothing_else_has_goes_and_the_file_with_it(person: Person
     proposal = accepted(desk)
     person.write("notes.txt", "untracked\n")
     assert person.git("merge-base", "--is-ancestor", proposal.landed, "skilld/staging") == ""
-    assert remove_commit(proposal, {}) == ""
+    assert remove_commit(proposal, {}) is None
     assert person.tip() == person.tip("main") == before
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "?? notes.txt"

@@ -47,17 +47,15 @@ def is_automated(record: Record) -> bool:
     return entrypoint.startswith("sdk") or entrypoint in _AUTOMATED_ENTRYPOINTS
 
 
-def flag_reason(record: Record) -> str:
-    """Return the reason why a user record's flags rule out a person's prompt, "" if they do not."""
-    reason = ""
-    if not _FLAG_NAMES.isdisjoint(record.fields):
-        reason = next((name for flag, name in _FLAGS if record.get(flag)), "")
-    if not reason and record.origin not in {"", "human"}:
-        reason = "task-notification" if record.origin == "task-notification" else "injected"
+def flag_reason(record: Record) -> str | None:
+    """Return the reason why a user record's flags rule out a person's prompt, None if they do not."""
+    if not _FLAG_NAMES.isdisjoint(record.fields) and (flags := [name for flag, name in _FLAGS if record.get(flag)]):
+        return flags[0]
+    if record.origin not in {"", "human"}:
+        return "task-notification" if record.origin == "task-notification" else "injected"
     source = record.string("promptSource")
-    if not reason and (source == "system" or (source not in _PERSON_SOURCES and not is_signed(record))):
-        reason = "injected"
-    return reason
+    is_injected = source == "system" or (source not in _PERSON_SOURCES and not is_signed(record))
+    return "injected" if is_injected else None
 
 
 def typed_prompt(record: Record) -> TypedWords | str:

@@ -141,7 +141,7 @@ class Session:
         self.thread = thread or self.thread
         self.root = short(meta.get("forked_from_id")) or self.thread
         self.cwd = self.cwd or _folder(meta)
-        self.barred = _unattended_reason(meta)
+        self.barred = _unattended_reason(meta) or ""
 
     def on_turn_start(self, record: Record) -> None:
         """Handle a task_started: a new turn with its own attribution."""
@@ -174,8 +174,8 @@ class Session:
         self.last, self.aborted, self.answered = mark, False, False
         return is_same
 
-    def ignored_reason(self, client_id: str, turn_id: str) -> str:
-        """Return why a prompt of this turn is not a person's, "" if it is.
+    def ignored_reason(self, client_id: str, turn_id: str) -> str | None:
+        """Return why a prompt of this turn is not a person's, None if it is.
 
         Only prompts typed into a client have a client id (and some that the desktop app relays); prompts of other
         origin in the same thread have none and differ in the turn's trigger.
@@ -190,15 +190,15 @@ class Session:
             is_typed = (here and self.prompts > 0) or not trigger.startswith(_RELAYED_TRIGGERS)
         else:
             is_typed = not trigger or trigger in _HUMAN_TRIGGERS
-        return "" if is_typed else "headless"
+        return None if is_typed else "headless"
 
 
-def _unattended_reason(meta: Mapping[str, Any]) -> str:
+def _unattended_reason(meta: Mapping[str, Any]) -> str | None:
     source = meta.get("source")
     if isinstance(source, Mapping) or short(meta.get("thread_source")) in _AGENT_THREADS:
         return "subagent"
     headless = short(source) in _HEADLESS_SOURCES or short(meta.get("originator")).startswith(_HEADLESS_ORIGINATORS)
-    return "headless" if headless else ""
+    return "headless" if headless else None
 
 
 def _folder(body: Mapping[str, Any]) -> str:

@@ -105,7 +105,7 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
     """
     request = _request(text)
     reason = injected_reason(text) or injected_reason(request)
-    reason = reason or next((why for pattern, why in _CANNED if pattern.match(request)), "")
+    reason = reason or next((why for pattern, why in _CANNED if pattern.match(request)), None)
     if not reason and leaves_plan_mode and _PLAN_PICKED.match(request):
         reason = "plan"
     if not reason and not request:
@@ -118,20 +118,20 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
     return Prompt(_MENTION.sub(r"\1", request))
 
 
-def injected_reason(text: str) -> str:
-    """Return why a text is the client's own context, "" if it does not look like that."""
+def injected_reason(text: str) -> str | None:
+    """Return why a text is the client's own context, None if it does not look like that."""
     start = text.lstrip()
     if any(pattern.match(start) for pattern in (_INJECTED, _AGENTS_MD, _EXTERNAL)):
         return "injected"
-    return next((reason for prefix, reason in _CLIENT_PREFIXES.items() if start[:64].lower().startswith(prefix)), "")
+    return next((reason for prefix, reason in _CLIENT_PREFIXES.items() if start[:64].lower().startswith(prefix)), None)
 
 
-def kind_reason(kinds: Sequence[str]) -> str:
-    """Return why a message with these content item kinds is not a person's, "" if it is: every kind counts."""
+def kind_reason(kinds: Sequence[str]) -> str | None:
+    """Return why a message with these content item kinds is not a person's, None if it is: every kind counts."""
     for kind in kinds:
         if not kind.startswith("user."):
             return next((reason for start, reason in _KIND_REASONS.items() if kind.startswith(start)), "injected")
-    return ""
+    return None
 
 
 def without_context(texts: Sequence[str]) -> list[str]:
@@ -351,7 +351,7 @@ class PromptReader:
         """Hold a response item of role user until its mirror arrives, unless it is the client's own context."""
         passed = mapping(record.body.get("internal_chat_message_metadata_passthrough"))
         kinds = [string(kind) for kind in items(passed.get("content_item_kinds"))]
-        reason = kind_reason(kinds) if kinds else next(filter(None, map(injected_reason, texts)), "")
+        reason = kind_reason(kinds) if kinds else next(filter(None, map(injected_reason, texts)), None)
         if reason:
             return [Ignored(reason, record.span)]
         text = "".join(without_context(texts))
@@ -406,7 +406,7 @@ class PromptReader:
         turn_id = record.turn_id or session.turn_id
         is_steer = session.prompts > 0 and turn_id == session.turn_id != ""
         key = native or self._key(turn_id, hash_name(text))
-        reason = session.ignored_reason(client_id, turn_id) or ("review" if session.review else "")
+        reason = session.ignored_reason(client_id, turn_id) or ("review" if session.review else None)
         session.prompts += 1
         session.order += 1
         arguments = _typed_to_template(text, self.templates(session.cwd or None))

@@ -57,8 +57,8 @@ class Presence:
         elif role == "bashExecution" or (kind in _TERMINAL_ENTRIES and self._prompted):
             self._unattended = False
 
-    def ignored_reason(self, entry: Mapping[str, Any]) -> str:
-        """Return why the prompt in this entry does not count, "" if it is a person's."""
+    def ignored_reason(self, entry: Mapping[str, Any]) -> str | None:
+        """Return why the prompt in this entry does not count, None if it is a person's."""
         typed = _typed_at(entry)
         if not self._prompted and typed is not None and self._begun is not None:
             passed = typed - self._begun  # negative in a fork, whose header is newer than what it copies
@@ -67,7 +67,7 @@ class Presence:
                 return "headless"
         elif self.was_busy(entry):
             self._unattended = False
-        return "headless" if self._unattended else ""
+        return "headless" if self._unattended else None
 
     def was_busy(self, entry: Mapping[str, Any]) -> bool:
         """Whether a prompt had to wait until the agent took it."""

@@ -118,26 +118,26 @@ class Model:
         """Ask for names of new skills; returned by the skills' numbers, from 1. Raises as `detect`."""
         return self._answer(prompt.titles(texts), schema.TITLES, lambda reply: parse_titles(reply, len(texts)))
 
-    def repeats(self, said: Sequence[str], rules: Sequence[str]) -> list[tuple[int, int]]:
+    def find_repeats(self, said: Sequence[str], rules: Sequence[str]) -> list[tuple[int, int]]:
         """Ask which message repeats which rule, by their numbers from 1. Raises as `detect`."""
         request = prompt.repeats(said, rules)
         return self._answer(
             request, schema.REPEATS, lambda reply: parse_repeats(reply, said=len(said), rules=len(rules))
         )
 
-    def matters(self, work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> list[int]:
+    def find_relevant(self, work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> list[int]:
         """Ask which rules could matter in a session, by their numbers from 1. Raises as `detect`."""
-        request = prompt.matters(work, rules)
+        request = prompt.relevance(work, rules)
         return self._answer(request, schema.MATTERS, lambda reply: parse_matters(reply, len(rules)))
 
-    def spare(self, parts: Sequence[tuple[int, str]]) -> list[tuple[int, int, str]]:
+    def find_spare_parts(self, parts: Sequence[tuple[int, str]]) -> list[tuple[int, int, str]]:
         """Ask which parts of a file can be removed or shortened; see `parse_spare`. Raises as `detect`."""
         most = max((number for number, _ in parts), default=0)
-        return self._answer(prompt.spare(parts), schema.SPARE, lambda reply: parse_spare(reply, most))
+        return self._answer(prompt.spare_parts(parts), schema.SPARE, lambda reply: parse_spare(reply, most))
 
-    def fits(self, work: str, skills: Sequence[str]) -> list[int]:
+    def find_fitting(self, work: str, skills: Sequence[str]) -> list[int]:
         """Ask which skills fit a piece of work, by their numbers from 1, the best first. Raises as `detect`."""
-        request = prompt.fits(work, skills)
+        request = prompt.skill_fit(work, skills)
         return self._answer(request, schema.FITS, lambda reply: parse_fits(reply, len(skills)))
 
     def write(self, request: prompt.Prompt) -> str:

@@ -165,7 +165,7 @@ def as_json(
             "file": str(found.place.goes_to),
             "kept": bool(found.new) and not dry and not found.trouble,
             "proposal": found.proposal.id if found.proposal is not None else None,
-            "why_own": found.place.why_own,
+            "why_own": found.place.why_own or "",
             "trouble": found.trouble,
             "left_out": [{"proposal": proposal, "why": why} for proposal, why in found.grown.left_out],
         },
