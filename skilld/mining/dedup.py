@@ -1,6 +1,6 @@
 """Finds out whether an ask was proposed before, by its turns and its meaning. Pure.
 
-The daemon's own rule (`skilld.proposals.lessons`) is about one skill; a new skill has no file yet, so here all
+The daemon's own rule (`skilld.proposals.past_decisions`) is about one skill; a new skill has no file yet, so here all
 proposals count. What the person decided against is proposed again only if they said it since, in another session and
 in other words.
 """
