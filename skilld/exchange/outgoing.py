@@ -76,8 +76,8 @@ def clear_body(body: str) -> str:
     return join_body(Body(parts.prompt, parts.steps, parts.workflow, tuple(kept)))
 
 
-def leak_reason(text: str, said: SessionWords) -> str:
-    """Return which session data a SKILL.md still contains, "" if none.
+def leak_reason(text: str, said: SessionWords) -> str | None:
+    """Return which session data a SKILL.md still contains, None if it has none.
 
     Session ids are not allowed anywhere. Words of a quote are allowed where people read the skill, in its description
     and body, but not in other fields, which nobody may have checked.
@@ -89,7 +89,7 @@ def leak_reason(text: str, said: SessionWords) -> str:
     for key, value in facts.metadata.items():
         if key not in _CODE_KEYS and _repeats_quote(value, said, told):
             return f"its {key} field repeats your words from a session"
-    return ""
+    return None
 
 
 def names_session(text: str, said: SessionWords) -> bool:

@@ -222,9 +222,9 @@ class Analysis:
                 self.report_obstacle(Cause.SKILL, path)
                 self._dropped.append(f"{name} cannot be edited: {reason}")
 
-    def _no_place_reason(self, update: Update) -> str:
-        """Return what is wrong with the project's file for an update without a target, "" if nothing is."""
-        return self._places.places.why_not if self._places is not None and self._target_of(update) is None else ""
+    def _no_place_reason(self, update: Update) -> str | None:
+        """Return what is wrong with the project's file for an update without a target, None if nothing is."""
+        return self._places.places.why_not if self._places and self._target_of(update) is None else None
 
     def keep_learnings(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
         """Keep what the rules detect in turns as learnings until all of it can be judged; `why` is the reason.

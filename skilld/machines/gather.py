@@ -106,8 +106,8 @@ def gather_records(
     return found
 
 
-def _refusal_reason(record: Record, check: LeakCheck) -> str:
-    """Return why a record must not leave this machine; empty if it may."""
+def _refusal_reason(record: Record, check: LeakCheck) -> str | None:
+    """Return why a record must not leave this machine; None if it may."""
     text = f"{record.rule}\n{record.quote}"
     if check.secrets(text):
         return "it contains what looks like a secret"

@@ -292,8 +292,8 @@ _IGNORED_RULES = ("foreign-", "joined-command", "runs-script", "deletes", "money
 
 
 @lru_cache(maxsize=4096)
-def unfit_reason(text: str) -> str:
-    """Return why no skill may repeat a command or path from the log, "" if it may."""
+def unfit_reason(text: str) -> str | None:
+    """Return why no skill may repeat a command or path from the log, None if one may."""
     if "\n" in text or "`" in text:
         return "it is not a single line of plain text"
     if _PRIVILEGE_PATTERN.search(text) or _AUTO_ANSWER_PATTERN.search(text):
@@ -301,7 +301,7 @@ def unfit_reason(text: str) -> str:
     if _MACHINE_PATH_PATTERN.search(text):
         return "it contains a path specific to this machine"
     findings = lint(b"", f"# Steps\n\n- Run `{text}`.\n".encode("utf-8", "replace"), "")
-    return next((one.sentence for one in findings if not one.rule.startswith(_IGNORED_RULES)), "")
+    return next((one.sentence for one in findings if not one.rule.startswith(_IGNORED_RULES)), None)
 
 
 # Paths that differ between machines; not `/api/users`.

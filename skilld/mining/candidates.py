@@ -158,7 +158,7 @@ def _model_titles(texts: Sequence[str], run: MiningRun, *, may_ask: bool) -> tup
         return _titles_by_number(known), ""
     why = run.terms.spent_reason(store)
     if why or not may_ask:
-        return {}, why
+        return {}, why or ""
     answers: list[Mapping[str, Any]] = []
 
     def keep(told: PartialResult) -> None:

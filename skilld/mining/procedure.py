@@ -85,13 +85,13 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
     columns = _align_episodes(episodes)
     names = _Variables(episodes)
     refused = [
-        next((why for one in column.values() if (why := unfit_reason(without_texts(one)))), "") for column in columns
+        next(filter(None, (unfit_reason(without_texts(one)) for one in column.values())), None) for column in columns
     ]
-    fit = [column for column, why in zip(columns, refused, strict=True) if not why]
-    told = [*_column_steps(fit, names)]
-    left_out = tuple(dict.fromkeys(why for why in (*refused, *(unfit_reason(step.text) for step in told)) if why))
-    told = [step for step in told if not unfit_reason(step.text)]
-    steps = _with_final_check(_without_duplicates(told), {last for one in episodes for last in _last_actions(one)})
+    fit = [column for column, why in zip(columns, refused, strict=True) if why is None]
+    found = [*_column_steps(fit, names)]
+    left_out = tuple(dict.fromkeys(filter(None, (*refused, *(unfit_reason(step.text) for step in found)))))
+    found = [step for step in found if not unfit_reason(step.text)]
+    steps = _with_final_check(_without_duplicates(found), {last for one in episodes for last in _last_actions(one)})
     traps = _find_traps(episodes, steps, names)
     request = names.put(episodes[named].request, episodes[named].session, names.requested())
     return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)

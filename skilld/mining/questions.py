@@ -135,10 +135,10 @@ class Terms:
     environment: Mapping[str, str]
     wait: Callable[[float], object] = threading.Event().wait
 
-    def spent_reason(self, store: Store) -> str:
-        """Return why nothing more may be asked today, "" if it may."""
+    def spent_reason(self, store: Store) -> str | None:
+        """Return why nothing more may be asked today, None if it may."""
         why = spent_limit(store.usage.on(local_day(time.time())), self.limits)
-        return f"today's budget is spent: {why}" if why else ""
+        return f"today's budget is spent: {why}" if why else None
 
 
 class QuestionRun:

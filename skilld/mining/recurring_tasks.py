@@ -386,8 +386,8 @@ def _is_rejected(text: str, against: Iterable[frozenset[str]]) -> bool:
     return any(stems <= words for stems in against)
 
 
-def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part], *, chosen: bool) -> str:
-    """Return what a recurring task lacks to be worth a skill, "" if nothing."""
+def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part], *, chosen: bool) -> str | None:
+    """Return what a recurring task lacks to be worth a skill, None if nothing."""
     # A failed call may be one that no skill may repeat, or be due to the code; a correction may not be recognized.
     prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
     effort = len(did.traps) + len(corrections)
@@ -401,7 +401,7 @@ def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part],
         return f"it came up in only {pluralize(saved.sessions, 'session')}; {prevents}, and skilld found no corrections"
     if not effort and len(did.steps) <= MIN_STEPS:
         return f"it went well without a skill: {prevents}, and skilld found no corrections"
-    return ""
+    return None
 
 
 def _savings(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Part], did: Procedure) -> Savings:

@@ -48,7 +48,7 @@ def as_extensions(
     """Turn candidates that resemble an existing skill into extensions of it; the others stay new.
 
     One that resembles a plugin's skill is left out: an update would overwrite the edit. Recurring tasks have been
-    compared line by line before (`_covering_line`).
+    compared line by line before (`_covered_reason`).
     """
     wanted: list[Candidate] = []
     left_out: list[RejectedCandidate] = []
@@ -101,7 +101,7 @@ def _task_candidates(
         return (said.turn, said.quote) in refuted or is_declined(known(Ask((feedback_mention(row, said),)), ""))
 
     for one in find_recurring_tasks(standing, denied, chosen=chosen):
-        if why := one.missed or _covering_line(one, skills, texts) or known(one.ask, ""):
+        if why := one.missed or _covered_reason(one, skills, texts) or known(one.ask, ""):
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
             made.append(_without_refuted(one.candidate, refuted))
@@ -115,15 +115,15 @@ def _without_refuted(one: Candidate, refuted: Refutations) -> Candidate:
     return replace(one, parts=parts if parts and parts[0].sort is PartKind.REQUEST else ())
 
 
-def _covering_line(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[Path, str]) -> str:
-    """Return which line of which skill covers a task, "" if none does."""
+def _covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[Path, str]) -> str | None:
+    """Return which line of which skill covers a task, None if none does."""
     steps = [part.text for part in one.candidate.parts if part.sort is PartKind.COMMAND] if one.candidate else []
     near = [skill for skill in skills if skill.project is None or _is_near(one, skill.project)]
     for skill in near:
         said = texts.get(skill.path, "")
         named = [step for step in steps if step.partition("{{")[0].strip() in said]
         if len(named) >= MIN_REPEATS and len(named) / len(steps) >= _MIN_COMMAND_SHARE:
-            return _covered_reason(skill, *_find_line(named[0].partition("{{")[0].strip(), said))
+            return _describe_cover(skill, *_find_line(named[0].partition("{{")[0].strip(), said))
     wanted = content_stems(one.ask.text)
     for skill in near:
         said = texts.get(skill.path, "")
@@ -133,8 +133,8 @@ def _covering_line(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
             # A line must say nearly all of the task if its skill runs none of the task's commands.
             least = _MIN_LINE_SHARE if does or _TITLE_PATTERN.match(line) else _MIN_OTHER_LINE_SHARE
             if shared >= MIN_REPEATS and shared / len(wanted) > least and not has_negation(line):
-                return _covered_reason(skill, number, line)
-    return ""
+                return _describe_cover(skill, number, line)
+    return None
 
 
 _MAX_QUOTED_LINE = 100  # characters of a line that is quoted
@@ -150,7 +150,7 @@ def _find_line(text: str, said: str) -> tuple[int, str]:
     return next(((n, line) for n, line in enumerate(said.splitlines(), 1) if text in line), (1, text))
 
 
-def _covered_reason(skill: Skill, number: int, line: str) -> str:
+def _describe_cover(skill: Skill, number: int, line: str) -> str:
     return f"{skill.name} already does this in line {number}: {shorten(line, _MAX_QUOTED_LINE)}"
 
 
@@ -162,11 +162,6 @@ def _is_covered(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
 MAX_SKILLS = 5  # skills created or changed by one run
 
 
-def _no_reason(ask: Ask, path: str) -> str:
-    del ask, path
-    return ""
-
-
 def judge(
     rows: Sequence[Row],
     skills: Sequence[Skill],
@@ -174,7 +169,7 @@ def judge(
     *,
     now: float,
     refuted: Refutations | None = None,
-    known: DuplicateReason = _no_reason,
+    known: DuplicateReason = lambda _ask, _path: None,
     kind: SkillKind | None = None,
     create_new: bool = False,
     chosen: bool = False,

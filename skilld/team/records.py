@@ -149,13 +149,13 @@ def decode(data: bytes, kinds: frozenset[RecordType] = TEAM_TYPES, *, again: boo
     return record
 
 
-def refusal_reason(record: Record, kinds: frozenset[RecordType] = TEAM_TYPES) -> str:
-    """Return why others would refuse a record; empty if they would not."""
+def refusal_reason(record: Record, kinds: frozenset[RecordType] = TEAM_TYPES) -> str | None:
+    """Return why others would refuse a record; None if they would not."""
     try:
         decode(encode(record), kinds)
     except RefusedError as error:
         return error.cause
-    return ""
+    return None
 
 
 def _convert_types(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,8 +174,8 @@ def _convert_types(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _find_fault(record: Record) -> str:
-    """Return what is wrong with a record; empty if nothing is."""
+def _find_fault(record: Record) -> str | None:
+    """Return what is wrong with a record; None if nothing is."""
     texts = {"rule": _MAX_RULE, "quote": _MAX_QUOTE, "place": _MAX_WORDS, "section": _MAX_WORDS, "note": _MAX_WORDS}
     for name, most in texts.items():
         if not (value := getattr(record, name)):
@@ -185,10 +185,10 @@ def _find_fault(record: Record) -> str:
         if value != safe_text(value) or value != value.strip():
             return f"its {name} contains hidden characters or line breaks"
     wrong = _fault_in_times if record.what in MACHINE_TYPES else _fault_in_facts
-    return wrong(record) or (_fault_in_rule(record) if record.what is not RecordType.WITHDRAWN else "")
+    return wrong(record) or (None if record.what is RecordType.WITHDRAWN else _fault_in_rule(record))
 
 
-def _fault_in_facts(record: Record) -> str:
+def _fault_in_facts(record: Record) -> str | None:
     days = (record.first, record.day, record.decided) if record.what is RecordType.RULE else (record.day,)
     named = [_AGENT_PATTERN.fullmatch(one) for one in record.agents]
     bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
@@ -200,11 +200,11 @@ def _fault_in_facts(record: Record) -> str:
         "it has fields that a withdrawal cannot have": record.what is RecordType.WITHDRAWN and record != bare,
         "it has fields that only your own machines write": bool(record.at or record.heard),
     }
-    return next((why for why, is_so in wrong.items() if is_so), "")
+    return next((why for why, is_so in wrong.items() if is_so), None)
 
 
-def _fault_in_times(record: Record) -> str:
-    """Return what is wrong with the numbers and times of a record between machines."""
+def _fault_in_times(record: Record) -> str | None:
+    """Return what is wrong with the numbers and times of a record between machines; None if nothing is."""
     days = record.first or record.day or record.decided
     wrong = {
         "one of its numbers is out of range": not 0 <= record.rev <= _MAX_NUMBER
@@ -215,10 +215,10 @@ def _fault_in_times(record: Record) -> str:
         or list(record.heard) != sorted(set(record.heard)),
         "its key is not valid": not _KEY_PATTERN.fullmatch(record.key) or not record.place,
     }
-    return next((why for why, is_so in wrong.items() if is_so), "")
+    return next((why for why, is_so in wrong.items() if is_so), None)
 
 
-def _fault_in_rule(record: Record) -> str:
+def _fault_in_rule(record: Record) -> str | None:
     if not record.rule or record.key != rule_key(record.rule, record.place):
         return "its key does not match its rule"
     said = _SAID_VALUES.get(record.what, frozenset({"", "open", "accepted"}))
@@ -227,10 +227,10 @@ def _fault_in_rule(record: Record) -> str:
     return _fault_in_place(record.place)
 
 
-def _fault_in_place(place: str) -> str:
+def _fault_in_place(place: str) -> str | None:
     parts = place.split("/") if place else []
     odd = any(part in {"", ".", ".."} or part.casefold() == ".git" for part in parts)
-    return "its file path is not valid in a repository" if odd or "\\" in place or ":" in place else ""
+    return "its file path is not valid in a repository" if odd or "\\" in place or ":" in place else None
 
 
 def _rejection(why: str) -> RefusedError:

@@ -163,17 +163,17 @@ def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]]
     known = {item[0] for item in objects.read_sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
     wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
     together = {ref: found.form.refs + who for who, ref in wanted.items()}
-    if not wanted or not _fetch_problem(hub.fetch(address, together, most=_MAX_FETCH_BYTES)):
+    if not wanted or not _refusal_reason(hub.fetch(address, together, most=_MAX_FETCH_BYTES)):
         return
     for person, ref in wanted.items():  # one of them makes the whole fetch fail: find out which
-        if why := _fetch_problem(hub.fetch(address, {ref: found.form.refs + person}, most=_MAX_SINGLE_FETCH_BYTES)):
+        if why := _refusal_reason(hub.fetch(address, {ref: found.form.refs + person}, most=_MAX_SINGLE_FETCH_BYTES)):
             found.refused[person] = why
 
 
-def _fetch_problem(result: Result) -> str:
-    """Return what is wrong with the fetched data; empty if nothing. Raises GitFailedError for any other failure."""
+def _refusal_reason(result: Result) -> str | None:
+    """Return why the fetched data is refused; None if it is not. Raises GitFailedError for any other failure."""
     if result.status == 0:
-        return ""
+        return None
     if result.status < 0 or _DAMAGED_PATTERN.search(result.err):
         return "it is too large or damaged"
     raise GitFailedError("Could not fetch from the remote", result.status, result.err)

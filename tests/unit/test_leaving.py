@@ -56,17 +56,17 @@ def test_an_example_goes_with_the_session_it_names() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (_skill(), ""),
-        (_skill("skilld-project", "before you call"), ""),  # the body says so too
-        (_skill("skilld-tags", "deploy, build"), ""),
+        (_skill(), None),
+        (_skill("skilld-project", "before you call"), None),  # the body says so too
+        (_skill("skilld-tags", "deploy, build"), None),
         (_skill() + "Heard in ses_0123456789.", "it contains a session ID"),
         (_skill("skilld-ses_0123456789", "x"), "it contains a session ID"),
         (_skill("skilld-team", "4711"), "its skilld-team field repeats your words from a session"),
-        (_skill("skilld-project", "call ada. Deploy build 4712"), ""),
+        (_skill("skilld-project", "call ada. Deploy build 4712"), None),
         (_skill("skilld-project", "you call Ada"), "its skilld-project field repeats your words from a session"),
         (_skill("skilld-variables", json.dumps([{"name": "a", "x": ["so: box7.example"]}])),
          "its skilld-variables field repeats your words from a session"),
     ],
 )  # fmt: skip
-def test_what_a_text_carries_of_a_session_is_told(text: str, why: str) -> None:
+def test_what_a_text_carries_of_a_session_is_told(text: str, why: str | None) -> None:
     assert leak_reason(text, SAID) == why
