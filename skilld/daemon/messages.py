@@ -59,7 +59,7 @@ class JobPlanned:
 class NoticeShown:
     """The notice for a digest was shown at a Unix time, or `why_not`."""
 
-    why_not: str
+    why_not: str | None
     digest: Digest
     at: float
 

@@ -96,7 +96,7 @@ class Notices:
         delivery = self._desktop.show(shown, partial(self._start_action, [proposal.id for proposal in waiting]))
         delivery.add_done_callback(lambda done: self._post(NoticeShown(done.result(), digest, now)))
 
-    def record_shown(self, why_not: str, digest: Digest, at: float) -> None:
+    def record_shown(self, why_not: str | None, digest: Digest, at: float) -> None:
         """Record whether a notice was shown; if not, its content is shown later."""
         self._under_way = False
         if why_not:
@@ -114,7 +114,7 @@ class Notices:
                 judges.mark_unreported(self._store, digest.causes)
                 if written is not None:
                     self._store.notices.delete(written)
-            self._store.meta.set(NOTICE_ERROR, why_not)
+            self._store.meta.set(NOTICE_ERROR, why_not or "")
 
     def wait_for_actions(self, deadline: float) -> None:
         """Wait for running button actions until `deadline` by the monotonic clock."""

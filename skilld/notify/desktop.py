@@ -50,8 +50,8 @@ def window_command(command: str) -> list[str]:
     return _osascript(_WINDOW_SCRIPT, command)
 
 
-async def show_with_osascript(title: str, message: str) -> str:
-    """Show a notice; return why it was not shown, or an empty text. If cancelled, it leaves no process behind."""
+async def show_with_osascript(title: str, message: str) -> str | None:
+    """Show a notice; return why it was not shown, None if it was. If cancelled, it leaves no process behind."""
     try:
         process = await asyncio.create_subprocess_exec(
             *_osascript(_NOTICE_SCRIPT, title, message),
@@ -66,7 +66,7 @@ async def show_with_osascript(title: str, message: str) -> str:
     except asyncio.CancelledError:
         process.kill()
         raise
-    return f"osascript exited with {code}" if code else ""
+    return f"osascript exited with {code}" if code else None
 
 
 def _osascript(lines: Sequence[str], *arguments: str) -> list[str]:
@@ -95,8 +95,8 @@ class Desktop:
         self._notifier: DesktopNotifier | None = None
         self._last = ""  # the notice on the screen, which a newer one replaces
 
-    def show(self, notice: Notice, on_press: OnPressed = ignore_press) -> Future[str]:
-        """Show a notice and return at once; the future's result is why it was not shown, or an empty text.
+    def show(self, notice: Notice, on_press: OnPressed = ignore_press) -> Future[str | None]:
+        """Show a notice and return at once; the future's result is why it was not shown, None if it was.
 
         `on_press` is called on this object's own thread with the action of the button, `review` for a click.
         """
@@ -105,7 +105,7 @@ class Desktop:
             threading.Thread(target=self._loop.run_forever, name="notices", daemon=True).start()
         return asyncio.run_coroutine_threadsafe(self._deliver(notice, on_press), self._loop)
 
-    async def _deliver(self, notice: Notice, on_press: OnPressed) -> str:
+    async def _deliver(self, notice: Notice, on_press: OnPressed) -> str | None:
         try:
             if sys.platform == "darwin":
                 sending = show_with_osascript(TITLE, unescape(notice.message))
@@ -125,7 +125,7 @@ class Desktop:
         log.info("notice", outcome=why or "shown")
         return why
 
-    async def _send(self, notifier: DesktopNotifier, notice: Notice, on_press: OnPressed) -> str:
+    async def _send(self, notifier: DesktopNotifier, notice: Notice, on_press: OnPressed) -> str | None:
         from desktop_notifier import Button, Urgency
 
         await notifier.get_capabilities()  # raises if there is no bus; sending only logs that
@@ -144,7 +144,7 @@ class Desktop:
             on_dispatched=dispatched.set,
         )
         # If the bus refuses it, the library only logs that and returns as if it had been shown.
-        return "" if dispatched.is_set() else "the notification service did not accept the notification"
+        return None if dispatched.is_set() else "the notification service did not accept the notification"
 
     def _disconnect(self) -> None:
         """Close a connection that does not work; the next notice opens another."""
@@ -171,8 +171,8 @@ _START_SECONDS = 3.0  # a terminal that cannot start has exited by then
 _COMMAND_OPTIONS = {"gnome-terminal": ["--"], "ptyxis": ["--"], "wezterm": ["start", "--"]}
 
 
-def run_decision(verb: str, proposal: str, environment: Mapping[str, str]) -> str:
-    """Run `skilld accept` or `skilld reject`; return its error message, or an empty text."""
+def run_decision(verb: str, proposal: str, environment: Mapping[str, str]) -> str | None:
+    """Run `skilld accept` or `skilld reject`; return its error message, None if it worked."""
     try:
         done = subprocess.run(
             [*_skilld_command(), verb, proposal],
@@ -189,13 +189,13 @@ def run_decision(verb: str, proposal: str, environment: Mapping[str, str]) -> st
     except OSError as error:
         return cause_of(error)
     if done.returncode == 0:
-        return ""
+        return None
     said = [line for line in done.stderr.splitlines() if line.strip()]
     return " ".join(line.strip().removeprefix("skilld: ") for line in said) or f"exit code {done.returncode}"
 
 
-def open_review(proposals: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Open the review in a terminal; if there is none, return what to type instead, otherwise an empty text."""
+def open_review(proposals: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """Open the review in a terminal; if there is none, return what to type instead."""
     by_hand = "no terminal was found. Run: skilld review"
     command = terminal_command([*_skilld_command(), "review", *proposals], environment, sys.platform)
     if command is None:
@@ -212,10 +212,10 @@ def open_review(proposals: Sequence[str], environment: Mapping[str, str]) -> str
     except OSError:
         return by_hand
     try:
-        return by_hand if window.wait(_START_SECONDS) else ""
+        return by_hand if window.wait(_START_SECONDS) else None
     except subprocess.TimeoutExpired:
         window.wait()  # reaps the process when the person closes it
-        return ""
+        return None
 
 
 def terminal_command(command: Sequence[str], environment: Mapping[str, str], platform: str) -> list[str] | None:

@@ -5,18 +5,15 @@ Every call opens the store itself, so that it may run on any thread; decisions a
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from skilld.clock import parse_time, time_ago
 from skilld.daemon.job_builder import current_sources
-from skilld.edit.derive_operations import compare_lines
 from skilld.errors import SkilldError
 from skilld.evals.results import result_lines
 from skilld.ingest.discover import Host
@@ -45,87 +42,13 @@ from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.report.gather import gather
 from skilld.report.values import Report
+from skilld.review.diff import DiffRow, diff_rows
 from skilld.skills import Skill
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import fold, safe_text, truncate
 from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
-
-_WORD_PATTERN = re.compile(r"\w+|\s+|[^\w\s]")
-_CONTEXT_LINES = 3  # unchanged, shown above and below a change
-_MIN_SIMILARITY = 0.4  # below it, two lines are not shown as one that was reworded
-
-Segment = tuple[str, bool]  # text, and whether it differs
-
-
-@dataclass(frozen=True, slots=True)
-class DiffRow:
-    """One line of a diff: `kind` is blank (unchanged), `-`, `+`, or `@` (omitted lines). Safe for a terminal."""
-
-    kind: str
-    segments: tuple[Segment, ...]
-
-    @property
-    def text(self) -> str:
-        """The line without its marked segments."""
-        return "".join(text for text, _ in self.segments)
-
-
-def diff_rows(before: bytes, after: bytes) -> list[DiffRow]:
-    """Return the difference between `before` and `after` as rows."""
-    old, new = (safe_text(data.decode("utf-8", "replace"), newlines=True).splitlines() for data in (before, after))
-    found: list[DiffRow] = []
-    pieces = compare_lines(old, new)
-    for number, piece in enumerate(pieces):
-        lines = old[piece.old_start : piece.old_end]
-        if piece.equal:
-            found += _unchanged_rows(lines, first=number == 0, last=number == len(pieces) - 1)
-        else:
-            found += _changed_rows(lines, new[piece.new_start : piece.new_end])
-    return found
-
-
-def _unchanged_rows(lines: Sequence[str], *, first: bool, last: bool) -> list[DiffRow]:
-    head = [] if first else lines[:_CONTEXT_LINES]
-    tail = [] if last else lines[max(len(head), len(lines) - _CONTEXT_LINES) :]
-    gap = [DiffRow("@", ())] if len(head) + len(tail) < len(lines) and not last else []
-    plain = [[DiffRow(" ", ((line, False),)) for line in part] for part in (head, tail)]
-    return [*plain[0], *gap, *plain[1]]
-
-
-def _changed_rows(old: Sequence[str], new: Sequence[str]) -> Iterator[DiffRow]:
-    """Yield the removed lines, then the added ones; in reworded lines only the changed words are marked."""
-    partner = _match_lines(old, new)
-    mine = {i: _word_segments(line, new[partner[i]]) for i, line in enumerate(old) if i in partner}
-    other = {j: _word_segments(new[j], old[i]) for i, j in partner.items()}
-    for i, line in enumerate(old):
-        yield DiffRow("-", mine.get(i, ((line, False),)))
-    for j, line in enumerate(new):
-        yield DiffRow("+", other.get(j, ((line, False),)))
-
-
-def _match_lines(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    start = 0
-    for i, line in enumerate(old):
-        scores = [(SequenceMatcher(None, line, new[j], autojunk=False).ratio(), -j) for j in range(start, len(new))]
-        best = max(scores, default=(0.0, 0))
-        if best[0] >= _MIN_SIMILARITY:
-            found[i] = -best[1]
-            start = found[i] + 1
-    return found
-
-
-def _word_segments(line: str, other: str) -> tuple[Segment, ...]:
-    """Return a line as segments: those that the other line also has, and those that it has not."""
-    mine, theirs = _WORD_PATTERN.findall(line), _WORD_PATTERN.findall(other)
-    pieces: list[Segment] = []
-    for tag, i, j, _, _ in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
-        if i != j:
-            pieces.append(("".join(mine[i:j]), tag != "equal"))
-    return tuple(pieces)
-
 
 _MAX_SEARCH_WORDS = 20
 _MAX_CONTEXT_CHARS = 400  # of a message, on each side of the quote

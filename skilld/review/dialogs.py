@@ -20,7 +20,7 @@ from textual.widgets._footer import FooterKey
 from textual.worker import get_current_worker
 
 from skilld.proposals.explain import Part
-from skilld.review.controller import DiffRow
+from skilld.review.diff import DiffRow
 from skilld.text import safe_text
 
 _CANCEL = Binding("escape", "cancel", "Cancel", priority=True)

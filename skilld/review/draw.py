@@ -13,7 +13,8 @@ from textual.content import Content
 from skilld.clock import parse_time
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
-from skilld.review.controller import DiffRow, Excerpt, ProposalView
+from skilld.review.controller import Excerpt, ProposalView
+from skilld.review.diff import DiffRow
 from skilld.review.generation import KeptCandidate, SessionChoice, quoted_parts
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession

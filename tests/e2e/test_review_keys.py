@@ -31,8 +31,9 @@ from skilld.paths import places, private_dir
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part as Piece
 from skilld.review.app import ReviewApp
-from skilld.review.controller import DiffRow, ProposalView, ReviewSession
+from skilld.review.controller import ProposalView, ReviewSession
 from skilld.review.dialogs import Rows
+from skilld.review.diff import DiffRow
 from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter

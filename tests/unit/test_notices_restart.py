@@ -30,10 +30,10 @@ class Screen(Desktop):
         self.shown: list[str] = []
         self._answers = iter(answers)
 
-    def show(self, notice: Notice, pressed: Callable[[str], None] = lambda _: None) -> Future[str]:
+    def show(self, notice: Notice, pressed: Callable[[str], None] = lambda _: None) -> Future[str | None]:
         del pressed
         self.shown.append(notice.message)
-        answer: Future[str] = Future()
+        answer: Future[str | None] = Future()
         if (why_not := next(self._answers, "")) is not None:
             answer.set_result(why_not)
         return answer

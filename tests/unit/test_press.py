@@ -95,7 +95,7 @@ def osascript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_notice_on_macos_hands_its_text_to_a_constant_script(osascript: Path) -> None:
     evil = '" with title "x\n$(touch owned)'
-    assert asyncio.run(macos.show_with_osascript("skilld", evil)) == ""
+    assert asyncio.run(macos.show_with_osascript("skilld", evil)) is None
     assert osascript.read_text().split("\0")[:-1] == [
         *("-e", "on run argv"),
         *("-e", "display notification (item 2 of argv) with title (item 1 of argv)"),
@@ -132,7 +132,7 @@ def test_without_a_bus_the_bell_rings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
     rung: list[str] = []
     why = Desktop(lambda: rung.append("bell")).show(Notice("x")).result(LIMIT)
-    assert why.startswith("no notification service")
+    assert (why or "").startswith("no notification service")
     assert rung == ["bell"]
 
 
@@ -140,5 +140,5 @@ def test_on_macos_the_system_shows_the_notice_as_it_was_written(
     osascript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert Desktop().show(Notice(escape("don't <b>"))).result(LIMIT) == ""
+    assert Desktop().show(Notice(escape("don't <b>"))).result(LIMIT) is None
     assert osascript.read_text().split("\0")[-2] == "don't <b>"

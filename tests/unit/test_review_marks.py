@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.review.controller import DiffRow, diff_rows
+from skilld.review.diff import DiffRow, diff_rows
 
 BEFORE = "# T\n\na\nb\nc\nd\ne\n\n- Past tense, one line per entry.\n- No marketing words.\n"
 

@@ -253,7 +253,7 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
     here.store.learnings.add(old(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
     shown: list[str] = []
 
-    def show(notice: Notice, _: object) -> Future[str]:
+    def show(notice: Notice, _: object) -> Future[str | None]:
         shown.append(notice.message)
         return Future()
 
