@@ -34,19 +34,19 @@ def write_atomically(
         temporary.unlink(missing_ok=True)
 
 
-def read_regular(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.stat_result]:
+def read_regular(path: Path, limit: int, *, links: bool = True) -> tuple[bytes, os.stat_result]:
     """Return the bytes and the facts of a regular file; with `links`, follow links. Never blocks on a pipe.
 
-    Raises OSError if it cannot be read, ValueError if it is not a regular file or has more than `most` bytes.
+    Raises OSError if it cannot be read, ValueError if it is not a regular file or has more than `limit` bytes.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
     with os.fdopen(descriptor, "rb") as file:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise ValueError("it is not a regular file")
-        if facts.st_size > most:
-            raise ValueError(f"it is {facts.st_size} bytes; the limit is {most}")
-        return file.read(most), facts
+        if facts.st_size > limit:
+            raise ValueError(f"it is {facts.st_size} bytes; the limit is {limit}")
+        return file.read(limit), facts
 
 
 def exposure_reason(facts: os.stat_result, *, secret: bool) -> str | None:

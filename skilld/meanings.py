@@ -159,8 +159,8 @@ def terms(text: str) -> tuple[Term, ...]:
         for phrase, name in table.phrases.get(token, ()):
             places = _match(phrase, tokens, at)
             if places and not all(done[place] for place in places):
-                told = [tokens[place] for place in places if written[place] not in FUNCTION_WORDS]
-                found.add(_phrase_term(name, told, whole=len(told) == len(places)))
+                content = [tokens[place] for place in places if written[place] not in FUNCTION_WORDS]
+                found.add(_phrase_term(name, content, is_whole=len(content) == len(places)))
                 for place in places:
                     done[place] = True
                 break
@@ -186,11 +186,11 @@ def _match(phrase: tuple[str, ...], tokens: list[str], at: int) -> list[int]:
     return places
 
 
-def _phrase_term(name: str, words: list[str], *, whole: bool) -> Term:
-    """Return a phrase as a term, with its own meaning and, if `whole`, its words' meanings in the same field."""
+def _phrase_term(name: str, words: list[str], *, is_whole: bool) -> Term:
+    """Return a phrase as a term, with its own meaning and, if `is_whole`, its words' meanings in the same field."""
     field = field_of(name)
-    told = words if whole else ()
-    things = {meaning for word in told for meaning in _table().words.get(word, ()) if field_of(meaning) == field}
+    related = words if is_whole else ()
+    things = {meaning for word in related for meaning in _table().words.get(word, ()) if field_of(meaning) == field}
     return Term("", frozenset(words) - INSTRUCTION_STEMS, frozenset({name, *things}), _is_action(name))
 
 

@@ -28,7 +28,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class SessionWork:
-    """The work done in a session, as far as its log tells, without its words.
+    """The work done in a session, according to its log, without its words.
 
     `work` is the kind of work (`library.patterns.kind_of_work`), `tools` the names of the called tools, `calls` the
     number of calls and `failed` those that failed, `seconds` the time from the first turn to the last record. `passed`

@@ -75,11 +75,11 @@ def answer(arguments: "list[str]") -> bool:
     found = numbers(read(f"{folder()}/{FILE}"))
     if agent and found is not None and agent not in found:
         return False  # perhaps a typing error
-    tell(found or {}, agent)
+    print_line(found or {}, agent)
     return True
 
 
-def tell(waiting: "dict[str, int]", agent: str = "") -> None:
+def print_line(waiting: "dict[str, int]", agent: str = "") -> None:
     """Print the line of one agent, or of all. The reader may already be gone."""
     if text := line(waiting.get(agent, 0) if agent else sum(waiting.values())):
         try:  # noqa: SIM105 - contextlib takes a millisecond or two to import

@@ -50,9 +50,9 @@ def truncate(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
     return text[: room - tail] + gap + text[len(text) - tail :]
 
 
-def pluralize(number: int, one: str, more: str = "") -> str:
-    """Return a number with its noun: `one` for 1, otherwise `more` or `one` with an s."""
-    return f"{number} {one if number == 1 else more or one + 's'}"
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun: `singular` for 1, otherwise `plural` or `singular` with an s."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def count_times(number: int) -> str:

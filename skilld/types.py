@@ -121,7 +121,7 @@ class Malformed:
 
 
 class ToolOutcome(StrEnum):
-    """How a tool call ended, as far as its log tells."""
+    """How a tool call ended, according to its log."""
 
     OK = "ok"
     FAILED = "failed"

@@ -1,4 +1,4 @@
-"""Jobs that run a verb of skilld, which finds out by itself what there is to do."""
+"""Jobs that run a verb of skilld, which looks for its own work."""
 
 from __future__ import annotations
 

@@ -97,13 +97,15 @@ def store_or_empty() -> Store:
     return store()
 
 
-def parse_number(text: str, most: float = math.inf, *, zero: bool = True) -> float:
+def parse_number(text: str, largest: float = math.inf, *, zero: bool = True) -> float:
     """Parse the number given to an option. Raises ArgumentTypeError if it is not a number or out of bounds."""
     with suppress(ValueError):
-        if 0 <= (found := float(text)) <= most and found != math.inf and (found or zero):
+        if 0 <= (found := float(text)) <= largest and found != math.inf and (found or zero):
             return found
-    least = "of at least 0" if zero else "greater than 0"
-    raise argparse.ArgumentTypeError(f"must be a number {least}" + (f" and at most {most:g}" * (most != math.inf)))
+    bound = "of at least 0" if zero else "greater than 0"
+    raise argparse.ArgumentTypeError(
+        f"must be a number {bound}" + (f" and at most {largest:g}" * (largest != math.inf))
+    )
 
 
 _DAYS_PER_UNIT = {"h": 1 / 24, "d": 1.0, "w": 7.0}
@@ -145,11 +147,11 @@ def check_agent(agent: str | None) -> None:
         raise UsageError("No such agent", f"{as_text(agent)}; known agents: {', '.join(ADAPTERS)}")
 
 
-def host(**more: Any) -> Host:  # noqa: ANN401 - what else a host has
+def host(**facts: Any) -> Host:  # noqa: ANN401 - further fields of the host
     """Return the person's home and environment, in which agents and transcripts are found."""
     from skilld.ingest.discover import Host
 
-    return Host(home(), dict(os.environ), **more)
+    return Host(home(), dict(os.environ), **facts)
 
 
 def terms(spec: Spec, settings: Settings) -> Terms:
@@ -301,9 +303,9 @@ _LINE_WIDTH = 78
 _MIN_RATE_SECONDS = 3.0  # before that a rate means little
 
 
-def progress_line(what: str, done: int, total: int, passed: float) -> str:
+def progress_line(step: str, done: int, total: int, passed: float) -> str:
     """Return the progress line after `passed` seconds: what is done, at what rate, and the time left."""
-    line = f"{what}: {done} of {total}"
+    line = f"{step}: {done} of {total}"
     if not done or passed < _MIN_RATE_SECONDS:
         return line
     rate = done / passed

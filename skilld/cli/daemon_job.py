@@ -14,7 +14,7 @@ from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 
 
-def run_as_job(what: str, work: Callable[[], object]) -> int:
+def run_as_job(name: str, work: Callable[[], object]) -> int:
     """Do the work, which returns a true value if it proposed anything; an error is stored as the last error."""
     from skilld import codec
     from skilld.protocol import JobEnd, Result
@@ -26,7 +26,7 @@ def run_as_job(what: str, work: Callable[[], object]) -> int:
         result = Result(outcome=Outcome.PROPOSED if work() else Outcome.NOTHING)
     except SkilldError as error:
         result = Result(outcome=Outcome.FAILED, detail=str(error))
-        message = {"at": rfc3339(time.time()), "message": f"{what}: {error}"}
+        message = {"at": rfc3339(time.time()), "message": f"{name}: {error}"}
         common.store().meta.set(LAST_ERROR, message)
     sys.stdout.write(codec.encode(JobEnd(result, stays=False, asked_models=False)) + "\n")
     return 0

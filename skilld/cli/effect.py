@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json({"rules": [as_json(one) for one in found], "unread": left})
     for one in found:
-        _print_outcome(one, whole=which == rule_id(one.effect.rule))
+        _print_outcome(one, complete=which == rule_id(one.effect.rule))
     if found:
         console.say(_APPLIES_NOTE, style="dim")
     elif which:
@@ -97,7 +97,7 @@ def _run_over(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
     for one in found.rules:
-        _print_outcome(one, whole=False)
+        _print_outcome(one, complete=False)
     console.line(f"{pluralize(found.sessions, 'session')} in the file's project.")
     if found.unreadable:
         console.line(f"{pluralize(len(found.unreadable), 'transcript')} could not be read.")
@@ -256,7 +256,7 @@ def _count_json(count: Count) -> dict[str, Any]:
     return {"sessions": count.sessions, "repeats": count.repeats, "interval": [round(low, 3), round(high, 3)]}
 
 
-def _print_outcome(outcome: RuleOutcome, *, whole: bool) -> None:
+def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
     from skilld.cli.context import short_path
     from skilld.report.wording import RULES
 
@@ -267,11 +267,11 @@ def _print_outcome(outcome: RuleOutcome, *, whole: bool) -> None:
     head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
     console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
     console.say(f"          {summary(effect)}", 10, style="dim")
-    for one in effect.evidence[0 if whole else -_MAX_QUOTES :]:
+    for one in effect.evidence[0 if complete else -_MAX_QUOTES :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
     if (remedy := _remedy_json(outcome)) is not None:
-        console.say(f"          {_advice_line(remedy, rule_id(outcome.effect.rule), whole=whole)}")
-        for check in remedy["checks"] if whole else ():
+        console.say(f"          {_advice_line(remedy, rule_id(outcome.effect.rule), complete=complete)}")
+        for check in remedy["checks"] if complete else ():
             console.say(
                 f"\nDraft of {console.plain(check['file'])} for {check['agent']} (skilld does not install it):\n"
             )
@@ -306,12 +306,12 @@ def _repeat_share(count: Count) -> str:
     return f"{count.repeats} of {pluralize(count.sessions, 'session')} where it applied"
 
 
-def _advice_line(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
+def _advice_line(remedy: dict[str, Any], key: str, *, complete: bool) -> str:
     """Describe what to do about a rule."""
     kind, proposal = remedy["kind"], remedy["proposal"]
     if kind == "revert":
         return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"
-    if kind == "enforce" and whole and not remedy["checks"]:
+    if kind == "enforce" and complete and not remedy["checks"]:
         return (
             "Rewording and moving the rule have not helped. Enforce it with a linter or a check of your own; a hook "
             "cannot enforce it, because the rule is not about a command."
@@ -319,7 +319,7 @@ def _advice_line(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
     if kind == "enforce":
         return (
             "Rewording and moving the rule have not helped. Enforce it with a hook: "
-            f"{'see below' if whole else f'skilld effect {key}'}"
+            f"{'see below' if complete else f'skilld effect {key}'}"
         )
     what = _ADVICE[kind]
     return (

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from skilld.mining.parallel import FileResult, Job
 
 
-def add_options(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options; `what` is the help of `--over`."""
-    parser.add_argument("--over", metavar="FOLDER|URL", nargs="+", help=what)
+def add_options(parser: argparse.ArgumentParser, description: str) -> None:
+    """Add the options; `description` is the help of `--over`."""
+    parser.add_argument("--over", metavar="FOLDER|URL", nargs="+", help=description)
     parser.add_argument(
         "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
     )

@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json([asdict(one) for one in found])
     for one in found:
         name = console.paint(console.plain(one.skill) if one.skill else "(not in a skill yet)", "bold")
-        fits = f"{'fits well' if confidence_word(one.confidence) == 'high' else 'may fit':9}"
-        console.line(f"{fits}  {name}  {console.plain(one.path)}".rstrip())
+        verdict = f"{'fits well' if confidence_word(one.confidence) == 'high' else 'may fit':9}"
+        console.line(f"{verdict}  {name}  {console.plain(one.path)}".rstrip())
         for because in one.because:
             sure = f"{because.kind} {because.id}, {confidence_word(because.confidence)} confidence"
             console.line(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")

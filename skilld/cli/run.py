@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         lock.release()
 
 
-def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
+def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
     """Print what was found here, and follow the agents: once, or until a signal. Returns the exit code."""
     from skilld.daemon.lock import FileIdentity
     from skilld.daemon.loop import Loop
@@ -96,7 +96,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     gc.enable()
     bell = _ring_bell if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
-    loop = Loop(engine, _print_news, desktop, where.settings_file, FileIdentity(where.lock, where.database).check)
+    loop = Loop(engine, _print_news, desktop, places.settings_file, FileIdentity(places.lock, places.database).check)
     if not arguments.once:
         loop.handle_signals()
     else:
@@ -118,11 +118,11 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     return Exit.INTERRUPTED
 
 
-def _load_settings(where: Places) -> tuple[str, Settings]:
+def _load_settings(places: Places) -> tuple[str, Settings]:
     """Return the settings' origin, read before them, and the settings."""
     from skilld.daemon.settings_cache import settings_origin
 
-    return settings_origin(where.settings_file, os.environ), common.settings()
+    return settings_origin(places.settings_file, os.environ), common.settings()
 
 
 def _redact(text: str) -> str:

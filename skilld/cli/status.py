@@ -327,12 +327,12 @@ def run_cost(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _describe_budget(most: dict[str, Any]) -> str:
+def _describe_budget(budget: dict[str, Any]) -> str:
     """Describe the daily limits (0: no limit); empty if there are none."""
     limits = (
-        (most["calls"], pluralize(most["calls"], "call")),
-        (most["tokens"], f"{most['tokens']:,} tokens"),
-        (most["usd"], _format_usd(most["usd"])),
+        (budget["calls"], pluralize(budget["calls"], "call")),
+        (budget["tokens"], f"{budget['tokens']:,} tokens"),
+        (budget["usd"], _format_usd(budget["usd"])),
     )
     return ", ".join(text for limit, text in limits if limit)
 

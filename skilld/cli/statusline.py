@@ -23,5 +23,5 @@ def run(arguments: argparse.Namespace) -> int:
 
     common.check_agent(arguments.agent)
     waiting = statusline.numbers(statusline.read(str(common.places().state / statusline.FILE)))
-    statusline.tell(waiting or {}, arguments.agent or "")
+    statusline.print_line(waiting or {}, arguments.agent or "")
     return 0

@@ -22,10 +22,10 @@ def confirm(question: str, title: str) -> bool:
     return ask_yes_no(question, sys.stdout)
 
 
-def ask_yes_no(question: str, where: TextIO) -> bool:
+def ask_yes_no(question: str, stream: TextIO) -> bool:
     """Print a question, which ends in `[y/N] `; return whether the answer is yes."""
-    where.write(question)
-    where.flush()
+    stream.write(question)
+    stream.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 

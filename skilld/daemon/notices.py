@@ -104,9 +104,9 @@ class Notices:
             self._failures = min(self._failures + 1, 10)
         else:
             self._failures, self._again_at = 0, 0.0
-            told = frozenset(digest.proposals)
-            self._shown.append(PastNotice(at, told, frozenset(digest.causes)))
-            self._applied = {name: proposal for name, proposal in self._applied.items() if name not in told}
+            proposals = frozenset(digest.proposals)
+            self._shown.append(PastNotice(at, proposals, frozenset(digest.causes)))
+            self._applied = {name: proposal for name, proposal in self._applied.items() if name not in proposals}
             self._troubles = {cause: item for cause, item in self._troubles.items() if cause not in digest.causes}
         written, self._written = self._written, None
         with suppress(StoreError):
@@ -137,8 +137,8 @@ class Notices:
         if self._applied:
             parts.append(notice.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
-            told = [*self._applied.values(), *reversed(waiting)][:_MAX_DETAILED]
-            parts += [notice.about_change(proposal) for proposal in told]
+            detailed = [*self._applied.values(), *reversed(waiting)][:_MAX_DETAILED]
+            parts += [notice.about_change(proposal) for proposal in detailed]
         homeless = self._store.learnings.count_for_files()
         if homeless and notice.WAITING not in troubles:
             parts.append(notice.about_waiting(homeless))

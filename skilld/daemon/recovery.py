@@ -174,6 +174,6 @@ def record_recovery(store: Store, result: Result, now: float) -> None:
         if found:
             known = store.meta.get(LAST_REBUILD) if state is not None and state.damaged else None
             why = f"git contained {pluralize(found, 'proposal')} missing from the database"
-            told = {**known, "from": f"{known['from']} and git"} if known else {"why": why, "from": "git"}
-            store.meta.set(LAST_REBUILD, {"at": rfc3339(now), **told})
+            facts = {**known, "from": f"{known['from']} and git"} if known else {"why": why, "from": "git"}
+            store.meta.set(LAST_REBUILD, {"at": rfc3339(now), **facts})
         store.rebuild.end()

@@ -167,15 +167,15 @@ def _check_count(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
     return found
 
 
-def _read_one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSkill:
+def _read_one(path: Path, folder: str, location: str, others: Iterable[str]) -> SourceSkill:
     """Read one file whose path has been resolved."""
     try:
-        return SourceSkill(where, folder, read_regular(path, MAX_BYTES, links=False)[0], tuple(beside))
+        return SourceSkill(location, folder, read_regular(path, MAX_BYTES, links=False)[0], tuple(others))
     except ValueError as error:
-        return SourceSkill(where, folder, why=str(error))
+        return SourceSkill(location, folder, why=str(error))
     except OSError as error:
         link = path.is_symlink()
-        return SourceSkill(where, folder, why="it is a symlink" if link else (error.strerror or "it cannot be read"))
+        return SourceSkill(location, folder, why="it is a symlink" if link else (error.strerror or "it cannot be read"))
 
 
 def _find_below(top: Path) -> list[SourceSkill]:
@@ -280,8 +280,8 @@ def _flag_sentences(findings: Sequence[Finding]) -> Iterator[str]:
 
 def _all_texts(draft: Draft) -> str:
     """Return every text of a draft that an agent may read, as paragraphs."""
-    told = [text for one in draft.variables for text in (one.name, one.type, one.description) if text]
-    said = [draft.description, draft.body, *told, draft.project, draft.team, draft.author, *draft.tags]
+    variables = [text for one in draft.variables for text in (one.name, one.type, one.description) if text]
+    said = [draft.description, draft.body, *variables, draft.project, draft.team, draft.author, *draft.tags]
     return "\n\n".join([*(text for text in said if text), *_json_texts(draft.schema)])
 
 

@@ -85,9 +85,9 @@ def leak_reason(text: str, said: SessionWords) -> str | None:
     if names_session(text, said):
         return "it contains a session ID"
     facts = read_front(text)
-    told = _tokens(f"{facts.name} {facts.description} {join_lines(parse(text.encode('utf-8', 'replace')).body)}")
+    allowed = _tokens(f"{facts.name} {facts.description} {join_lines(parse(text.encode('utf-8', 'replace')).body)}")
     for key, value in facts.metadata.items():
-        if key not in _CODE_KEYS and _repeats_quote(value, said, told):
+        if key not in _CODE_KEYS and _repeats_quote(value, said, allowed):
             return f"its {key} field repeats your words from a session"
     return None
 

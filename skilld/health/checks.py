@@ -349,9 +349,9 @@ def _count_messages(counts: Counts) -> str:
         (counts.waiting, "waiting for the rest of the session"),
         (counts.chatter, "skipped (no lasting instructions)"),
     )
-    told = ", ".join(f"{number} {fate}" for number, fate in fates if number)
+    numbers = ", ".join(f"{number} {fate}" for number, fate in fates if number)
     since = f" since the newest proposal ({counts.since})" if counts.since else ""
-    return f"{pluralize(counts.turns, 'message')} read{since}: {told}"
+    return f"{pluralize(counts.turns, 'message')} read{since}: {numbers}"
 
 
 def repeats(found: Sequence[tuple[str, int]]) -> list[Check]:
@@ -384,18 +384,18 @@ def surprises(found: Sequence[Context]) -> list[Check]:
     """Return one check for each agent that loads something unexpected in this folder."""
     checks = []
     for one in found:
-        told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
-        told += [
+        problems = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
+        problems += [
             f"{twice.other} repeats {twice.size} characters from {twice.path}" for twice in find_duplicates(one.files)
         ]
-        told += [
+        problems += [
             f"{against.path}:{against.line} says the opposite of {against.other}:{against.other_line}"
             for against in contradictions(one.files)
         ]
-        if told:
-            more = f"; and {len(told) - 1} more" if told[1:] else ""
+        if problems:
+            more = f"; and {len(problems) - 1} more" if problems[1:] else ""
             remedy = f"See everything the agent loads: skilld context --agent {one.agent}"
-            checks.append(Check(f"context {one.agent}", Verdict.WARN, told[0] + more, remedy))
+            checks.append(Check(f"context {one.agent}", Verdict.WARN, problems[0] + more, remedy))
     return checks or [Check("context", Verdict.OK, "no surprises in what agents load in this folder")]
 
 
@@ -434,11 +434,11 @@ def no_common_file(found: Sequence[Context]) -> list[Check]:
     files = {agent: reals for agent, reals in files.items() if reals}
     if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - it takes two agents
         return []
-    told = "; ".join(
+    lists = "; ".join(
         f"{agent} loads {', '.join(sorted(Path(real).name for real in reals))}" for agent, reals in files.items()
     )
     remedy = "Have one file import the other, for example: echo @AGENTS.md >> CLAUDE.md"
-    return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {told}", remedy)]
+    return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {lists}", remedy)]
 
 
 def blocked(found: Sequence[BlockedWork]) -> list[Check]:
@@ -456,12 +456,12 @@ def blocked(found: Sequence[BlockedWork]) -> list[Check]:
 
 
 def _detail(one: BlockedWork) -> str:
-    told = one.detail if one.place in one.detail else f"{one.place}: {one.detail}"
+    problem = one.detail if one.place in one.detail else f"{one.place}: {one.detail}"
     waiting = pluralize(one.batches, "batch", "batches")
     state = f"{waiting} waiting for it" if one.waits else f"{waiting} blocked by it"
     if one.cause == Cause.TRANSCRIPT and not one.waits:
         state = f"{waiting} abandoned after a day"
-    return f"{told}; {state}; {pluralize(one.kept, 'learning')} kept"
+    return f"{problem}; {state}; {pluralize(one.kept, 'learning')} kept"
 
 
 def _remedy(one: BlockedWork) -> str:

@@ -393,9 +393,9 @@ def _describe_pause(store: Store, now: float) -> str:
 
 
 def _service_facts(context: HealthContext, settings: Settings | None) -> Service:
-    told = context.manager.state()
-    misses = _missing_variables(context, settings) if told.running and settings else ()
-    return Service(told, not told.program or Path(told.program).is_file(), misses)
+    state = context.manager.state()
+    misses = _missing_variables(context, settings) if state.running and settings else ()
+    return Service(state, not state.program or Path(state.program).is_file(), misses)
 
 
 def _missing_variables(context: HealthContext, settings: Settings) -> tuple[str, ...]:

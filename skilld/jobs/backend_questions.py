@@ -39,8 +39,8 @@ def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[
         titles = backend.name_skills([redact(text) for text in job.texts])
     except SkilldError as error:
         return Result(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    told = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
-    keep(TitleResult(told, backend.name, backend.usage))
+    named = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
+    keep(TitleResult(named, backend.name, backend.usage))
     return Result(outcome=Outcome.NOTHING, model=backend.name)
 
 

@@ -36,21 +36,21 @@ def extract_updates(job: ExtractUpdates, redact: Redact, keep: Callable[[WindowR
     result = Result(outcome=Outcome.NOTHING, model=backend.name)
     for window in job.windows:
         before = backend.usage
-        told = WindowResult(window=window.id, model=backend.name, usage=before)
+        answer = WindowResult(window=window.id, model=backend.name, usage=before)
         try:
             with processor_time(PROCESSOR_SECONDS):
                 updates, left_out = _ask_window(backend, job.skill, window.messages, redact)
-                told = replace(told, updates=updates, left_out=left_out)
+                answer = replace(answer, updates=updates, left_out=left_out)
         except ProcessorTimeError:  # the other windows are not affected
-            told = replace(told, unusable="judging took more CPU time than a job is allowed")
+            answer = replace(answer, unusable="judging took more CPU time than a job is allowed")
         except SkilldError as error:
             failed = replace(result, detail=str(error), usage=backend.usage - before)
             if isinstance(error, RetryError):
                 return replace(failed, outcome=Outcome.RETRY, retry_after=error.after)
             if error.remedy:  # a configuration problem: the next window would fail, too
                 return replace(failed, outcome=Outcome.FAILED, remedy=error.remedy)
-            told = replace(told, unusable=str(error))
-        keep(replace(told, usage=backend.usage - before))
+            answer = replace(answer, unusable=str(error))
+        keep(replace(answer, usage=backend.usage - before))
     return result
 
 

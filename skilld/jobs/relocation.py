@@ -147,11 +147,11 @@ def accept_elsewhere(
     note = f"moved to {ref.name}, as {made.id}"
     store.proposals.decide(old, State.SUPERSEDED, old.decided_at, who="command", note=note)
     try:
-        told = decide(store, made, decision)
+        report = decide(store, made, decision)
     except SkilldError as error:
         cause = f"{error.cause or error.title}; the proposal {made.id} for {ref.name} stays open"
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
-    return made.id, DecisionReport((*told.lines, *left.lines[1:]), (*told.warnings, *left.warnings))
+    return made.id, DecisionReport((*report.lines, *left.lines[1:]), (*report.warnings, *left.warnings))
 
 
 def _moved_proposal(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:

@@ -231,33 +231,33 @@ class ArchivedSkill:
         return self.entry / self.name
 
 
-def archived_skills(where: Path) -> list[ArchivedSkill]:
-    """Return the skills in the archive `where`, the newest first."""
-    return sorted(_entries(where), key=lambda one: (one.at, one.entry.name), reverse=True)
+def archived_skills(archive: Path) -> list[ArchivedSkill]:
+    """Return the skills in an archive folder, the newest first."""
+    return sorted(_entries(archive), key=lambda one: (one.at, one.entry.name), reverse=True)
 
 
-def remove_leftovers(where: Path, now: float) -> None:
+def remove_leftovers(archive: Path, now: float) -> None:
     """Remove leftovers of interrupted moves, which are complete elsewhere. Recent entries may be in progress."""
-    for one in archived_skills(where):
+    for one in archived_skills(archive):
         shutil.rmtree(hidden_path(one.origin), ignore_errors=True)
-    whole = {one.entry for one in archived_skills(where)}
-    for entry in where.iterdir():
+    whole = {one.entry for one in archived_skills(archive)}
+    for entry in archive.iterdir():
         if entry not in whole and entry.is_dir() and now - entry.lstat().st_mtime > _ABANDONED_SECONDS:
             shutil.rmtree(entry, ignore_errors=True)
 
 
-def archive_skill(folder: Path, where: Path, now: float) -> ArchivedSkill:
-    """Move a skill's folder into the archive `where`, an existing private folder; `now` is a Unix time.
+def archive_skill(folder: Path, archive: Path, now: float) -> ArchivedSkill:
+    """Move a skill's folder into `archive`, an existing private folder; `now` is a Unix time.
 
     Completes an earlier call that was killed after copying. Raises SkilldError if the folder cannot be moved; it is
     then unchanged.
     """
     try:
-        for one in archived_skills(where):
+        for one in archived_skills(archive):
             if one.origin == folder and is_same_folder(one.folder, folder):
                 remove_folder(folder)
                 return one
-        made = ArchivedSkill(_new_entry(where, folder.name, now), folder.name, folder, rfc3339(now))
+        made = ArchivedSkill(_new_entry(archive, folder.name, now), folder.name, folder, rfc3339(now))
         note = {"name": made.name, "origin": str(folder), "at": made.at}
         write_atomically(made.entry / NOTE_FILE, (json.dumps(note) + "\n").encode(), 0o600)
         try:
@@ -300,10 +300,10 @@ def _project_folder(origin: Path) -> Path:
     return next((folder.parent for folder in origin.parents if folder.name.startswith(".")), origin.parent)
 
 
-def _new_entry(where: Path, name: str, now: float) -> Path:
+def _new_entry(archive: Path, name: str, now: float) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     for number in count(1):
-        entry = where / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
+        entry = archive / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
         try:
             entry.mkdir(mode=0o700)
         except FileExistsError:
@@ -312,8 +312,8 @@ def _new_entry(where: Path, name: str, now: float) -> Path:
     raise AssertionError
 
 
-def _entries(where: Path) -> Iterator[ArchivedSkill]:
-    for note in where.glob(f"*/{NOTE_FILE}"):
+def _entries(archive: Path) -> Iterator[ArchivedSkill]:
+    for note in archive.glob(f"*/{NOTE_FILE}"):
         try:
             said = json.loads(note.read_text(encoding="utf-8"))
             one = ArchivedSkill(note.parent, Path(said["name"]).name, Path(said["origin"]), str(said["at"]))

@@ -114,11 +114,11 @@ class _StemWeights:
         self._others = max(0, len(skills) - 2)
         self._norms: dict[str, float] = {}
 
-    def match(self, one: SkillDescription, other: SkillDescription, least: float | None = None) -> Match | None:
+    def match(self, one: SkillDescription, other: SkillDescription, threshold: float | None = None) -> Match | None:
         score = self.score(one, other)
-        if least is None:
-            least = MIN_SIMILARITY if self._others >= FEW else MIN_SIMILARITY_AMONG_FEW
-        if score < least:
+        if threshold is None:
+            threshold = MIN_SIMILARITY if self._others >= FEW else MIN_SIMILARITY_AMONG_FEW
+        if score < threshold:
             return None
         words = _words_by_stem(one.text, one.stems & other.stems)
         telling = sorted(words, key=lambda found: -self._weight(found, 2))[:_MAX_SHOWN_WORDS]

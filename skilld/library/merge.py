@@ -119,16 +119,18 @@ def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     ground = own = keep.decode("utf-8-sig")
     parts = [Portion(keep)]
     left: list[Omission] = []
-    mine, theirs, told = title_of(own), title_of(said), find_passages(said)
+    mine, theirs, passages = title_of(own), title_of(said), find_passages(said)
     if mine and theirs:  # text directly below one title belongs below the other
-        told = [replace(one, section=mine) if one.section == theirs else one for one in told]
-    for number, passage in enumerate(told):
+        passages = [replace(one, section=mine) if one.section == theirs else one for one in passages]
+    for number, passage in enumerate(passages):
         if _is_said_in(passage, ground):
             continue
         why = _omission_reason(passage, own, redact)
         if not why:
             try:
-                parts = _add_passage(_PassageInContext(passage, told[:number], told[number + 1 :]), parts, keep, said)
+                parts = _add_passage(
+                    _PassageInContext(passage, passages[:number], passages[number + 1 :]), parts, keep, said
+                )
             except TooMuchError:
                 raise
             except SkilldError as error:

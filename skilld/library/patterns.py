@@ -81,5 +81,5 @@ def learned_confidence(skill: float, qa_rate: float) -> float:
     return round((skill + qa_rate) / 2, 3)
 
 
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, 3) if whole else None
+def _share(part: int, total: int) -> float | None:
+    return round(part / total, 3) if total else None

@@ -13,7 +13,7 @@ _MAX_TOP = 5
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`total` counts asks, of which `in_skills` were accepted into a skill.
+    """`total` counts asks; `in_skills` of them were accepted into a skill.
 
     `sessions` and `projects` count where they were said; `newest` is the last time (Unix time, 0: never); `top` has
     those with the highest confidence.

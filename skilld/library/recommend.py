@@ -244,8 +244,8 @@ def feedback_for(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:
 
     Feedback on a name alone counts for every skill of that name; without a `path` (""), all feedback on the name does.
     """
-    told = [counts for (name, file), counts in feedback.items() if name == skill and (not path or file in {"", path})]
-    return sum(yes for yes, _ in told), sum(no for _, no in told)
+    counts = [count for (name, file), count in feedback.items() if name == skill and (not path or file in {"", path})]
+    return sum(yes for yes, _ in counts), sum(no for _, no in counts)
 
 
 def as_reason(ask: Ask, sure: float) -> Because:

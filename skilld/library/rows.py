@@ -51,14 +51,14 @@ def _set_listed(store: Store, name: str, paths: Iterable[Path], *, listed: bool)
     return len(before ^ after)
 
 
-def limit_evolving(skills: Iterable[Skill], most: int, rank: Callable[[Skill], float]) -> list[Skill]:
-    """Return the person's own skills in their order, then at most `most` evolving ones, the highest rank first.
+def limit_evolving(skills: Iterable[Skill], limit: int, rank: Callable[[Skill], float]) -> list[Skill]:
+    """Return the person's own skills in their order, then at most `limit` evolving ones, the highest rank first.
 
     Generated skills accumulate, and each one offered costs every session some attention.
     """
     found = list(skills)
     evolving = sorted((one for one in found if one.evolving), key=lambda one: (-rank(one), one.name))
-    return [one for one in found if not one.evolving] + evolving[:most]
+    return [one for one in found if not one.evolving] + evolving[:limit]
 
 
 def pinned_skills(store: Store) -> frozenset[Path]:

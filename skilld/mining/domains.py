@@ -113,8 +113,8 @@ def fact_line(fact: str) -> str:
 def _skill_body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
     lines = [f"# {one_line(name)}"]
     for title, found in sections.items():
-        told = [f"- {fact_line(one.change)}" for one in found]
-        lines += ["", f"## {title}", "", *told] if told else []
+        facts = [f"- {fact_line(one.change)}" for one in found]
+        lines += ["", f"## {title}", "", *facts] if facts else []
     return "\n".join(lines)
 
 
@@ -255,18 +255,18 @@ def _propose_extension(
     made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: ProposalHistory, desk: _Context
 ) -> tuple[DomainResult, Proposal | None]:
     """Return the edit that adds newer facts to the skill at `path`."""
-    told = {one.id: one for one in project_facts(made.project, learnings, partial(_is_unfit_fact, made.project))}
+    by_id = {one.id: one for one in project_facts(made.project, learnings, partial(_is_unfit_fact, made.project))}
     new = [
         ask
-        for ask in group_asks(learning_mentions(told.values()))
-        if not proposed.duplicate_reason(_with_turn_ids(ask, told), str(path))
+        for ask in group_asks(learning_mentions(by_id.values()))
+        if not proposed.duplicate_reason(_with_turn_ids(ask, by_id), str(path))
     ]
     added = addition(path.read_bytes(), new, desk.redact)
     if not added.operations:
         return made, None
     if why := edit_refusal(made.name, str(path), desk.host):
         raise SkilldError("The edit was not proposed", why)
-    newest = [told[ask.said[0].id] for ask in added.asks]
+    newest = [by_id[ask.said[0].id] for ask in added.asks]
     return replace(made, text=added.data.decode("utf-8", "replace")), replace(
         _base_proposal(made.name, path, newest, desk.now),
         operations=added.operations,

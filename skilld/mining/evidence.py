@@ -204,16 +204,16 @@ class TurnInContext:
 
 
 class Transcripts:
-    """Finds turns by their proofs. `where` maps each session to its transcript."""
+    """Finds turns by their proofs in the `transcripts` of their sessions."""
 
-    def __init__(self, where: Mapping[str, Transcript], redact: Callable[[str], str]) -> None:
-        self._where = where
+    def __init__(self, transcripts: Mapping[str, Transcript], redact: Callable[[str], str]) -> None:
+        self._transcripts = transcripts
         self._redact = redact
         self._read: dict[Path, list[Session]] = {}
 
     def find(self, proof: Proof) -> TurnInContext | None:
         """Return the turn of a proof, None if it is gone."""
-        transcript = self._where.get(proof.session)
+        transcript = self._transcripts.get(proof.session)
         if transcript is None:
             return None
         if transcript.path not in self._read:

@@ -195,7 +195,7 @@ _SENTENCE_ENDS = " \t\n?!.,"
 
 
 def without_politeness(text: str) -> str:
-    """Return a request without what only makes it polite, and without the commands in it: they are what is there."""
+    """Return a request without its polite phrases and the commands in it."""
     plain = _POLITE_PATTERN.sub("", _SLASH_COMMAND_PATTERN.sub("", text)).rstrip(_SENTENCE_ENDS)
     while tail := _POLITE_END_PATTERN.search(plain):
         plain = plain[: tail.start()].rstrip(_SENTENCE_ENDS)
@@ -220,8 +220,8 @@ def _task_text(
     if used:
         lines += ["", *(_variable_line(name, task.examples[name] if with_sessions else ()) for name in used)]
     for heading, sorts in (("Rules", (PartKind.RULE, PartKind.PITFALL)), ("Facts", (PartKind.FACT,))):
-        told = [f"- {part.text}" for part in parts if part.sort in sorts]
-        lines += ["", f"## {heading}", "", *told] if told else []
+        items = [f"- {part.text}" for part in parts if part.sort in sorts]
+        lines += ["", f"## {heading}", "", *items] if items else []
     lines += _observed_sections(parts, task, pluralize(len(sessions), "session"))
     count = pluralize(sum(part.sort in {PartKind.COMMAND, PartKind.EDIT} for part in parts), "step")
     also = ", plus a final check" if task.check else ""
@@ -231,10 +231,10 @@ def _task_text(
 
 
 def _variable_line(name: str, examples: Sequence[str]) -> str:
-    told = [
+    shown = [
         one for one in examples[:_MAX_DESCRIBED_PARTS] if "`" not in one and one[:1] not in {'"', "'"}
     ]  # no text for people
-    as_in = ", ".join(f"`{shorten(one, _MAX_TITLE_LENGTH)}`" for one in told)
+    as_in = ", ".join(f"`{shorten(one, _MAX_TITLE_LENGTH)}`" for one in shown)
     return f"- `{{{{{name}}}}}`: {VARIABLE_NOTE}{f' (for example {as_in})' if as_in else ''}."
 
 
@@ -269,8 +269,8 @@ def _rules_text(candidate: Candidate, parts: Sequence[Part]) -> tuple[str, str]:
     lines = [_heading(f"{project}: {candidate.work}" if work else project or candidate.name)]
     lines += ["", f"For {work}."] if work else []
     for sort, heading in _SECTIONS:
-        told = [f"- {part.text}" for part in parts if part.sort is sort]
-        lines += ["", f"## {heading}", "", *told] if told else []
+        items = [f"- {part.text}" for part in parts if part.sort is sort]
+        lines += ["", f"## {heading}", "", *items] if items else []
     named = "; ".join(
         _without_end_punctuation(shorten(part.text, _MAX_DESCRIBED_LENGTH)) for part in parts[:_MAX_DESCRIBED_PARTS]
     )

@@ -164,15 +164,15 @@ def _without_repetitions(done: Sequence[ActionRun]) -> list[ActionRun]:
 def _align(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_Column]:
     """Yield the columns merged with another session's actions: the alignment with the highest score."""
     worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
-    fits = [[_column_similarity(column, one) for one in done] for column in columns]
+    similarity = [[_column_similarity(column, one) for one in done] for column in columns]
     for i in reversed(range(len(columns))):
         for j in reversed(range(len(done))):
-            both = fits[i][j] + worth[i + 1][j + 1] if fits[i][j] else 0
+            both = similarity[i][j] + worth[i + 1][j + 1] if similarity[i][j] else 0
             worth[i][j] = max(both, worth[i + 1][j], worth[i][j + 1])
     i = j = 0
     while i < len(columns) or j < len(done):
         inside = i < len(columns) and j < len(done)
-        if inside and fits[i][j] and worth[i][j] == fits[i][j] + worth[i + 1][j + 1]:
+        if inside and similarity[i][j] and worth[i][j] == similarity[i][j] + worth[i + 1][j + 1]:
             yield columns[i] | {done[j].session: done[j]}
             i, j = i + 1, j + 1
         elif i < len(columns) and (not inside or worth[i][j] == worth[i + 1][j]):
@@ -344,16 +344,16 @@ def _replace_word(text: str, word: str, filled: str) -> str:
 
 def _without_duplicates(steps: Sequence[Step]) -> list[Step]:
     """Leave out duplicates: of checks and generic steps the earlier ones, of others the later ones."""
-    told = [
+    texts = [
         re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps
     ]  # the numbers of variables do not matter
     last = {
         text: number
-        for number, (text, step) in enumerate(zip(told, steps, strict=True))
+        for number, (text, step) in enumerate(zip(texts, steps, strict=True))
         if step.checks or is_generic(step.text)
     }
-    first = {text: number for number, text in reversed([*enumerate(told)])}
-    return [step for number, step in enumerate(steps) if (first | last)[told[number]] == number]
+    first = {text: number for number, text in reversed([*enumerate(texts)])}
+    return [step for number, step in enumerate(steps) if (first | last)[texts[number]] == number]
 
 
 # Pitfalls: what failed, and what worked afterwards.

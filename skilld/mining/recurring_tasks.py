@@ -168,8 +168,8 @@ def _requests_with_actions(rows: Sequence[Row]) -> Iterator[_Request]:
                 by_program: dict[str, list[ActionRun]] = {}
                 for one in telling[:_MAX_ACTIONS]:
                     by_program.setdefault(next(iter(one.words), ""), []).append(one)
-                told = sum(map(len, by_program.values()))
-                yield _Request(row, task, content_stems(without_politeness(task.text)), done, by_program, told)
+                total = sum(map(len, by_program.values()))
+                yield _Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
 
 
 def _turns_between(row: Row, first: str, behind: str) -> list[str]:
@@ -292,8 +292,8 @@ def _clearest_request(requests: Sequence[_Request]) -> _Request:
         bare = without_politeness(one.task.text)
         vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text
         shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
-        fits = len(one.stems & named) / max(len(one.stems), _MIN_STEMS)
-        return vague, -round(fits, 1), -round(shared, 1), len(bare)
+        typical = len(one.stems & named) / max(len(one.stems), _MIN_STEMS)
+        return vague, -round(typical, 1), -round(shared, 1), len(bare)
 
     return min(requests, key=rank)
 

@@ -184,10 +184,10 @@ def judge(
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
     tasks, served = _task_candidates(rows, reach, texts, known, doubted, chosen=chosen)
-    told = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
+    task_proofs = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
     found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=known)
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
-    homeless = [lead for lead in found if lead.skill is None and not _is_covered(lead, told)]
+    homeless = [lead for lead in found if lead.skill is None and not _is_covered(lead, task_proofs)]
     created, docs, missed = _creation_candidates(homeless, kind)
     new, unwanted = _filter_by_kind([*created, *tasks], kind)
     fit, useless = _filter_by_content([*_extension_candidates(found), *new])

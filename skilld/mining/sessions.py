@@ -37,7 +37,7 @@ from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 
 
 class Ending(StrEnum):
-    """How a session's last turn ended, as far as its log tells."""
+    """How a session's last turn ended, according to its log."""
 
     COMPLETED = "completed"
     INTERRUPTED = "interrupted"

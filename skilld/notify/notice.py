@@ -55,11 +55,11 @@ def next_digest(
     """
     if not proposals and not causes:
         return None
-    told = frozenset().union(*(notice.proposals for notice in shown))
+    announced = frozenset().union(*(notice.proposals for notice in shown))
     today = [notice for notice in shown if local_day(notice.at) == local_day(now)]
     past = [notice for notice in shown if notice.at <= now]
     new_causes = tuple(cause for cause in dict.fromkeys(causes) if not any(cause in notice.causes for notice in today))
-    if not (set(proposals) - told or new_causes or _needs_reminder(proposals, past, now)):
+    if not (set(proposals) - announced or new_causes or _needs_reminder(proposals, past, now)):
         return None
     last = max((notice.at for notice in past), default=0.0)
     waits = now < rules.snoozed_until or is_quiet(rules.quiet, now) or now - last < rules.minutes_between * 60
@@ -79,8 +79,8 @@ def is_quiet(hours: tuple[int, int] | None, now: float) -> bool:
 
 def _needs_reminder(proposals: Collection[str], past: Sequence[PastNotice], now: float) -> bool:
     """Whether the last notice about any of these proposals is a day old."""
-    told = [notice.at for notice in past if not notice.proposals.isdisjoint(proposals)]
-    return bool(proposals) and now - max(told, default=0.0) >= _DAY_SECONDS - _EARLY_SECONDS
+    times = [notice.at for notice in past if not notice.proposals.isdisjoint(proposals)]
+    return bool(proposals) and now - max(times, default=0.0) >= _DAY_SECONDS - _EARLY_SECONDS
 
 
 # The text of a notice: counts and names of skills; the person's words only if their settings ask for it. Desktops may

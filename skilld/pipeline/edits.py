@@ -120,11 +120,11 @@ def compose(
     typed: str,
     redact: Callable[[str], str],
     *,
-    tell: bool = True,
+    retry: bool = True,
 ) -> CheckedEdit:
     """Return the edit that makes the updates in the skill; `typed` is all that the person typed in their turns.
 
-    The model sees the skill redacted, so an anchor that contains a secret does not fit. With `tell` the model is told
+    The model sees the skill redacted, so an anchor that contains a secret does not fit. With `retry` the model is told
     once why an edit that changes or removes something cannot be used.
 
     Raises RefusedError if the edit is forbidden, SkilldError if none could be made.
@@ -145,8 +145,8 @@ def compose(
         return ""
 
     shown = replace(loaded.doc, text=redact(loaded.doc.text))
-    told = unfit if tell and not all(only_adds(item) for item in checked) else None
-    return check_edit(_edit_at_once(backend, updates, loaded, shown, told), checked, loaded, typed, redact)
+    refuse = unfit if retry and not all(only_adds(item) for item in checked) else None
+    return check_edit(_edit_at_once(backend, updates, loaded, shown, refuse), checked, loaded, typed, redact)
 
 
 def check_edit(
@@ -238,7 +238,7 @@ def _add_update(  # noqa: PLR0917 - as `compose`, with what is done already
     if only_adds(item):
         one = check_edit(place_updates([item.update], now.data), [item], now, typed, redact)
     else:
-        one = compose(backend, [item], now, typed, redact, tell=False)
+        one = compose(backend, [item], now, typed, redact, retry=False)
     before = done.operations if done else ()
     return check_edit((*before, *one.operations), (*kept, item), loaded, typed, redact)
 

@@ -119,7 +119,7 @@ def _figure_around(report: Report) -> Markup:
             Series("after", [one.percent if week >= 0 else None for week, one in timed]),
         ],
         titles,
-        most=around.most_percent,
+        highest=around.most_percent,
         peak=wording.percent(around.most_percent),
         about="Share of sessions in which you repeated a rule, by week before and after it was added",
     )
@@ -178,7 +178,7 @@ def _cost_section(report: Report) -> Markup:
     plot = plots.bars(
         [Series("cost", cost.per_week)],
         titles,
-        most=cost.most_in_a_week,
+        highest=cost.most_in_a_week,
         peak=wording.amount(cost.most_in_a_week, cost.unit),
         about="Model costs by week",
     )
@@ -234,14 +234,14 @@ def _legend(keys: Sequence[tuple[str, str, int | None]]) -> Markup:
 
 
 def _weekly_bars(
-    report: Report, per_week: Mapping[str, Week], names: Mapping[str, str], most: int, about: str
+    report: Report, per_week: Mapping[str, Week], names: Mapping[str, str], highest: int, about: str
 ) -> Markup:
     """Return stacked bars of the named counts, by week."""
     counts = [[(per_week[name][week], said) for name, said in names.items()] for week in range(len(report.weeks))]
-    told = [", ".join(f"{count} {said}" for count, said in week if count) or "nothing" for week in counts]
-    titles = [f"Week of {wording.day(monday)}: {one}" for monday, one in zip(report.weeks, told, strict=True)]
+    descriptions = [", ".join(f"{count} {said}" for count, said in week if count) or "nothing" for week in counts]
+    titles = [f"Week of {wording.day(monday)}: {one}" for monday, one in zip(report.weeks, descriptions, strict=True)]
     series = [Series(name, per_week[name]) for name in names]
-    return plots.bars(series, titles, most=most, peak=number(most), about=about)
+    return plots.bars(series, titles, highest=highest, peak=number(highest), about=about)
 
 
 def _format_share(share: Share) -> str:

@@ -26,10 +26,10 @@ class Series:
     values: Sequence[float | None]
 
 
-def bars(series: Sequence[Series], titles: Sequence[str], *, most: float, peak: str, about: str) -> Markup:
-    """Return stacked bars; `most` is the value at the top of the plot, `peak` its label, `titles` those of the bars."""
+def bars(series: Sequence[Series], titles: Sequence[str], *, highest: float, peak: str, about: str) -> Markup:
+    """Return stacked bars; `highest` is the value at the top of the plot, `peak` its label; each bar has a title."""
     bottoms = [0.0] * len(titles)
-    scale = _HEIGHT / most if most else 0.0
+    scale = _HEIGHT / highest if highest else 0.0
     drawn = []
     for one in series:
         path = []
@@ -49,9 +49,9 @@ def bars(series: Sequence[Series], titles: Sequence[str], *, most: float, peak: 
     return tag("div", tag("span", peak, class_="peak"), shapes, class_="plot")
 
 
-def line(values: Sequence[int | None], most: int, about: str) -> Markup:
-    """Return a stepped line with a filled area down to 0; `most` is the value at the top of the plot."""
-    scale = (_HEIGHT - 8) / most
+def line(values: Sequence[int | None], highest: int, about: str) -> Markup:
+    """Return a stepped line with a filled area down to 0; `highest` is the value at the top of the plot."""
+    scale = (_HEIGHT - 8) / highest
     known = [(place * _STEP, _HEIGHT - value * scale) for place, value in enumerate(values) if value is not None]
     steps = "".join(f"L{left} {top:.1f}h{_STEP}" for left, top in known)
     start = known[0][0] if known else 0

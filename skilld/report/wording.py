@@ -114,8 +114,8 @@ def repeats(report: Report) -> str:
 
 def sessions(share: Share, noun: str = "session") -> str:
     """Describe in how many of the sessions, or whatever `noun` says, a rule was stated."""
-    told = f"{number(share.repeats)} of {number(share.sessions)} {noun}{'' if share.sessions == 1 else 's'}"
-    return told if share.repeats in {0, share.sessions} else f"{told} ({percent(share.percent)})"
+    text = f"{number(share.repeats)} of {number(share.sessions)} {noun}{'' if share.sessions == 1 else 's'}"
+    return text if share.repeats in {0, share.sessions} else f"{text} ({percent(share.percent)})"
 
 
 def _unread(report: Report) -> str:

@@ -180,5 +180,5 @@ def _parse_numbers(given: str, highest: int) -> set[int]:
     return numbers
 
 
-def _no_progress(what: str, done: int, total: int) -> None:
-    del what, done, total
+def _no_progress(step: str, done: int, total: int) -> None:
+    del step, done, total

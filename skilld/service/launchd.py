@@ -125,7 +125,7 @@ class Launchd:
         """
         if not self._loaded():
             return
-        self._run_checked("bootout", self._target, also=_IN_PROGRESS)
+        self._run_checked("bootout", self._target, accepted=_IN_PROGRESS)
         deadline = time.monotonic() + _STOP_SECONDS
         while self._loaded():
             if time.monotonic() > deadline:
@@ -158,9 +158,9 @@ class Launchd:
     def _loaded(self) -> bool:
         return self._run("print", self._target).status == 0
 
-    def _run_checked(self, *arguments: str, also: int = 0) -> None:
+    def _run_checked(self, *arguments: str, accepted: int = 0) -> None:
         result = self._run(*arguments)
-        if result.status not in {0, also}:
+        if result.status not in {0, accepted}:
             raise ManagerError(
                 "launchd failed",
                 result.err or f"launchctl {arguments[0]} failed",

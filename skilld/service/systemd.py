@@ -72,12 +72,12 @@ _SPECIAL_IN_FILE = r'["\\`$]'
 _SPECIAL_IN_UNIT = r'["\\]'
 
 
-def _quote(text: str, what: str) -> str:
-    return f'"{_escape_for_unit(text, what)}"'
+def _quote(text: str, name: str) -> str:
+    return f'"{_escape_for_unit(text, name)}"'
 
 
-def _escape_for_unit(text: str, what: str) -> str:
-    return _escape(check_plain(text, what), _SPECIAL_IN_UNIT).replace("%", "%%")
+def _escape_for_unit(text: str, name: str) -> str:
+    return _escape(check_plain(text, name), _SPECIAL_IN_UNIT).replace("%", "%%")
 
 
 def _escape(text: str, special: str) -> str:
@@ -190,9 +190,9 @@ class Systemd:
             linger=self._linger(),
         )
 
-    def _start(self, how: str) -> None:
+    def _start(self, verb: str) -> None:
         self._run("reset-failed", NAME)  # otherwise too many earlier failures prevent a start
-        result = self._run(how, NAME)
+        result = self._run(verb, NAME)
         if result.status:
             state = self.state()
             raise ManagerError(

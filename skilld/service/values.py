@@ -149,16 +149,16 @@ def missing_variables(wanted: Mapping[str, str], given: Mapping[str, str]) -> di
     return {name: value for name, value in wanted.items() if given.get(name) != value}
 
 
-def service_path(path: str, more: Iterable[str] = _DEFAULT_PATH) -> str:
-    """Return the PATH for the service: the absolute folders of the shell's PATH, each once, then `more`."""
+def service_path(path: str, extra: Iterable[str] = _DEFAULT_PATH) -> str:
+    """Return the PATH for the service: the absolute folders of the shell's PATH, each once, then `extra`."""
     folders = [folder for folder in path.split(":") if folder.startswith("/")]
-    return ":".join(dict.fromkeys([*folders, *more]))
+    return ":".join(dict.fromkeys([*folders, *extra]))
 
 
-def check_plain(text: str, what: str) -> str:
+def check_plain(text: str, name: str) -> str:
     """Return `text`. Raises RefusedError if it contains a control character, which no service file can hold."""
     if any(ord(char) < ord(" ") or char == "\x7f" for char in text):
-        raise RefusedError("The service was not installed", f"{what} contains a control character")
+        raise RefusedError("The service was not installed", f"{name} contains a control character")
     return text
 
 

@@ -147,10 +147,10 @@ def clean_draft(draft: Draft) -> Draft:
     """Return a draft whose texts do not change when it is written and read again."""
     facts: dict[str, Any] = {field: one_line(getattr(draft, field)) for field in _TEXT_FIELDS}
     facts |= {field: _split_list(",".join(one_line(one) for one in getattr(draft, field))) for field in _LIST_FIELDS}
-    told = tuple(Variable(one_line(one.name), one_line(one.type), one_line(one.description)) for one in draft.variables)
+    variables = tuple(Variable(*map(one_line, (one.name, one.type, one.description))) for one in draft.variables)
     facts["version"] = facts["version"] or FIRST_VERSION
     description = fold(truncate(one_line(draft.description), MAX_DESCRIPTION))
-    return replace(draft, description=description, body=trim_body(draft.body), variables=told, **facts)
+    return replace(draft, description=description, body=trim_body(draft.body), variables=variables, **facts)
 
 
 def _draft_metadata(draft: Draft) -> Iterator[tuple[str, str]]:
@@ -325,12 +325,12 @@ def _domain_faults(draft: Draft) -> Iterator[str]:
 
 
 def _tool_faults(draft: Draft) -> Iterator[str]:
-    told = draft.schema.get("properties", {})
+    properties = draft.schema.get("properties", {})
     required = draft.schema.get("required", [])
-    if draft.schema.get("type") != "object" or not isinstance(told, dict) or not isinstance(required, list):
+    if draft.schema.get("type") != "object" or not isinstance(properties, dict) or not isinstance(required, list):
         yield "MCP tools need an input schema of type object, but this one has none"
         return
     yield from (
-        f"{{{{{name}}}}} is not a property of its input schema" for name in holes(draft.body) if name not in told
+        f"{{{{{name}}}}} is not a property of its input schema" for name in holes(draft.body) if name not in properties
     )
-    yield from (f"it requires {name}, which is not in its input schema" for name in required if name not in told)
+    yield from (f"it requires {name}, which is not in its input schema" for name in required if name not in properties)

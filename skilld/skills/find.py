@@ -243,15 +243,15 @@ def _normalized(name: str) -> str:
     return unicodedata.normalize("NFD", name).casefold()
 
 
-def file_problem(facts: os.stat_result, what: str = "its SKILL.md") -> str | None:
+def file_problem(facts: os.stat_result, subject: str = "its SKILL.md") -> str | None:
     """Return why a file with these facts is not read, as a clause for the person; None if it may be."""
     if not stat.S_ISREG(facts.st_mode):
-        return f"{what} is not a regular file"
+        return f"{subject} is not a regular file"
     if facts.st_uid != os.geteuid():
-        return f"{what} belongs to another user"
+        return f"{subject} belongs to another user"
     if facts.st_nlink != 1:
-        return f"{what} has several hard links"
-    return f"{what} is over 1 MiB" if facts.st_size > MAX_BYTES else None
+        return f"{subject} has several hard links"
+    return f"{subject} is over 1 MiB" if facts.st_size > MAX_BYTES else None
 
 
 # Opting out. The `.skilld.toml` files of a project come with its repository and are not trusted: they can only restrict

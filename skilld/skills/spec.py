@@ -184,11 +184,11 @@ def _name_faults(name: str, folder_name: str) -> Iterator[str]:
         yield "its name does not match its folder's name"
 
 
-def _length_faults(key: str, said: str, most: int) -> Iterator[str]:
-    if not said.strip():
+def _length_faults(key: str, value: str, limit: int) -> Iterator[str]:
+    if not value.strip():
         yield f"it has no {key}"
-    elif len(said) > most:
-        yield f"its {key} is {len(said)} characters long; the limit is {most}"
+    elif len(value) > limit:
+        yield f"its {key} is {len(value)} characters long; the limit is {limit}"
 
 
 def _metadata_faults(top: Sequence[Entry]) -> Iterator[str]:
@@ -223,8 +223,8 @@ def _is_text(value: str, rest: Sequence[str]) -> bool:
     return not any(": " in f"{part} " or part.startswith("#") for part in parts)
 
 
-def _without_remark(whole: str) -> str:
+def _without_remark(text: str) -> str:
     """Return a quoted scalar without the comment after it."""
-    found = _QUOTED_PATTERN.match(whole)
-    tail = whole[found.end() :] if found else ""
-    return whole[: len(whole) - len(tail)] if _REMARK_PATTERN.fullmatch(tail) else whole
+    found = _QUOTED_PATTERN.match(text)
+    tail = text[found.end() :] if found else ""
+    return text[: len(text) - len(tail)] if _REMARK_PATTERN.fullmatch(tail) else text

@@ -191,9 +191,9 @@ class RemoteStatus:
 def with_states(found: Iterable[Candidate], members: Iterable[Member], seen: RemoteStatus) -> list[Candidate]:
     """Return the candidates with their states, by what git shows and by members' records of rejections."""
     kinds = {RecordType.REJECTED, RecordType.PROPOSED}
-    told = [(member.person, one) for member in members for one in member.records if one.what in kinds]
+    records = [(member.person, one) for member in members for one in member.records if one.what in kinds]
     return [
-        _with_state(one, [(who, record) for who, record in told if is_about(one, record.key, record.rule)], seen)
+        _with_state(one, [(who, record) for who, record in records if is_about(one, record.key, record.rule)], seen)
         for one in found
     ]
 

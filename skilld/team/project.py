@@ -107,5 +107,5 @@ def is_said(rule: str, text: str) -> bool:
 def read_text(git: Git, commit: str, path: str) -> str:
     """Return the text of a file in a commit; empty if it is missing or too large."""
     found = objects.read_objects(git, [f"{commit}:{path}"])[0]
-    fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE_BYTES
-    return found.data.decode("utf-8", "replace") if found is not None and fits else ""
+    is_readable = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE_BYTES
+    return found.data.decode("utf-8", "replace") if found is not None and is_readable else ""

@@ -290,24 +290,24 @@ def _encode_about(person: str, serial: int) -> bytes:
 
 
 def _read_objects(
-    git: Git, names: Mapping[str, str], kind: str, most: int, found: ReadResult, *, of: Callable[[str], str] = str
+    git: Git, names: Mapping[str, str], kind: str, limit: int, found: ReadResult, *, of: Callable[[str], str] = str
 ) -> dict[str, bytes]:
     """Return the objects with these IDs by owner; sizes are checked first, so that no large one is held in memory."""
     for who, (_, is_kind, size) in zip(names, objects.read_sizes(git, names.values()), strict=True):
-        if is_kind != kind or size > most:
+        if is_kind != kind or size > limit:
             if size < 0:
                 found.refused[of(who)] = "it has not been fetched; sync again"
                 continue
             odd = f"it has a {is_kind} where a {kind} is expected"
-            found.refused[of(who)] = odd if is_kind != kind else f"its {kind} is {size} bytes; the limit is {most}"
+            found.refused[of(who)] = odd if is_kind != kind else f"its {kind} is {size} bytes; the limit is {limit}"
     wanted = {who: oid for who, oid in names.items() if of(who) not in found.refused}
     answers = git.objects([oid.encode() for oid in wanted.values()]) if wanted else []
     return {who: item[2] for who, item in zip(wanted, answers, strict=True) if item is not None}
 
 
-def _read_trees(git: Git, trees: Mapping[str, str], most: int, found: ReadResult) -> dict[str, dict[str, tree.Entry]]:
+def _read_trees(git: Git, trees: Mapping[str, str], limit: int, found: ReadResult) -> dict[str, dict[str, tree.Entry]]:
     """Return the entries of each person's tree by name."""
-    read = _read_objects(git, trees, "tree", most, found)
+    read = _read_objects(git, trees, "tree", limit, found)
     parsed = {person: tree.parse_tree(data, len(trees[person]) // 2) for person, data in read.items()}
     return {
         person: {name.decode("utf-8", "replace"): entry for name, entry in entries.items()}

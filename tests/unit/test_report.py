@@ -250,10 +250,10 @@ def test_a_page_asks_for_nothing() -> None:
 
 def test_bars_are_as_high_as_their_values() -> None:
     one, two = plots.Series("one", (2, None, 0)), plots.Series("two", (2, 1, None))
-    drawn = plots.bars([one, two], ["a", "b", "c"], most=4, peak="4", about="x")
+    drawn = plots.bars([one, two], ["a", "b", "c"], highest=4, peak="4", about="x")
     assert '<path class="one" d="M1 50.00h8v50.00h-8z">' in drawn
     assert '<path class="two" d="M1 0.00h8v49.20h-8zM11 75.00h8v25.00h-8z">' in drawn
-    assert "M" not in plots.bars([plots.Series("one", (0, None))], ["a", "b"], most=0, peak="0", about="x")
+    assert "M" not in plots.bars([plots.Series("one", (0, None))], ["a", "b"], highest=0, peak="0", about="x")
     assert "NaN" not in plots.line((None, None), 1, "x")
 
 
