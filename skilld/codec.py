@@ -58,7 +58,6 @@ def _to_object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - json's word for 
 
 @cache
 def _reader(kind: Any, strict: bool) -> _Reader:  # noqa: ANN401, FBT001 - a type, or a form of one
-    """Return the cached reader of a type."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is tuple:
         return _tuple_reader(_reader(arguments[0], strict))

@@ -76,6 +76,4 @@ def _make_logger(*names: Any) -> logging.Logger:  # noqa: ANN401 - structlog's s
 
 def _drop_unknown_fields(logger: Any, method: str, event: MutableMapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - structlog's signature
     del logger, method
-    return {
-        name: safe_text(value) if isinstance(value, str) else value for name, value in event.items() if name in FIELDS
-    }
+    return {key: safe_text(value) if isinstance(value, str) else value for key, value in event.items() if key in FIELDS}

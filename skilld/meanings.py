@@ -164,9 +164,7 @@ def terms(text: str) -> tuple[Term, ...]:
                 for place in places:
                     done[place] = True
                 break
-    found.update(
-        _term(token) for token, is_done in zip(tokens, done, strict=True) if not is_done and _is_content(token)
-    )
+    found.update(_term(token) for token, used in zip(tokens, done, strict=True) if not used and _is_content(token))
     return tuple(sorted(found, key=lambda term: (term.stem, sorted(term.meanings), sorted(term.stems))))
 
 

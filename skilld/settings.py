@@ -471,12 +471,10 @@ def _allowed_values(wrong: str, key: tuple[int | str, ...], context: Mapping[str
     )
 
 
-def choose_back_end(
-    settings: Settings, environment: Mapping[str, str], agent: str = "", *, in_job: bool = True
-) -> Choice:
+def choose_back_end(settings: Settings, env: Mapping[str, str], agent: str = "", *, in_job: bool = True) -> Choice:
     """Return the back-end that works now, for a session of `agent` if given.
 
     One question may take half the time of a job, or all of it outside of jobs.
     """
     seconds = max(1.0, settings.worker.seconds / 2) if in_job else settings.worker.seconds
-    return choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, environment, agent=agent)
+    return choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, env, agent=agent)

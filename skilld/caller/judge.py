@@ -127,14 +127,12 @@ class Agents:
         return next((name for name in sorted(self.marks) if environment.get(name, "").lower() not in _FALSE_VALUES), "")
 
 
-def judge_caller(
-    tree: Tree, environment: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()
-) -> Doubt | None:
+def judge_caller(tree: Tree, env: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()) -> Doubt | None:
     """Return why the first process of a tree was not started by a person, None if it was.
 
-    `environment` is its own, `terminals` are additional programs in which this person types.
+    `env` is its own, `terminals` are additional programs in which this person types.
     """
-    if doubt := find_agent(tree, environment, agents, terminals):
+    if doubt := find_agent(tree, env, agents, terminals):
         return doubt
     chain = tree.chain
     if not chain:
@@ -151,9 +149,7 @@ def judge_caller(
     return None
 
 
-def find_agent(
-    tree: Tree, environment: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()
-) -> Doubt | None:
+def find_agent(tree: Tree, env: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()) -> Doubt | None:
     """Return the agent that gave a command, by its ancestors or a variable; None if there is no sign of one."""
     chain = tree.chain
     place = _terminal_index(chain, terminals)
@@ -163,7 +159,7 @@ def find_agent(
             continue
         if title := agents.title(process):
             return Doubt(DoubtKind.AGENT, f"this command was run by {title} (process {process.pid})")
-    if mark := agents.marked(environment):
+    if mark := agents.marked(env):
         return Doubt(DoubtKind.MARK, f"{mark} is set, so a coding agent is running this command")
     if tree.foreground is not None and (title := agents.title(tree.foreground)):
         return Doubt(DoubtKind.AGENT, f"{title} (process {tree.foreground.pid}) is using this terminal")

@@ -110,7 +110,7 @@ FindProcess = Callable[[int], Process | None]
 
 def process_tree(marks: Collection[str]) -> Tree:
     """Return the tree of this process; `marks` are the variables to look for in its ancestors."""
-    return _proc_tree(marks) if Path("/proc/self/stat").exists() else _ps_tree()
+    return _proc_tree(marks) if Path("/proc/self/stat").exists() else _ancestors(os.getpid(), _ps_processes().get)
 
 
 def all_processes() -> list[Process]:
@@ -129,10 +129,6 @@ def _proc_tree(marks: Collection[str]) -> Tree:
     except (OSError, ValueError):
         return Tree(())
     return _ancestors(own, lambda pid: _read_process(_PROC / str(pid), wanted))
-
-
-def _ps_tree() -> Tree:
-    return _ancestors(os.getpid(), _ps_processes().get)
 
 
 def _ps_processes() -> dict[int, Process]:

@@ -97,15 +97,13 @@ def store_or_empty() -> Store:
     return store()
 
 
-def parse_number(text: str, largest: float = math.inf, *, zero: bool = True) -> float:
+def parse_number(text: str, limit: float = math.inf, *, zero: bool = True) -> float:
     """Parse the number given to an option. Raises ArgumentTypeError if it is not a number or out of bounds."""
     with suppress(ValueError):
-        if 0 <= (found := float(text)) <= largest and found != math.inf and (found or zero):
+        if 0 <= (found := float(text)) <= limit and found != math.inf and (found or zero):
             return found
     bound = "of at least 0" if zero else "greater than 0"
-    raise argparse.ArgumentTypeError(
-        f"must be a number {bound}" + (f" and at most {largest:g}" * (largest != math.inf))
-    )
+    raise argparse.ArgumentTypeError(f"must be a number {bound}" + (f" and at most {limit:g}" * (limit != math.inf)))
 
 
 _DAYS_PER_UNIT = {"h": 1 / 24, "d": 1.0, "w": 7.0}

@@ -58,7 +58,6 @@ def print_completions() -> None:
 
 
 def _attach_completers(parser: argparse.ArgumentParser) -> None:
-    """Set the completer of each argument."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
             for below in action.choices.values():
@@ -97,9 +96,7 @@ def _learnings(_: argparse.Namespace) -> Candidates:
 
 
 def _skills(_: argparse.Namespace) -> Candidates:
-    return sorted(
-        {skill.name for skill in inventory.all_skills([Path.cwd()]) if _SHELL_SAFE_PATTERN.fullmatch(skill.name)}
-    )
+    return sorted({one.name for one in inventory.all_skills([Path.cwd()]) if _SHELL_SAFE_PATTERN.fullmatch(one.name)})
 
 
 def _agents(_: argparse.Namespace) -> Candidates:

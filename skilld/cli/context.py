@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def as_json(context: Context, tokenizer: Tokenizer, max_tokens: int) -> dict[str, Any]:
-    """Return the JSON for one agent; `max_tokens` is the person's own limit on a file's tokens."""
+def as_json(context: Context, tokenizer: Tokenizer, limit: int) -> dict[str, Any]:
+    """Return the JSON for one agent; `limit` is the person's own limit on a file's tokens."""
     from skilld.context import Kind, contradictions, find_duplicates
     from skilld.context.references import find_dead_references
 
@@ -94,7 +94,7 @@ def as_json(context: Context, tokenizer: Tokenizer, max_tokens: int) -> dict[str
         "tokenizer": tokenizer.name,
         "limits": [
             {"path": file.path, "most": one.most, "unit": one.unit.value, "has": has, "what": one.what}
-            for file, one, has in _exceeded_limits(context, tokenizer, max_tokens)
+            for file, one, has in _exceeded_limits(context, tokenizer, limit)
         ],
         "duplicates": [asdict(one) for one in find_duplicates(context.files)],
         "conflicts": [asdict(one) for one in contradictions(context.files)],
@@ -104,26 +104,23 @@ def as_json(context: Context, tokenizer: Tokenizer, max_tokens: int) -> dict[str
 
 
 def _tokens_at_start(context: Context, tokenizer: Tokenizer) -> int:
-    """Return the number of tokens that the first request includes."""
     from skilld.context import LoadTime
 
     return sum(tokenizer.count(file.text) for file in context.files if file.loaded is not LoadTime.ON_USE)
 
 
-def _exceeded_limits(
-    context: Context, tokenizer: Tokenizer, max_tokens: int
-) -> Iterator[tuple[LoadedFile, Ceiling, int]]:
+def _exceeded_limits(context: Context, tokenizer: Tokenizer, limit: int) -> Iterator[tuple[LoadedFile, Ceiling, int]]:
     """Yield each file that exceeds a limit or a recommendation, the limit, and the file's size."""
     from skilld.context import Scope
     from skilld.context.ceilings import ceilings, exceeded
 
-    limits = ceilings([context.agent], is_skill=False, tokens=max_tokens)
+    limits = ceilings([context.agent], is_skill=False, tokens=limit)
     for file in context.files:
         if file.scope not in {Scope.SKILL, Scope.MEMORY}:
             yield from ((file, one, has) for one, has in exceeded(file.text, limits, tokenizer.count))
 
 
-def _print_context(context: Context, project: Path, tokenizer: Tokenizer, max_tokens: int) -> None:
+def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit: int) -> None:
     from skilld.context import Scope, contradictions, find_duplicates
     from skilld.context.references import find_dead_references
 
@@ -150,7 +147,7 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, max_to
     if skills := [file for file in context.files if file.scope is Scope.SKILL]:
         tokens = sum(tokenizer.count(file.text) for file in skills)
         console.say(f"  plus one line per skill: {pluralize(len(skills), 'skill')}, {tokens} tokens")
-    for file, one, has in _exceeded_limits(context, tokenizer, max_tokens):
+    for file, one, has in _exceeded_limits(context, tokenizer, limit):
         words = f"{has:,} {one.unit.value} (limit {one.most:,}): {one.what}"
         console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")
     for surprise in (*context.surprises, *find_dead_references(context)):

@@ -307,7 +307,6 @@ def _repeat_share(count: Count) -> str:
 
 
 def _advice_line(remedy: dict[str, Any], key: str, *, complete: bool) -> str:
-    """Describe what to do about a rule."""
     kind, proposal = remedy["kind"], remedy["proposal"]
     if kind == "revert":
         return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"

@@ -104,7 +104,6 @@ def _ask_model(store: Store, text: str, skills: list[Skill], found: list[Recomme
 
 
 def _bodies(skills: list[Skill]) -> dict[Path, str]:
-    """Return the text of each readable skill below its front matter."""
     from skilld.skills.write import body_of
 
     found = {}

@@ -128,7 +128,6 @@ def _format_value(name: str, value: object) -> str:
 
 
 def _build_task(arguments: argparse.Namespace) -> Task:
-    """Return the task that the arguments describe, without secrets."""
     import hashlib
 
     from skilld.store.tasks import Task

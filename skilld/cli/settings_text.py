@@ -38,10 +38,8 @@ def with_setting(text: str, key: str, literal: str) -> str:
         lines[found.start : found.end] = [old[: _value_offset(old)] + literal + _trailing_comment(old)]
         return "\n".join(lines)
     table, _, name = key.rpartition(".")
-    taken = {number for one in statements for number in range(one.start, one.end)}
-    headers = {
-        _table_name(line): number for number, line in enumerate(lines) if number not in taken and _table_name(line)
-    }
+    taken = {at for one in statements for at in range(one.start, one.end)}
+    headers = {_table_name(line): at for at, line in enumerate(lines) if at not in taken and _table_name(line)}
     if same_table := [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]:
         name = key if table and not same_table[-1].table else name
         lines.insert(same_table[-1].end, f"{name} = {literal}")

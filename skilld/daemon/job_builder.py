@@ -83,11 +83,9 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
             batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed, most_tokens=most
         )
         return Job(remake, *limits)
-    fixed = (
-        refresh_skills(store, host, batch) if cause in _SKILL_LOOKUP_CAUSES and batch.job.plan is None else batch.job
-    )
+    job = refresh_skills(store, host, batch) if cause in _SKILL_LOOKUP_CAUSES and batch.job.plan is None else batch.job
     work = AnalyseBatch(
-        batch=replace(fixed, sources=current_sources(store, batch)),
+        batch=replace(job, sources=current_sources(store, batch)),
         closed_at=batch.created_at,
         backend=backend,
         before=cause,
@@ -124,7 +122,6 @@ def _decisions_on_other_machines(store: Store) -> list[PastDecision]:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one folder is the other or within it."""
     return Path(one).is_relative_to(other) or Path(other).is_relative_to(one)
 
 

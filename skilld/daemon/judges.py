@@ -102,9 +102,7 @@ def _current_absences(store: Store, now: float) -> dict[str, Absence]:
     return {model: absent for model, absent in _known_absences(store).items() if absent.since <= now < absent.until}
 
 
-def judge_problems(
-    store: Store, model: str, environment: Mapping[str, str], now: float | None
-) -> Iterator[JudgeProblem]:
+def judge_problems(store: Store, model: str, env: Mapping[str, str], now: float | None) -> Iterator[JudgeProblem]:
     """Yield the problems of agents with transcripts whose sessions are judged offline or wait.
 
     Without `now`, include agents whose limit should have reset but that have not answered since.
@@ -121,7 +119,7 @@ def judge_problems(
     for name, facts in store.transcripts.summary().items():
         if name not in ADAPTERS or not facts["turns"]:
             continue
-        found = choose_for_agent(name, 0, environment)
+        found = choose_for_agent(name, 0, env)
         title = ADAPTERS[name].INFO.title
         if found.spec.model == OFFLINE:
             yield JudgeProblem(title, _OFFLINE_PREFIX + found.why, found.remedy)

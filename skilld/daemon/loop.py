@@ -222,7 +222,6 @@ class Loop:
                 pass
 
     def _finish_batch(self, batch: StoredBatch, result: Result, now: float) -> None:
-        """Record the result of a batch, and report it."""
         new, waiting = self._engine.finish(batch, result, now), self._engine.new_waiting_count()
         again = self._engine.repeated_proposals(result)
         if new or waiting or again:
@@ -330,7 +329,6 @@ class Loop:
         self._notices.wait_for_actions(deadline)
 
     def _store_status(self, now: float) -> None:
-        """Store what `status` shows about the daemon."""
         known = systemd.daemon_facts(self._engine.follower.unreadable, self._settings_file.message, now)
         self._engine.store.meta.set(DAEMON, known | (self._watching.facts() if self._watching else {}))
         self._watchdog.set_status(systemd.status_text(self._engine.store, now))

@@ -78,7 +78,6 @@ class Presence:
         return session not in self._alone
 
     def _count_clients(self, agent: str, folder: str) -> int:
-        """Return the number of an agent's clients in a folder."""
         title = ADAPTERS[agent].INFO.title if agent in ADAPTERS else ""
         return sum(client.title == title and _overlap(client.folder, folder) for client in self._clients)
 

@@ -70,7 +70,6 @@ class SurveySchedule:
                 return
 
     def _backend_spec(self, settings: Settings, agent: str, now: float) -> Spec:
-        """Return the back-end that may be asked now."""
         spec = judges.choose_judge(self._store, settings, self._host.environment, agent, now).spec
         today = self._store.usage.on(local_day(now))
         double = Usage(2 * today.calls, 2 * today.tokens_in, 2 * today.tokens_out, 2 * today.usd)

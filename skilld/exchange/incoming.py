@@ -286,7 +286,6 @@ def _all_texts(draft: Draft) -> str:
 
 
 def _json_texts(value: object) -> list[str]:
-    """Return the keys and texts in a JSON value."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):

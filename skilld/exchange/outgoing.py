@@ -125,7 +125,6 @@ def _repeats_quote(value: str, said: SessionWords, told: list[str]) -> bool:
 
 
 def _texts_in_value(value: str) -> Iterator[str]:
-    """Yield the texts in a value, which may be JSON."""
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):

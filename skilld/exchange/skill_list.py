@@ -115,7 +115,6 @@ def build_skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
 
 
 def _skill_title(skill: Skill) -> str:
-    """Return the name and the description of a skill."""
     name, said = _without_markup(skill.name), truncate(_without_markup(skill.front.description), _MAX_DESCRIPTION)
     return f"**{name}**: {said}" if said else f"**{name}**"
 

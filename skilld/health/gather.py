@@ -76,7 +76,6 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether a file belongs to another user."""
     with suppress(OSError):
         return path.stat().st_uid != os.geteuid()
     return False
@@ -225,10 +224,8 @@ def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: 
     return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key KEY")
 
 
-def _ask_model(
-    spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store, now: float
-) -> Trouble | str:
-    with Worker(environment) as worker:
+def _ask_model(spec: Spec, settings: Settings, env: Mapping[str, str], store: Store, now: float) -> Trouble | str:
+    with Worker(env) as worker:
         result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds)
     store.usage.add(local_day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:

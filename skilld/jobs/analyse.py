@@ -136,12 +136,9 @@ class Analysis:
         if not self._messages:
             self._messages = self._read_messages()
         keys = {said.turn for said in proposal.evidence}
-        return "\n".join(
-            self._own_words(place) for place, message in enumerate(self._messages) if message.turn_key in keys
-        )
+        return "\n".join(self._own_words(at) for at, message in enumerate(self._messages) if message.turn_key in keys)
 
     def _own_words(self, place: int) -> str:
-        """Return what the person typed in the message at `place`."""
         before = [other.text for other in self._messages[:place] if not other.by_person]
         return own_words(self._messages[place].text, before)
 
@@ -399,7 +396,6 @@ class Analysis:
         return own
 
     def _target_of(self, update: Update) -> SkillRef | None:
-        """Return the target of an update, if there is one."""
         return next((loaded.ref for loaded in self._skills if loaded.doc.number == update.skill), None)
 
     def _waits_for_skill(self) -> bool:
@@ -446,7 +442,6 @@ class Analysis:
         return "; ".join([*unusable[:1], f"{NO_FILE_REASON} {ref.name} yet"])
 
     def _earlier_evidence(self, updates: Sequence[Update]) -> list[Evidence]:
-        """Return the evidence of earlier learnings that say the same."""
         file = self._target_of(updates[0])
         waits = self._places is not None or (file is not None and file.absent)
         return (self._places or loaded_places(self._job, [])).earlier_evidence(updates) if waits else []

@@ -148,7 +148,10 @@ def _agreeing_operations(
                 text = apply(loaded[0].data, operations) if operations else loaded[0].data
                 now = replace(loaded[0], data=text, doc=replace(loaded[0].doc, text=text.decode("utf-8-sig")))
                 step = replacement(update.change, now.doc.text)
-                if step is None or not _covers_whole_line(topic_stems(update.change), topic_stems(step.anchor)):
+                if step is None:
+                    break
+                mine, theirs = topic_stems(update.change), topic_stems(step.anchor)
+                if not (theirs <= mine or mine <= theirs):  # the old line says something else, too
                     break
                 check_edit([step], [VerifiedUpdate(replace(update, kind=Kind.CHANGE_STEP))], now, typed, redact)
                 apply(loaded[0].data, [*operations, step])
@@ -156,8 +159,3 @@ def _agreeing_operations(
                 break
             operations.append(step)
     return tuple(operations)
-
-
-def _covers_whole_line(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether the old line says nothing else, or keeps all but the differing word."""
-    return theirs <= mine or mine <= theirs

@@ -65,12 +65,8 @@ def _ask_window(
     """Return the updates of a window, and the number of those left out."""
     judge = Judge(backend, list(messages), [TargetDocument(SkillRef(skill.name, ""), b"", skill)], "", redact)
     verdict = judge.verdict()
-    return tuple(_window_update(update, messages) for update in _own_updates(verdict)), _count_left_out(judge, verdict)
-
-
-def _own_updates(verdict: Verdict) -> list[Update]:
-    """Return the updates in the person's own words; one they only agreed to has no quote."""
-    return [item.update for item in verdict.proposed if not item.by_assent]
+    own = [item.update for item in verdict.proposed if not item.by_assent]  # what was only agreed to has no quote
+    return tuple(_window_update(update, messages) for update in own), _count_left_out(judge, verdict)
 
 
 def _count_left_out(judge: Judge, verdict: Verdict) -> int:

@@ -146,7 +146,6 @@ class JobPlaces:
 
 
 def _last_line(file: LoadedFile) -> int:
-    """Return the number of the last loaded line of a file."""
     return max((part.line + part.text.count("\n") for part in file.segments), default=0)
 
 

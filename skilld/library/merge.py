@@ -49,9 +49,7 @@ class Passage:
 def find_passages(text: str) -> list[Passage]:
     """Return the list items, sentences, code and tables of a SKILL.md in order; none if it cannot be parsed."""
     body = body_lines(text)
-    return [
-        passage for section in sections(text) for passage in _section_passages(section.heading, section.blocks, body)
-    ]
+    return [one for section in sections(text) for one in _section_passages(section.heading, section.blocks, body)]
 
 
 def _section_passages(title: str, blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[Passage]:
@@ -149,11 +147,9 @@ def title_of(text: str) -> str:
     return first.heading if first and first.level == 1 else ""
 
 
-def folder_omissions(
-    files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]
-) -> list[Omission]:
+def folder_omissions(files: Sequence[str], away_agents: Sequence[str], keep_agents: Sequence[str]) -> list[Omission]:
     """Return what is lost with the merged folder: its other files, and agents that see only that skill."""
-    only = [agent for agent in agents_of_away if agent not in agents_of_keep]
+    only = [agent for agent in away_agents if agent not in keep_agents]
     unseen = [Omission(agent, "this agent sees only the other skill, not the one that is kept") for agent in only]
     return [*(Omission(name, "a file in the other skill's folder; files are not copied") for name in files), *unseen]
 

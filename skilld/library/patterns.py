@@ -54,9 +54,7 @@ def find_patterns(tasks: Sequence[Task], sessions: Iterable[PastSession] = ()) -
     checked = [task.qa for task in tasks if task.qa is not None]
     checked += [one.passed for _, one in done if one.passed is not None]
     ended = [task.status == COMPLETED for task in tasks] + [one.passed for _, one in done if one.passed is not None]
-    timed = [
-        seconds for seconds in (*(task.seconds for task in tasks), *(one.seconds for _, one in done)) if seconds > 0
-    ]
+    timed = [took for took in (*(task.seconds for task in tasks), *(one.seconds for _, one in done)) if took > 0]
     tools = [name for used in (*(task.tools for task in tasks), *(one.tools for _, one in done)) for name in used]
     places = [*(task.project for task in tasks), *(cwd for cwd, _ in done)]
     work = [*(kind_of_work(task.prompt) for task in tasks), *(one.work for _, one in done)]

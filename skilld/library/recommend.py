@@ -229,7 +229,6 @@ class _Candidate:
 
 @lru_cache(maxsize=512)
 def _field_shares(text: str) -> Mapping[str, float]:
-    """Return the share of each field of work in a text."""
     found: dict[str, float] = {}
     for term in terms(text):
         fields = {field_of(meaning) for meaning in term.meanings} - {ANYTHING}

@@ -358,10 +358,8 @@ def load_rows(
     proposals = store.proposals.all()
     proposed = (Path(one.path).parent for one in proposals if one.state in {State.OPEN, State.ACCEPTED})
     folders = [*around, *map(Path, store.overview.projects()), *proposed]
-    projects = dict.fromkeys(
-        project for folder in folders if folder.is_absolute() for project in folders_to_root(folder)
-    )
-    skills = find_skills([project for project in projects if project != home])
+    projects = dict.fromkeys(parent for folder in folders if folder.is_absolute() for parent in folders_to_root(folder))
+    skills = find_skills([parent for parent in projects if parent != home])
     sessions = used_by_path(store, skills, home, environment)
     tasks, past = store.records.tasks(), store.past.sessions()
     uses = {

@@ -70,7 +70,6 @@ class Places:
         return self._by_root
 
     def _top(self, path: Path) -> Path | None:
-        """Return the top level of the work tree around a path."""
         if path not in self._tops:
             if os.path.exists(path / ".git"):  # noqa: PTH110 - Path.exists raises for a name that no system takes
                 self._tops[path] = path

@@ -109,10 +109,8 @@ def _mcp_command(call: ToolCall) -> str:
     """Return a call of an MCP tool as a command: its name and its one-word arguments; "" for other tools."""
     if not _MCP_TOOL_PATTERN.fullmatch(call.name):
         return ""
-    given = sorted((name, str(value)) for name, value in call.input.items() if isinstance(value, str | int))
-    words = [
-        f"{name}={value}" for name, value in given if _ARGUMENT_PATTERN.fullmatch(f"{value}") and name.isidentifier()
-    ]
+    given = sorted((key, str(value)) for key, value in call.input.items() if isinstance(value, str | int))
+    words = [f"{key}={value}" for key, value in given if _ARGUMENT_PATTERN.fullmatch(f"{value}") and key.isidentifier()]
     return " ".join([call.name, *words])[:MAX_COMMAND_LENGTH]
 
 

@@ -28,20 +28,18 @@ _PLAIN_TEXT_PATTERN = re.compile(r"[A-Za-z0-9 ,.;:()/+-]{12,}")
 def comments_by_agents(asked: Sequence[StoredRequest], transcripts: Iterable[Transcript]) -> Collection[str]:
     """Return the ids of the comments whose words an agent passed to a tool, and of those without plain words."""
     needles = {one.comment: max(_PLAIN_TEXT_PATTERN.findall(one.quote), key=len, default="") for one in asked}
-    found = {name for name, needle in needles.items() if not needle}
+    found = {key for key, needle in needles.items() if not needle}
     first = min((parse_time(one.at) or 0.0 for one in asked), default=0.0)
     for transcript in transcripts:
-        left = {name: needle for name, needle in needles.items() if name not in found}
+        left = {key: needle for key, needle in needles.items() if key not in found}
         if transcript.changed < first or not left:
             continue
-        likely = {
-            name: needle for name, needle in left.items() if needle in _needles_in_file(transcript, left.values())
-        }
+        likely = {key: needle for key, needle in left.items() if needle in _needles_in_file(transcript, left.values())}
         if likely:
             try:
                 with processor_time(PROCESSOR_SECONDS):
                     found |= {
-                        name for text in _tool_inputs(transcript) for name, needle in likely.items() if needle in text
+                        key for text in _tool_inputs(transcript) for key, needle in likely.items() if needle in text
                     }
             except (OSError, ProcessorTimeError):
                 found |= likely.keys()  # unknown: better not to count them
@@ -49,7 +47,6 @@ def comments_by_agents(asked: Sequence[StoredRequest], transcripts: Iterable[Tra
 
 
 def _needles_in_file(transcript: Transcript, needles: Iterable[str]) -> set[str]:
-    """Return the needles that occur anywhere in a file."""
     try:
         with transcript.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return {needle for needle in needles if data.find(needle.encode()) >= 0}

@@ -118,7 +118,8 @@ def with_titles(
     }
     if not drafts:
         return tuple(candidates), ""
-    told, why_not = _model_titles([_draft_text(one) for one in drafts.values()], run, may_ask=may_ask)
+    texts = [f"{one.name}\n\n{one.description}\n\n{one.body}" for one in drafts.values()]
+    told, why_not = _model_titles(texts, run, may_ask=may_ask)
     numbers = {one: number for number, one in enumerate(drafts, 1)}
     names = {*taken, *(one.name for one in candidates)}
     named: list[Candidate] = []
@@ -129,24 +130,18 @@ def with_titles(
     return tuple(named), why_not
 
 
-def _apply_title(
-    one: Candidate, drafted: NewSkill, suggested: Title, taken: Collection[str], run: MiningRun
-) -> Candidate:
+def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:
     """Return a candidate with the acceptable parts of a suggestion, unchanged if the skill would not pass with them."""
     rules = drafted.body.splitlines()
     said = [proof.quote for proof in one.evidence]
     own = Title(one.name, drafted.description, rules[0].lstrip("# "))
-    passed = acceptable_title(suggested, own, rules, said, taken)
+    passed = acceptable_title(title, own, rules, said, taken)
     better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
     try:
         check_skill(better, build_skill(better, day=local_day(time.time()), with_sessions=False), run)
     except SkilldError:
         return one
     return better
-
-
-def _draft_text(drafted: NewSkill) -> str:
-    return f"{drafted.name}\n\n{drafted.description}\n\n{drafted.body}"
 
 
 def _model_titles(texts: Sequence[str], run: MiningRun, *, may_ask: bool) -> tuple[Mapping[int, Title], str]:
@@ -347,6 +342,5 @@ def with_progress(transcripts: Sequence[Transcript], progress: Progress) -> Iter
 
 
 def _with_requested_name(candidates: Sequence[Candidate], name: str) -> list[Candidate]:
-    """Give the first skill to create the requested name."""
     new = next((one for one in candidates if one.creates), None)
     return [replace(one, name=name) if name and one is new else one for one in candidates]

@@ -74,9 +74,9 @@ class ProposalHistory:
             for said in self._all:
                 if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
                     continue  # another skill may need it too
-                if _says_same(ask, stems, said):
+                if says_already(ask.text, said.text) or any(is_same_ask(stems, line) for line in said.lines):
                     yield said
-                elif _has_quote(ask, said):
+                elif any(one.id in said.turns and fold_case(one.quote) in said.quotes for one in ask.said):
                     quoting.append(said)
             yield from quoting
 
@@ -90,14 +90,6 @@ class ProposalHistory:
         if said.proposal.state is State.OPEN:
             new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
             self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
-
-
-def _says_same(ask: Ask, stems: frozenset[str], said: _ProposalText) -> bool:
-    return says_already(ask.text, said.text) or any(is_same_ask(stems, line) for line in said.lines)
-
-
-def _has_quote(ask: Ask, said: _ProposalText) -> bool:
-    return any(one.id in said.turns and fold_case(one.quote) in said.quotes for one in ask.said)
 
 
 def _is_new_ask(ask: Ask, said: _ProposalText) -> bool:

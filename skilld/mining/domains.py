@@ -84,7 +84,8 @@ def draft_domain_skill(
 
 def skill_name(project: Path) -> str:
     """Return the name of the skill of a project's facts."""
-    return f"{_slug(project.name)}-knowledge"
+    slug = re.sub(r"[^a-z0-9]+", "-", project.name.casefold())[:50].strip("-") or "project"
+    return f"{slug}-knowledge"
 
 
 def project_facts(project: Path, learnings: Iterable[Learning], unfit: Callable[[Learning], bool]) -> list[Learning]:
@@ -116,10 +117,6 @@ def _skill_body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
         facts = [f"- {fact_line(one.change)}" for one in found]
         lines += ["", f"## {title}", "", *facts] if facts else []
     return "\n".join(lines)
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:50].strip("-") or "project"
 
 
 # Adding newer facts to an accepted domain skill: one bullet per fact, in the section of its kind. Facts that the skill
@@ -254,7 +251,6 @@ def _propose_new(
 def _propose_extension(
     made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: ProposalHistory, desk: _Context
 ) -> tuple[DomainResult, Proposal | None]:
-    """Return the edit that adds newer facts to the skill at `path`."""
     by_id = {one.id: one for one in project_facts(made.project, learnings, partial(_is_unfit_fact, made.project))}
     new = [
         ask

@@ -258,7 +258,6 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
 
 
 def _input_schema(variables: Sequence[Variable]) -> dict[str, object]:
-    """Return a tool's input as JSON Schema."""
     names = [one.name for one in variables]
     return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
 
@@ -266,7 +265,8 @@ def _input_schema(variables: Sequence[Variable]) -> dict[str, object]:
 def _rules_text(candidate: Candidate, parts: Sequence[Part]) -> tuple[str, str]:
     project = shorten(project_name(candidate.target), _MAX_TITLE_LENGTH)
     work = _WORK_DESCRIPTIONS.get(candidate.work)
-    lines = [_heading(f"{project}: {candidate.work}" if work else project or candidate.name)]
+    title = f"{project}: {candidate.work}" if work else project or candidate.name
+    lines = [f"# {_without_end_punctuation(shorten(title, _MAX_TITLE_LENGTH))}"]
     lines += ["", f"For {work}."] if work else []
     for sort, heading in _SECTIONS:
         items = [f"- {part.text}" for part in parts if part.sort is sort]
@@ -286,10 +286,6 @@ def shorten(text: str, limit: int) -> str:
         return line
     head = line[: limit - 1].rpartition(" ")[0] or line[: limit - 1]
     return f"{head.rstrip()}\u2026"
-
-
-def _heading(text: str) -> str:
-    return f"# {_without_end_punctuation(shorten(text, _MAX_TITLE_LENGTH))}"
 
 
 def _without_end_punctuation(text: str) -> str:

@@ -386,7 +386,6 @@ def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Vari
 
 
 def _is_instance(step: str, command: str) -> bool:
-    """Whether a command is an instance of a step."""
     words, given = tokens(step), tokens(command)
     return len(words) == len(given) and all(
         word == one
@@ -395,12 +394,10 @@ def _is_instance(step: str, command: str) -> bool:
     )
 
 
-def _what_worked(
-    episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]
-) -> tuple[tuple[str, ...], bool] | None:
+def _what_worked(episode: Episode, failed: int, steps: Mapping[ActionRun, Step]) -> tuple[tuple[str, ...], bool] | None:
     """Return the step that worked instead of a failed command, and False; or the steps that made it work, and True."""
     action = episode.actions[failed][0]
-    done = [(one, _step_of(episode, one, turn, by_seen)) for one, turn in episode.actions]
+    done = [(one, steps.get(ActionRun(episode.session, turn, one.text))) for one, turn in episode.actions]
     later = [(one, step) for one, step in done[failed + 1 :] if one.ran and not one.read_only]
     again = next((number for number, (one, _) in enumerate(later) if one.text == action.text), None)
     if again is not None:
@@ -413,10 +410,6 @@ def _what_worked(
     near = [(_shared_words(action.text, one.text), step) for one, step in later if not one.edits]
     likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
     return ((best.text,), False) if best is not None and likeness >= _MIN_SHARE else None
-
-
-def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[ActionRun, Step]) -> Step | None:
-    return by_seen.get(ActionRun(episode.session, turn, action.text))
 
 
 def _shared_words(failed: str, worked: str) -> float:

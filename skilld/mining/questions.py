@@ -73,7 +73,7 @@ def session_windows(session: Session, model: str) -> list[Window]:
             parts.append([])
         parts[-1].append(message)
     found = [_window(session, model, _without_distant_replies(part)) for part in parts]
-    return [one for one in found if any(_may_be_lasting(message) for message in one.messages)]
+    return [one for one in found if any(m.by_person and needs_classification(m.text) for m in one.messages)]
 
 
 def estimate(chosen: Sequence[Window]) -> Estimate:
@@ -102,10 +102,6 @@ def _window(session: Session, model: str, messages: Sequence[Message]) -> Window
     said = "\n".join(f"{m.turn_key} {m.text}" for m in messages if m.by_person)
     content = f"{model}\n{prompt.VERSION}\n{session.agent}\n{session.id}\n{said}"
     return Window(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24], session.id, renumbered)
-
-
-def _may_be_lasting(message: Message) -> bool:
-    return message.by_person and needs_classification(message.text)
 
 
 BOOKED_AS = "(mining)"  # in place of a skill, in `skilld cost`

@@ -283,9 +283,10 @@ def _build_task(
 
 def _clearest_request(requests: Sequence[_Request]) -> _Request:
     """Return the request that describes the task best: no "we need", in words that the actions share, short."""
-    done = Counter(
-        stem for one in requests for stem in content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join(_action_texts(one))))
-    )
+    done: Counter[str] = Counter()
+    for one in requests:
+        texts = (seen.text for seen in chain.from_iterable(one.telling.values()))
+        done.update(content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join(texts))))
     named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * _MIN_GROUP_SHARE)}
 
     def rank(one: _Request) -> tuple[bool, float, float, int]:
@@ -296,10 +297,6 @@ def _clearest_request(requests: Sequence[_Request]) -> _Request:
         return vague, -round(typical, 1), -round(shared, 1), len(bare)
 
     return min(requests, key=rank)
-
-
-def _action_texts(one: _Request) -> Iterator[str]:
-    return (seen.text for seen in chain.from_iterable(one.telling.values()))
 
 
 def _ask_of(group: Sequence[_Request]) -> Ask:

@@ -187,7 +187,6 @@ def recurring_requests(asked: Iterable[StoredRequest]) -> list[RecurringRequest]
 
 
 def _split_by_identifier(group: Sequence[StoredRequest]) -> list[list[StoredRequest]]:
-    """Split a group by the identifiers that its requests name."""
     parts: list[tuple[set[str], list[StoredRequest]]] = []
     for one in group:
         own = set(_IDENTIFIER_PATTERN.findall(one.change))

@@ -91,16 +91,14 @@ def _task_candidates(
     chosen: bool,
 ) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Return the recurring tasks as skills to create, and those that a skill or a proposal covers."""
-    standing = [
-        replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in refuted)) for row in rows
-    ]
+    valid = [replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in refuted)) for row in rows]
     made: list[Candidate] = []
     missed: list[RejectedCandidate] = []
 
     def denied(row: Row, said: Feedback) -> bool:
         return (said.turn, said.quote) in refuted or is_declined(known(Ask((feedback_mention(row, said),)), ""))
 
-    for one in find_recurring_tasks(standing, denied, chosen=chosen):
+    for one in find_recurring_tasks(valid, denied, chosen=chosen):
         if why := one.missed or _covered_reason(one, skills, texts) or known(one.ask, ""):
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
@@ -266,7 +264,6 @@ def _filter_by_kind(
 
 
 def _with_free_names(candidates: Sequence[Candidate], skills: Sequence[Skill]) -> list[Candidate]:
-    """Give each new skill a name that no skill has."""
     taken = {skill.name for skill in skills}
     named = []
     for one in candidates:
@@ -276,7 +273,6 @@ def _with_free_names(candidates: Sequence[Candidate], skills: Sequence[Skill]) -
 
 
 def _merge_extensions(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Merge the extensions of the same skill."""
     joined: dict[str, Candidate] = {}
     for one in candidates:
         if one.creates:

@@ -155,7 +155,6 @@ class Desktop:
 
 
 def _load_notifier() -> DesktopNotifier:
-    """Load the library and its back-end."""
     from desktop_notifier import DesktopNotifier, Icon
 
     icon = Path(str(resources.files("skilld.notify").joinpath("icon.svg")))

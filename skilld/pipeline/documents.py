@@ -35,13 +35,10 @@ _DESCRIPTIONS = {
 
 
 def _describe_target(ref: SkillRef) -> str:
-    """Describe a target file to the classifier."""
     if ref.kind not in _DESCRIPTIONS:
         return ref.name
-    whose = (
-        f"of this project, for {', '.join(ref.patterns)}" if ref.absent and ref.patterns else _DESCRIPTIONS[ref.kind]
-    )
-    return f"{ref.name}, {whose}{', not there yet' if ref.absent else ''}"
+    note = f"of this project, for {', '.join(ref.patterns)}" if ref.absent and ref.patterns else _DESCRIPTIONS[ref.kind]
+    return f"{ref.name}, {note}{', not there yet' if ref.absent else ''}"
 
 
 def load_documents(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[TargetDocument], list[tuple[str, str]]]:

@@ -364,5 +364,4 @@ def _flag_with_part(flag: str, part: str) -> str:
 
 
 def _without_default_title(text: str) -> str:
-    """Leave out the default heading that code adds."""
     return "\n".join(line for line in text.split("\n") if line.lstrip("#").strip() != DEFAULT_TITLE)

@@ -71,15 +71,13 @@ class Judge:
         Each change is checked on its own; one that could be said in the person's words is no longer a fault.
         """
         try:
-            changes = self._backend.reword(
-                verdict.reworded, [self._typed_text([update]) for update in verdict.reworded]
-            )
+            texts = self._backend.reword(verdict.reworded, [self._typed_text([update]) for update in verdict.reworded])
         except RetryError:
             raise
         except SkilldError as error:
-            verdict, changes = replace(verdict, dropped=(*verdict.dropped, str(error))), []
+            verdict, texts = replace(verdict, dropped=(*verdict.dropped, str(error))), []
         for number, update in enumerate(verdict.reworded):
-            change = changes[number] if number < len(changes) else ""
+            change = texts[number] if number < len(texts) else ""
             found = Verdict()
             if _has_substance(change, update.change):
                 found = self._verify([self._redact_update(replace(update, change=change))], docs)

@@ -236,7 +236,6 @@ def _legend(keys: Sequence[tuple[str, str, int | None]]) -> Markup:
 def _weekly_bars(
     report: Report, per_week: Mapping[str, Week], names: Mapping[str, str], highest: int, about: str
 ) -> Markup:
-    """Return stacked bars of the named counts, by week."""
     counts = [[(per_week[name][week], said) for name, said in names.items()] for week in range(len(report.weeks))]
     descriptions = [", ".join(f"{count} {said}" for count, said in week if count) or "nothing" for week in counts]
     titles = [f"Week of {wording.day(monday)}: {one}" for monday, one in zip(report.weeks, descriptions, strict=True)]

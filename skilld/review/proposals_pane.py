@@ -109,7 +109,6 @@ class ProposalsPane(Pane):
 
     @work(thread=True, exclusive=True, group="again")
     def _check_database(self) -> None:
-        """Update the list if the database has been written to."""
         if (version := self._session.version()) != self._version:
             self._version = version
             self.app.call_from_thread(self.fill, self._session.proposals(self._ids))

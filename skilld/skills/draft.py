@@ -157,10 +157,8 @@ def _draft_metadata(draft: Draft) -> Iterator[tuple[str, str]]:
     if draft.kind is not None:
         yield KIND, draft.kind.value
     unsaid = {"", FIRST_VERSION}
-    yield from (
-        (key, getattr(draft, field)) for field, key in _TEXT_FIELDS.items() if getattr(draft, field) not in unsaid
-    )
-    yield from ((key, ", ".join(getattr(draft, field))) for field, key in _LIST_FIELDS.items() if getattr(draft, field))
+    yield from ((key, getattr(draft, name)) for name, key in _TEXT_FIELDS.items() if getattr(draft, name) not in unsaid)
+    yield from ((key, ", ".join(getattr(draft, name))) for name, key in _LIST_FIELDS.items() if getattr(draft, name))
     if draft.variables:
         rows = [{"name": one.name, "type": one.type, "description": one.description} for one in draft.variables]
         yield VARIABLES, _as_json(rows)

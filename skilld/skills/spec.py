@@ -224,7 +224,6 @@ def _is_text(value: str, rest: Sequence[str]) -> bool:
 
 
 def _without_remark(text: str) -> str:
-    """Return a quoted scalar without the comment after it."""
     found = _QUOTED_PATTERN.match(text)
     tail = text[found.end() :] if found else ""
     return text[: len(text) - len(tail)] if _REMARK_PATTERN.fullmatch(tail) else text

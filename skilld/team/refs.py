@@ -208,9 +208,7 @@ def _read_claims(git: Git, tips: Mapping[str, str], found: ReadResult) -> dict[s
     return claims
 
 
-def _verify(
-    claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Mapping[str, str], found: ReadResult
-) -> None:
+def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], env: Mapping[str, str], found: ReadResult) -> None:
     """Refuse people who did not sign with their known key; commits that were checked before are not checked again."""
     asked = []
     for person, one in claims.items():
@@ -220,7 +218,7 @@ def _verify(
         elif not known or known.tip != one.tip:
             asked.append(person)
     pairs = [(claims[who].payload, claims[who].signature, claims[who].public) for who in asked]
-    for person, holds in zip(asked, sign.verify_all(pairs, environment), strict=True):
+    for person, holds in zip(asked, sign.verify_all(pairs, env), strict=True):
         if not holds:
             found.refused[person] = "its signature is not valid"
 
@@ -306,7 +304,6 @@ def _read_objects(
 
 
 def _read_trees(git: Git, trees: Mapping[str, str], limit: int, found: ReadResult) -> dict[str, dict[str, tree.Entry]]:
-    """Return the entries of each person's tree by name."""
     read = _read_objects(git, trees, "tree", limit, found)
     parsed = {person: tree.parse_tree(data, len(trees[person]) // 2) for person, data in read.items()}
     return {

@@ -121,10 +121,8 @@ def print_outcome(found: EvalOutcome, stopped: str) -> None:
         models = console.plain(f"{found.model}, judged by {found.judge}" if found.judge != found.model else found.model)
         console.line(f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {models}")
     for one in found.cases:
-        sides = (
-            f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
-        )
-        console.line(f"  case {console.plain(one.id)}: {sides}")
+        text = f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
+        console.line(f"  case {console.plain(one.id)}: {text}")
         if one.failed:
             console.line(f"    failed with {found.tested}: {console.plain(_shorten(one.failed))}", style="dim")
     if stopped:

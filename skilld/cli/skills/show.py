@@ -62,7 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_facts(row: LibraryRow) -> None:
-    """Print a row's details and the metadata in the front matter."""
     shown = inventory.row_json(row)
     metadata = row.skill.front.metadata
     console.line(f"{console.paint(console.plain(row.name), 'bold')}  {console.plain(row.skill.front.description)}")
