@@ -38,7 +38,7 @@ class Query:
     `tables` are those it reads, with the columns they must have; `newer` are tables that newer clients use instead.
     `newest` returns the greatest position (a time in milliseconds), `last_row` the greatest row number, `index` the
     positions and keys of records in order: those at `:since` or later and those after row `:row`, of session `:session`
-    or of all if that is null, at most `:most`. `record` returns the rows that make up the record `:key`, by name,
+    or of all if that is null, at most `:limit`. `record` returns the rows that make up the record `:key`, by name,
     without values longer than `:longest`.
     """
 
@@ -274,11 +274,11 @@ def hash_name(*values: object) -> str:
     return hashlib.sha256("\0".join(string(value) or str(value) for value in values).encode()).hexdigest()[:16]
 
 
-def remember(kept: dict[str, Any], key: str, value: object, most: int) -> None:
-    """Add an entry at the end of a dictionary, which keeps the newest `most`."""
+def remember(kept: dict[str, Any], key: str, value: object, limit: int) -> None:
+    """Add an entry at the end of a dictionary, which keeps the newest `limit`."""
     kept.pop(key, None)
     kept[key] = value
-    while len(kept) > most:
+    while len(kept) > limit:
         del kept[next(iter(kept))]
 
 

@@ -130,8 +130,8 @@ def _is_instructing(word: str) -> bool:
 
 
 def _is_same_word(one: str, other: str) -> bool:
-    most = _MAX_ENDING if one.isascii() and other.isascii() else _MAX_INFLECTED
-    return same_stem(one, other) and abs(len(one) - len(other)) <= most
+    limit = _MAX_ENDING if one.isascii() and other.isascii() else _MAX_INFLECTED
+    return same_stem(one, other) and abs(len(one) - len(other)) <= limit
 
 
 def _unspaced_words(plain: str, known: str, script: str) -> Iterator[Word]:

@@ -127,11 +127,11 @@ def parse_fits(reply: str, skills: int) -> list[int]:
     return _numbers(reply, "fits", "skill", skills, "skill", ordered=True)
 
 
-def _numbers(reply: str, tag: str, key: str, most: int, what: str, *, ordered: bool = False) -> list[int]:
+def _numbers(reply: str, tag: str, key: str, highest: int, what: str, *, ordered: bool = False) -> list[int]:
     numbers = []
     for item in find_array(reply, tag, key):
         number = json_answer.whole_number(item[key]) if isinstance(item, dict) and set(item) == {key} else None
-        if number is None or not 1 <= number <= most:
+        if number is None or not 1 <= number <= highest:
             raise BadReplyError(f"it refers to a {what} that does not exist")
         numbers.append(number)
     return list(dict.fromkeys(numbers)) if ordered else sorted(set(numbers))
@@ -166,7 +166,7 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
         reason=_text({"reason": ""} if item.get("reason") is None else item, "reason", empty=True),
         kind=kind,
         turn=turn,
-        quote=_text(item, "quote", most=_MAX_QUOTE),
+        quote=_text(item, "quote", max_length=_MAX_QUOTE),
         confidence=confidence,
     )
 
@@ -187,9 +187,9 @@ def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     return Operation(op, anchor.strip("\n"), text.strip("\n"))
 
 
-def _text(item: dict[str, Any], key: str, *, empty: bool = False, most: int = _MAX_TEXT) -> str:
+def _text(item: dict[str, Any], key: str, *, empty: bool = False, max_length: int = _MAX_TEXT) -> str:
     value = item.get(key)
-    if not isinstance(value, str) or len(value) > most or not (empty or value.strip()):
+    if not isinstance(value, str) or len(value) > max_length or not (empty or value.strip()):
         raise BadReplyError(f"an update's {key} is missing, empty or too long")
     if _UNWRITABLE.search(value.replace("\r\n", "\n")):
         raise BadReplyError(f"an update's {key} contains characters that are not allowed in a skill")

@@ -174,12 +174,12 @@ def _is_repeat(said: _Stretch, rule: Content) -> bool:
     for part in dict.fromkeys(
         (*rule.parts, ContentPart(rule.words, rule.asked | rule.refused, rule.codes, rule.denies))
     ):
-        most = max(1, count_shared(own, part.words)) + sum(
+        max_terms = max(1, count_shared(own, part.words)) + sum(
             not meant.isdisjoint(term.stems | term.meanings) for term in part.words
         )
         fits = said.tone >= _Tone.COMPLAINT or sides.turned or _same_polarity(said.gist, part, rule)
         if fits and _names_part(
-            said, part, term_weights(part.words, own, meant), held, most, codes=bool(codes & part.codes)
+            said, part, term_weights(part.words, own, meant), held, max_terms, codes=bool(codes & part.codes)
         ):
             return True
     return False
@@ -203,10 +203,10 @@ def _same_polarity(said: Content, part: ContentPart, rule: Content) -> bool:
 
 
 def _names_part(
-    said: _Stretch, part: ContentPart, weights: Mapping[Term, int], own: float, most: int, *, codes: bool
+    said: _Stretch, part: ContentPart, weights: Mapping[Term, int], own: float, max_terms: int, *, codes: bool
 ) -> bool:
     """Whether a stretch says enough of a part; `own` is the share of its own weight that the rule has too."""
-    found = sorted(filter(None, weights.values()), reverse=True)[:most]
+    found = sorted(filter(None, weights.values()), reverse=True)[:max_terms]
     tells = MEANING_WEIGHT in found or (
         SAME_WEIGHT in found and (len(found) > 1 or own >= _MIN_OWN_SHARE[_Tone.DEMAND])
     )

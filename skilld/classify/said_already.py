@@ -149,8 +149,8 @@ def _ban_text(text: str) -> str:
 def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
     """Whether two prohibitions in different languages share most of their words, or several."""
     shared = asked & own
-    most = max(len(asked), len(own)) - len(shared) <= 1
-    return bool(shared) and len(shared) * 2 >= len(own) and (most or len(shared) >= _MIN_SHARED)
+    differs_by_one = max(len(asked), len(own)) - len(shared) <= 1
+    return bool(shared) and len(shared) * 2 >= len(own) and (differs_by_one or len(shared) >= _MIN_SHARED)
 
 
 _MIN_MEANT = 0.6  # share of the weight of a change, and of a clause of a line, that the other must have

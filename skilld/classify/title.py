@@ -59,8 +59,8 @@ def acceptable_title(
     ground = "\n".join([exact, *said])
     name = suggested.name if _is_name(suggested.name, ground) and suggested.name not in taken else ""
     description, title = (
-        text if len(text) <= most and _is_acceptable(text, exact, ground) and not _opposes(text, rules, said) else ""
-        for text, most in ((suggested.description, _MAX_DESCRIPTION), (suggested.title, _MAX_TITLE))
+        text if len(text) <= limit and _is_acceptable(text, exact, ground) and not _opposes(text, rules, said) else ""
+        for text, limit in ((suggested.description, _MAX_DESCRIPTION), (suggested.title, _MAX_TITLE))
     )
     return Title(name, description, title)
 

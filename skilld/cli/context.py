@@ -93,7 +93,7 @@ def as_json(context: Context, tokenizer: Tokenizer, limit: int) -> dict[str, Any
         "tokens": _tokens_at_start(context, tokenizer),
         "tokenizer": tokenizer.name,
         "limits": [
-            {"path": file.path, "most": one.most, "unit": one.unit.value, "has": has, "what": one.what}
+            {"path": file.path, "most": one.limit, "unit": one.unit.value, "has": has, "what": one.effect}
             for file, one, has in _exceeded_limits(context, tokenizer, limit)
         ],
         "duplicates": [asdict(one) for one in find_duplicates(context.files)],
@@ -148,7 +148,7 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
         tokens = sum(tokenizer.count(file.text) for file in skills)
         console.say(f"  plus one line per skill: {pluralize(len(skills), 'skill')}, {tokens} tokens")
     for file, one, has in _exceeded_limits(context, tokenizer, limit):
-        words = f"{has:,} {one.unit.value} (limit {one.most:,}): {one.what}"
+        words = f"{has:,} {one.unit.value} (limit {one.limit:,}): {one.effect}"
         console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")
     for surprise in (*context.surprises, *find_dead_references(context)):
         place = f"{short_path(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"

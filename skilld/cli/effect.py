@@ -124,7 +124,7 @@ def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
         common.redactor(),
         time.time(),
         chosen=chosen,
-        most=_MAX_ADVISED_RULES,
+        max_plans=_MAX_ADVISED_RULES,
     )
     named = [one for one in found if which and which in {_skill_name(one.effect.rule), rule_id(one.effect.rule)}]
     return named or found

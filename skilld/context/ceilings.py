@@ -21,11 +21,11 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """A limit for one file: `what` happens beyond it; unless it `holds`, it is only advice."""
+    """A limit for one file: `effect` is what exceeding it does; unless it `holds`, it is only advice."""
 
-    most: int
+    limit: int
     unit: Unit
-    what: str
+    effect: str
     holds: bool = True
 
 
@@ -81,10 +81,10 @@ def size(text: str, unit: Unit, count: Callable[[str], int]) -> int:
 def exceeded(text: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> Iterator[tuple[Ceiling, int]]:
     """Yield the limits that a text exceeds, with its size. Tokens are only counted if there could be too many."""
     for one in limits:
-        if one.unit is Unit.TOKENS and len(text.encode("utf-8", "replace")) <= one.most:
+        if one.unit is Unit.TOKENS and len(text.encode("utf-8", "replace")) <= one.limit:
             continue  # a token is at least one byte
         found = size(text, one.unit, count)
-        if found > one.most:
+        if found > one.limit:
             yield one, found
 
 
@@ -92,5 +92,5 @@ def excess_reason(before: str, after: str, limits: Sequence[Ceiling], count: Cal
     """Return which ceiling a file exceeds by growing; None if it exceeds none or shrinks."""
     for one, found in exceeded(after, [one for one in limits if one.holds], count):
         if found > size(before, one.unit, count):
-            return f"the file would have {found:,} {one.unit.value} (limit {one.most:,}): {one.what}"
+            return f"the file would have {found:,} {one.unit.value} (limit {one.limit:,}): {one.effect}"
     return None

@@ -94,8 +94,8 @@ class _Resolver:
     def _main_checkout(self) -> str:
         """Return the main checkout that contains this linked worktree, "" if it is none."""
         git = self.where.files.read(join(self.where.root, ".git")) if self.where.root else None
-        told = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
-        main = resolve_path(told, self.where.root, "") if told else ""
+        path = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
+        main = resolve_path(path, self.where.root, "") if path else ""
         return main if main and within(self.where.root, main) else ""
 
     def _add_agents_md(self, chain: Sequence[str]) -> None:

@@ -19,10 +19,10 @@ def resolve(where: Workspace) -> Resolution:
     trusted = value_at(personal, "projects", where.root or where.project, "trust_level") != "untrusted"
     project = where.toml(join(where.root or where.project, ".codex/config.toml")) if trusted else {}
     settings = personal | project
-    said = [name for name in _NAMES if found.has_content(join(where.own, name))]
-    if said:
-        found.add(join(where.own, said[0]), Scope.PERSONAL)
-    if len(said) > 1:
+    names = [name for name in _NAMES if found.has_content(join(where.own, name))]
+    if names:
+        found.add(join(where.own, names[0]), Scope.PERSONAL)
+    if len(names) > 1:
         found.add_surprise(
             Kind.HIDDEN, join(where.own, "AGENTS.md"), "an override file is read instead", by=join(where.own, _NAMES[0])
         )

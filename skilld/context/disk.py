@@ -114,9 +114,9 @@ class Disk:
             if not level:
                 return
             here = level.popleft()
-            inner, told = self._scan(here)
+            inner, names = self._scan(here)
             level.extend([f"{here}/{name}" for name in inner if name not in ignored])
-            if here != folder and not wanted.isdisjoint(told):
+            if here != folder and not wanted.isdisjoint(names):
                 yield here
 
     def _scan(self, folder: str) -> tuple[list[str], list[str]]:
@@ -126,18 +126,18 @@ class Disk:
             kept = self._scans.get(folder)
             if kept and kept[0] == _identity(facts):
                 return kept[1]
-            inner, told = [], []
+            inner, names = [], []
             with os.scandir(folder) as entries:
                 for entry in entries:
                     name = entry.name
                     if name.endswith(_MARKDOWN_SUFFIXES) or name[0] == ".":
-                        told.append(name)
+                        names.append(name)
                     elif entry.is_dir(follow_symlinks=False):
                         inner.append(name)
         except (OSError, ValueError):
             return [], []
-        _cache(self._scans, folder, facts, (inner, told))
-        return inner, told
+        _cache(self._scans, folder, facts, (inner, names))
+        return inner, names
 
     def _ignored(self, folder: str) -> frozenset[str]:
         """Return the folders that the project's .gitignore names without patterns."""

@@ -130,17 +130,17 @@ def _listed_description(text: str, rules: Listing) -> tuple[str | None, str]:
     keys = markup.front_entries(markup.split_front_matter(text)[0] or ())
     if rules.hides and "disable-model-invocation" in keys and scalar(*keys["disable-model-invocation"][1:]) == "true":
         return None, ""  # as it asks
-    told = read_front(text).description
+    description = read_front(text).description
     raw = keys["description"][1] if "description" in keys else ""
     if rules.quoted and ": " in raw and raw[0] not in "\"'|>":
         return None, "its description contains an unquoted colon, so the skill is not loaded"
-    if not told and rules.described:
+    if not description and rules.described:
         return None, "it has no description"
-    if not told:
+    if not description:
         body = (line for line in markup.split_front_matter(text)[1] if line.strip())
-        told = next(body, "").lstrip("# ").strip()
-    if rules.longest and len(told) > rules.longest:
+        description = next(body, "").lstrip("# ").strip()
+    if rules.longest and len(description) > rules.longest:
         if rules.drops:
             return None, (f"its description is longer than {rules.longest} characters, so the skill is not loaded")
-        return told[: rules.longest], f"its description is cut off after {rules.longest} characters"
-    return told, ""
+        return description[: rules.longest], f"its description is cut off after {rules.longest} characters"
+    return description, ""

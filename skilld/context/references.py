@@ -227,9 +227,12 @@ def _named_paths(line: str, code: Sequence[str], folder: str, project: Project) 
     links = [match[1] for match in _LINK.finditer(blank_code(line))]
     prose = _LINK.sub(" ", blank_code(line))
     imported = re.fullmatch(r"\s*(?:[-*]\s+)?@(\S+)", line)
-    told = [text for text in (*code, prose) if not text.startswith("make ")]  # make may create the path
+    searched = [text for text in (*code, prose) if not text.startswith("make ")]  # make may create the path
     words = [
-        match[0].rstrip(".") for text in told for match in _PATH_PATTERN.finditer(text) if not _is_external(text, match)
+        match[0].rstrip(".")
+        for text in searched
+        for match in _PATH_PATTERN.finditer(text)
+        if not _is_external(text, match)
     ]
     for name in [*links, *([imported[1]] if imported else [])]:
         bare = unquote(name.partition("#")[0])
@@ -251,8 +254,8 @@ def _is_external(text: str, match: re.Match[str]) -> bool:
     """Whether a path is part of a URL or pattern, or has placeholders."""
     start = max(text.rfind(" ", 0, match.start()), -1) + 1
     end = text.find(" ", match.end())
-    whole = text[start : end if end >= 0 else len(text)]
-    return "://" in whole or bool(_EXTERNAL_PATTERN.search(whole))
+    word = text[start : end if end >= 0 else len(text)]
+    return "://" in word or bool(_EXTERNAL_PATTERN.search(word))
 
 
 def _bases(folder: str) -> list[str]:
@@ -266,8 +269,8 @@ def _exists(name: str, folder: str, project: Project) -> bool:
     if any(project.files.exists(join(project.root, above, bare)) for above in _bases(folder)):
         return True  # without listing the whole tree
     if ".." in bare.split("/"):
-        whole = normpath(join(project.root, folder, bare))
-        return not within(whole, project.root) or project.files.exists(whole)
+        target = normpath(join(project.root, folder, bare))
+        return not within(target, project.root) or project.files.exists(target)
     if not project.paths or bare.casefold() in project.endings:
         return True
     for above in _bases(folder):
@@ -286,10 +289,10 @@ def _flags(code: Sequence[str], folder: str, project: Project) -> Iterator[tuple
         script = next(
             (join(above, match[1]) for above in _bases(folder) if match and join(above, match[1]) in project.paths), ""
         )
-        told = project.text(script) if script else ""
-        if not told or not match or _FORWARDED_ARGUMENTS.search(told):
+        source = project.text(script) if script else ""
+        if not source or not match or _FORWARDED_ARGUMENTS.search(source):
             continue
-        known = set(_NAME.findall(told))
+        known = set(_NAME.findall(source))
         for flag in _FLAG.findall(match[2]):
             if known.isdisjoint(_spellings(flag)):
                 yield f"--{flag}", f"{script} does not support this option"

@@ -295,8 +295,8 @@ def _is_procedure(body: Sequence[Line], part: BulletList, title: str) -> bool:
 
 def _item_endings(body: Sequence[Line], part: BulletList) -> list[str]:
     """Return the last line of each item of a list, including items of sublists."""
-    said = [line.text for line in body[part.start : part.end] if line.key]
-    return [line for line, below in zip(said, [*said[1:], said[0]], strict=True) if list_item(below) is not None]
+    lines = [line.text for line in body[part.start : part.end] if line.key]
+    return [line for line, below in zip(lines, [*lines[1:], lines[0]], strict=True) if list_item(below) is not None]
 
 
 def _is_plain_text(body: Sequence[Line], at: int, lines: list[str]) -> bool:

@@ -62,11 +62,11 @@ def rule_outcomes(
     now: float,
     *,
     chosen: Callable[[Rule], bool] = lambda _: True,
-    most: int | None = None,
+    max_plans: int | None = None,
 ) -> list[RuleOutcome]:
     """Return the outcome of the chosen rules.
 
-    Only the `most` rules that were repeated last get a plan: making and checking an edit takes 15 ms.
+    Only the `max_plans` rules that were repeated last get a plan: making and checking an edit takes 15 ms.
     """
     sessions = sessions_with_repeats(store)
     around = _remedy_context(store, host, allowed, redact, now, sessions)
@@ -78,7 +78,7 @@ def rule_outcomes(
         for one in sorted(found, key=_last_repeated_at, reverse=True)
         if not has_recent_proposal(made[one.rule], now)
     ]
-    called_for = {one.rule: plan_remedy(one, made[one.rule], around) for one in waiting[:most]}
+    called_for = {one.rule: plan_remedy(one, made[one.rule], around) for one in waiting[:max_plans]}
     return [RuleOutcome(one, called_for.get(one.rule, RemedyPlan()), tuple(made[one.rule])) for one in found]
 
 

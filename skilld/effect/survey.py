@@ -242,8 +242,8 @@ def _clock_offset(job: SurveyRequest, newest: str) -> float:
     last = parse_time(newest)
     if last is None or not job.is_live:
         return 0.0
-    least, most = _CLOCK_OFFSET_RANGE
-    return job.mtime - last if least < job.mtime - last < most else 0.0
+    earliest, latest = _CLOCK_OFFSET_RANGE
+    return job.mtime - last if earliest < job.mtime - last < latest else 0.0
 
 
 def _loaded_files(job: SurveyRequest, cwd: str, read: _SessionState) -> list[str]:

@@ -122,10 +122,10 @@ def _cases(proposal: Proposal, words: FindMessages) -> tuple[list[Case], str]:
 def _corrections(proposal: Proposal) -> Iterator[tuple[str, Kind, str, str]]:
     """Yield each correction: the change, its kind, its quote and the key of its turn."""
     by_quote = {fold(one.quote): one for one in proposal.evidence}
-    told = [(update, by_quote[fold(update.quote)]) for update in proposal.updates if fold(update.quote) in by_quote]
-    for update, said in told:
+    pairs = [(update, by_quote[fold(update.quote)]) for update in proposal.updates if fold(update.quote) in by_quote]
+    for update, said in pairs:
         yield truncate(fold(update.change), _MAX_CHANGE), update.kind, fold(said.quote), said.turn
-    if not told:
+    if not pairs:
         said = proposal.evidence[0]
         yield truncate(fold(proposal.summary), _MAX_CHANGE), proposal.kind, fold(said.quote), said.turn
 

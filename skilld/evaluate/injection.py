@@ -177,8 +177,8 @@ class Guard:
         places = Places(adapter.INFO.project_skills, ())
         found = [find(use.name, use.path, use.cwd, places) for view in views for use, _ in view.skills]
         skills, _ = load_documents([ref for ref in found if isinstance(ref, SkillRef)])
-        heard = [message.text for message in messages if message.by_person]
-        if len(skills) != 1 or not set(HARMLESS) <= set(heard):
+        typed = [message.text for message in messages if message.by_person]
+        if len(skills) != 1 or not set(HARMLESS) <= set(typed):
             raise SkilldError("Cannot score the guard", "a test session changed when it was read back")
         return messages, skills
 

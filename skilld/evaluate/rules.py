@@ -83,8 +83,8 @@ def repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterato
     for half, path in _rule_files(pairs):
         count = -(-len(half) // _MAX_PER_SESSION)
         for first in range(count):
-            said = half[first::count]
-            turns = tuple((str(number), 1.0, own_words(pair.text)) for number, pair in enumerate(said))
+            pairs_here = half[first::count]
+            turns = tuple((str(number), 1.0, own_words(pair.text)) for number, pair in enumerate(pairs_here))
             quotes = [Correction(key, 1.0, redact(quote)) for key, _, text in turns for quote in corrections(text)]
             session = PastSession(
                 "", "", "", "", 1.0, (path,), (), tuple(quotes), (*find_repeats(quotes, [path], redact),)
@@ -93,9 +93,9 @@ def repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterato
                 found, answered = with_repeats(session, SessionExcerpt(turns), make(), redact), True
             except NoAnswerError:
                 found, answered = session, False
-            told = {(one.turn, one.text) for one in found.repeats}
-            for number, pair in enumerate(said):
-                is_found = (str(number), f"- {pair.rule}") in told or (str(number), pair.rule) in told
+            repeated = {(one.turn, one.text) for one in found.repeats}
+            for number, pair in enumerate(pairs_here):
+                is_found = (str(number), f"- {pair.rule}") in repeated or (str(number), pair.rule) in repeated
                 yield JudgedPair(pair, is_found, answered)
 
 
@@ -106,10 +106,10 @@ def matters(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterato
             asked, run, files = _split_work(pair.text)
             work = work_of(["\n".join((asked, *run))], files)
             session = PastSession("", "", "", "", 1.0, (path,), tuple(work), (), ())
-            shown = SessionExcerpt((("0", 1.0, asked),), tuple(run), tuple(files))
+            excerpt = SessionExcerpt((("0", 1.0, asked),), tuple(run), tuple(files))
             key, answered = rule_key(pair.rule), True
             try:
-                session = with_relevance(session, shown, make(), redact)
+                session = with_relevance(session, excerpt, make(), redact)
             except NoAnswerError:
                 answered = False
             found = key in session.mattered or (key not in session.idle and could_matter(pair.rule, work))

@@ -87,15 +87,17 @@ class BorrowedRepo:
                 default = head[1]
         return RemoteRefs(refs, default)
 
-    def fetch(self, address: str, refs: Mapping[str, str], *, most: int = 0, seconds: float = REMOTE_SECONDS) -> Result:
+    def fetch(
+        self, address: str, refs: Mapping[str, str], *, max_bytes: int = 0, seconds: float = REMOTE_SECONDS
+    ) -> Result:
         """Fetch refs of the remote to refs here (theirs -> ours), and return git's result.
 
-        With `most`, no file of more bytes is accepted, and every object is checked for being well-formed.
+        With `max_bytes`, no file of more bytes is accepted, and every object is checked for being well-formed.
         """
         specs = "".join(f"+{theirs}:{ours}\n" for theirs, ours in refs.items()).encode()
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--stdin")
-        strict = f"fetch.fsckObjects={'true' if most else 'false'}"
-        with limited_file_size(most) if most else nullcontext():
+        strict = f"fetch.fsckObjects={'true' if max_bytes else 'false'}"
+        with limited_file_size(max_bytes) if max_bytes else nullcontext():
             return self._run_remote("fetch", *options, "--", address, more=[strict], stdin=specs, seconds=seconds)
 
     def push(self, address: str, pushes: Sequence[Push]) -> Result:

@@ -169,9 +169,9 @@ def _count_lines(data: bytes) -> Counter[str]:
 def _similarity(one: str, other: str) -> float:
     """Return the similarity of two lines; for long ones an upper bound, so that no line counts as gone too early."""
     matcher = SequenceMatcher(None, one, other, autojunk=False)
-    most = matcher.real_quick_ratio()
-    if most < MIN_SIMILARITY:
-        return most
+    bound = matcher.real_quick_ratio()
+    if bound < MIN_SIMILARITY:
+        return bound
     return matcher.quick_ratio() if len(one) + len(other) > _MAX_RATIO_LENGTH else matcher.ratio()
 
 

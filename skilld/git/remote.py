@@ -34,17 +34,19 @@ OWN_SETTINGS = (
 )
 
 
-def clone(source: str, into: Path, removed: Mapping[str, str], *, branch: str = "", most: int = MAX_CLONE_BYTES) -> Git:
+def clone(
+    source: str, into: Path, removed: Mapping[str, str], *, branch: str = "", max_bytes: int = MAX_CLONE_BYTES
+) -> Git:
     """Clone the newest commit of `source` (an address or an absolute path) to `into`, and return git for reading it.
 
     It is the newest of `branch`, or of the default branch if none is given. `into` is a folder to create, in a private
     one. Raises GitTimeoutError after some minutes, GitFailedError with git's own words if there is nothing to clone or
-    a file would exceed `most` bytes.
+    a file would exceed `max_bytes` bytes.
     """
     options = ("--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local", "--template=")
     wanted = (f"--branch={branch}",) if branch else ()
     argv = command_line(into.parent, "clone", *options, *wanted, "--", source, str(into), settings=OWN_SETTINGS)
-    with limited_file_size(most):
+    with limited_file_size(max_bytes):
         result = execute(argv, into.parent, person_variables(removed) | PROTOCOL_VARIABLES, None, CLONE_SECONDS)
     if result.status != 0:
         raise GitFailedError("Could not clone the repository", result.status, result.err)
@@ -110,10 +112,10 @@ def _normalize_address(address: str) -> str:
 
 
 @contextmanager
-def limited_file_size(most: int) -> Iterator[None]:
-    """Keep programs that are started meanwhile from writing files of more than `most` bytes."""
+def limited_file_size(max_bytes: int) -> Iterator[None]:
+    """Keep programs that are started meanwhile from writing files of more than `max_bytes` bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    bounded = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]
+    bounded = [limit for limit in (soft, hard, max_bytes) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_FSIZE, (min(bounded), hard))
     try:
         yield

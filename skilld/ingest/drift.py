@@ -147,8 +147,8 @@ def version_in(record: Record) -> str:
     return ""
 
 
-def update_survey(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *, most: int = 8) -> dict[str, Any]:
-    """Return the survey with the first `most` of these files (agent and path) that are not in it yet added."""
+def update_survey(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *, limit: int = 8) -> dict[str, Any]:
+    """Return the survey with the first `limit` of these files (agent and path) that are not in it yet added."""
     agents = {name: dict(mapping(known)) for name, known in kept.items()}
     for agent, path in files:
         known = agents.setdefault(agent, {})
@@ -165,8 +165,8 @@ def update_survey(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *,
         all_of_it = RecordKinds.from_json(mapping(versions.pop(version, {})))
         all_of_it.add(found)
         known["versions"] = dict([*versions.items(), (version, all_of_it.as_json())][-_MAX_VERSIONS:])
-        most -= 1
-        if most <= 0:
+        limit -= 1
+        if limit <= 0:
             break
     return agents
 

@@ -66,10 +66,10 @@ def checkpoint_addresses(folder: Path) -> list[tuple[str, int]]:
     return sorted(found)
 
 
-def write_checkpoints(address: str, folder: Path, most: int) -> Path:
+def write_checkpoints(address: str, folder: Path, max_bytes: int) -> Path:
     """Write the transcript at an address from `checkpoint_addresses` to a file in a folder; return its path.
 
-    Blobs that a partial clone lacks are left out. Raises OSError if nothing is left, if it has more than `most` bytes,
+    Blobs that a partial clone lacks are left out. Raises OSError if nothing is left, if it exceeds `max_bytes`,
     or if git cannot read the repository.
     """
     place, _, name = address.removeprefix(CHECKPOINT_SCHEME).rpartition("#")
@@ -84,7 +84,7 @@ def write_checkpoints(address: str, folder: Path, most: int) -> Path:
             sizes = [size for _, _, size in objects.read_sizes(git, one.split(","))]
             if min(sizes) < 0:
                 continue
-            if sum(sizes) > most or out.tell() > most:
+            if sum(sizes) > max_bytes or out.tell() > max_bytes:
                 raise OSError("it is too large")
             data = b"\n".join(git.run("cat-file", "blob", blob) for blob in one.split(","))
             lines = data.splitlines()

@@ -251,7 +251,7 @@ def _index_page(
     db: sqlite3.Connection, query: Query, since: int, row: int | None
 ) -> tuple[list[tuple[int, str]], bool]:
     """Return positions and keys of the first records, for each position all or none, and whether there are more."""
-    found = _index(db, query, since, row, most=_MAX_RECORDS)
+    found = _index(db, query, since, row, limit=_MAX_RECORDS)
     if len(found) < _MAX_RECORDS:
         return found, False
     whole = [item for item in found if item[0] != found[-1][0]]
@@ -269,9 +269,9 @@ def _index(
     row: int | None = None,
     *,
     session: str | None = None,
-    most: int = -1,
+    limit: int = -1,
 ) -> list[tuple[int, str]]:
-    found = db.execute(query.index, {"since": since, "row": row, "session": session, "most": most})
+    found = db.execute(query.index, {"since": since, "row": row, "session": session, "limit": limit})
     return [(position, key) for position, key in found]
 
 

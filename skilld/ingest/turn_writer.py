@@ -194,10 +194,10 @@ class OpenFile:
 
 
 class OpenFiles:
-    """The files read last, at most `most`; those in which something waits are kept in any case."""
+    """The files read last, at most `limit`; those in which something waits are kept in any case."""
 
-    def __init__(self, most: int = 64) -> None:
-        self._most = most
+    def __init__(self, limit: int = 64) -> None:
+        self._limit = limit
         self._files: OrderedDict[str, OpenFile] = OrderedDict()
 
     def get(self, path: str) -> OpenFile | None:
@@ -209,7 +209,7 @@ class OpenFiles:
     def add(self, path: str, opened: OpenFile) -> None:
         """Add a file, and close the least recently used ones in which nothing waits."""
         self._files.pop(path, None)
-        while len(self._files) >= self._most:
+        while len(self._files) >= self._limit:
             idle = next((name for name, other in self._files.items() if not other.is_waiting), None)
             if idle is None:
                 break

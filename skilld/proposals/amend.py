@@ -187,8 +187,8 @@ def _with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
         return replace(proposal, operations=tuple(operations))
     _, added = line_diff.signature(before, apply(before, operations))
     rules = [line for line in added if not line.startswith("#")] or added
-    said = truncate(fold(join_sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
-    return replace(proposal, operations=tuple(operations), summary=said or proposal.summary)
+    summary = truncate(fold(join_sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
+    return replace(proposal, operations=tuple(operations), summary=summary or proposal.summary)
 
 
 @shared_git()

@@ -136,13 +136,13 @@ def _is_allowed(proposal: Proposal, rules: AutoRules) -> bool:
 def _is_typed_by_person(proposal: Proposal, typed: Callable[[Proposal], str]) -> bool:
     """Whether the person typed, in the quoted turns, every content word that is added and every negation."""
     try:
-        said = typed(proposal)
+        words = typed(proposal)
     except SkilldError:
         return False
     texts = [_GENERATED_PATTERN.sub("", operation.text) for operation in proposal.operations]
     return all(
-        has_only_own_words(text, said)
-        and reversing_words(text) <= reversing_words(said)
-        and has_negation(text) <= has_negation(said)
+        has_only_own_words(text, words)
+        and reversing_words(text) <= reversing_words(words)
+        and has_negation(text) <= has_negation(words)
         for text in texts
     )

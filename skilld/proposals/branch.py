@@ -291,8 +291,8 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
         staging.stale[proposal.id] = f"{path} is gone"
         return None
     if before is not None and after is not None and line_diff.contains_change(current, before, after):
-        said = staging.already_said if line_diff.contains_change(skill, before, after) else staging.superseded
-        said.append(proposal.id)
+        ids = staging.already_said if line_diff.contains_change(skill, before, after) else staging.superseded
+        ids.append(proposal.id)
         return None
     try:
         if item.refit is None or before is None or after is None:

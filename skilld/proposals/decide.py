@@ -124,8 +124,8 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         store.proposals.decide(
             without_remark(proposal), after, now, who="command", why=decision.why, commit=commit, note=note
         )
-    said = f"{proposal.id} {after.value}: {proposal.summary}", _describe_outcome(proposal, after, landed)
-    report = _report_and_rebuild(store, proposal, *filter(None, said))
+    lines = f"{proposal.id} {after.value}: {proposal.summary}", _describe_outcome(proposal, after, landed)
+    report = _report_and_rebuild(store, proposal, *filter(None, lines))
     waits = tuple(
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in open_linked(store, proposal)
@@ -181,11 +181,11 @@ _UNDO_VERBS = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTE
 _UNDO_PATTERN = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 
 
-def _report_and_rebuild(store: Store, proposal: Proposal, *said: str) -> DecisionReport:
+def _report_and_rebuild(store: Store, proposal: Proposal, *lines: str) -> DecisionReport:
     if not proposal.repo:
-        return DecisionReport(said)
+        return DecisionReport(lines)
     then = rebuild_branch(store, proposal.repo)
-    return DecisionReport((*said, *then.lines), then.warnings)
+    return DecisionReport((*lines, *then.lines), then.warnings)
 
 
 def _is_outstanding(store: Store, proposal: Proposal) -> bool:

@@ -111,8 +111,8 @@ def _is_quote_kept(
 def _groups_saying(update: Update, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
     """Return the groups that say an update; nothing if that is unclear."""
     stems = content_stems(update.change)
-    said = [group for group in groups if says_already(update.change, "\n".join(group.texts), covered=1.0)]
-    return said or _best_groups(
+    saying = [group for group in groups if says_already(update.change, "\n".join(group.texts), covered=1.0)]
+    return saying or _best_groups(
         [max(matching_share(stems, line) for line in _line_stems(group)) for group in groups], groups
     )
 

@@ -145,13 +145,13 @@ def _retry_staging(
     Returns it if it was committed.
     """
     try:
-        said = not stage(waiting, open_proposals, staged, dropped, alone=alone)
+        is_applied = not stage(waiting, open_proposals, staged, dropped, alone=alone)
     except (RefusedError, RetryError):
         return []  # it still waits
     except SkilldError as error:
         found.decide(waiting, State.STALE, note=error.cause or error.title)
         return []
-    if said:
+    if is_applied:
         found.decide(waiting, State.ACCEPTED, note="you made this change yourself")
     committed = [proposal for proposal in staged.made if proposal.commit]
     found.committed += committed

@@ -154,8 +154,8 @@ def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
 
 def _paragraphs(commit: Commit) -> list[str]:
     """Return the message between its subject and trailers: the reason, and quotes in quotation marks."""
-    said = [fold(_BAR_PATTERN.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
-    return [text for text in said if not text.startswith(CONTRADICTION_PREFIX)]
+    texts = [fold(_BAR_PATTERN.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
+    return [text for text in texts if not text.startswith(CONTRADICTION_PREFIX)]
 
 
 def _base(repo: Repo, commit: Commit) -> str:

@@ -112,10 +112,10 @@ def _compose_edit(
     if placed.lost and not missing:
         raise SkilldError(_TITLE, "it changes something you did not mention")
     redact = Redactor(load_key(places().redaction_key)).redact
-    said: dict[int, list[str]] = {}
+    quotes_by_turn: dict[int, list[str]] = {}
     for update in updates:
-        said.setdefault(update.turn, []).append(update.quote)
-    messages = [Message("\n".join(dict.fromkeys(quotes)), turn, str(turn)) for turn, quotes in said.items()]
+        quotes_by_turn.setdefault(update.turn, []).append(update.quote)
+    messages = [Message("\n".join(dict.fromkeys(quotes)), turn, str(turn)) for turn, quotes in quotes_by_turn.items()]
     operations = placed.operations
     flags: tuple[str, ...] = ()
     if missing:

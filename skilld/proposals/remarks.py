@@ -215,7 +215,7 @@ def _describe_successor(store: Store, proposal: Proposal) -> str:
 def describe_decision(store: Store, proposal: Proposal) -> list[str]:
     """Return sentences about the decision on a proposal: what it left open, why, by whom, what was said since."""
     of = (_describe_successor, describe_remainder, describe_rejection, describe_repeat, describe_doubt)
-    return [told for one in of if (told := one(store, proposal))]
+    return [sentence for one in of if (sentence := one(store, proposal))]
 
 
 def describe_rejection(store: Store, proposal: Proposal) -> str:

@@ -49,9 +49,11 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
             store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
-        told = rebuild_branch(store, current.repo)
+        rebuilt = rebuild_branch(store, current.repo)
         left = f"It could not be put back on the staging branch: {error}"
-        return DecisionReport((f"{proposal.id} reverted: {proposal.summary}", *told.lines), (*told.warnings, left))
+        return DecisionReport(
+            (f"{proposal.id} reverted: {proposal.summary}", *rebuilt.lines), (*rebuilt.warnings, left)
+        )
     with store.transaction():
         store.proposals.decide(current, State.OPEN, now, who="command", why=_UNDONE, commit=commit)
         store.proposals.save_edit(made)

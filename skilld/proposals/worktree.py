@@ -347,16 +347,16 @@ def commit_file(
         if result.status == 0:
             return DecisionCommit(current_head(work_tree), CommitMethod.ANCHORS)
         hook = _failed_hook(trace)
-    said = [line for line in result.err.splitlines() if line.strip()] or ["it did not say why"]
-    cause, remedy = said[0] if result.err else "git commit failed", ""
+    lines = [line for line in result.err.splitlines() if line.strip()] or ["it did not say why"]
+    cause, remedy = lines[0] if result.err else "git commit failed", ""
     if hook:
-        cause, remedy = f"the {hook} hook refused the commit: {said[-1]}", f"Fix that, then: {work_tree.retry_command}"
+        cause, remedy = f"the {hook} hook refused the commit: {lines[-1]}", f"Fix that, then: {work_tree.retry_command}"
     elif "identity unknown" in result.err:
         remedy = "git config --global user.name NAME; git config --global user.email ADDRESS"
     elif lock := _LOCK_PATTERN.search(result.err):
         remedy = f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
     elif _SIGNING_ERROR.search(result.err):
-        cause = f"git cannot sign the commit: {_ERROR_PREFIX.sub('', said[0]).rstrip(':?')}"
+        cause = f"git cannot sign the commit: {_ERROR_PREFIX.sub('', lines[0]).rstrip(':?')}"
         remedy = f"Set a key: git config user.signingkey KEY, then: {work_tree.retry_command}"
     raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())
 

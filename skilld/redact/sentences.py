@@ -116,8 +116,8 @@ def _find_near_name(text: str, name: Name, stop: int) -> Iterator[Finding]:
     ):
         return
     sign = _SIGN.match(text, name.end)
-    if sign and (told := _value_after_sign(text, sign.end(), name)):
-        yield told
+    if sign and (finding := _value_after_sign(text, sign.end(), name)):
+        yield finding
         return
     at = sign.end() if sign else name.end
     if name.role is Role.CODE:
@@ -201,8 +201,8 @@ def _find_after(text: str, name: Name, at: int, end: int, *, signed: bool) -> It
         led = max(led, Lead.IS) if led < Lead.IS and _VERB_AFTER.match(text, token.end) else led
         if _is_value(token.text, name, led, is_near=is_near):
             yield _word_finding(token)
-        elif is_near and (told := _quoted_value(text, at, token, name, lead)):
-            yield told
+        elif is_near and (finding := _quoted_value(text, at, token, name, lead)):
+            yield finding
         lead = _lead_of_word(text, token)
 
 

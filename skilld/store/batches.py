@@ -164,10 +164,10 @@ class Batches(Table):
             "UPDATE batches SET cause = ?, place = ?, remedy = ?, since = ?, kept = ? WHERE id = ?", (*values, batch_id)
         )
 
-    def with_obstacle(self, most: int = -1) -> list[StoredBatch]:
-        """Return the blocked batches in any state, newest first, at most `most`."""
+    def with_obstacle(self, limit: int = -1) -> list[StoredBatch]:
+        """Return the blocked batches in any state, newest first, at most `limit`."""
         rows = self._db.execute(
-            "SELECT * FROM batches WHERE cause != '' ORDER BY created_at DESC, rowid DESC LIMIT ?", (most,)
+            "SELECT * FROM batches WHERE cause != '' ORDER BY created_at DESC, rowid DESC LIMIT ?", (limit,)
         )
         return [_from_row(row) for row in rows]
 

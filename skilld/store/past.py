@@ -27,7 +27,7 @@ class PastSessions(Table):
         rows = self._db.execute("SELECT path, size, mtime FROM past_sessions WHERE session_id = ''")
         return {row["path"]: (row["size"], row["mtime"]) for row in rows}
 
-    def next_unread(self, until: float, most: int = 1) -> list[tuple[str, str, int, float, bool]]:
+    def next_unread(self, until: float, limit: int = 1) -> list[tuple[str, str, int, float, bool]]:
         """Return the newest transcripts unchanged since `until` (Unix time) that were not read in that state.
 
         Each as agent, path, size, time, and whether it was created after skilld was installed. Scans all files.
@@ -37,7 +37,7 @@ class PastSessions(Table):
                LEFT JOIN past_sessions AS past ON past.path = files.path AND session_id = ''
                WHERE files.mtime < ? AND (past.path IS NULL OR past.size != files.size OR past.mtime != files.mtime)
                ORDER BY files.mtime DESC LIMIT ?""",
-            (until, most),
+            (until, limit),
         )
         return [(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
 

@@ -82,9 +82,9 @@ class Files(Table):
             "SELECT agent, path, coalesce(json_extract(cursor, '$.offset'), baseline), size, mtime FROM files"
         )
 
-    def newest(self, most: int) -> list[tuple[str, str]]:
+    def newest(self, limit: int) -> list[tuple[str, str]]:
         """Return (agent, path) of the files that grew last."""
-        rows = self._db.execute("SELECT agent, path FROM files ORDER BY mtime DESC LIMIT ?", (most,))
+        rows = self._db.execute("SELECT agent, path FROM files ORDER BY mtime DESC LIMIT ?", (limit,))
         return [(row["agent"], row["path"]) for row in rows]
 
     def with_ids(self, ids: Iterable[int]) -> list[StoredFile]:

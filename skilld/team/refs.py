@@ -163,10 +163,10 @@ def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]]
     known = {item[0] for item in objects.read_sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
     wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
     together = {ref: found.form.refs + who for who, ref in wanted.items()}
-    if not wanted or not _refusal_reason(hub.fetch(address, together, most=_MAX_FETCH_BYTES)):
+    if not wanted or not _refusal_reason(hub.fetch(address, together, max_bytes=_MAX_FETCH_BYTES)):
         return
     for person, ref in wanted.items():  # one of them makes the whole fetch fail: find out which
-        if why := _refusal_reason(hub.fetch(address, {ref: found.form.refs + person}, most=_MAX_SINGLE_FETCH_BYTES)):
+        if why := _refusal_reason(hub.fetch(address, {ref: found.form.refs + person}, max_bytes=_MAX_SINGLE_FETCH_BYTES)):
             found.refused[person] = why
 
 

@@ -171,11 +171,11 @@ def is_code(text: str) -> bool:
 def _rewrite_sentences(
     parsed: ParsedFile, parts: Sequence[Piece], new: Mapping[Piece, str]
 ) -> list[tuple[range, list[str]]]:
-    unit, told = parsed.units[parts[0].unit], []
+    unit, texts = parsed.units[parts[0].unit], []
     for part in parts:
         text = unit.text[part.span.start : part.span.stop] if part.span else ""
-        told.append(text if part not in new else new[part] and text.replace(part.text, new[part]))
-    text = _indented("".join(told).rstrip(), unit.text)
+        texts.append(text if part not in new else new[part] and text.replace(part.text, new[part]))
+    text = _indented("".join(texts).rstrip(), unit.text)
     old = [line.text for line in parsed.body[unit.first : unit.last + 1]]
     lines = [line for line in text.split("\n") if line.strip()]
     same = 0

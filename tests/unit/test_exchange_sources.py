@@ -181,7 +181,7 @@ def test_another_branch_is_read_where_it_is_named(person: Person) -> None:
 def test_a_repository_of_too_many_bytes_is_stopped(person: Person, tmp_path: Path) -> None:
     person.commit("large", {"noise.bin": os.urandom(3 << 20), "tidy/SKILL.md": TEXT})
     with pytest.raises(GitFailedError, match="Could not clone"):
-        clone(f"file://{person.root}", tmp_path / "small", {}, most=1 << 20)
+        clone(f"file://{person.root}", tmp_path / "small", {}, max_bytes=1 << 20)
     assert clone(f"file://{person.root}", tmp_path / "enough", {}).run("rev-parse", "HEAD").strip()
 
 

@@ -83,13 +83,13 @@ def outcome_of(record: Record, block: Mapping[str, Any]) -> ToolOutcome:
     if block.get("is_error") is not True:
         stopped = mapping(record.get("toolUseResult")).get("interrupted") is True
         return ToolOutcome.INTERRUPTED if stopped else ToolOutcome.OK
-    said = next(iter(texts(block.get("content"))), "")
+    text = next(iter(texts(block.get("content"))), "")
     copy = record.string("toolUseResult")
     if record.string("toolDenialKind") == DENIAL_KIND or copy == _REJECTION or copy.startswith(REFUSAL_COPY):
         return ToolOutcome.REJECTED
-    if (not copy and said.startswith(REFUSAL)) or (said.startswith(_DENIED_BY_RULE) and " denied" in said[:1000]):
+    if (not copy and text.startswith(REFUSAL)) or (text.startswith(_DENIED_BY_RULE) and " denied" in text[:1000]):
         return ToolOutcome.REJECTED
-    return ToolOutcome.INTERRUPTED if said.startswith(_INTERRUPTIONS) else ToolOutcome.FAILED
+    return ToolOutcome.INTERRUPTED if text.startswith(_INTERRUPTIONS) else ToolOutcome.FAILED
 
 
 __all__ = ["INFO", "Parser", "is_transcript", "parser", "records_of", "tool_events"]

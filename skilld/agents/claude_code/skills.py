@@ -67,11 +67,11 @@ class Skills:
 
     def on_result(self, record: Record, call: str, tool: str) -> list[SkillUse]:
         """Record that a call succeeded and wait for its body; one that runs in a sub-agent has none and is returned."""
-        told = mapping(record.get("toolUseResult"))
-        name = (string(told.get("commandName")) or self._calls.get(call, "")).lstrip("/")
+        result = mapping(record.get("toolUseResult"))
+        name = (string(result.get("commandName")) or self._calls.get(call, "")).lstrip("/")
         if not name or call in self._seen:
             return []
-        if told.get("status") == "forked":
+        if result.get("status") == "forked":
             return [self._use(record, name, None)]
         self._waiting.append(_PendingUse(record, name, tool, call))
         return []

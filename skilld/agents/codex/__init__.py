@@ -107,8 +107,8 @@ def _mirrored_outcome(body: Mapping[str, Any], family: str, kind: str) -> ToolOu
     if kind == "exec_command_end":
         code = body.get("exit_code")
         declined = _STATUS.get(string(body.get("status"))) is ToolOutcome.REJECTED
-        told = ToolOutcome.OK if code == 0 else ToolOutcome.FAILED
-        return ToolOutcome.REJECTED if declined else told if isinstance(code, int) else None
+        outcome = ToolOutcome.OK if code == 0 else ToolOutcome.FAILED
+        return ToolOutcome.REJECTED if declined else outcome if isinstance(code, int) else None
     if kind == "patch_apply_end":
         return ToolOutcome.OK if body.get("success") is True else ToolOutcome.FAILED
     if kind == "mcp_tool_call_end":
@@ -292,8 +292,8 @@ class CodexParser:
         return [SessionEnd(self._session.thread, record.span)]
 
     def _on_user_item(self, record: Record) -> list[Event]:
-        said = self._prompts.on_item(record)
-        return said + self._new_uses(record, mention_uses(record.body))
+        events = self._prompts.on_item(record)
+        return events + self._new_uses(record, mention_uses(record.body))
 
     def _on_message(self, record: Record) -> list[Event]:
         role, content = record.body.get("role"), record.body.get("content")

@@ -46,7 +46,7 @@ _QUERY = Query(
           SELECT m.id AS id, CASE WHEN m.created_timestamp < 10000000000 THEN m.created_timestamp * 1000
           ELSE m.created_timestamp END AS at FROM messages m JOIN sessions s ON s.id = m.session_id
           WHERE s.session_type = 'user' AND s.parent_session_id IS NULL AND (:session IS NULL OR s.id = :session)
-        ) WHERE at >= :since OR id > :row ORDER BY at, id LIMIT :most
+        ) WHERE at >= :since OR id > :row ORDER BY at, id LIMIT :limit
     """,
     record={
         "message": """

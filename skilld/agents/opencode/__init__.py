@@ -322,7 +322,7 @@ FIRST_QUERY = Query(
           WHERE m.rowid > :row AND s.parent_id IS NULL AND (:session IS NULL OR s.id = :session)
         )
         SELECT m.time_created, m.id FROM fresh JOIN message m ON m.id = fresh.id
-        WHERE typeof(m.time_created) = 'integer' AND typeof(m.id) = 'text' ORDER BY 1, 2 LIMIT :most
+        WHERE typeof(m.time_created) = 'integer' AND typeof(m.id) = 'text' ORDER BY 1, 2 LIMIT :limit
     """,
     record={
         "message": """

@@ -40,7 +40,7 @@ _NEW_TABLES_QUERY = Query(
     newer=(),
     newest="SELECT max(time_created) FROM session_message",
     last_row="SELECT coalesce(max(rowid), 0) FROM session_message",
-    index=f"{_NEW_INDEX} ORDER BY 1, 2 LIMIT :most",
+    index=f"{_NEW_INDEX} ORDER BY 1, 2 LIMIT :limit",
     record={"second": _RECORD},
 )
 
@@ -53,7 +53,7 @@ def make_queries(first: Query) -> tuple[Query, ...]:
         tables={**_TABLES, **first.tables},
         newest="SELECT max(at) FROM (SELECT max(time_created) AS at FROM session_message"
         " UNION SELECT max(time_created) FROM message)",
-        index=f"SELECT at, key FROM ({_NEW_INDEX} UNION {_OLD_INDEX}) ORDER BY 1, 2 LIMIT :most",  # noqa: S608 - our own text
+        index=f"SELECT at, key FROM ({_NEW_INDEX} UNION {_OLD_INDEX}) ORDER BY 1, 2 LIMIT :limit",  # noqa: S608 - our own text
         record={"second": _RECORD, **old},
     )
     return both, _NEW_TABLES_QUERY, first

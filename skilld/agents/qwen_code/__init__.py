@@ -87,9 +87,9 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
             )
         if response:
             given = mapping(response.get("response"))
-            told = STATUS.get(string(mapping(record.get("toolCallResult")).get("status")))
-            told = told or (ToolOutcome.FAILED if "error" in given else ToolOutcome.OK)
-            outcome = tool_outcome(told, short(response.get("name")), [given])
+            status = STATUS.get(string(mapping(record.get("toolCallResult")).get("status")))
+            status = status or (ToolOutcome.FAILED if "error" in given else ToolOutcome.OK)
+            outcome = tool_outcome(status, short(response.get("name")), [given])
             yield ToolResult(session_id, short(response.get("id")), outcome, at, span)
 
 

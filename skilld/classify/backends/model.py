@@ -132,8 +132,8 @@ class Model:
 
     def find_spare_parts(self, parts: Sequence[tuple[int, str]]) -> list[tuple[int, int, str]]:
         """Ask which parts of a file can be removed or shortened; see `parse_spare`. Raises as `detect`."""
-        most = max((number for number, _ in parts), default=0)
-        return self._answer(prompt.spare_parts(parts), schema.SPARE, lambda reply: parse_spare(reply, most))
+        highest = max((number for number, _ in parts), default=0)
+        return self._answer(prompt.spare_parts(parts), schema.SPARE, lambda reply: parse_spare(reply, highest))
 
     def find_fitting(self, work: str, skills: Sequence[str]) -> list[int]:
         """Ask which skills fit a piece of work, by their numbers from 1, the best first. Raises as `detect`."""

@@ -470,9 +470,9 @@ def _begins_as_order(typed: str, languages: Sequence[Language]) -> bool:
     return any(language.orders.match(head) for language in languages)
 
 
-def _both_ends(found: list[_T], most: int) -> list[_T]:
-    """Return at most `most` items, from the beginning and the end."""
-    return found if len(found) <= most else found[: most // 2] + found[-(most // 2) :]
+def _both_ends(found: list[_T], limit: int) -> list[_T]:
+    """Return at most `limit` items, from the beginning and the end."""
+    return found if len(found) <= limit else found[: limit // 2] + found[-(limit // 2) :]
 
 
 def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:

@@ -53,8 +53,8 @@ def likely_languages(text: str) -> list[Language]:
         for code, language in by_code.items()
         if language.marks
     }
-    most = max(counts.values(), default=0)
-    found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
+    highest = max(counts.values(), default=0)
+    found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == highest)))
     return [by_code[code] for code in found]
 
 

@@ -39,22 +39,22 @@ _MARKER = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
 
 def check_form(change: Change) -> Iterator[Finding]:
     """Flag text that is not an instruction."""
-    said = _MARKER.sub("", change.prose, count=1).strip()
-    if _is_question(said):
-        yield flag("question", "It only asks a question and does not say what to do", said)
+    text = _MARKER.sub("", change.prose, count=1).strip()
+    if _is_question(text):
+        yield flag("question", "It only asks a question and does not say what to do", text)
     for match in change.matches(_ONE_OFF, change.prose):
         yield flag("one-off", "It asks for a one-off task, which is not a lasting instruction", match[0])
     for match in change.matches(_QUOTATION):
         yield flag("quotation", "It contains a long quotation", match[0])
-    if change.spans and not re.search(r"\w", said) and not change.code:
+    if change.spans and not re.search(r"\w", text) and not change.code:
         yield flag("bare-command", "It gives a command without saying when to run it", " ".join(change.spans))
 
 
-def _is_question(said: str) -> bool:
+def _is_question(text: str) -> bool:
     """Whether a text only asks. "Why are you not using tabs?" is an objection, not a question."""
-    sentences = [sentence for sentence in _SENTENCE_END.split(said) if re.search(r"\w", sentence)]
-    asks = bool(_QUESTION_START.match(said)) or all(sentence.endswith(("?", "？")) for sentence in sentences)
-    return bool(sentences) and asks and not _REPROACH.search(said)
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if re.search(r"\w", sentence)]
+    asks = bool(_QUESTION_START.match(text)) or all(sentence.endswith(("?", "？")) for sentence in sentences)
+    return bool(sentences) and asks and not _REPROACH.search(text)
 
 
 # Lint family T-14: an edit that removes or weakens a rule. The person may have asked for just that, so it is flagged,
@@ -212,23 +212,23 @@ def _check_import(change: Change, path: str) -> Iterator[Finding]:
 def unfold_front(after: bytes) -> tuple[list[Finding], bytes]:
     """Return the findings about the front matter, and the skill as one body. Raises as `parse` does."""
     skill = parse(after)
-    said = read_front(skill.front)
+    front = read_front(skill.front)
     findings = (
         []
         if _is_own_format(skill)
         else [refuse("front-matter", "Its front matter is not in the format that skilld writes")]
     )
     body = SkillFile(bom=False, front="", body=skill.body).data
-    return findings, said.description.encode("utf-8") + b"\n\n" + body
+    return findings, front.description.encode("utf-8") + b"\n\n" + body
 
 
 def _is_own_format(skill: SkillFile) -> bool:
     """Whether the front matter is, byte for byte, what `compose` writes for its name, description and marks."""
-    said = read_front(skill.front)
-    if skill.bom or any(not key.startswith("skilld-") for key in said.metadata):
+    front = read_front(skill.front)
+    if skill.bom or any(not key.startswith("skilld-") for key in front.metadata):
         return False
     try:
-        again = compose(said.name, said.description, "body", said.metadata)
+        again = compose(front.name, front.description, "body", front.metadata)
     except SkilldError:
         return False
     return parse(again.encode("utf-8")).front == skill.front
