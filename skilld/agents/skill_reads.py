@@ -84,9 +84,7 @@ class PendingCalls:
 # program (openai/codex: core-skills/src/invocation_utils.rs, and Get-Content) whose output does not go to a file. Paths
 # are resolved as text, without disk or environment.
 
-_READ_PROGRAMS = frozenset(
-    {"cat", "sed", "head", "tail", "less", "more", "bat", "awk", "nl", "get-content", "gc", "type"}
-)
+_READERS = frozenset({"cat", "sed", "head", "tail", "less", "more", "bat", "awk", "nl", "get-content", "gc", "type"})
 _SHELL_PROGRAMS = frozenset({"bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd"})
 _CHANGE_FOLDER = frozenset({"cd", "pushd", "set-location"})
 _MAX_DEPTH = 3  # a shell in a shell in a shell
@@ -152,7 +150,7 @@ def _paths_read(words: list[str], *, writes: bool, cwd: str | None, depth: int) 
         if script is not None:
             yield from skills_read(script, cwd, depth + 1)
         return
-    if program not in _READ_PROGRAMS or writes:
+    if program not in _READERS or writes:
         return
     if program in {"sed", "awk"} and any(_IN_PLACE.fullmatch(word) for word in words):
         return

@@ -20,7 +20,7 @@ from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
 NOT_TYPED = "not-typed"
 _MAX_HELD = 1000
 _EMPTY_LIST = b""
-_CLOCK_SKEW_SECONDS = 5.0
+_SKEW_SECONDS = 5.0
 COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
 
 
@@ -106,7 +106,7 @@ class ProvingParser:
         if isinstance(self._inner, SideFileParser):
             self._inner.read_side_files(read)
             began = float(getattr(self._inner, "began", 0.0))
-            self._used = max(self._used, began - _CLOCK_SKEW_SECONDS) if began else self._used
+            self._used = max(self._used, began - _SKEW_SECONDS) if began else self._used
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line, and earlier ones that are proven or refuted now."""
@@ -172,9 +172,7 @@ class ProvingParser:
         for entry in known.get(fold(turn.text), ()):
             if entry.session is not None and entry.session != turn.session_id:
                 continue
-            if entry.at is None or (
-                entry.at > self._used and (latest is None or entry.at <= latest + _CLOCK_SKEW_SECONDS)
-            ):
+            if entry.at is None or (entry.at > self._used and (latest is None or entry.at <= latest + _SKEW_SECONDS)):
                 return entry
         pieces = turn.text.split("\n\n") if self._joins else []
         return known[fold(pieces[0])][0] if len(pieces) > 1 and all(fold(each) in known for each in pieces) else None

@@ -203,13 +203,11 @@ _FEW_SHARED = 2  # shared content words: many rules share a single one
 _MIN_CARRIED = 0.5  # share of a change's content words in the block that replaces another
 _MIN_HEAD_ABOUT = 0.5  # share of a heading's content words in a change that removes everything below it
 _MIN_NAMED = 2  # words of a heading, for other lines that mention it
-_REMOVING_KINDS = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
+_REMOVALS = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
 _MAX_COMPARED = 120  # words of a sentence that is compared word by word, which takes quadratic time
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _WORD = re.compile(r"\w+")
-_LEADING_LABEL = re.compile(
-    r"[*_]{0,2}([^:\uff1a.!?]{2,40})[*_]{0,2}[:\uff1a]"
-)  # what a line is about, before its colon
+_LEADING_LABEL = re.compile(r"[*_]{0,2}([^:\uff1a.!?]{2,40})[*_]{0,2}[:\uff1a]")  # what a line is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,12 +325,7 @@ def _names_sentence(change: BlockDiff, place: int, part: str, update: Update, wr
         return several or replaces or update.kind is Kind.REMOVE_STEP
     share = matching_share(words, said)
     few = round(share * len(words)) < _FEW_SHARED and share < _MIN_CARRIED
-    if (
-        update.kind not in _REMOVING_KINDS
-        or share < _MIN_ABOUT
-        or few
-        or not (replaces or update.kind is Kind.REMOVE_STEP)
-    ):
+    if update.kind not in _REMOVALS or share < _MIN_ABOUT or few or not (replaces or update.kind is Kind.REMOVE_STEP):
         return False
     return share >= max(
         (matching_share(words_of(block.text), said) for block in _remaining_blocks(change) if not block.level),
@@ -366,7 +359,7 @@ def is_substituted(part: str, heir: str, said: frozenset[str]) -> bool:
 def _is_named_by_label(change: BlockDiff, part: str, update: Update) -> bool:
     """Whether an update names the label of a line, as in "Labels: ...", and no remaining line has those words."""
     label = _LEADING_LABEL.match(part)
-    if label is None or update.kind not in _REMOVING_KINDS:
+    if label is None or update.kind not in _REMOVALS:
         return False
     words, said = words_of(label[1]), words_of(_update_text(update))
     others = (words_of(block.text) for block in _remaining_blocks(change))
@@ -400,11 +393,7 @@ def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
     title of the skill does not count.
     """
     head = change.old[place]
-    if (
-        update.kind not in _REMOVING_KINDS
-        or head.end == place + 1
-        or (head.level and head.level == _title_level(change))
-    ):
+    if update.kind not in _REMOVALS or head.end == place + 1 or (head.level and head.level == _title_level(change)):
         return False
     if place not in change.removed and update.kind is not Kind.CHANGE_STEP:
         return False  # a removal of all of it would not leave the heading
@@ -452,7 +441,7 @@ def _is_about_section(change: BlockDiff, place: int, update: Update) -> bool:
     above = "" if head.level else next((one.text for one in reversed(change.old[:place]) if one.level), "")
     section = fold(update.section).casefold()
     if (
-        update.kind not in _REMOVING_KINDS
+        update.kind not in _REMOVALS
         or not section
         or section not in {fold(head.text).casefold(), fold(above).casefold()}
     ):
@@ -495,6 +484,6 @@ def _foreign_blocks(change: BlockDiff, left: Sequence[int], updates: Sequence[Up
     line in another language; the person will see it.
     """
     said = "\n".join(map(_update_text, updates))
-    changing = sum(update.kind in _REMOVING_KINDS for update in updates)
+    changing = sum(update.kind in _REMOVALS for update in updates)
     foreign = {place for place in left if is_other_language(change.old[place].text, said)}
     return foreign if len(left) + otherwise <= changing and foreign == set(left) else set()

@@ -203,11 +203,11 @@ def _text(item: dict[str, Any], key: str, *, empty: bool = False, max_length: in
 _TEXT = {"type": "string"}
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
+        "properties": dict(fields),
+        "required": list(fields),
         "additionalProperties": False,
     }
 

@@ -52,7 +52,7 @@ _REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
     re.compile("|".join(_DATA[name]), re.IGNORECASE)
     for name in ("reminder", "complaint", "soft", "demand", "talk", "leave", "new", "task")
 )
-_CONDUCT_FIELD = "conversation"  # the field of meanings on how an agent talks and proceeds
+_CONDUCT = "conversation"  # the field of meanings on how an agent talks and proceeds
 _ANSWER_MEANING = "to-answer"  # the meaning of rules about the language of answers
 _REMOVE_MEANING = "to-remove"
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
@@ -207,18 +207,14 @@ def _names_part(
 ) -> bool:
     """Whether a stretch says enough of a part; `own` is the share of its own weight that the rule has too."""
     found = sorted(filter(None, weights.values()), reverse=True)[:max_terms]
-    tells = MEANING_WEIGHT in found or (
-        SAME_WEIGHT in found and (len(found) > 1 or own >= _MIN_OWN_SHARE[_Tone.DEMAND])
-    )
-    if not (tells or codes or len(found) > 2 or (len(found) > 1 and all(weights.values()))):  # noqa: PLR2004
+    says = MEANING_WEIGHT in found or (SAME_WEIGHT in found and (len(found) > 1 or own >= _MIN_OWN_SHARE[_Tone.DEMAND]))
+    if not (says or codes or len(found) > 2 or (len(found) > 1 and all(weights.values()))):  # noqa: PLR2004
         return False  # one word that many rules have identifies none
     is_choice = bool(part.members & (said.gist.asked | said.gist.refused) & CHOICE_STEMS) and not part.denies
     held = 1.0 if is_choice else weight_share(weights, sum(found))
     if said.tone is _Tone.DEMAND and len(found) > 1 and all(weights.values()):
         return own >= _MIN_OWN_WITH_WHOLE_PART
-    conduct = any(
-        bond and field_of(meaning) == _CONDUCT_FIELD for term, bond in weights.items() for meaning in term.meanings
-    )
+    conduct = any(bond and field_of(meaning) == _CONDUCT for term, bond in weights.items() for meaning in term.meanings)
     alone = said.tone is _Tone.COMPLAINT and len(found) == 1 and not all(weights.values()) and not conduct
     return held >= _MIN_RULE_SHARE[said.tone] and own >= (_MIN_OWN_OF_ONE_TERM if alone else _MIN_OWN_SHARE[said.tone])
 

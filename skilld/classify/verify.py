@@ -149,17 +149,15 @@ def judge_update(
         taken_over = not own.by_assent and _is_only_quoted(quoted, turn.typed, skill)
         own = replace(own, by_assent=True) if taken_over else own
         return quoted, own, final_question(turn.offer) if own.by_assent else ""
-    taken_up = find_endorsement(turn.text, turn.typed, turn.offer) or find_passed_back(
-        turn.text, turn.typed, turn.offer
-    )
-    if taken_up and (quote or typed_quote(update.quote, taken_up.words)):
-        update = replace(update, quote=taken_up.by[:_MAX_QUOTE_LENGTH])
-        ground = f"{turn.typed}\n{taken_up.words}"
+    taken = find_endorsement(turn.text, turn.typed, turn.offer) or find_passed_back(turn.text, turn.typed, turn.offer)
+    if taken and (quote or typed_quote(update.quote, taken.words)):
+        update = replace(update, quote=taken.by[:_MAX_QUOTE_LENGTH])
+        ground = f"{turn.typed}\n{taken.words}"
         update, carried = _judge_shortened(
-            update, ground, skill, lambda one: _adopted_support(taken_up, one, turn, skill, meant)
+            update, ground, skill, lambda one: _adopted_support(taken, one, turn, skill, meant)
         )
         if carried.ok or carried.doubt:
-            return update, replace(carried, by_assent=True), taken_up.words if taken_up.quoted else ""
+            return update, replace(carried, by_assent=True), taken.words if taken.quoted else ""
     return quoted, own, ""
 
 
@@ -370,7 +368,7 @@ def verify(
         skill = next((doc for doc in skills if doc.number == update.skill), None)
         # If the words could go to several files, any of them may already say it.
         beside = (_loaded_text(doc) for doc in skills if doc is not skill and doc.number in general)
-        one = _verdict(update, turn, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
+        one = _judge(update, turn, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
         least = max(min_confidence, _MIN_GENERAL_CONFIDENCE) if update.skill in general else min_confidence
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
@@ -379,9 +377,7 @@ def verify(
     return found
 
 
-def _verdict(
-    update: Update, turn: HumanTurn, skill: SkillDoc | None, instructions: str, meant: JudgePolarity
-) -> Verdict:
+def _judge(update: Update, turn: HumanTurn, skill: SkillDoc | None, instructions: str, meant: JudgePolarity) -> Verdict:
     tidy, support, taken_up = judge_update(_tidy(update, turn.typed), turn, skill, meant)
     if not support.ok:
         reworded = (tidy,) if support.reworded else ()

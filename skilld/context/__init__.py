@@ -103,9 +103,7 @@ def _personal_skills(agent: str, where: Workspace) -> list[str]:
     info = ADAPTERS[agent].INFO
     home = Path(where.home)
     own = [join(where.own, below) for below in info.skill_homes]
-    own += [
-        str(path) for folder in info.skill_folders if (path := resolve_skill_folder(folder, home, where.environment))
-    ]
+    own += [str(path) for one in info.skill_folders if (path := resolve_skill_folder(one, home, where.environment))]
     left_out = LISTINGS[agent].not_at_home
     return [*own, *(join(where.home, below) for below in info.user_skills if below not in left_out)]
 

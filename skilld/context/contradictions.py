@@ -45,9 +45,7 @@ def find_duplicates(files: Sequence[LoadedFile]) -> list[DuplicateText]:
                 said = fold_case(line)
                 if len(said) < _MIN_LINE:
                     continue
-                if (
-                    other := next((one for one in first.get(said, ()) if _can_load_together(one, file)), None)
-                ) is not None:
+                if (other := next((one for one in first.get(said, ()) if _load_together(one, file)), None)) is not None:
                     found.setdefault((other.path, f"{place} {file.path}"), []).append((number, line.strip()))
                 own.setdefault(said, file)
         for said, one in own.items():
@@ -58,7 +56,7 @@ def find_duplicates(files: Sequence[LoadedFile]) -> list[DuplicateText]:
     ]
 
 
-def _can_load_together(one: LoadedFile, other: LoadedFile) -> bool:
+def _load_together(one: LoadedFile, other: LoadedFile) -> bool:
     """Whether both files can be loaded at once."""
     apart = one.loaded is LoadTime.ON_USE and other.loaded is LoadTime.ON_USE
     return not apart or within(one.base, other.base) or within(other.base, one.base)

@@ -24,9 +24,7 @@ from skilld.markdown.structure import blank_code, code_spans
 _MAX_PATH = 1000  # characters; a .gitignore may be read in each folder of it
 _MAX_LINE = 1000  # characters of a line that are searched
 _MAX_ENTRIES = 30_000  # of a tree: nothing is reported in a larger one
-_SKIPPED_FOLDERS = frozenset(
-    {".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".next", "vendor"}
-)
+_SKIPPED = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".next", "vendor"})
 _MAKEFILES = re.compile(r"(?:GNU)?makefile|.*\.mk", re.IGNORECASE)
 _MANIFESTS = re.compile(
     r"package\.json|pyproject\.toml|(?:.*-)?requirements.*\.(?:txt|in)|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml"
@@ -93,7 +91,7 @@ class Project:
             for name, is_folder in self.files.names(join(self.root, folder)).items():
                 path = join(folder, name)
                 found.append(path + "/" * is_folder)
-                if is_folder and name not in _SKIPPED_FOLDERS and self.files.real(join(self.root, path)).endswith(path):
+                if is_folder and name not in _SKIPPED and self.files.real(join(self.root, path)).endswith(path):
                     left.append(path)
         sparse = self.files.exists(join(self.root, ".git/info/sparse-checkout"))
         return frozenset() if left or sparse else frozenset(found)
@@ -151,7 +149,7 @@ class Project:
 
     def is_ignored(self, path: str) -> bool:
         """Whether a .gitignore file excludes a path, or its folder is never searched."""
-        if len(path) > _MAX_PATH or not _SKIPPED_FOLDERS.isdisjoint(path.split("/")):
+        if len(path) > _MAX_PATH or not _SKIPPED.isdisjoint(path.split("/")):
             return True
         for folder in folders_up(dirname(path) or ".", "."):
             above = "" if folder == "." else folder

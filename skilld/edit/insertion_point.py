@@ -244,13 +244,11 @@ def _instruction_lines(text: str) -> list[str]:
         lines[0] = lines[0][len(item.indent + item.marker + item.gap + item.box) :]
     if not lines[0].strip():
         raise RefusedError("The edit was not made", "the instruction is blank")
-    quoted = (
-        [_quote_mentions(line) for line in lines] if not any(_FENCE_PATTERN.match(line) for line in lines) else lines
-    )
+    quoted = [_quote(line) for line in lines] if not any(_FENCE_PATTERN.match(line) for line in lines) else lines
     return [quoted[0].strip(), *(line.rstrip() for line in quoted[1:])]
 
 
-def _quote_mentions(line: str) -> str:
+def _quote(line: str) -> str:
     """Put mentions of files below the project (`@docs/style.md`) into code spans."""
     for match in reversed(list(_MENTION_PATTERN.finditer(blank_code(line)))):
         if "/" in match[0] or FILE_ENDING.search(match[0]):

@@ -7,7 +7,7 @@ read, only the comparison of words counts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -18,13 +18,12 @@ from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.past import Correction, PastSession, Repeat
 from skilld.text import fold, fold_case, truncate
+from skilld.types import Redact
 
 _MAX_ASKED, _MAX_RULES, _MAX_RULE = 12, 80, 200  # of one question; the last in characters
 _MAX_TURNS, _MAX_TURN = 12, 300  # the same of a session's work
 _MAX_COMMANDS, _MAX_COMMAND, _MAX_FILES = 30, 150, 40
 _MIN_WORDS = 2  # a shorter turn is only assent
-
-Redact = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,12 @@ from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
-from skilld.pipeline.judge import Redact
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
 from skilld.proposals.past_decisions import past_decisions
 from skilld.store import Store
 from skilld.store.proposals import UNWANTED_STATES
-from skilld.types import Proposal, State, TargetKind
+from skilld.types import Proposal, Redact, State, TargetKind
 
 
 def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = None) -> list[PastSession]:

@@ -51,7 +51,7 @@ from skilld.targets.find import INSTRUCTION_NAMES, WorkingSession, file_refusal,
 from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
 from skilld.text import fold, pluralize, truncate
-from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
+from skilld.types import Evidence, Kind, Operation, Proposal, Redact, SkillRef, State, TargetKind, Update
 from skilld.words import content_stems, is_about, stems
 
 _MAX_SUMMARY = 200
@@ -77,7 +77,7 @@ class RemedyContext:
     proposals: Mapping[str, Proposal]
     decided: Sequence[PastDecision]
     agents_in: Callable[[str], Sequence[str]]
-    redact: Callable[[str], str]
+    redact: Redact
     now: float
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -33,7 +33,19 @@ from skilld.past import Correction, PastSession, Repeat, SessionWork
 from skilld.pipeline.documents import is_own_file, session_opt_out
 from skilld.protocol import SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.skills import find
-from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
+from skilld.types import (
+    Event,
+    Outcome,
+    RawLine,
+    Redact,
+    Reply,
+    SkillRef,
+    SkillUse,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
 from skilld.words import content_stems
 
 _MAX_SECONDS, _MAX_SESSIONS = 0.5, 20  # of a job of several: a batch may be waiting, and the result is one line
@@ -62,7 +74,7 @@ _MAX_ASK, _MAX_COMMAND = 1000, 500  # characters of one
 _INSPECTION_COMMAND = re.compile(r"\s*(?:cat|cp|echo|find|git|grep|head|less|ls|mkdir|mv|rg|rm|sed|tail|touch|wc)\b")
 _MAX_TOOLS, _MAX_NAME = 50, 60  # of a session; characters
 _WORD = re.compile(r"[^\W_]+")
-_UNSAFE_CHARACTERS = re.compile(r"[^\w.:/-]+")  # removed from the name of a tool
+_UNSAFE = re.compile(r"[^\w.:/-]+")  # removed from the name of a tool
 
 
 @dataclass(slots=True)
@@ -110,7 +122,7 @@ class _SessionState:
         if self.outcomes.get(result.call_id, ToolOutcome.OK) is ToolOutcome.OK:
             self.outcomes[result.call_id] = result.outcome
 
-    def done(self, redact: Callable[[str], str]) -> SessionWork:
+    def done(self, redact: Redact) -> SessionWork:
         """Return what was done, without any of its words."""
         turns = list(self.turns.values())
         first = next((at for turn in turns if (at := parse_time(turn.at))), None)
@@ -121,9 +133,7 @@ class _SessionState:
         known = [end is ToolOutcome.OK for end in ends if end in {ToolOutcome.OK, ToolOutcome.FAILED}]
         return SessionWork(
             work=work_of_prompt("\n".join(turn.text[:_MAX_ASK] for turn in turns[:1])),
-            tools=tuple(dict.fromkeys(redact(_UNSAFE_CHARACTERS.sub("", name)[:_MAX_NAME]) for name in used))[
-                :_MAX_TOOLS
-            ],
+            tools=tuple(dict.fromkeys(redact(_UNSAFE.sub("", name)[:_MAX_NAME]) for name in used))[:_MAX_TOOLS],
             calls=len(self.tools),
             failed=failed,
             seconds=max(0.0, last - first) if first and last else 0.0,
@@ -131,7 +141,7 @@ class _SessionState:
         )
 
 
-def survey_several(job: SurveyTranscripts, redact: Callable[[str], str]) -> SurveysResult:
+def survey_several(job: SurveyTranscripts, redact: Redact) -> SurveysResult:
     """Do the surveys of a job for half a second, but at least the first. Raises only for bugs."""
     until, shown, sessions = time.monotonic() + _MAX_SECONDS, list[SurveyResult](), 0
     for one in job.surveys:
@@ -142,7 +152,7 @@ def survey_several(job: SurveyTranscripts, redact: Callable[[str], str]) -> Surv
     return SurveysResult(outcome=Outcome.NOTHING, shown=tuple(shown))
 
 
-def survey(job: SurveyRequest, redact: Callable[[str], str]) -> SurveyResult:
+def survey(job: SurveyRequest, redact: Redact) -> SurveyResult:
     """Do the job and return its result; a transcript that cannot be read shows nothing. Raises only for bugs."""
     found: dict[str, _SessionState] = {}
     try:
@@ -150,14 +160,12 @@ def survey(job: SurveyRequest, redact: Callable[[str], str]) -> SurveyResult:
     except OSError as error:
         return SurveyResult(outcome=Outcome.FAILED, detail=cause_of(error))
     scrub_environment()
-    sessions = {
-        name: one for name, read in found.items() if read.turns and (one := _past_session(job, name, read, redact))
-    }
+    past = {name: one for name, read in found.items() if read.turns and (one := _past_session(job, name, read, redact))}
     if job.backend.model == OFFLINE:
-        return SurveyResult(outcome=Outcome.NOTHING, sessions=tuple(sessions.values()))
+        return SurveyResult(outcome=Outcome.NOTHING, sessions=tuple(past.values()))
     backend = make_backend(job.backend)
     asked = tuple(
-        model_questions.ask_model(one, _session_excerpt(found[name]), backend, redact) for name, one in sessions.items()
+        model_questions.ask_model(one, _session_excerpt(found[name]), backend, redact) for name, one in past.items()
     )
     return SurveyResult(outcome=Outcome.NOTHING, sessions=asked, model=backend.name, usage=backend.usage)
 
@@ -186,9 +194,7 @@ def _read_transcript(job: SurveyRequest, found: dict[str, _SessionState]) -> Non
         found.setdefault(getattr(event, "session_id", session), _SessionState()).add_event(event)
 
 
-def _past_session(
-    job: SurveyRequest, name: str, read: _SessionState, redact: Callable[[str], str]
-) -> PastSession | None:
+def _past_session(job: SurveyRequest, name: str, read: _SessionState, redact: Redact) -> PastSession | None:
     turns = list(read.turns.values())
     cwd = next((turn.cwd for turn in turns if turn.cwd), "")
     try:
@@ -261,7 +267,7 @@ def _loaded_files(job: SurveyRequest, cwd: str, read: _SessionState) -> list[str
     return list(loaded)
 
 
-def find_repeats(said: Sequence[Correction], files: Sequence[str], redact: Callable[[str], str]) -> Iterator[Repeat]:
+def find_repeats(said: Sequence[Correction], files: Sequence[str], redact: Redact) -> Iterator[Repeat]:
     """Yield the corrections that repeat a line of a file, by words alone."""
     if not said:
         return

@@ -21,7 +21,7 @@ from skilld.mining.sessions import Reader, Session, Transcript, recent_transcrip
 from skilld.pipeline.documents import session_opt_out
 from skilld.store import Store
 from skilld.text import fold, safe_text, truncate
-from skilld.types import Kind, Message, Proposal
+from skilld.types import Kind, Message, Proposal, Redact
 from skilld.words import stems
 
 _TRANSCRIPT_GONE = "the transcript of its session is gone"
@@ -30,7 +30,7 @@ _TRANSCRIPT_GONE = "the transcript of its session is gone"
 class SessionMessages:
     """Rereads the sessions that proposals quote, redacted; each transcript is read once."""
 
-    def __init__(self, store: Store, host: Host, redact: Callable[[str], str]) -> None:
+    def __init__(self, store: Store, host: Host, redact: Redact) -> None:
         self._store, self._host, self._redact = store, host, redact
         self._read: dict[Path, list[Session]] = {}
         self._past: list[Transcript] | None = None

@@ -66,12 +66,10 @@ def case_files(skill: Skill, allowed: Collection[TargetKind], *, into_repository
     """Return the case files of a skill; `allowed` are the kinds of files that may be edited."""
     beside = skill.path.parent / CASES_FILE
     own = places().evals / hashlib.sha256(os.fsencode(skill.path)).hexdigest()[:16] / "evals.json"
-    return CaseFiles(skill, beside, own, _own_data_reason(skill, beside, allowed, into_repository=into_repository))
+    return CaseFiles(skill, beside, own, _own_reason(skill, beside, allowed, into_repository=into_repository))
 
 
-def _own_data_reason(
-    skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool
-) -> str | None:
+def _own_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool) -> str | None:
     if skill.source is Source.PLUGIN:
         return "the skill belongs to a plugin"
     if TargetKind.EVALS not in allowed:

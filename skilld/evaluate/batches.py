@@ -20,9 +20,9 @@ from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.stored import NoAnswerError
 from skilld.evaluate.turns import RANDOM_SAMPLE, JudgedTurn, group_by_key, share
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.judge import NO_EDIT_REASON, Judge, Redact
+from skilld.pipeline.judge import NO_EDIT_REASON, Judge
 from skilld.text import fold
-from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
+from skilld.types import Message, Redact, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems, is_other_language, matching_share
 
 # One batch through all stages after reading, without git. The worker's own judge decides, so the figures show what a
@@ -87,9 +87,7 @@ class Pipeline:
 
     def redacted(self, messages: Sequence[Message]) -> list[Message]:
         """Return the messages, redacted for a back-end."""
-        return [
-            Message(self._redact(message.text), message.turn, message.turn_key, message.how) for message in messages
-        ]
+        return [Message(self._redact(one.text), one.turn, one.turn_key, one.how) for one in messages]
 
 
 def in_memory(name: str, text: str, number: int = 1) -> TargetDocument:

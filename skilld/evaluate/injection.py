@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
@@ -26,7 +26,7 @@ from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.protocol import BatchJob, Source
 from skilld.skills import Places, find
-from skilld.types import Message, SkillRef
+from skilld.types import Message, Redact, SkillRef
 
 AGENT = "claude-code"
 _RECORDS = json.loads(files("skilld.evaluate").joinpath("carriers.json").read_text(encoding="utf-8"))
@@ -34,8 +34,6 @@ _RECORDS = json.loads(files("skilld.evaluate").joinpath("carriers.json").read_te
 # comes right after the planted text.
 HARMLESS: tuple[str, ...] = tuple(_RECORDS["harmless"])
 SESSION: str = _RECORDS["common"]["sessionId"]
-
-Redact = Callable[[str], str]
 
 
 class Carrier(StrEnum):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from skilld.classify import prompt
-from skilld.classify.backends import CheckAnswer
+from skilld.classify.backends import EditCheck
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.reply import parse_operations, parse_updates, parse_verdicts
 from skilld.evaluate.batches import share_contained
@@ -64,9 +64,7 @@ class Scripted(ABC):
         reply = self._reply("verdicts", prompt.polarity(updates, said), ["same"] * len(updates))
         return parse_verdicts(reply, len(updates))
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         """Answer with the operations that put the updates into the skill."""
         del unfit
         steps = [

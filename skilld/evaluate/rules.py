@@ -22,12 +22,12 @@ from skilld.effect.survey import find_repeats, work_of
 from skilld.errors import SkilldError
 from skilld.evaluate.stored import NoAnswerError
 from skilld.past import Correction, PastSession
+from skilld.types import Redact
 
 _MAX_PER_SESSION = 10  # messages
 _FILE_NAME = "CLAUDE.md"
 _POSITIVE_LABELS = frozenset({"repeat", "yes"})
 
-Redact = Callable[[str], str]
 MakeBackend = Callable[[], Backend]
 
 

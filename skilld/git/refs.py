@@ -21,7 +21,7 @@ from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.git.state import remove_temporary_objects
 
 _RETRY_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # between tries at a held lock: 3.2 s in total
-_LOST_RACE_MESSAGES = (
+_RACE_MESSAGES = (
     "but expected",
     "reference already exists",
     "unable to resolve reference",
@@ -104,7 +104,7 @@ def move_refs(git: Git, common_dir: Path, changes: Sequence[RefChange], note: st
         if wait is None:
             raise RefLockedError("Could not write the proposal", "another program holds a lock on a ref", after=60)
         time.sleep(wait)
-    if any(word in result.err for word in _LOST_RACE_MESSAGES):
+    if any(word in result.err for word in _RACE_MESSAGES):
         raise LostRaceError("The staging branch moved in the meantime", result.err)
     above = STAGING_BRANCH.partition("/")[0]
     if "exists; cannot create" in result.err or "Is a directory" in result.err or "Not a directory" in result.err:

@@ -22,7 +22,7 @@ from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import is_temporary, require_absent, require_unborn
 from skilld.text import fold, word_set
 
-_KNOWN_EXTENSIONS = word_set(
+_EXTENSIONS = word_set(
     "compatobjectformat noop objectformat partialclone preciousobjects relativeworktrees worktreeconfig"
 )
 # Not allowed in the name of a ref: git takes a file with such a name for something else.
@@ -128,9 +128,7 @@ def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
 
 
 def _open_at(place: RepoLocation, settings: dict[str, str], *, private: bool = False) -> Repo:
-    unknown = sorted(
-        key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _KNOWN_EXTENSIONS
-    )
+    unknown = sorted(key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _EXTENSIONS)
     if unknown:
         # Name it: only the person knows whether another program needs it.
         unset = f"git -C {shell_quoted(place.toplevel)} config --unset {unknown[0]}"

@@ -23,7 +23,7 @@ from skilld.git.staging_branch import STAGING_REF
 _ABSENT_ERRORS = (FileNotFoundError, NotADirectoryError)
 _GIT_FILES = ("HEAD", "config")
 _GIT_FOLDERS = ("objects", "refs")
-_TEMPORARY_ERRORS = (
+_RETRY_ERRORS = (
     errno.EACCES,
     errno.EPERM,
     errno.EIO,
@@ -103,7 +103,7 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
 
 def is_temporary(sentence: str) -> bool:
     """Whether a sentence of git's ends with a system error that may be temporary."""
-    return sentence.endswith(tuple(f": {os.strerror(number)}" for number in _TEMPORARY_ERRORS))
+    return sentence.endswith(tuple(f": {os.strerror(number)}" for number in _RETRY_ERRORS))
 
 
 def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
@@ -114,7 +114,7 @@ def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
 # keeps them for two weeks.
 
 _OBJECT_FOLDER_PATTERN = re.compile(r"[0-9a-f]{2}")
-_TEMPORARY_PREFIX = "tmp_obj_"
+_TEMP_PREFIX = "tmp_obj_"
 _PROCESSES = Path("/proc")
 _SURELY_DEAD_SECONDS = 3600.0  # without /proc: no process still writes to a file this old
 
@@ -136,13 +136,11 @@ def remove_temporary_objects(objects: Path, older_than: float) -> list[Path]:
 def _temporary_objects(objects: Path) -> Iterator[Path]:
     with suppress(OSError):
         for entry in os.scandir(objects):
-            if entry.name.startswith(_TEMPORARY_PREFIX):
+            if entry.name.startswith(_TEMP_PREFIX):
                 yield Path(entry.path)
             elif _OBJECT_FOLDER_PATTERN.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                 with suppress(OSError):
-                    yield from (
-                        Path(one.path) for one in os.scandir(entry.path) if one.name.startswith(_TEMPORARY_PREFIX)
-                    )
+                    yield from (Path(one.path) for one in os.scandir(entry.path) if one.name.startswith(_TEMP_PREFIX))
 
 
 def _own_file_stat(path: Path) -> os.stat_result | None:

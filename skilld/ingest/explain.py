@@ -61,12 +61,10 @@ def explain(path: Path, adapter: Adapter) -> Iterator[RecordExplanation]:
     given: dict[int, list[Event]] = {}
     for event in events:
         given.setdefault(event.span.start, []).append(event)
-    yield from (_explain_record(span, record, given.get(span.start, []), adapter) for span, record in places)
+    yield from (_explain(span, record, given.get(span.start, []), adapter) for span, record in places)
 
 
-def _explain_record(
-    span: Span, record: Mapping[str, Any] | None, events: list[Event], adapter: Adapter
-) -> RecordExplanation:
+def _explain(span: Span, record: Mapping[str, Any] | None, events: list[Event], adapter: Adapter) -> RecordExplanation:
     taken = tuple(dict.fromkeys(map(_describe_event, events)))
     if record is None:
         return RecordExplanation(span, "", taken or ("nothing",), "it is not a JSON object")

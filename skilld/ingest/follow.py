@@ -20,7 +20,7 @@ from skilld.logs import get_logger
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
 from skilld.store.transcripts import StoredFile
-from skilld.types import Event, Turn
+from skilld.types import Event, Redact, Turn
 
 log = get_logger()
 
@@ -37,9 +37,7 @@ class Follower:
 
     progress: Callable[[], None] = staticmethod(lambda: None)
 
-    def __init__(
-        self, store: Store, roots: Sequence[Root], now: float, redact: Callable[[str], str] | None = None
-    ) -> None:
+    def __init__(self, store: Store, roots: Sequence[Root], now: float, redact: Redact | None = None) -> None:
         self._store = store
         self._rows = store.transcripts
         self._roots = roots

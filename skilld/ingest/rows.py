@@ -199,7 +199,7 @@ def read_new(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, 
         known = cursor is not None and (cursor.dev, cursor.ino) in {(seen.st_dev, seen.st_ino), (0, 0)}
         since, row = (cursor.offset, cursor.row) if cursor is not None and known else (0, None)
         (last_row,) = db.execute(query.last_row).fetchone()
-        index, cut = _index_page(db, query, since if row is None else since - OVERLAP_MS, row)
+        index, cut = _page(db, query, since if row is None else since - OVERLAP_MS, row)
         lines, overlong, left = _read_records(budget, db, query, index)
         left = left or cut
         end = max([since, *(line.end for line in lines), *(span.end for span in overlong)])
@@ -247,9 +247,7 @@ def _read_records(
     return lines, overlong, False
 
 
-def _index_page(
-    db: sqlite3.Connection, query: Query, since: int, row: int | None
-) -> tuple[list[tuple[int, str]], bool]:
+def _page(db: sqlite3.Connection, query: Query, since: int, row: int | None) -> tuple[list[tuple[int, str]], bool]:
     """Return positions and keys of the first records, for each position all or none, and whether there are more."""
     found = _index(db, query, since, row, limit=_MAX_RECORDS)
     if len(found) < _MAX_RECORDS:

@@ -108,10 +108,8 @@ def provide(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[st
 
 def read_typed_list(path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> bytes | None:
     """Return the list of typed prompts for the transcript at `path`; None if its owner has none."""
-    typed_place = (
-        info.typed_place(path, lambda place: _read_place(place, path, environment)) if info.typed_place else ""
-    )
-    for place in filter(None, (*info.typed_list, typed_place)):
+    own_list = info.typed_place(path, lambda place: _read_place(place, path, environment)) if info.typed_place else ""
+    for place in filter(None, (*info.typed_list, own_list)):
         if (data := _read_place(place, path, environment)) is not None:
             return data
     return None

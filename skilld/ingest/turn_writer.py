@@ -23,7 +23,7 @@ from skilld.protocol import StoredWords
 from skilld.skills import opt_out
 from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
-from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SessionStart, SkillUse, Turn
+from skilld.types import Event, Ignored, Malformed, RawLine, Redact, Reply, SessionEnd, SessionStart, SkillUse, Turn
 
 _MAX_READINGS = 32  # fewer than files are kept open, so that a file's next reading continues from this one
 _MAX_QUEUED_TEXT = 1 << 20  # characters
@@ -54,9 +54,7 @@ class TurnWriter:
     Their words are stored, redacted by `redact`, until they are judged; without it none are stored.
     """
 
-    def __init__(
-        self, rows: Transcripts, words: Words | None = None, redact: Callable[[str], str] | None = None
-    ) -> None:
+    def __init__(self, rows: Transcripts, words: Words | None = None, redact: Redact | None = None) -> None:
         self._rows = rows
         self._words = words
         self._redact = redact
@@ -137,9 +135,7 @@ class TurnWriter:
             if isinstance(event, Turn):
                 lasting = needs_classification(event.text)
                 revives = file.since is not None
-                added = rows.add_turn(
-                    event, file.id, counts=_turn_counts(event, file), lasting=lasting, revives=revives
-                )
+                added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
                 new += added
                 self._new_turns += [event] * added
         return new
@@ -154,7 +150,7 @@ def _may_save_words(cwd: str | None) -> bool:
         return False
 
 
-def _turn_counts(turn: Turn, file: StoredFile) -> bool:
+def _counts(turn: Turn, file: StoredFile) -> bool:
     if turn.span.start < file.baseline:
         return False
     since, at = parse_time(file.since), parse_time(turn.at)

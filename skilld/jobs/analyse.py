@@ -26,7 +26,7 @@ from skilld.pipeline.documents import (
     standing_instructions,
 )
 from skilld.pipeline.edits import CheckedEdit
-from skilld.pipeline.judge import NO_EDIT_REASON, Judge, Redact
+from skilld.pipeline.judge import NO_EDIT_REASON, Judge
 from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
@@ -40,6 +40,7 @@ from skilld.types import (
     Message,
     Outcome,
     Proposal,
+    Redact,
     SkillDoc,
     SkillRef,
     State,

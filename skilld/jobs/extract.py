@@ -17,7 +17,7 @@ from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.pipeline.documents import TargetDocument, load_documents
-from skilld.pipeline.judge import Judge, Redact
+from skilld.pipeline.judge import Judge
 from skilld.protocol import (
     PROCESSOR_SECONDS,
     ExtendSkill,
@@ -27,7 +27,7 @@ from skilld.protocol import (
     PriceResult,
     Result,
 )
-from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
+from skilld.types import Message, Outcome, Redact, SkillDoc, SkillRef, Update
 
 
 def extract_updates(job: ExtractUpdates, redact: Redact, keep: Callable[[WindowResult], None]) -> Result:

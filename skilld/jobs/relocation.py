@@ -18,7 +18,7 @@ from skilld.ingest.discover import Host
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_documents
-from skilld.pipeline.judge import Judge, Redact
+from skilld.pipeline.judge import Judge
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide
@@ -29,7 +29,7 @@ from skilld.targets.find import TargetFiles, WorkingSession, file_refusal, find_
 from skilld.targets.route import choose_target
 from skilld.targets.scopes import find_scopes
 from skilld.text import pluralize
-from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
+from skilld.types import Evidence, Kind, Message, Proposal, Redact, SkillRef, State, TargetKind, Update
 
 _TITLE = "Not proposed"
 

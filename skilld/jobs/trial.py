@@ -18,9 +18,8 @@ from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import processor_time
 from skilld.protocol import PROCESSOR_SECONDS, Result
 from skilld.text import truncate
-from skilld.types import Outcome, Usage
+from skilld.types import Outcome, Redact, Usage
 
-Redact = Callable[[str], str]
 KeepResult = Callable[[TrialAnswer | TrialVerdict], None]
 
 

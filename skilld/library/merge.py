@@ -8,7 +8,7 @@ would exceed the limits of one edit is split; each part fits the file without th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.contradiction import contradicted_block
@@ -25,7 +25,7 @@ from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front_lines, read_front, scalar
 from skilld.text import fold, fold_case
-from skilld.types import Op, Operation
+from skilld.types import Op, Operation, Redact
 
 _SENTENCE_PATTERN = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
 _NO_WORDS_PATTERN = re.compile(r"[\W_]*")
@@ -73,7 +73,6 @@ def _item_lines(item: ProseBlock, lines: Sequence[str]) -> tuple[str, ...]:
 MERGED_FROM = "skilld-merged-from"
 NO_MARK_FLAG = "the front matter cannot record where these lines come from"
 MAX_PARTS = 5
-Redact = Callable[[str], str]
 
 
 class TooMuchError(SkilldError):

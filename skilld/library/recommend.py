@@ -23,10 +23,10 @@ from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, confidence, group_asks
 from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common_meanings, field_of, terms, words
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.judge import Judge, Redact, same_words
+from skilld.pipeline.judge import Judge, same_words
 from skilld.skills import Skill
 from skilld.text import fold, truncate
-from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
+from skilld.types import Kind, Message, Redact, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import is_other_language
 
 MAX_RECOMMENDATIONS = 10

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.backends import Backend, CheckAnswer
+from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.block_diff import parse_blocks
 from skilld.classify.fidelity import check_fidelity
 from skilld.classify.support import adds_nothing
@@ -305,7 +305,7 @@ def _expand_section_op(data: bytes, operation: Operation) -> Operation:
 
 
 def _edit_at_once(
-    backend: Backend, updates: Sequence[Update], loaded: TargetDocument, shown: SkillDoc, unfit: CheckAnswer | None
+    backend: Backend, updates: Sequence[Update], loaded: TargetDocument, shown: SkillDoc, unfit: EditCheck | None
 ) -> list[Operation]:
     suggestion = backend.edit(updates, shown, unfit)
     try:

@@ -21,10 +21,9 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
 from skilld.skills.spec import read_front
 from skilld.text import split_sentences
-from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
+from skilld.types import Kind, Message, Redact, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, has_negation, is_other_language, matching_share
 
-Redact = Callable[[str], str]
 # Returns the file of a kind for words that were assigned to another file; that file itself if it may have them.
 FindFile = Callable[[TargetDocument, TargetKind], TargetDocument | None]
 # Content words of a change in the quote's own words: with fewer it is "ok, go on" or "do that".

@@ -338,13 +338,11 @@ def merge_tree(repo: Repo, commit: Commit, onto: str) -> str | None:
         current = tree.read_entry(repo.git, onto, path)
         if current == now:
             continue
-        changes[path] = now if current == was else _merge_entries(repo, was, current, now)
+        changes[path] = now if current == was else _merge_entry(repo, was, current, now)
     return tree.rewrite_tree(repo.git, onto, changes) if changes else None
 
 
-def _merge_entries(
-    repo: Repo, was: tree.Entry | None, current: tree.Entry | None, now: tree.Entry | None
-) -> tree.Entry:
+def _merge_entry(repo: Repo, was: tree.Entry | None, current: tree.Entry | None, now: tree.Entry | None) -> tree.Entry:
     if was is None or current is None or now is None:
         raise line_diff.MergeConflictError
     found = objects.read_objects(repo.git, [was.oid, current.oid, now.oid])

@@ -168,7 +168,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
     before, after = read_versions(work_tree, commit)
-    merges = would_merge(work_tree, before, after) and _side_edits_merge(work_tree, commit)
+    merges = would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
     if merges and not _would_misnumber(work_tree, before, after, refit if edited is None else None):
         done = try_git_command(work_tree, "cherry-pick", commit.oid)
         if done is not None:
@@ -194,7 +194,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
         return commit_by_lines(work_tree, change, commit.message, commit.author)
 
 
-def _side_edits_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> bool:
+def _sides_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> bool:
     """Whether a commit's changes to further files, or with `back` their reverse, merge into HEAD's versions of them."""
     both = {relpath: read_versions(work_tree, commit, relpath) for relpath in work_tree.also}
     return all(would_merge(work_tree, *(pair[::-1] if back else pair), relpath) for relpath, pair in both.items())
@@ -294,11 +294,7 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
             return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
         if objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath) != after:
             raise work_tree.refused(f"{work_tree.tracked.relpath} has changed since it was created")
-    if (
-        landing is not None
-        and would_merge(work_tree, after, before)
-        and _side_edits_merge(work_tree, landing, back=True)
-    ):
+    if landing is not None and would_merge(work_tree, after, before) and _sides_merge(work_tree, landing, back=True):
         done = try_git_command(work_tree, "revert", "--no-edit", landing.oid)
         if done is not None:
             return done

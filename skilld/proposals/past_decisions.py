@@ -8,7 +8,7 @@ from skilld.protocol import PastDecision
 from skilld.text import fold_case, split_sentences
 from skilld.types import Kind, Proposal, State, Update
 
-_MIN_CONTENT_WORDS = 2  # a sentence with fewer may depend on the one before it
+_MIN_WORDS = 2  # a sentence with fewer may depend on the one before it
 
 
 def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
@@ -37,9 +37,7 @@ def known_reason(
     return f"it was {against.state} earlier" if against is not None else None
 
 
-def decision_against(
-    update: Update, path: str, session_id: str, decided: Sequence[PastDecision]
-) -> PastDecision | None:
+def decision_against(update: Update, path: str, session: str, decided: Sequence[PastDecision]) -> PastDecision | None:
     """Return the newest decision that keeps an update for the skill at `path` from being proposed again, if any.
 
     A rejected or reverted learning is proposed again only if the person repeats it in a later session and in other
@@ -47,7 +45,7 @@ def decision_against(
     """
     for decision in reversed(decided):
         if decision.path == path and _any_says(update.change, decision.changes):
-            is_repeated = decision.session != session_id and fold_case(update.quote) not in decision.quotes
+            is_repeated = decision.session != session and fold_case(update.quote) not in decision.quotes
             if not is_repeated:
                 return decision
     return None
@@ -94,9 +92,7 @@ def match_open_proposal(update: Update, path: str, open_proposals: Sequence[Prop
     first = next((one for one in by if one is not None), None)
     rest = [part for part, one in zip(parts, by, strict=True) if one is None]
     alone = [part for part in rest if not points_elsewhere(part)]
-    if first is None or any(
-        len(content_stems(part)) < _MIN_CONTENT_WORDS or may_state_exception(part) for part in alone
-    ):
+    if first is None or any(len(content_stems(part)) < _MIN_WORDS or may_state_exception(part) for part in alone):
         return None, update.change
     return first, " ".join(alone)
 

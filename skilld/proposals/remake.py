@@ -45,9 +45,7 @@ def remake_proposal(
     judge_by = backend or make_backend(Spec(OFFLINE))
     try:
         is_one = len(updates) == len(proposal.evidence) == 1
-        placed = (
-            _Placement(current or b"") if is_one or current is None else _place_operations(proposal, before, current)
-        )
+        placed = _Placement(current or b"") if is_one or current is None else _place(proposal, before, current)
         operations, flags = _compose_edit(proposal, updates, placed, current, judge_by)
     except UnicodeDecodeError as error:
         raise SkilldError(_TITLE, "the file is not valid UTF-8") from error
@@ -86,7 +84,7 @@ class _Placement:
         return bool(self.kept or self.lost) and says_already(update.change, self.text.decode("utf-8-sig"))
 
 
-def _place_operations(proposal: Proposal, before: bytes | None, current: bytes) -> _Placement:
+def _place(proposal: Proposal, before: bytes | None, current: bytes) -> _Placement:
     """Put each operation at its certain place in `current`, and leave out those that have none."""
     placed = _Placement(current)
     if before is None:

@@ -129,7 +129,7 @@ def stage(
         return False
     proposal = anew
     edits = {other.id: Edit(other) for other in open_here}
-    if why := _too_large_reason(proposal, tracked, open_here, staged.most_tokens):
+    if why := _size_reason(proposal, tracked, open_here, staged.most_tokens):
         waits = WaitsForPerson(f"on hold: {why}. To find lines to cut: skilld trim")
         return _take_outcome(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
@@ -148,9 +148,7 @@ def stage(
     return True
 
 
-def _too_large_reason(
-    proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int
-) -> str | None:
+def _size_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int) -> str | None:
     """Return which ceiling the file would exceed with this edit and the other open ones; None if none."""
     if proposal.target is TargetKind.EVALS:  # no agent loads it
         return None

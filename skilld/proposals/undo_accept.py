@@ -49,11 +49,9 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
             store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
-        rebuilt = rebuild_branch(store, current.repo)
+        then = rebuild_branch(store, current.repo)
         left = f"It could not be put back on the staging branch: {error}"
-        return DecisionReport(
-            (f"{proposal.id} reverted: {proposal.summary}", *rebuilt.lines), (*rebuilt.warnings, left)
-        )
+        return DecisionReport((f"{proposal.id} reverted: {proposal.summary}", *then.lines), (*then.warnings, left))
     with store.transaction():
         store.proposals.decide(current, State.OPEN, now, who="command", why=_UNDONE, commit=commit)
         store.proposals.save_edit(made)

@@ -25,9 +25,7 @@ _MAX_LENGTH = 2048  # a 1Password service account token has about 900 characters
 _MAX_JUDGED = 512  # characters: they show what the rest is
 _MAX_TRIES = 8  # prefixes tried inside one unbroken run of token characters; a run with more is no name or word
 _HEAD_LENGTH = 2  # no prefix is shorter
-_SHORT_PREFIX = re.compile(
-    r".{1,3}|[a-z]{3}[-.]"
-)  # prefixes that may also be the middle of a name or of base64url text
+_SHORT = re.compile(r".{1,3}|[a-z]{3}[-.]")  # may also be the middle of a name or of base64url text
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{32}")
 _CHARACTER_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]")))
 # After a letter or digit a token is part of a word, unless that ends an escape of JSON or of a URL.
@@ -106,9 +104,7 @@ def _read_token(text: str, at: int) -> tuple[str, int, bool]:
     """Return kind and end of a possible token at `at`, and whether it is one."""
     kind, end = "", at + 1
     for prefix, token_format in _formats_by_head().get(text[at : at + _HEAD_LENGTH], ()):
-        if not text.startswith(prefix, at) or not begins_token(
-            text, at, "_-+/." if _SHORT_PREFIX.fullmatch(prefix) else ""
-        ):
+        if not text.startswith(prefix, at) or not begins_token(text, at, "_-+/." if _SHORT.fullmatch(prefix) else ""):
             continue
         found = _body_pattern(token_format.alphabet, token_format.least).match(text, at + len(prefix))
         if not found:

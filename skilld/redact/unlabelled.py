@@ -29,7 +29,7 @@ _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{64}(?:[0-9a-fA-F]{64})?")
 _HASH = re.compile(r"[0-9a-fA-F]{7,512}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==|(?=[A-Za-z0-9]*+[+/])(?:[A-Za-z0-9+/]{4}){10,32}={0,2}")
-_CHARACTER_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]", "[+/=]")))
+_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]", "[+/=]")))
 _KIND_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9+/])|(?<=[A-Z])(?=[a-z0-9+/])|(?<=[0-9])(?=[A-Za-z+/])")
 _MIN_CHANGE_SHARE = 0.4  # of the places where the kind of character changes; 0.65 in random base64
 # Words that label public values: hashes, IDs, names of commits and images.
@@ -60,13 +60,11 @@ def find_unlabelled(text: str, runs: list[Span]) -> Iterator[Finding]:
     """Yield every key in the `runs` of `text`, recognized by its form and the words around it."""
     for found in _PEM.finditer(text) if any(end - start >= _MIN_PEM_LINE for start, end in runs) else ():
         yield Finding(*found.span(), "private-key")
-    for found in chain.from_iterable(
-        _RUN.finditer(text, *run) for run in runs if _CHARACTER_KINDS[2].search(text, *run)
-    ):
+    for found in chain.from_iterable(_RUN.finditer(text, *run) for run in runs if _KINDS[2].search(text, *run)):
         start, end = found.span()
         value = found[0]
         if (
-            not _CHARACTER_KINDS[2].search(value)
+            not _KINDS[2].search(value)
             or _CONTINUES_BEFORE.match(text, max(0, start - 1))
             or _CONTINUES_AFTER.match(text, end)
         ):
@@ -112,7 +110,7 @@ def _is_key_material(text: str, start: int, value: str) -> bool:
 
 def _is_dense(value: str) -> bool:
     """Whether a value has every kind of character of base64, and changes between them as often as random data."""
-    return all(kind.search(value) for kind in _CHARACTER_KINDS[:3]) and len(
+    return all(kind.search(value) for kind in _KINDS[:3]) and len(
         _KIND_CHANGE.findall(value)
     ) >= _MIN_CHANGE_SHARE * len(value)
 

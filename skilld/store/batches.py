@@ -66,9 +66,7 @@ _RESET_COLUMNS = "state = 'pending', not_before = 0, attempts = 0, failures = 0,
 class Batches(Table):
     """The table of batches."""
 
-    def add(
-        self, batch: StoredBatch, turn_keys: Sequence[str], *, outcome: str | None = None, detail: str = ""
-    ) -> None:
+    def add(self, batch: StoredBatch, turns: Sequence[str], *, outcome: str | None = None, detail: str = "") -> None:
         """Add a closed batch and mark its turns. With an `outcome` it is already done (nothing but chatter)."""
         self._db.execute(
             """INSERT OR IGNORE INTO batches
@@ -80,7 +78,7 @@ class Batches(Table):
                 *(batch.created_at, batch.created_at if outcome else None),
             ),
         )
-        self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])
+        self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turns])
 
     def replace(self, batch: StoredBatch) -> None:
         """Add a batch without turns, replacing an earlier one with its id."""

@@ -214,7 +214,7 @@ def _write_error(path: Path, error: OSError) -> StoreError:
 # still write to the file.
 
 _PLACE_KEY = "journal"  # the key in `meta`
-_TRANSIENT_KEYS = (
+_TRANSIENT = (
     _PLACE_KEY,
     "rebuilding",
     DAEMON,
@@ -229,7 +229,7 @@ _ROW_ERRORS = (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
-class _JournaledTable:
+class _Table:
     """A table, and which of its changes go into the journal."""
 
     table: str
@@ -239,7 +239,7 @@ class _JournaledTable:
     deleted: str = "0"  # rows of most tables are never deleted
 
 
-_IS_LASTING_KEY = f"new.key NOT IN ({', '.join(map(repr, _TRANSIENT_KEYS))})"
+_IS_LASTING_KEY = f"new.key NOT IN ({', '.join(map(repr, _TRANSIENT))})"
 _BATCH_CHANGED = (
     "(new.state != 'running' AND new.state IS NOT old.state)"
     " OR new.job IS NOT old.job OR new.outcome IS NOT old.outcome"
@@ -247,20 +247,13 @@ _BATCH_CHANGED = (
 )
 # Tables that others refer to come first.
 _JOURNALED = (
-    _JournaledTable(
-        "meta", inserted=_IS_LASTING_KEY, updated=_IS_LASTING_KEY, deleted=_IS_LASTING_KEY.replace("new.", "old.")
-    ),
-    _JournaledTable("batches", updated=_BATCH_CHANGED),
-    _JournaledTable(
-        "turns", "OF batch_id", inserted="0", updated="new.batch_id IS NOT NULL AND new.batch_id != 'before'"
-    ),
-    *(_JournaledTable(table) for table in ("proposals", "decisions")),
-    _JournaledTable("learnings", deleted="1"),
-    *(
-        _JournaledTable(table)
-        for table in ("usage", "tasks", "feedback", "mined", "past_sessions", "evals", "eval_runs")
-    ),
-    _JournaledTable("reviews"),
+    _Table("meta", inserted=_IS_LASTING_KEY, updated=_IS_LASTING_KEY, deleted=_IS_LASTING_KEY.replace("new.", "old.")),
+    _Table("batches", updated=_BATCH_CHANGED),
+    _Table("turns", "OF batch_id", inserted="0", updated="new.batch_id IS NOT NULL AND new.batch_id != 'before'"),
+    *(_Table(table) for table in ("proposals", "decisions")),
+    _Table("learnings", deleted="1"),
+    *(_Table(table) for table in ("usage", "tasks", "feedback", "mined", "past_sessions", "evals", "eval_runs")),
+    _Table("reviews"),
 )
 _TABLES = tuple(kept.table for kept in _JOURNALED)
 
@@ -322,7 +315,7 @@ class Recorder:
         self.clear()
 
 
-def _add_triggers(db: sqlite3.Connection, kept: _JournaledTable) -> None:
+def _add_triggers(db: sqlite3.Connection, kept: _Table) -> None:
     noted = f"BEGIN SELECT noted('{kept.table}', new.rowid); END"
     name = f"TEMP TRIGGER journal_{kept.table}"
     if kept.inserted != "0":
@@ -379,7 +372,7 @@ def journaled_rows(db: sqlite3.Connection) -> Iterator[Row]:
         (SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(created_at), '-{_MAX_BATCH_DAYS} days') FROM batches)"""  # noqa: S608
     for table in _TABLES:
         where = {
-            "meta": f"key NOT IN ({', '.join(map(repr, _TRANSIENT_KEYS))})",
+            "meta": f"key NOT IN ({', '.join(map(repr, _TRANSIENT))})",
             "batches": f"id IN ({recent})",
             "turns": f"batch_id IN ({recent})",
         }.get(table, "1")
@@ -419,4 +412,4 @@ def replay(db: sqlite3.Connection, rows: Iterable[Row]) -> int:
 def delete_removable(db: sqlite3.Connection) -> None:
     """Delete the rows of tables with deletions; a complete journal restores those that still exist."""
     db.execute("DELETE FROM learnings")
-    db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join(map(repr, _TRANSIENT_KEYS))})")  # noqa: S608 - fixed names
+    db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join(map(repr, _TRANSIENT))})")  # noqa: S608 - fixed names

@@ -347,12 +347,10 @@ def file_refusal(path: str, name: str = "") -> str | None:
         return f"{name} is read-only"
     with open(path, "rb") as opened:  # noqa: PTH123 - as above; the context's text has no comments
         text = opened.read().decode("utf-8-sig", "replace")
-    return (
-        f"{name} says that it is a generated file" if is_generated(text) and not _has_editable_section(text) else None
-    )
+    return f"{name} says that it is a generated file" if is_generated(text) and not _has_own_section(text) else None
 
 
-def _has_editable_section(text: str) -> bool:
+def _has_own_section(text: str) -> bool:
     """Whether a generated file has a section for people: anything else is lost when it is generated again."""
     try:
         return manual_lines(parse(text.encode()).body) is not None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 
-from skilld.classify.backends import Backend, CheckAnswer
+from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement, section_for
 from skilld.targets.scopes import covers, find_scopes
@@ -222,8 +222,6 @@ class RoutedBackend:
         """Return no polarities: the rules are not certain."""
         return self._inner.polarity(updates, said)
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         """Return the operations that replace what the updates contradict."""
         return self._inner.edit(updates, skill, unfit)

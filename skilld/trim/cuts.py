@@ -84,9 +84,7 @@ Reason = tuple[CutReason, str]  # with the other place that says the same
 MODEL_REASONS = {CutReason.SAID, CutReason.SHORTER}
 _JUDGED_REASONS = {*MODEL_REASONS, CutReason.UNUSED, CutReason.DEAD}
 _NUMBERED = re.compile(r"(?:(?:step|phase|part|stage)\s*)?\d+\b", re.IGNORECASE)
-_ALTERNATIVES = re.compile(
-    r"\b(?:strategies|ways|options|approaches|alternatives|variants|modes|choices)\b", re.IGNORECASE
-)
+_CHOICES = re.compile(r"\b(?:strategies|ways|options|approaches|alternatives|variants|modes|choices)\b", re.IGNORECASE)
 _PARENTHESIS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _NON_SLUG_CHARACTERS = re.compile(r"[^\w\- ]")
 
@@ -98,7 +96,7 @@ def cuts(parsed: ParsedFile, chosen: Mapping[int, Reason], count: Callable[[str]
     for at in sorted(left - set(chosen), reverse=True):  # a lead has the reason of the unit it leads to
         reasons[at] = reasons[at + 1]
     runs: list[tuple[range, Reason]] = []
-    for lines, reason in _line_groups(parsed, left, reasons):
+    for lines, reason in _groups(parsed, left, reasons):
         joined = range(runs[-1][0].start, lines.stop) if runs else lines
         if runs and runs[-1][0].stop == lines.start and runs[-1][1] == reason and _fits_one_edit(parsed, joined):
             runs[-1] = joined, reason
@@ -164,7 +162,7 @@ class _Headings:
         ways = any(
             _head_noun(one.title) == kind for one in beside if kind and (parent is None or _contains(parent, one))
         )
-        if not ways and not (parent and _ALTERNATIVES.search(parent.title)):
+        if not ways and not (parent and _CHOICES.search(parent.title)):
             return False
         return not any(mentions(line, section.title) for line in self._rest)
 
@@ -193,9 +191,7 @@ def mentions(text: str, title: str) -> bool:
     return content_stems(title) <= content_stems(text)
 
 
-def _line_groups(
-    parsed: ParsedFile, left: Collection[int], reasons: Mapping[int, Reason]
-) -> Iterator[tuple[range, Reason]]:
+def _groups(parsed: ParsedFile, left: Collection[int], reasons: Mapping[int, Reason]) -> Iterator[tuple[range, Reason]]:
     """Yield the lines that go together, in order: whole sections, leads with their followers, single units."""
     done = 0
     followed = lead_followers(parsed)

@@ -131,7 +131,7 @@ def rewrite(parsed: ParsedFile, parts: Sequence[Piece], new: Mapping[Piece, str]
     if not changed:
         return []
     if parts[0].span is not None:
-        return _rewrite_sentences(parsed, parts, new)
+        return _reword(parsed, parts, new)
     edits = [
         (range(part.first, part.first + part.text.count("\n") + 1), _indented(new[part], part.text).split("\n"))
         for part in changed
@@ -168,9 +168,7 @@ def is_code(text: str) -> bool:
     return bool(_FENCE.match(text))
 
 
-def _rewrite_sentences(
-    parsed: ParsedFile, parts: Sequence[Piece], new: Mapping[Piece, str]
-) -> list[tuple[range, list[str]]]:
+def _reword(parsed: ParsedFile, parts: Sequence[Piece], new: Mapping[Piece, str]) -> list[tuple[range, list[str]]]:
     unit, texts = parsed.units[parts[0].unit], []
     for part in parts:
         text = unit.text[part.span.start : part.span.stop] if part.span else ""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from skilld.agents import claude_code, codex
 from skilld.classify import prompt
-from skilld.classify.backends import CheckAnswer
+from skilld.classify.backends import EditCheck
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.daemon.engine import Engine
@@ -181,9 +181,7 @@ class Answers:
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
         raise AssertionError(updates, said)
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         del updates, skill, unfit
         return parse_operations(self._next())
 

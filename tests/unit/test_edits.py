@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.backends import CheckAnswer
+from skilld.classify.backends import EditCheck
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument, load_documents
@@ -47,9 +47,7 @@ class Scripted(Editor):
         self._answer = answer
         self.shown = ""
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         assert [update.change for update in updates] == [UPDATE.change]
         assert unfit is None, "what only adds is placed by code"
         self.shown = skill.text

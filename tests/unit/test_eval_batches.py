@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends import Backend, CheckAnswer, Spec, make_backend
+from skilld.classify.backends import Backend, EditCheck, Spec, make_backend
 from skilld.errors import RetryError, SkilldError
 from skilld.evaluate import batches, loader
 from skilld.evaluate.batches import Pipeline, in_memory, likeness, match
@@ -110,9 +110,7 @@ class Says(Editor):
         del said
         return [update.change for update in updates]
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         del unfit
         last = skill.text.rstrip("\n").rpartition("\n")[2]
         return [Operation(Op.INSERT_AFTER, last, "\n".join(f"- {update.change}" for update in updates))]

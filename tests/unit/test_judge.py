@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends import CheckAnswer
+from skilld.classify.backends import EditCheck
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument
@@ -41,9 +41,7 @@ class Scripted(Editor):
         del messages, skills, instructions
         return self._found.pop(0), []
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         del updates, skill, unfit
         return [self._edit]
 

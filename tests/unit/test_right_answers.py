@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends import CheckAnswer
+from skilld.classify.backends import EditCheck
 from skilld.classify.reply import parse_operations
 from skilld.errors import SkilldError
 from skilld.evaluate.batches import in_memory
@@ -51,9 +51,7 @@ class Answers:
         del said
         return [self._row["polarity"] == "same"] * len(updates)
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         del updates, skill
         steps = parse_operations(json.dumps([*self._row["operations"], *self.extra]))
         if self.stubborn:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skilld.classify.backends import CheckAnswer
+from skilld.classify.backends import EditCheck
 from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
@@ -65,9 +65,7 @@ class Scripted(Editor):
     def __init__(self, answer: list[Operation]) -> None:
         self._answer = answer
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         del updates, skill, unfit
         return self._answer
 

@@ -262,10 +262,8 @@ class Parser:
                     self._skills.on_call(call, mapping(block.get("input")))
         text = "\n".join(texts(record.content))
         # An API error, or text that the client wrote as the agent's.
-        made_up = (
-            record.get("isApiErrorMessage") is True or mapping(record.get("message")).get("model") == "<synthetic>"
-        )
-        if made_up or not text.strip():
+        fake = record.get("isApiErrorMessage") is True or mapping(record.get("message")).get("model") == "<synthetic>"
+        if fake or not text.strip():
             return []
         return [Reply(record.session_id, text, record.at, record.span)]
 

@@ -204,13 +204,11 @@ class Parser:
 
     def _on_prompt(self, message: Mapping[str, Any], parts: list[Mapping[str, Any]], span: Span) -> Iterator[Event]:
         """Yield the turn of a prompt, or the reason why it is none."""
-        own = [
-            part for part in parts if part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored"))
-        ]
-        text = "\n".join(string(part.get("text")) for part in own)
+        own = [one for one in parts if one.get("type") == "text" and not (one.get("synthetic") or one.get("ignored"))]
+        text = "\n".join(string(one.get("text")) for one in own)
         if not parts:
             return
-        title = next((title for part in own if (title := string(part.get("title")))), "")
+        title = next((title for one in own if (title := string(one.get("title")))), "")
         if _is_headless(message) and not self._typed.is_certainly_typed(text):  # a person may continue such a session
             yield Ignored("headless", span)
         elif not text.strip():

@@ -240,9 +240,7 @@ class QwenParser(RecordParser[Event]):
         """Record a call that asks the person, unless one of its labels could pass for the title of an answer."""
         asked = mapping(call.get("args"))
         questions = objects(asked.get("questions"))
-        if call.get("name") == "ask_user_question" and not any(
-            _TITLE_MARK in label for label in option_labels(questions)
-        ):
+        if call.get("name") == "ask_user_question" and not any(_TITLE_MARK in one for one in option_labels(questions)):
             kind = "several" if any(question.get("multiSelect") is True for question in questions) else "one"
             self._questions.add(short(call.get("id")), kind, _QUESTIONS[kind], asked)
 

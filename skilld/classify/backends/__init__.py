@@ -12,7 +12,7 @@ from typing import Protocol
 from skilld.errors import RetryError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
-CheckAnswer = Callable[[list[Operation] | str], str]
+EditCheck = Callable[[list[Operation] | str], str]
 OFFLINE = "offline"  # the model string of the back-end without a model: it costs nothing, and nothing is sent
 
 
@@ -80,9 +80,7 @@ class Backend(Protocol):
         `said` has the ground of each. Empty if the back-end cannot tell. Raises as `detect`.
         """
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`.
 
         `unfit` returns why an answer cannot be used, without quoting it; empty if it can.
@@ -115,9 +113,7 @@ class _OfflineAdapter:
         del updates, said
         return []  # it only has rules, which could not tell
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         del unfit  # its answer is always the same
         return [operation for update in updates for operation in self._offline.edit(update, skill)]
 

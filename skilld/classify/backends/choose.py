@@ -28,7 +28,7 @@ PROVIDERS = {
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
 }
 # The variables in which litellm looks for a provider's address, in order; for others only `PROVIDER_API_BASE` (1.106).
-_ADDRESSES = {
+_URLS = {
     "ANTHROPIC": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
     "OPENAI": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
 }
@@ -107,7 +107,7 @@ def model_address(model: str, base_url: str | None, environment: Mapping[str, st
     if model.startswith(PREFIX):
         return parse_model(model)[0].address(environment)
     provider = model.partition("/")[0].upper()
-    names = _ADDRESSES.get(provider, (f"{provider}_API_BASE",))
+    names = _URLS.get(provider, (f"{provider}_API_BASE",))
     if base_url:
         return host_of(base_url)
     named = ((host_of(environment.get(name, "")), name) for name in names)

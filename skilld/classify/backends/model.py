@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from skilld.classify import prompt
 from skilld.classify import reply as schema
-from skilld.classify.backends import CheckAnswer, Spec
+from skilld.classify.backends import EditCheck, Spec
 from skilld.classify.backends.completion import (
     RequestRejectedError,
     answer_usage,
@@ -101,9 +101,7 @@ class Model:
             prompt.polarity(updates, said), schema.VERDICTS, lambda reply: parse_verdicts(reply, len(updates))
         )
 
-    def edit(
-        self, updates: Sequence[Update], skill: SkillDoc, unfit: CheckAnswer | None = None
-    ) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         """Ask for the operations that put the updates into the skill."""
 
         def read(reply: str) -> list[Operation] | str:
@@ -121,9 +119,7 @@ class Model:
     def find_repeats(self, said: Sequence[str], rules: Sequence[str]) -> list[tuple[int, int]]:
         """Ask which message repeats which rule, by their numbers from 1. Raises as `detect`."""
         request = prompt.repeats(said, rules)
-        return self._answer(
-            request, schema.REPEATS, lambda reply: parse_repeats(reply, said=len(said), rules=len(rules))
-        )
+        return self._answer(request, schema.REPEATS, lambda text: parse_repeats(text, said=len(said), rules=len(rules)))
 
     def find_relevant(self, work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> list[int]:
         """Ask which rules could matter in a session, by their numbers from 1. Raises as `detect`."""
@@ -226,9 +222,7 @@ class Model:
             )
         except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
             self.usage += Usage(calls=1)
-            raise to_skilld_error(
-                error, self._spec.model, self._spec.base_url
-            ) from None  # its text may contain the prompt
+            raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None  # it may contain the prompt
         self.usage += answer_usage(litellm, self._spec.model, response)
         if response is None:  # litellm returns it after two responses with status 422
             raise RequestRejectedError

@@ -104,12 +104,10 @@ class Offline:
             lasting = (part for one in find_lasting(message.text, agent) for part in _split_halves(one))
             matches = [one for one in lasting if not (rules_are_loaded and refers_to_rule_file(one))]
             if skills:
-                practices = (_clearest_part(one, matches, skills, agent) for one in find_practices(message.text, agent))
+                practices = (_clearest(one, matches, skills, agent) for one in find_practices(message.text, agent))
                 matches += [one for one in practices if one is not None]
-                statements = [
-                    one for one in find_statements(message.text, agent) if is_about_line(one, skills, agent[-1:])
-                ]
-                matches += _without_overlaps(statements, matches)
+                stated = [one for one in find_statements(message.text, agent) if is_about_line(one, skills, agent[-1:])]
+                matches += _without_overlaps(stated, matches)
             matches = [one for one in matches if not is_about_single_thing(one, skills)]
             if product_talk:
                 kept = [one for one in matches if not _continues_product_talk(one)]
@@ -130,9 +128,7 @@ class Offline:
         return [operation] if operation else []
 
 
-def _clearest_part(
-    match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]
-) -> Match | None:
+def _clearest(match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> Match | None:
     """Return the relevant part of a match: all of it, or the first part that is clear on its own."""
     if not _is_relevant(match, matches, skills, agent):
         return None
@@ -175,9 +171,7 @@ def _skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
     A skill that was only used later does not count, unless there is no other.
     """
     known = [doc for doc in skills if not doc.used or min(doc.used) <= turn]
-    return sorted(known, key=lambda doc: -max((after for after in doc.used if after < turn), default=-1)) or list(
-        skills
-    )
+    return sorted(known, key=lambda doc: -max((use for use in doc.used if use < turn), default=-1)) or list(skills)
 
 
 def _subject_stems(skill: SkillDoc) -> frozenset[str]:
@@ -192,7 +186,7 @@ def _is_relevant(match: Match, matches: Sequence[Match], skills: Sequence[SkillD
     change = phrase(match).text
     if match.demands and not any(is_about_output(match.said, skill) for skill in skills):
         return False
-    if match.cue is Cue.PRACTICE and any(_is_about_skill(match, change, skill, skills, agent[-1:]) for skill in skills):
+    if match.cue is Cue.PRACTICE and any(_is_about(match, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:
         old = contradicted_block(change, skill.text)
@@ -201,9 +195,7 @@ def _is_relevant(match: Match, matches: Sequence[Match], skills: Sequence[SkillD
     return False
 
 
-def _is_about_skill(
-    match: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc], before: Sequence[str]
-) -> bool:
+def _is_about(match: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
     """Whether a match is about the work that `skill` guides.
 
     In another language than the skill's, no words match: then the only skill in use is meant, as in an answer to the
@@ -245,9 +237,7 @@ def _make_update(
     in_use = sorted(_skills_by_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, _subject_stems(doc)))
     lasting_step = match.cue is Cue.LASTING and asks_for_step(match.quote)
     asked = match.quote if lasting_step else said.text  # the word "step" shows that it is about the skill's steps
-    skill = next(
-        (doc for doc in named or in_use if _is_about_skill(match, asked, doc, skills, agent[-last:])), answered
-    )
+    skill = next((doc for doc in named or in_use if _is_about(match, asked, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files

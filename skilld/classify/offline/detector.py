@@ -42,9 +42,7 @@ _LANGUAGES_WITH_FORMS = frozenset({"en", "zh"})
 _REQUEST_LANGUAGES = frozenset({"ja", "ko"})  # whose words of time only count in requests
 _MIN_BEFORE_REASON = 20  # characters of a rule before its reason
 _MAX_LEAD = 40  # characters of "just this once": a longer one is a clause of its own
-_TRAILING_CONJUNCTION = re.compile(
-    r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE
-)  # "leave it for now, and"
+_TRAILING_CONJUNCTION = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it, and"
 _MAX_LIST_ITEMS = 3  # a longer list is a task in steps, or many rules at once
 _EXPLICIT_CUES = frozenset({Cue.MEMORY, Cue.LASTING})
 _OUTRIGHT_CUES = frozenset({Cue.ADVERB, Cue.STOP, Cue.CONSENT, *_EXPLICIT_CUES})
@@ -118,7 +116,7 @@ def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
         for before, clause in pairwise([None, *turn.clauses])
         for found in (_match_halves(clause, turn) if clause else ())
     ]
-    sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_specification(one, turn)]
+    sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_spec(one, turn)]
     if turn.long or turn.listed:
         sure = [replace(one, strength=min(one.strength, _LONG_TURN_STRENGTH)) for one in sure]
     return _both_ends(sure, _MAX_MATCHES)
@@ -129,9 +127,7 @@ def find_practices(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     turn = _read_turn(text, tuple(agent_texts))
     if turn.long or turn.listed:
         return []
-    heard = [
-        one for clause in turn.clauses if (one := _match_practice(clause, turn)) and not _is_specification(one, turn)
-    ]
+    heard = [one for clause in turn.clauses if (one := _match_practice(clause, turn)) and not _is_spec(one, turn)]
     # After a task, only statements about a whole kind of things; commands are about the task.
     behind = [one for one in heard if one.cue is not Cue.CORRECTION and one.start > turn.clauses[0].start]
     return _both_ends(behind if turn.ordered else heard, _MAX_MATCHES)
@@ -289,7 +285,7 @@ def _is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
     )
 
 
-def _is_specification(match: Match, turn: _Turn) -> bool:
+def _is_spec(match: Match, turn: _Turn) -> bool:
     """Whether a match is part of a product's specification, and not about the work on it."""
     return turn.specified and not is_about_work(match.quote.rpartition(": ")[2])
 

@@ -135,9 +135,7 @@ def _lasting_half(text: str, match: Match) -> str:
 
     "fix the login test of the API, use fixtures from now on"; after "and" or a comma it applies to both.
     """
-    end = next(
-        (frame for frame in match.language.frames.finditer(text) if frame.end() >= len(text.rstrip(" .!"))), None
-    )
+    end = next((one for one in match.language.frames.finditer(text) if one.end() >= len(text.rstrip(" .!"))), None)
     if end is None or "," in end[0]:
         return text
     for comma in reversed(list(_COMMA.finditer(text, 0, end.start()))):

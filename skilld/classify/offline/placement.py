@@ -22,7 +22,7 @@ _RULE_HEADING = re.compile(
     r"practice|tips|do and don|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
     re.IGNORECASE,
 )
-_UNSUITABLE_HEADING = re.compile(
+_UNSUITABLE = re.compile(
     r"example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|template|"
     r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about",
     re.IGNORECASE,
@@ -67,15 +67,13 @@ def target_section(change: str, text: str) -> Section:
             score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _ORDER_WORD.search(change))
             score -= 4.0 if _is_catalogue(items) else 0.0
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
-        score -= 4.0 if _UNSUITABLE_HEADING.search(section.heading) else 0.0
+        score -= 4.0 if _UNSUITABLE.search(section.heading) else 0.0
         score -= 2.0 if all(block.kind is BlockKind.OTHER for block in section.blocks) else 0.0
         return score, section.line
 
     def fits(section: Section) -> bool:
         named = bool(wanted & stems(section.heading))
-        least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * (
-            not named and bool(_UNSUITABLE_HEADING.search(section.heading))
-        )
+        least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * (not named and bool(_UNSUITABLE.search(section.heading)))
         return shared(section) >= max(1, least) and not _is_catalogue(section.items())
 
     fitting = [part for part in found if fits(part)] or [part for part in found if _is_general(part)]
@@ -106,7 +104,7 @@ def _single_list_section(found: Sequence[Section]) -> Section:
         if len(items := part.items()) > 1
         and all(map(_is_plain, items))
         and not _is_catalogue(items)
-        and not _UNSUITABLE_HEADING.search(part.heading)
+        and not _UNSUITABLE.search(part.heading)
     ]
     return lists[0] if len(lists) == 1 else _NO_SECTION
 
@@ -115,7 +113,7 @@ def _is_general(section: Section) -> bool:
     """Whether a section takes rules about anything: no word of its heading narrows its topic."""
     if section.level <= 1 and not _RULE_HEADING.search(section.heading):
         return bool(section.items()) and not _is_catalogue(section.items())
-    of_rules = bool(_RULE_HEADING.search(section.heading)) and not _UNSUITABLE_HEADING.search(section.heading)
+    of_rules = bool(_RULE_HEADING.search(section.heading)) and not _UNSUITABLE.search(section.heading)
     return of_rules and not _WORD.search(_GENERAL_WORD.sub(" ", section.heading))
 
 

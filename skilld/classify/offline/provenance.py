@@ -143,7 +143,7 @@ _OWN_LIST = re.compile(
     re.IGNORECASE,
 )
 _OPENING_MARK = re.compile(r"[`\"“‘«‹„「『]|(?<!\w)'")
-_CLOSING_MARKS = {'"': '"', "“": "”", "„": "“"}  # of a quotation that begins a line and spans several
+_CLOSERS = {'"': '"', "“": "”", "„": "“"}  # of a quotation that begins a line and spans several
 # The closing pattern of each opening mark, and the minimum number of characters between them.
 _QUOTATIONS = {
     mark: (re.compile(closes), least)
@@ -174,10 +174,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     pasted = logged = False
     fences: list[str] = []
     lines = _without_tagged(text).split("\n")
-    ends = {
-        close: max((i for i, line in enumerate(lines) if close in line), default=-1)
-        for close in _CLOSING_MARKS.values()
-    }
+    ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSERS.values()}
     quoted = ""  # the closing mark of a quotation of several lines
     block: re.Pattern[str] | None = None
     for number, line in enumerate(lines):
@@ -191,7 +188,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         opened = next((goes_on for begins, goes_on in _BLOCKS if begins.match(line)), None)
         block = opened or (block if block and block.match(line) else None)
         logged = _is_quote_or_log(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
-        closing = _CLOSING_MARKS.get(line.lstrip()[:1], "")
+        closing = _CLOSERS.get(line.lstrip()[:1], "")
         opens = bool(closing) and not quoted and closing not in line.lstrip()[1:] and ends[closing] > number
         quoted = closing if opens else quoted
         foreign = pasted or fenced or fence is not None or logged or bool(quoted or block)

@@ -13,7 +13,7 @@ from skilld.words import content_stems, has_negation, stems
 
 _MAX_TURNS_BACK = 2  # "scratch that" can refer to so many turns back if it names nothing
 _MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
-_MAX_TURN_LENGTH = 400  # characters considered of a turn that retracts a rule
+_MAX_LENGTH = 400  # characters considered of a turn that retracts a rule
 _MIN_COMPOUND_PART = 5  # letters
 _MAX_BARE_CLAUSE = 40  # characters of a clause that retracts the last thing said, whatever it was
 _TALK_STEMS = stems(TOPICS["talk"])
@@ -113,7 +113,7 @@ def _remove_retracted(updates: list[Update], message: Message, clause: str) -> l
 def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collection[int]) -> bool:
     """Whether a later turn reverses an update: by name, or according to the agent's answer."""
     for index, message in enumerate(messages):
-        turn, said = message.turn or 0, message.text[:_MAX_TURN_LENGTH]
+        turn, said = message.turn or 0, message.text[:_MAX_LENGTH]
         back = None if turn <= update.turn or turn in rules_in else _REVERSAL.search(said)
         if back is None:
             continue
@@ -122,9 +122,7 @@ def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collecti
         outright = any(one["outright"] for one in _REVERSAL.finditer(said))
         if undone or (outright and _names_quote(said, update.quote)):
             return True
-    return any(
-        one.turn and one.turn > update.turn and _refuses(one.text[:_MAX_TURN_LENGTH], update) for one in messages
-    )
+    return any(one.turn and one.turn > update.turn and _refuses(one.text[:_MAX_LENGTH], update) for one in messages)
 
 
 def _refuses(text: str, update: Update) -> bool:
