@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+Redact = Callable[[str], str]
 _SENTENCE_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _SENTENCE_END_PATTERN = re.compile(
     r"(?<=[.!;])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bz\.B\.)\s+(?=\S)|(?<=[。！；])\s*(?=\S)"
@@ -30,6 +31,11 @@ def fold_case(text: str) -> str:
 def word_set(words: str) -> frozenset[str]:
     """Return the words of a text that are separated by white space."""
     return frozenset(words.split())
+
+
+def indentation(line: str) -> int:
+    """Return the number of white-space characters that a line begins with."""
+    return len(line) - len(line.lstrip())
 
 
 def one_line(text: str) -> str:

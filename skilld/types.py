@@ -5,7 +5,7 @@ Imports nothing else of skilld. Everything here is frozen: a stage takes values 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -160,7 +160,6 @@ class ToolResult:
 # Only readers of whole transcripts ask for tool events.
 Event = Turn | Reply | SkillUse | SessionStart | SessionEnd | Ignored | Malformed
 ToolEvent = ToolCall | ToolResult
-Redact = Callable[[str], str]
 OBSERVED_TURN = 0  # the `turn` of an `Update` that nobody said: its `quote` was observed, and `reason` says where
 
 

@@ -77,7 +77,9 @@ class OpenQuestions:
         """Resume from a checkpoint's state; unusable entries are ignored."""
         self._calls: dict[str, OpenQuestion] = {}
         for call, kept in mapping(state).items():
-            titles, picks = (_hashes(mapping(kept).get(name)) for name in ("titles", "picks"))
+            titles, picks = (
+                [short(each) for each in items(mapping(kept).get(name))][:_MAX_HASHES] for name in ("titles", "picks")
+            )
             self._add(short(call), OpenQuestion(short(mapping(kept).get("tool")), titles, picks))
 
     def state(self) -> dict[str, dict[str, Any]]:
@@ -104,7 +106,3 @@ class OpenQuestions:
     def _add(self, call: str, waiting: OpenQuestion) -> None:
         if call:
             remember(self._calls, call, waiting, _MAX_CALLS)
-
-
-def _hashes(value: object) -> list[str]:
-    return [short(each) for each in items(value)][:_MAX_HASHES]

@@ -52,7 +52,8 @@ def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructi
     said = stems(" ".join(message.text for message in messages if message.by_person))
     parts = [_skill(skill, excerpt(skill.text, said) if skill.excerpt else skill.text) for skill in skills]
     if instructions.strip():
-        parts.append(_block("standing_instructions", relevant_lines(instructions, said)))
+        standing = as_data(relevant_lines(instructions, said))
+        parts.append(f"<standing_instructions>\n{standing}\n</standing_instructions>")
     lines = [_message(message) for message in messages]
     mark = secrets.token_hex(MARK_BYTES)
     parts.append(f'<recent_messages mark="{mark}">\n' + "\n".join(lines) + f'\n</recent_messages mark="{mark}">')
@@ -205,10 +206,6 @@ def _cut_person_text(text: str) -> str:
 def _cut_agent_text(text: str) -> str:
     """Cut an agent's message, keeping more of the end, which has the offers and questions that people agree to."""
     return truncate(text, MESSAGE_LIMIT, tail_share=2 / 3)
-
-
-def _block(name: str, text: str) -> str:
-    return f"<{name}>\n{as_data(text)}\n</{name}>"
 
 
 def _escape_tags(text: str) -> str:

@@ -203,15 +203,11 @@ def _is_same_meaning(wanted: Content, told: Content, about: Words) -> bool:
         return False
     for part in (*told.parts, ContentPart(told.words, told.asked, told.codes, told.denies)):
         weights = term_weights([one for one in part.words if one.stem not in _AGENT_STEMS or one in Words(said)], said)
-        nearest = _nearest_part(wanted, part)
+        nearest = max(wanted.parts, key=lambda one: sum(term_weights(one.words, part.words).values()))
         enough = weight_share(weights) >= _MIN_MEANT and sum(map(bool, weights.values())) >= _MIN_MET
         if enough and nearest.denies == part.denies:
             return True
     return False
-
-
-def _nearest_part(wanted: Content, part: ContentPart) -> ContentPart:
-    return max(wanted.parts, key=lambda one: sum(term_weights(one.words, part.words).values()))
 
 
 _IMPORTS = re.compile(r"\s*(?:[-*+]\s+)?(?:@[^\s@]+\s*)+")

@@ -247,15 +247,10 @@ def find_turn(messages: Sequence[Message], update: Update) -> HumanTurn | None:
     """Return the human turn of an update: the one it names, or the only other one that contains its quote."""
     turns = [_human_turn(messages, index) for index, message in enumerate(messages) if message.turn is not None]
     named = next((one for one in turns if one.number == update.turn), None)
-    if named and not typed_quote(update.quote, named.typed) and _identifies_turn(update.quote):
+    if named and not typed_quote(update.quote, named.typed) and count_words(update.quote) >= _MIN_UNIQUE_WORDS:
         holding = [one for one in turns if typed_quote(update.quote, one.typed)]
         return holding[0] if len(holding) == 1 else named
     return named
-
-
-def _identifies_turn(quote: str) -> bool:
-    """Whether a quote is long enough to identify its turn."""
-    return count_words(quote) >= _MIN_UNIQUE_WORDS
 
 
 def _human_turn(messages: Sequence[Message], index: int) -> HumanTurn:

@@ -18,6 +18,7 @@ from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Item, list_item, roles, sections
+from skilld.text import indentation
 from skilld.types import Operation
 
 
@@ -363,9 +364,9 @@ def _line_after_item(old: Sequence[Line], now: Sequence[Line], up: int | None, o
     if up is None or item is None or added is None or item.indent != added.indent:
         return at
     below = old[hunk.start].text if hunk.start < len(old) else ""
-    if _depth(below) > len(item.indent) and below.strip():
+    if indentation(below) > len(item.indent) and below.strip():
         return at
-    while at < len(now) and now[at].key and _depth(now[at].text) > len(item.indent):
+    while at < len(now) and now[at].key and indentation(now[at].text) > len(item.indent):
         at += 1
     return at
 
@@ -373,7 +374,7 @@ def _line_after_item(old: Sequence[Line], now: Sequence[Line], up: int | None, o
 def _after_new_items(now: Sequence[Line], alignment: Alignment, at: int) -> int:
     """Return the line after the list items at `at` that the old version does not have."""
     known = {*alignment.found.values()}
-    while at < len(now) and at not in known and now[at].key and (list_item(now[at].text) or _depth(now[at].text)):
+    while at < len(now) and at not in known and now[at].key and (list_item(now[at].text) or indentation(now[at].text)):
         at += 1
     return at
 
@@ -391,10 +392,6 @@ def _end_of_section(now: Sequence[Line], at: int) -> int:
     while end > at and not now[end - 1].key:
         end -= 1
     return end
-
-
-def _depth(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def _is_item(added: Sequence[str]) -> bool:

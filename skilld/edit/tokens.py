@@ -107,11 +107,12 @@ def find_packages(text: str) -> Iterator[str]:
 
 def bare_words(texts: Iterable[str]) -> set[str]:
     """Return the blank-separated words of the texts in lower case, without quotes and final punctuation."""
-    return {word for text in texts for word in (_bare_word(part) for part in text.casefold().split()) if word}
-
-
-def _bare_word(word: str) -> str:
-    return word.lstrip(_EDGES).rstrip(_EDGES + ".")
+    return {
+        word
+        for text in texts
+        for word in (part.lstrip(_EDGES).rstrip(_EDGES + ".") for part in text.casefold().split())
+        if word
+    }
 
 
 # A sentence can forbid what it names: "never force-push" is a guard, "never forget to force-push" is not. English only;

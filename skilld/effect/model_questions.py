@@ -17,8 +17,7 @@ from skilld.classify.rule_repeats import MAX_QUOTE
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.past import Correction, PastSession, Repeat
-from skilld.text import fold, fold_case, truncate
-from skilld.types import Redact
+from skilld.text import Redact, fold, fold_case, truncate
 
 _MAX_ASKED, _MAX_RULES, _MAX_RULE = 12, 80, 200  # of one question; the last in characters
 _MAX_TURNS, _MAX_TURN = 12, 300  # the same of a session's work

@@ -21,7 +21,8 @@ from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
 from skilld.proposals.past_decisions import past_decisions
 from skilld.store import Store
 from skilld.store.proposals import UNWANTED_STATES
-from skilld.types import Proposal, Redact, State, TargetKind
+from skilld.text import Redact
+from skilld.types import Proposal, State, TargetKind
 
 
 def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = None) -> list[PastSession]:

@@ -50,8 +50,8 @@ from skilld.skills.spec import read_front
 from skilld.targets.find import INSTRUCTION_NAMES, WorkingSession, file_refusal, find_targets, project_refusal
 from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
-from skilld.text import fold, pluralize, truncate
-from skilld.types import Evidence, Kind, Operation, Proposal, Redact, SkillRef, State, TargetKind, Update
+from skilld.text import Redact, fold, pluralize, truncate
+from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
 from skilld.words import content_stems, is_about, stems
 
 _MAX_SUMMARY = 200

@@ -33,11 +33,11 @@ from skilld.past import Correction, PastSession, Repeat, SessionWork
 from skilld.pipeline.documents import is_own_file, session_opt_out
 from skilld.protocol import SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.skills import find
+from skilld.text import Redact
 from skilld.types import (
     Event,
     Outcome,
     RawLine,
-    Redact,
     Reply,
     SkillRef,
     SkillUse,

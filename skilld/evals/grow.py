@@ -20,8 +20,8 @@ from skilld.mining.session_summary import typed_text
 from skilld.mining.sessions import Reader, Session, Transcript, recent_transcripts
 from skilld.pipeline.documents import session_opt_out
 from skilld.store import Store
-from skilld.text import fold, safe_text, truncate
-from skilld.types import Kind, Message, Proposal, Redact
+from skilld.text import Redact, fold, safe_text, truncate
+from skilld.types import Kind, Message, Proposal
 from skilld.words import stems
 
 _TRANSCRIPT_GONE = "the transcript of its session is gone"

@@ -21,8 +21,8 @@ from skilld.evaluate.stored import NoAnswerError
 from skilld.evaluate.turns import RANDOM_SAMPLE, JudgedTurn, group_by_key, share
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import NO_EDIT_REASON, Judge
-from skilld.text import fold
-from skilld.types import Message, Redact, SkillDoc, SkillRef, Update, Usage
+from skilld.text import Redact, fold
+from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems, is_other_language, matching_share
 
 # One batch through all stages after reading, without git. The worker's own judge decides, so the figures show what a

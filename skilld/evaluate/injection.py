@@ -26,7 +26,8 @@ from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.protocol import BatchJob, Source
 from skilld.skills import Places, find
-from skilld.types import Message, Redact, SkillRef
+from skilld.text import Redact
+from skilld.types import Message, SkillRef
 
 AGENT = "claude-code"
 _RECORDS = json.loads(files("skilld.evaluate").joinpath("carriers.json").read_text(encoding="utf-8"))

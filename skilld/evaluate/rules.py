@@ -22,7 +22,7 @@ from skilld.effect.survey import find_repeats, work_of
 from skilld.errors import SkilldError
 from skilld.evaluate.stored import NoAnswerError
 from skilld.past import Correction, PastSession
-from skilld.types import Redact
+from skilld.text import Redact
 
 _MAX_PER_SESSION = 10  # messages
 _FILE_NAME = "CLAUDE.md"

@@ -20,7 +20,8 @@ from skilld.logs import get_logger
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
 from skilld.store.transcripts import StoredFile
-from skilld.types import Event, Redact, Turn
+from skilld.text import Redact
+from skilld.types import Event, Turn
 
 log = get_logger()
 

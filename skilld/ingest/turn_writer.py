@@ -23,7 +23,8 @@ from skilld.protocol import StoredWords
 from skilld.skills import opt_out
 from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
-from skilld.types import Event, Ignored, Malformed, RawLine, Redact, Reply, SessionEnd, SessionStart, SkillUse, Turn
+from skilld.text import Redact
+from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SessionStart, SkillUse, Turn
 
 _MAX_READINGS = 32  # fewer than files are kept open, so that a file's next reading continues from this one
 _MAX_QUEUED_TEXT = 1 << 20  # characters

@@ -33,14 +33,13 @@ from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearn
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE, ProjectConfigError
 from skilld.targets.route import RoutedBackend, ordered_file
-from skilld.text import fold, join_sentences, split_sentences
+from skilld.text import Redact, fold, join_sentences, split_sentences
 from skilld.types import (
     Cause,
     Evidence,
     Message,
     Outcome,
     Proposal,
-    Redact,
     SkillDoc,
     SkillRef,
     State,

@@ -27,7 +27,8 @@ from skilld.protocol import (
     PriceResult,
     Result,
 )
-from skilld.types import Message, Outcome, Redact, SkillDoc, SkillRef, Update
+from skilld.text import Redact
+from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
 
 
 def extract_updates(job: ExtractUpdates, redact: Redact, keep: Callable[[WindowResult], None]) -> Result:

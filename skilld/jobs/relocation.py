@@ -28,8 +28,8 @@ from skilld.store.learnings import Learning
 from skilld.targets.find import TargetFiles, WorkingSession, file_refusal, find_targets
 from skilld.targets.route import choose_target
 from skilld.targets.scopes import find_scopes
-from skilld.text import pluralize
-from skilld.types import Evidence, Kind, Message, Proposal, Redact, SkillRef, State, TargetKind, Update
+from skilld.text import Redact, pluralize
+from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
 
 _TITLE = "Not proposed"
 

@@ -17,8 +17,8 @@ from skilld.classify.trial_prompt import ask_case, ask_judge
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import processor_time
 from skilld.protocol import PROCESSOR_SECONDS, Result
-from skilld.text import truncate
-from skilld.types import Outcome, Redact, Usage
+from skilld.text import Redact, truncate
+from skilld.types import Outcome, Usage
 
 KeepResult = Callable[[TrialAnswer | TrialVerdict], None]
 

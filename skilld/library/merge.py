@@ -20,12 +20,12 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.merge_places import find_shorter_item, indent_of, insert_step, replace_item, whole_blocks
+from skilld.library.merge_places import find_shorter_item, insert_step, replace_item, whole_blocks
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front_lines, read_front, scalar
-from skilld.text import fold, fold_case
-from skilld.types import Op, Operation, Redact
+from skilld.text import Redact, fold, fold_case, indentation
+from skilld.types import Op, Operation
 
 _SENTENCE_PATTERN = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
 _NO_WORDS_PATTERN = re.compile(r"[\W_]*")
@@ -66,7 +66,7 @@ def _section_passages(title: str, blocks: Sequence[ProseBlock], body: Sequence[s
 def _item_lines(item: ProseBlock, lines: Sequence[str]) -> tuple[str, ...]:
     """Return the lines of a list item and its nested blocks, without its marker and their indentation."""
     first = lines[0][len(item.indent + item.marker + item.gap) :].strip()
-    depth = min((indent_of(line) for line in lines[1:] if line.strip()), default=0)
+    depth = min((indentation(line) for line in lines[1:] if line.strip()), default=0)
     return first, *(line[depth:].rstrip() for line in lines[1:])
 
 

@@ -11,7 +11,7 @@ from skilld.classify.offline.choices import same_choice
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.edit.operations import anchor_operation
 from skilld.markdown.skill_file import parse
-from skilld.text import fold
+from skilld.text import fold, indentation
 from skilld.types import Operation
 from skilld.words import content_stems, has_negation, numbers
 
@@ -62,14 +62,9 @@ def whole_blocks(blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[
         block, last = blocks[at], blocks[at].last
         at += 1
         width = len(block.indent) + len(block.marker) + 1
-        while block.kind is BlockKind.ITEM and at < len(blocks) and indent_of(body[blocks[at].first]) >= width:
+        while block.kind is BlockKind.ITEM and at < len(blocks) and indentation(body[blocks[at].first]) >= width:
             last, at = blocks[at].last, at + 1
         yield block, last
-
-
-def indent_of(line: str) -> int:
-    """Return the indentation of a line in characters."""
-    return len(line) - len(line.lstrip())
 
 
 def find_shorter_item(data: bytes, text: str) -> ListItem | None:

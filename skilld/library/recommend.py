@@ -25,8 +25,8 @@ from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common_meanings, fi
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge, same_words
 from skilld.skills import Skill
-from skilld.text import fold, truncate
-from skilld.types import Kind, Message, Redact, SkillDoc, SkillRef, TargetKind, Update
+from skilld.text import Redact, fold, truncate
+from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import is_other_language
 
 MAX_RECOMMENDATIONS = 10

@@ -20,8 +20,8 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
 from skilld.skills.spec import read_front
-from skilld.text import split_sentences
-from skilld.types import Kind, Message, Redact, SkillDoc, TargetKind, Update
+from skilld.text import Redact, split_sentences
+from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, has_negation, is_other_language, matching_share
 
 # Returns the file of a kind for words that were assigned to another file; that file itself if it may have them.

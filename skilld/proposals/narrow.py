@@ -56,7 +56,7 @@ def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes)
     removed, added = line_diff.signature(before, after)
     gone, own = Counter[str](), Counter[str]()
     for hunk in line_diff.hunks(after, text):
-        out, new = (_stripped_lines(lines) for lines in (hunk.removed, hunk.added))
+        out, new = ([line.strip() for line in lines if line.strip()] for lines in (hunk.removed, hunk.added))
         gone += Counter(_removed_lines(out, new))
         own += Counter(new)
     groups = [_LineGroup((line,), kept=not own[line]) for line in removed]
@@ -65,10 +65,6 @@ def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes)
         gone[line] -= 1
     narrowed = _narrow(proposal, groups)
     return narrowed if own <= Counter(removed) else replace(narrowed, updates=())
-
-
-def _stripped_lines(lines: Sequence[str]) -> list[str]:
-    return [line.strip() for line in lines if line.strip()]
 
 
 def _removed_lines(out: Sequence[str], new: Sequence[str]) -> list[str]:

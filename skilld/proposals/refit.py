@@ -88,7 +88,7 @@ class Edit:
 
         `newest` is as in `refit`.
         """
-        if not self._is_refittable:
+        if any(operation.op not in BODY_OPS for operation in self.operations):
             return self(current)
         try:
             operations = self._refit_each(before, after, current, newest=newest)
@@ -122,10 +122,6 @@ class Edit:
             except NoPlaceError:
                 raise uncertain from None
             return self._adopt(operations, current, MOVED_NOTE)
-
-    @property
-    def _is_refittable(self) -> bool:
-        return all(operation.op in BODY_OPS for operation in self.operations)
 
     def _adopt(self, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
         if not operations:

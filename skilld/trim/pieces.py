@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from skilld.classify.offline.sections import BlockKind
 from skilld.markdown.structure import list_item
-from skilld.text import sentence_starts
-from skilld.trim.units import ParsedFile, Unit, announces, indent
+from skilld.text import indentation, sentence_starts
+from skilld.trim.units import ParsedFile, Unit, announces
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _TABLE_RULE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?+[ \t]*+")
@@ -94,9 +94,9 @@ def _prose_runs(lines: Sequence[str]) -> Iterator[range]:
 def _nested_items(lines: Sequence[str]) -> Iterator[range]:
     """Yield the lines of the items nested in an item; none if other text follows them."""
     starts = [at for at, line in enumerate(lines) if at and list_item(line)]
-    least = min((indent(lines[at]) for at in starts), default=0)
-    starts = [at for at in starts if indent(lines[at]) == least]
-    if not starts or any(line.strip() and indent(line) < least for line in lines[starts[0] :]):
+    least = min((indentation(lines[at]) for at in starts), default=0)
+    starts = [at for at in starts if indentation(lines[at]) == least]
+    if not starts or any(line.strip() and indentation(line) < least for line in lines[starts[0] :]):
         return
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield range(start, stop)
@@ -183,4 +183,4 @@ def _reword(parsed: ParsedFile, parts: Sequence[Piece], new: Mapping[Piece, str]
 
 
 def _indented(text: str, old: str) -> str:
-    return " " * indent(old) + text.lstrip()
+    return " " * indentation(old) + text.lstrip()

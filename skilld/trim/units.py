@@ -14,7 +14,7 @@ from skilld.classify.offline.sections import BlockKind, ProseBlock
 from skilld.classify.offline.sections import sections as prose_sections
 from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, SkillFile, parse
-from skilld.text import fold_case
+from skilld.text import fold_case, indentation
 
 _MAX_LEAD = 200  # characters of a paragraph that only introduces a list
 _SENTENCE = re.compile(r"[.!?][*_)\"']?\s")
@@ -124,17 +124,12 @@ def _units(heading: str, blocks: Sequence[ProseBlock], body: Sequence[str]) -> I
         first = blocks[at]
         end = at + 1
         if first.kind is BlockKind.ITEM:
-            while end < len(blocks) and indent(body[blocks[end].first]) > len(first.indent):
+            while end < len(blocks) and indentation(body[blocks[end].first]) > len(first.indent):
                 end += 1
         last = blocks[end - 1].last
         text = "\n".join(body[first.first : last + 1])
         yield Unit(first.first, last, heading, text, first.kind, first.marker)
         at = end
-
-
-def indent(line: str) -> int:
-    """Return the width of a line's leading white space."""
-    return len(line) - len(line.lstrip())
 
 
 def whole_units(parsed: ParsedFile, chosen: Collection[int], kept: Collection[int] = ()) -> set[int]:

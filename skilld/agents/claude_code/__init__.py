@@ -127,7 +127,7 @@ class Parser:
         events: list[Event] = []
         at, until = 0, next_denial(chunk, 0)
         while at < chunk.size:
-            if not self._is_waiting():
+            if not (self._queue.is_waiting or self._skills.is_waiting):  # nothing counts lines
                 run = self._filter.skip_lines(chunk, at, until)
                 if run.last:
                     self._skipped = chunk.data, *run.last
@@ -145,10 +145,6 @@ class Parser:
             passed = outside_message(*self._skipped)
             self._skipped = passed, 0, len(passed)
         return events
-
-    def _is_waiting(self) -> bool:
-        """Whether lines must be counted because something waits for one."""
-        return self._queue.is_waiting or self._skills.is_waiting
 
     def _follow_skipped(self) -> None:
         """Update the presence from the last skipped record."""

@@ -79,7 +79,7 @@ class Model:
 
         request = prompt.detection(messages, skills, instructions)
         updates, left_out = self._answer(request, schema.UPDATES, read)
-        misquoting = [update for update in updates if _is_misquoting(update, messages, skills)]
+        misquoting = [update for update in updates if verify([update], messages, skills).faults == (MISQUOTED,)]
         faults = [*left_out, *([_MISQUOTED] if misquoting else [])]
         if not faults or self._asked_again:
             return updates, left_out
@@ -245,7 +245,3 @@ class Model:
         if missing and not self._spec.base_url:
             raise SkilldError("Could not ask the model", f"{missing[0]} is not set", "Set it, or set model_api_key.")
         return "unused" if missing else None  # a custom endpoint may need none, but the client library does
-
-
-def _is_misquoting(update: Update, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> bool:
-    return verify([update], messages, skills).faults == (MISQUOTED,)
