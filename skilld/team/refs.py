@@ -42,7 +42,7 @@ _MAX_COMMIT_BYTES = 16 << 10
 _MAX_ROOT_BYTES = 256
 _MAX_ROW_BYTES = 7 + 37 + 1 + 32  # bytes of one record in its tree at most: mode, name, id
 _MAX_FETCH_BYTES = 32 << 20  # bytes of one fetch
-_MAX_SINGLE_FETCH_BYTES = 2 << 20
+_MAX_REF_BYTES = 2 << 20
 _DAMAGED_PATTERN = re.compile(
     r"fsck|index-pack|unpack|bad object|invalid|file size limit|too large|missing", re.IGNORECASE
 )
@@ -166,7 +166,7 @@ def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]]
     if not wanted or not _refusal_reason(hub.fetch(address, together, max_bytes=_MAX_FETCH_BYTES)):
         return
     for person, ref in wanted.items():  # one of them makes the whole fetch fail: find out which
-        if why := _refusal_reason(hub.fetch(address, {ref: found.form.refs + person}, max_bytes=_MAX_SINGLE_FETCH_BYTES)):
+        if why := _refusal_reason(hub.fetch(address, {ref: found.form.refs + person}, max_bytes=_MAX_REF_BYTES)):
             found.refused[person] = why
 
 

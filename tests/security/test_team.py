@@ -140,7 +140,7 @@ def test_an_older_version_of_somebody_is_not_taken(bench: Bench) -> None:
 
 def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refs, "_MAX_FETCH_BYTES", 60_000)
-    monkeypatch.setattr(refs, "_MAX_SINGLE_FETCH_BYTES", 60_000)
+    monkeypatch.setattr(refs, "_MAX_REF_BYTES", 60_000)
     noise = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(10_000))
     bench.put(EVE, bench.commit(bench.tree(EVE, {"a.json": noise})))
     found = bench.read()
