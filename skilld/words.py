@@ -276,13 +276,13 @@ class _Forms:
 
 @lru_cache(maxsize=64)
 def _forms(words: frozenset[str]) -> _Forms:
-    known = [word for word in words if len(word) <= _MAX_WORD_LENGTH]
+    usable = [word for word in words if len(word) <= _MAX_WORD_LENGTH]
     return _Forms(
-        frozenset(known),
-        frozenset(word[:k] for word in known for k in range(_half_length(len(word)), len(word))),
-        frozenset(one for word in known if not word.isascii() for one in _shared_beginnings(word)),
-        frozenset(one for word in known for one in _without_a_letter(word)),
-        frozenset(word[:k] for word in known for k in range(_two_thirds(len(word)), len(word) + 1)),
+        frozenset(usable),
+        frozenset(word[:k] for word in usable for k in range(_half_length(len(word)), len(word))),
+        frozenset(one for word in usable if not word.isascii() for one in _shared_beginnings(word)),
+        frozenset(one for word in usable for one in _without_a_letter(word)),
+        frozenset(word[:k] for word in usable for k in range(_two_thirds(len(word)), len(word) + 1)),
     )
 
 

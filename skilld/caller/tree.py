@@ -199,10 +199,10 @@ def parse_ps(table: str, words: str, session: Callable[[int], int]) -> dict[int,
         if len(parts) < 5 or not parts[0].isdigit():  # noqa: PLR2004 - a process without a name is ending
             continue
         pid, exe = int(parts[0]), parts[4].strip()
-        said = arguments.get(pid, "")
+        command = arguments.get(pid, "")
         # The program's path may have blanks; its arguments are separated by blanks only.
-        rest = said.removeprefix(exe).split() if said.startswith(exe) else said.split()[1:]
-        first = exe if said.startswith(exe) else said.split(" ")[0]
+        rest = command.removeprefix(exe).split() if command.startswith(exe) else command.split()[1:]
+        first = exe if command.startswith(exe) else command.split(" ")[0]
         found[pid] = Process(
             pid=pid,
             parent=int(parts[1]),

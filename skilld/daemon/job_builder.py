@@ -153,8 +153,8 @@ def skills_in_use(
         if isinstance(found, Unusable):
             unusable.setdefault(found.name, found)
         elif found.path in usable or len(usable) < _MAX_SKILLS:
-            known = usable.get(found.path, found)
-            usable[found.path] = replace(known, used=(sum(seq <= use.after_seq for seq in seqs), *known.used))
+            skill = usable.get(found.path, found)
+            usable[found.path] = replace(skill, used=(sum(seq <= use.after_seq for seq in seqs), *skill.used))
     return list(usable.values()), list(unusable.values())
 
 

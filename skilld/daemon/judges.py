@@ -69,13 +69,13 @@ def current_limit(store: Store, model: str, now: float) -> Absence | None:
 
 def record_outcome(store: Store, result: BatchResult, now: float) -> float | None:
     """Record whether a batch's agent could be asked. Return until when the batch waits for a limit to reset."""
-    known = _known_absences(store)
+    absences = _known_absences(store)
     if result.away is None:
-        if result.usage.calls and result.model in known:
-            del known[result.model]
-            store.meta.set(UNAVAILABLE_JUDGES, {model: asdict(absent) for model, absent in known.items()})
+        if result.usage.calls and result.model in absences:
+            del absences[result.model]
+            store.meta.set(UNAVAILABLE_JUDGES, {model: asdict(absent) for model, absent in absences.items()})
         return None
-    away, before = result.away, known.get(result.model)
+    away, before = result.away, absences.get(result.model)
     again = before is not None and before.limit == away.limit
     times = before.times + 1 if before and again else 1
     wait = _RECHECK_SECONDS
@@ -87,8 +87,8 @@ def record_outcome(store: Store, result: BatchResult, now: float) -> float | Non
         )
     why = f"it has reached its usage limit; skilld will ask again at {rfc3339(now + wait)}" if away.limit else away.why
     since = before.since if before and again else now
-    known[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)
-    store.meta.set(UNAVAILABLE_JUDGES, {model: asdict(absent) for model, absent in known.items()})
+    absences[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)
+    store.meta.set(UNAVAILABLE_JUDGES, {model: asdict(absent) for model, absent in absences.items()})
     return now + wait if away.limit else None
 
 
@@ -131,20 +131,20 @@ def unreported_problems(
     store: Store, model: str, environment: Mapping[str, str], now: float, *, unattended: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield (cause, text) of unreported problems; `unattended`: nobody could be asked in a terminal."""
-    said = set(store.meta.get(ANNOUNCED_JUDGES, ()))
-    unasked = unattended and model == "auto" and SETUP_CAUSE not in said
+    announced = set(store.meta.get(ANNOUNCED_JUDGES, ()))
+    unasked = unattended and model == "auto" and SETUP_CAUSE not in announced
     if unasked and choose(model, None, None, 0, environment).spec.model == OFFLINE:
         yield SETUP_CAUSE, SETUP_TEXT
     found = {_cause_of(line): line for line in judge_problems(store, model, environment, now)}
-    if back := said - {SETUP_CAUSE} - set(map(_cause_of, judge_problems(store, model, environment, None))):
-        store.meta.set(ANNOUNCED_JUDGES, sorted(said - back))  # should it be lost again, that is news
+    if back := announced - {SETUP_CAUSE} - set(map(_cause_of, judge_problems(store, model, environment, None))):
+        store.meta.set(ANNOUNCED_JUDGES, sorted(announced - back))  # should it be lost again, that is news
     waits = {
         one.why
         for one in _current_absences(store, now).values()
         if one.limit and one.until - one.since < _MIN_REPORTED_SECONDS
     }
     for cause, line in found.items():
-        if cause not in said and line.why not in waits:
+        if cause not in announced and line.why not in waits:
             yield cause, ". ".join(part for part in (f"{line.agent}: {line.why}", line.remedy) if part)
 
 

@@ -329,6 +329,6 @@ class Loop:
         self._notices.wait_for_actions(deadline)
 
     def _store_status(self, now: float) -> None:
-        known = systemd.daemon_facts(self._engine.follower.unreadable, self._settings_file.message, now)
-        self._engine.store.meta.set(DAEMON, known | (self._watching.facts() if self._watching else {}))
+        facts = systemd.daemon_facts(self._engine.follower.unreadable, self._settings_file.message, now)
+        self._engine.store.meta.set(DAEMON, facts | (self._watching.facts() if self._watching else {}))
         self._watchdog.set_status(systemd.status_text(self._engine.store, now))

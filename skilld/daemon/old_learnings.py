@@ -76,8 +76,8 @@ def _old_asks(store: Store) -> list[list[Learning]]:
 
     asks: list[list[Learning]] = []
     for one in old:
-        known = [ask for ask in asks if ask[0].project == one.project]
-        ask = next((ask for ask in known if is_same_ask(content_stems(ask[0].change), content_stems(one.change))), None)
+        near = [ask for ask in asks if ask[0].project == one.project]
+        ask = next((ask for ask in near if is_same_ask(content_stems(ask[0].change), content_stems(one.change))), None)
         if ask is None:
             asks.append([one])
         elif ask[0].session_id == one.session_id:

@@ -172,8 +172,8 @@ def record_recovery(store: Store, result: Result, now: float) -> None:
                 agent = store.rebuild.agent_of(proposal.session_id)
                 found += store.proposals.add(replace(proposal, agent=agent))
         if found:
-            known = store.meta.get(LAST_REBUILD) if state is not None and state.damaged else None
+            last = store.meta.get(LAST_REBUILD) if state is not None and state.damaged else None
             why = f"git contained {pluralize(found, 'proposal')} missing from the database"
-            facts = {**known, "from": f"{known['from']} and git"} if known else {"why": why, "from": "git"}
+            facts = {**last, "from": f"{last['from']} and git"} if last else {"why": why, "from": "git"}
             store.meta.set(LAST_REBUILD, {"at": rfc3339(now), **facts})
         store.rebuild.end()

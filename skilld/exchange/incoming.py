@@ -281,8 +281,8 @@ def _flag_sentences(findings: Sequence[Finding]) -> Iterator[str]:
 def _all_texts(draft: Draft) -> str:
     """Return every text of a draft that an agent may read, as paragraphs."""
     variables = [text for one in draft.variables for text in (one.name, one.type, one.description) if text]
-    said = [draft.description, draft.body, *variables, draft.project, draft.team, draft.author, *draft.tags]
-    return "\n\n".join([*(text for text in said if text), *_json_texts(draft.schema)])
+    texts = [draft.description, draft.body, *variables, draft.project, draft.team, draft.author, *draft.tags]
+    return "\n\n".join([*(text for text in texts if text), *_json_texts(draft.schema)])
 
 
 def _json_texts(value: object) -> list[str]:
@@ -387,11 +387,11 @@ def find_place(
     `skills` are the existing ones there, `waiting` the open proposals. Raises SkilldError with the remedy if the name
     is taken or already proposed, and whatever `new_skill_path` raises.
     """
-    known = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
-    if known is not None:
+    existing = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
+    if existing is not None:
         raise SkilldError(
             _REFUSED_TITLE,
-            f"you already have a skill called {name}: {known.path}",
+            f"you already have a skill called {name}: {existing.path}",
             f"Give it another name: --name {name}-2",
         )
     path = new_skill_path(name, [project.resolve()] if project else [], [], places, home)

@@ -280,11 +280,11 @@ def _check_disk(disks: Sequence[Disk]) -> Check:
     if not disks:
         return Check("disk", Verdict.SKIP, "free space unknown")
     least = min(disks, key=lambda disk: disk.free)
-    shown = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
+    detail = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
     if least.free < _MIN_FREE:
         remedy = "Free some space there. Nothing is lost: skilld will try again."
-        return Check("disk", Verdict.FAIL, shown, remedy)
-    return Check("disk", Verdict.OK, shown)
+        return Check("disk", Verdict.FAIL, detail, remedy)
+    return Check("disk", Verdict.OK, detail)
 
 
 def _check_watches(facts: Machine) -> Check:
@@ -293,16 +293,16 @@ def _check_watches(facts: Machine) -> Check:
         return Check("watches", Verdict.WARN, f"polling {places}: network file systems do not report changes")
     if facts.watch_limit is None:
         return Check("watches", Verdict.OK, pluralize(facts.folders, "folder"))
-    shown = f"{pluralize(facts.folders, 'folder')}; the kernel allows {facts.watch_limit:,}"
+    detail = f"{pluralize(facts.folders, 'folder')}; the kernel allows {facts.watch_limit:,}"
     if facts.folders > facts.watch_limit:
         more = max(524288, 2 * facts.folders)
         return Check(
             "watches",
             Verdict.WARN,
-            f"{shown}; the rest are polled every 30 s",
+            f"{detail}; the rest are polled every 30 s",
             f"sudo sysctl fs.inotify.max_user_watches={more}",
         )
-    return Check("watches", Verdict.OK, shown)
+    return Check("watches", Verdict.OK, detail)
 
 
 # Why nothing was proposed lately: what became of the turns.
@@ -323,8 +323,8 @@ def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> 
         kept = pluralize(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet (list: skilld learnings)")
     if already := list(Counter(counts.said[: counts.said_since]).items()):
-        shown = (f"{place} ({count_times(number)})" for place, number in already[:_MAX_REASONS])
-        reasons.append(f"said, but already in a file: {'; '.join(shown)}")
+        places = (f"{place} ({count_times(number)})" for place, number in already[:_MAX_REASONS])
+        reasons.append(f"said, but already in a file: {'; '.join(places)}")
     if counts.waiting:
         most = pluralize(counts.batch_turns, "message")
         reasons.append(
@@ -358,8 +358,8 @@ def repeats(found: Sequence[tuple[str, int]]) -> list[Check]:
     """Return a check that lists the rules the person had to repeat, if any, each with the number of sessions."""
     if not found:
         return []
-    shown = [f"{place} (in {pluralize(sessions, 'session')})" for place, sessions in found[:_MAX_REASONS]]
-    return [Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(shown)}", "skilld effect")]
+    places = [f"{place} (in {pluralize(sessions, 'session')})" for place, sessions in found[:_MAX_REASONS]]
+    return [Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(places)}", "skilld effect")]
 
 
 # Checks of what blocks batches from being judged or proposals from being written.

@@ -113,10 +113,10 @@ def open_database(places: Places) -> tuple[Store, Trouble | None]:
 
 def describe_rebuild(store: Store, now: float) -> str:
     """Describe when, from what and why the database was rebuilt; empty if that is over a week ago."""
-    known = store.meta.get(LAST_REBUILD)
-    if not known or now - (parse_time(known["at"]) or 0.0) > _RECENT_SECONDS:
+    rebuild = store.meta.get(LAST_REBUILD)
+    if not rebuild or now - (parse_time(rebuild["at"]) or 0.0) > _RECENT_SECONDS:
         return ""
-    return f"rebuilt from {known['from']} at {known['at']}: {known['why']}"
+    return f"rebuilt from {rebuild['from']} at {rebuild['at']}: {rebuild['why']}"
 
 
 def _permission_problem(places: Places) -> Trouble | None:
@@ -279,7 +279,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
     opened, bad_store = open_database(context.places)
     with closing(opened) as store:
         found = agent_facts(context.host, settings.roots if settings else {}, store)
-        said = store.meta.get(DAEMON)
+        status = store.meta.get(DAEMON)
         return Facts(
             machine=Machine(
                 now=now,
@@ -296,8 +296,8 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             agents=tuple(found),
             daemon=Daemon(
                 running=is_held(context.places.lock),
-                status=said,
-                seen_at=parse_time((said or {}).get("seen_at")),
+                status=status,
+                seen_at=parse_time((status or {}).get("seen_at")),
                 paused_until=_describe_pause(store, now),
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
@@ -420,7 +420,7 @@ def _has_session_bus(environment: Mapping[str, str]) -> bool:
 def count_turns(store: Store, settings: Settings | None) -> Counts:
     """Count the turns since the newest proposal by what became of them."""
     since = store.proposals.newest_at()
-    turns, said = store.transcripts.turn_outcomes(since), store.proposals.in_states([State.SAID])
+    turns, repeated = store.transcripts.turn_outcomes(since), store.proposals.in_states([State.SAID])
     more: dict[str, Any] = {}
     if settings is not None:
         more = {"batch_turns": settings.batch.turns, "idle_minutes": settings.batch.idle_minutes}
@@ -436,7 +436,7 @@ def count_turns(store: Store, settings: Settings | None) -> Counts:
         refusals=store.batches.refusals(since),
         learnings=sum(one.created_at > since for one in store.learnings.all()),
         since=since,
-        said=tuple(f"{one.note} ({one.path})" for one in reversed(said)),
-        said_since=sum(one.created_at > since for one in said),
+        said=tuple(f"{one.note} ({one.path})" for one in reversed(repeated)),
+        said_since=sum(one.created_at > since for one in repeated),
         **more,
     )

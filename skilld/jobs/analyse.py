@@ -168,9 +168,9 @@ class Analysis:
         if self._batch.kind != "waiting":
             self.keep_learnings(GONE_REASON, [key for key in self._batch.turns if key not in read])
         if judge.unusable or verdict.faults:
-            heard = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
+            judged = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
             self.keep_learnings(
-                UNUSABLE_REASON, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard]
+                UNUSABLE_REASON, [m.turn_key for m in self._messages if m.turn_key and m.turn not in judged]
             )
         if self._backend.name == OFFLINE:
             self._find_unwanted_repeats({item.update.turn for item in verdict.proposed})
@@ -234,8 +234,8 @@ class Analysis:
         if not any(message.turn_key in turns for message in messages):
             messages = conversation.stored_messages(self._batch.turns, self._job.words, self._redact)
         verdict = Judge(make_backend(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
-        heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
-        for update in (update for update in heard if self._turn_key(update.turn) in turns):
+        updates = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
+        for update in (update for update in updates if self._turn_key(update.turn) in turns):
             self._keep(update, why, self._target_of(update), for_now=True)
 
     def report_obstacle(self, what: Cause, place: str = "", remedy: str = "") -> None:

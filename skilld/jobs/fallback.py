@@ -19,8 +19,8 @@ def with_offline_fallback(job: BatchWork, do: Callable[[BatchWork], BatchResult]
         return do(job)
     except UnavailableError as error:
         away = Outage(error.cause, error.remedy, error.limit, error.after)
-        model, usage, said = job.backend.model, error.usage, str(error)
+        model, usage, detail = job.backend.model, error.usage, str(error)
     if away.limit:
-        return BatchResult(outcome=Outcome.RETRY, detail=said, model=model, usage=usage, away=away)
+        return BatchResult(outcome=Outcome.RETRY, detail=detail, model=model, usage=usage, away=away)
     done = do(replace(job, backend=Spec(OFFLINE)))
     return replace(done, model=model, usage=usage + done.usage, away=away)

@@ -78,7 +78,7 @@ def propose_learning(
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, "no suitable file was found", remedy)
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
-    said = Proposal(
+    moved = Proposal(
         id=name,
         batch_id=f"learning-{name}",
         state=State.OPEN,
@@ -99,7 +99,7 @@ def propose_learning(
         agents=ref.agents,
     )
     made = _stage_edit(
-        store, said, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=allowed, redact=redact
+        store, moved, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=allowed, redact=redact
     )
     with store.transaction():
         for one in ask:

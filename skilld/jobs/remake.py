@@ -58,8 +58,8 @@ def _stage_remade(job: RemakeProposal, made: Proposal) -> BatchResult:
     is_new = stage(made, job.open, staged, [name for name in job.closed if name != made.id], alone=True)
     changes = staged.changes()
     if not is_new or staged.made[0].id != made.id:
-        said = "the file or an open proposal already says this"
-        return BatchResult(outcome=Outcome.NOTHING, detail=said, changes=changes)
+        reason = "the file or an open proposal already says this"
+        return BatchResult(outcome=Outcome.NOTHING, detail=reason, changes=changes)
     done = staged.made[0]
     reopened = StateChange(done.id, State.STALE, State.OPEN, done.commit, done.note)
     decisions, remade = (reopened, *changes.decisions), (done, *changes.remade)

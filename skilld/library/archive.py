@@ -85,8 +85,8 @@ def _copy_folder(source: Path, target: Path) -> None:
     except OSError as error:
         shutil.rmtree(copy, ignore_errors=True)
         if isinstance(error, shutil.Error):  # one for each file: (from, to, what the first error said)
-            said = str(error.args[0][0][2])
-            raise OSError(errno.EIO, said.partition("] ")[2].partition(":")[0] or said) from error
+            reason = str(error.args[0][0][2])
+            raise OSError(errno.EIO, reason.partition("] ")[2].partition(":")[0] or reason) from error
         raise
     for path in (*copy.rglob("*"), copy):
         if not path.is_symlink():
@@ -315,8 +315,8 @@ def _new_entry(archive: Path, name: str, now: float) -> Path:
 def _entries(archive: Path) -> Iterator[ArchivedSkill]:
     for note in archive.glob(f"*/{NOTE_FILE}"):
         try:
-            said = json.loads(note.read_text(encoding="utf-8"))
-            one = ArchivedSkill(note.parent, Path(said["name"]).name, Path(said["origin"]), str(said["at"]))
+            facts = json.loads(note.read_text(encoding="utf-8"))
+            one = ArchivedSkill(note.parent, Path(facts["name"]).name, Path(facts["origin"]), str(facts["at"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if one.folder.is_dir() and one.origin.is_absolute():

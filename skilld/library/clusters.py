@@ -159,10 +159,10 @@ def proposal_instructions(proposal: Proposal) -> list[Mention]:
     whole = proposal_mention(proposal)
     if not (proposal.creates and proposal.evidence):
         return [whole] if proposal.evidence else []
-    said = [(one.change, one.quote) for one in proposal.updates if one.turn != OBSERVED_TURN]
+    pairs = [(one.change, one.quote) for one in proposal.updates if one.turn != OBSERVED_TURN]
     if not proposal.updates:
-        said = [(piece.quote, piece.quote) for piece in proposal.evidence]
-    return [replace(whole, text=text, quote=quote) for text, quote in said]
+        pairs = [(piece.quote, piece.quote) for piece in proposal.evidence]
+    return [replace(whole, text=text, quote=quote) for text, quote in pairs]
 
 
 _LAYOUT_PATTERN = re.compile(

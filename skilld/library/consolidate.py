@@ -69,8 +69,8 @@ class Match:
 
 def describe_skill(key: str, name: str, text: str) -> SkillDescription:
     """Return a skill from the text of its SKILL.md; `name` is its folder's."""
-    said = " ".join([name.replace("-", " "), read_front(text).description, _body_text(text)])
-    return SkillDescription(key, name, said, content_stems(said))
+    words = " ".join([name.replace("-", " "), read_front(text).description, _body_text(text)])
+    return SkillDescription(key, name, words, content_stems(words))
 
 
 def best_match(draft: SkillDescription, existing: Iterable[SkillDescription]) -> Match | None:
@@ -344,11 +344,11 @@ def comparable_skills(rows: Sequence[LibraryRow], pinned: Collection[Path]) -> l
         if row.skill.source is Source.PLUGIN:
             continue
         try:
-            said = text(row.path)
+            content = text(row.path)
         except OSError:
             continue
         found.append(
-            ComparedSkill(row, describe_skill(str(row.path), row.name, said), _merge_facts(row, row.path in pinned))
+            ComparedSkill(row, describe_skill(str(row.path), row.name, content), _merge_facts(row, row.path in pinned))
         )
     return found
 

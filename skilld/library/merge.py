@@ -112,11 +112,11 @@ def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     """
     for data in (keep, away):
         parse(data)
-    said = away.decode("utf-8-sig")
+    source = away.decode("utf-8-sig")
     ground = own = keep.decode("utf-8-sig")
     parts = [Portion(keep)]
     left: list[Omission] = []
-    mine, theirs, passages = title_of(own), title_of(said), find_passages(said)
+    mine, theirs, passages = title_of(own), title_of(source), find_passages(source)
     if mine and theirs:  # text directly below one title belongs below the other
         passages = [replace(one, section=mine) if one.section == theirs else one for one in passages]
     for number, passage in enumerate(passages):
@@ -126,7 +126,7 @@ def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
         if not why:
             try:
                 parts = _add_passage(
-                    _PassageInContext(passage, passages[:number], passages[number + 1 :]), parts, keep, said
+                    _PassageInContext(passage, passages[:number], passages[number + 1 :]), parts, keep, source
                 )
             except TooMuchError:
                 raise
@@ -227,9 +227,9 @@ def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tup
     """Record the merged skill in the front matter with the last part, if the front matter permits."""
     if not parts:
         return parts
-    said = read_front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
+    merged = read_front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
     *others, last = parts
-    operations = (*last.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(filter(None, (said, name)))))
+    operations = (*last.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(filter(None, (merged, name)))))
     try:
         after = apply(keep, operations)
     except SkilldError:

@@ -279,20 +279,20 @@ def skills_to_ask(skills: Sequence[Skill], found: Sequence[Recommendation]) -> l
 def skill_summary(skill: Skill, found: Sequence[Recommendation]) -> str:
     """Return a skill in a few words: its name, its description, and what was said about it and such work."""
     reasons = [reason for one in found if one.path == str(skill.path) for reason in one.because]
-    said = [truncate(reason.text, _MAX_REASON_LENGTH) for reason in reasons[:_MAX_REASONS]]
+    texts = [truncate(reason.text, _MAX_REASON_LENGTH) for reason in reasons[:_MAX_REASONS]]
     about = truncate(fold(skill.front.description), _MAX_DESCRIPTION_LENGTH)
-    return " ".join([f"{skill.name}: {about}", *(f"Said of it: {one}" for one in said)])
+    return " ".join([f"{skill.name}: {about}", *(f"Said of it: {one}" for one in texts)])
 
 
 def model_recommendations(
     numbers: Sequence[int], asked: Sequence[Skill], found: Sequence[Recommendation]
 ) -> list[Recommendation]:
     """Return the skills that a model chose, in its order, then the reminders; `numbers` count `asked` from 1."""
-    known = {one.path: one for one in found if one.skill}
+    by_path = {one.path: one for one in found if one.skill}
     named = []
     for rank, number in zip(_RANK_CONFIDENCE, numbers, strict=False):
         skill = asked[number - 1]
-        before = known.get(str(skill.path))
+        before = by_path.get(str(skill.path))
         named.append(Recommendation(skill.name, str(skill.path), rank, before.because if before else ()))
     return [*named, *(one for one in found if not one.skill)][:MAX_RECOMMENDATIONS]
 

@@ -254,8 +254,8 @@ _MAX_SEARCH_WORDS = 40  # words of a search
 
 def matches_search(row: LibraryRow, words: str) -> bool:
     """Whether every word of a search is in the skill's name, description, group, tags or path."""
-    said = (row.name, row.skill.front.description, row.group, row.kind, *row.tags, str(row.path))
-    text = " ".join(said).casefold()
+    texts = (row.name, row.skill.front.description, row.group, row.kind, *row.tags, str(row.path))
+    text = " ".join(texts).casefold()
     return all(word in text for word in words.casefold().split()[:_MAX_SEARCH_WORDS])
 
 
@@ -286,9 +286,9 @@ def recency_rank(used: Mapping[Path, Mapping[str, float]]) -> Callable[[Skill], 
 
 def relevance_rank(store: Store, project: Path) -> Callable[[Skill], float]:
     """Rank skills by their similarity, 0 to 1, to what was recently said and done in a project."""
-    said = [one.change for one in store.learnings.all() if one.project and Path(one.project) == project]
+    changes = [one.change for one in store.learnings.all() if one.project and Path(one.project) == project]
     done = [task.prompt for task in store.records.tasks(str(project))]
-    wanted = content_stems("\n".join(islice([*said, *done], _MAX_MENTIONS)))
+    wanted = content_stems("\n".join(islice([*changes, *done], _MAX_MENTIONS)))
     return lambda skill: likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
 
 
@@ -389,9 +389,9 @@ def _corrected_sessions(
 ) -> set[str]:
     """Return the sessions in which a skill was corrected or one of its rules was repeated."""
     corrections = [one for one in proposals if one.path == path and (is_correction(one) or one.state is State.SAID)]
-    said = store.overview.sessions_of(piece.turn for one in corrections for piece in one.evidence)
+    sessions = store.overview.sessions_of(piece.turn for one in corrections for piece in one.evidence)
     again = {one.session_id for one in past for rule in one.repeats if rule.path == path and rule.since <= one.at}
-    return said | again | {one.session_id for one in corrections}
+    return sessions | again | {one.session_id for one in corrections}
 
 
 def _path_finder(home: Path, environment: Mapping[str, str]) -> Callable[[SkillUsage], str]:

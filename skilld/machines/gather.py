@@ -180,8 +180,8 @@ def _shorten_quote(text: str) -> str:
 
 def _normalize_time(at: str) -> str:
     """Return a time in the format of records; empty if there is none."""
-    known = parse_time(at) if at else None
-    return "" if known is None else rfc3339(known)
+    seconds = parse_time(at) if at else None
+    return "" if seconds is None else rfc3339(seconds)
 
 
 def session_tag(at: str, agent: str, session_id: str) -> str:

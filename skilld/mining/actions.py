@@ -185,8 +185,8 @@ def _without_heredocs(text: str) -> str:
         closed = _HEREDOC_END_PATTERN.match(text, end + 1 + len(opened[1])) if end >= 0 else None
         if closed is None:
             break
-        said = re.sub(r"[\"`$\\]", "", text[opened.end() : max(end, opened.end())]).strip().partition("\n")[0]
-        parts += [text[at : opened.start()], f'"{said[:_MAX_HEREDOC_LINE].rstrip()} \u2026"']
+        body = re.sub(r"[\"`$\\]", "", text[opened.end() : max(end, opened.end())]).strip().partition("\n")[0]
+        parts += [text[at : opened.start()], f'"{body[:_MAX_HEREDOC_LINE].rstrip()} \u2026"']
         at = closed.end()
     return "".join([*parts, text[at:]])
 

@@ -53,11 +53,11 @@ def session_rows(
     unread = 0
     for session in sessions:
         answers = [store.mining.get(window.id) for window in windows(session)] if windows else [None]
-        said = {(one.turn, one.quote): one for answer in answers for one in map(_as_feedback, answer or ())}
+        feedback = {(one.turn, one.quote): one for answer in answers for one in map(_as_feedback, answer or ())}
         if None in answers:
-            said = {(one.turn, one.quote): one for one in detect_feedback(session)} | said
+            feedback = {(one.turn, one.quote): one for one in detect_feedback(session)} | feedback
         unread += answers.count(None) if windows else 0
-        found.append(summarize(session, list(said.values())))
+        found.append(summarize(session, list(feedback.values())))
     return found, unread
 
 
@@ -133,9 +133,9 @@ def with_titles(
 def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:
     """Return a candidate with the acceptable parts of a suggestion, unchanged if the skill would not pass with them."""
     rules = drafted.body.splitlines()
-    said = [proof.quote for proof in one.evidence]
+    quotes = [proof.quote for proof in one.evidence]
     own = Title(one.name, drafted.description, rules[0].lstrip("# "))
-    passed = acceptable_title(title, own, rules, said, taken)
+    passed = acceptable_title(title, own, rules, quotes, taken)
     better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
     try:
         check_skill(better, build_skill(better, day=local_day(time.time()), with_sessions=False), run)
@@ -236,9 +236,9 @@ def judge_against_known(
     places = above_skills.union(*((row.main_dir, row.project) for row in rows))
     folders = {folder for place in places for folder in folders_around(place)}
     skills = world.skills(sorted(folders - {world.host.home}))
-    known = world.store.proposals.in_states([*State])
-    proposed = ProposalHistory(known)
-    names = {one.skill for one in known if one.creates and one.state is State.OPEN} | {one.name for one in skills}
+    proposals = world.store.proposals.in_states([*State])
+    proposed = ProposalHistory(proposals)
+    names = {one.skill for one in proposals if one.creates and one.state is State.OPEN} | {one.name for one in skills}
     judgement = judge_rows(
         rows,
         skills,
@@ -310,7 +310,7 @@ def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
     for number, candidate in enumerate(_with_requested_name(report.judgement.candidates, options.name), 1):
         hooks.progress("proposals", number, len(report.judgement.candidates))
         report.became.append(propose_candidate(candidate, run, world.host, hooks.edit, dry_run=options.dry_run))
-    said = {proof.turn for one in report.judgement.candidates for proof in one.evidence}
+    turns = {proof.turn for one in report.judgement.candidates for proof in one.evidence}
     report.gathered = list(
         domains.propose_domain_skills(
             options.gather,
@@ -318,7 +318,7 @@ def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
             world.host,
             redact=world.redact,
             now=time.time(),
-            said=said,
+            said=turns,
             dry_run=options.dry_run,
         )
     )

@@ -142,14 +142,14 @@ def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) ->
     """
     made = Addition(skill)
     for ask in asks:
-        said = fact_line(ask.text)
+        line = fact_line(ask.text)
         if (
             len(made.asks) == MAX_NEW_FACTS
-            or redact(said) != said
-            or says_already(said, made.data.decode("utf-8", "replace"))
+            or redact(line) != line
+            or says_already(line, made.data.decode("utf-8", "replace"))
         ):
             continue
-        operation = insert_bullet(made.data, section_of(ask.text), said)
+        operation = insert_bullet(made.data, section_of(ask.text), line)
         try:
             after = apply(made.data, [operation])
         except SkilldError:  # the file or the edit would exceed a limit
@@ -301,9 +301,9 @@ def _find_place(name: str, project: Path, store: Store, host: Host) -> Path:
     path = new_skill_path(name, [project], [], places, host.home)
     if why := opt_out(path, name):
         raise SkilldError("The new skill was not proposed", why)
-    known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
-    if known is not None:
-        cause = f"it was already proposed as {known.id} ({known.state.value})"
+    existing = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
+    if existing is not None:
+        cause = f"it was already proposed as {existing.id} ({existing.state.value})"
         raise SkilldError("The new skill was not proposed", cause)
     return path
 

@@ -226,8 +226,8 @@ def _task_text(
     count = pluralize(sum(part.sort in {PartKind.COMMAND, PartKind.EDIT} for part in parts), "step")
     also = ", plus a final check" if task.check else ""
     also += ", and what failed before" if any(part.sort is PartKind.TRAP for part in parts) else ""
-    said = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {pluralize(len(sessions), 'session')}{also}."
-    return f"{said} Use when asked to do this, in these or other words.", "\n".join(lines)
+    summary = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {pluralize(len(sessions), 'session')}{also}."
+    return f"{summary} Use when asked to do this, in these or other words.", "\n".join(lines)
 
 
 def _variable_line(name: str, examples: Sequence[str]) -> str:
@@ -305,8 +305,8 @@ class SkillPlace:
 
 def find_place(candidate: Candidate, name: str, transcripts: Transcripts, host: Host) -> SkillPlace:
     """Return where a new skill called `name` goes. Raises SkilldError if there is no place for it."""
-    heard = [transcripts.find(proof) for proof in candidate.evidence]
-    sessions = [one.session for one in heard if one is not None]
+    turns = [transcripts.find(proof) for proof in candidate.evidence]
+    sessions = [one.session for one in turns if one is not None]
     projects = {top for session in sessions if (top := project_of(session.project))}
     path = new_skill_path(name, projects, [session.agent for session in sessions], _places_by_agent(host), host.home)
     return SkillPlace(path, _is_shared(path))

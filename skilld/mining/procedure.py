@@ -221,12 +221,13 @@ class _Variables:
 
     def requested(self) -> set[str]:
         """Return the variables that several requests name: one that occurs only in flags was not asked for."""
-        said = {one.session: one.request.casefold() for one in self.episodes}
+        requests = {one.session: one.request.casefold() for one in self.episodes}
         return {
             name
             for name, known in self.values.items()
             if sum(
-                any(form in said[session] for form in _spellings(value.casefold())) for session, value in known.items()
+                any(form in requests[session] for form in _spellings(value.casefold()))
+                for session, value in known.items()
             )
             >= MIN_SESSIONS
         }
@@ -331,8 +332,8 @@ def _common_word(seen: Sequence[ActionRun], column: Sequence[str], previous: str
     inner = [word[len(before) : len(word) - len(behind)] for word in column]
     vector = {one.session: value for one, value in zip(seen, inner, strict=True)}
     if gap.said:
-        said = {names.put(value, session) for session, value in vector.items()}
-        return gap.before + (said.pop() if len(said) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"')
+        texts = {names.put(value, session) for session, value in vector.items()}
+        return gap.before + (texts.pop() if len(texts) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"')
     if (gap.is_bare or seen[0].edits) and not names.is_named(gap.name, vector):
         return None
     return f"{before}{{{{{names.of(gap.name, vector)}}}}}{behind}"

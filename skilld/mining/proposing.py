@@ -209,8 +209,8 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
     run.book(run.terms.spec.model, result.usage)
     if not isinstance(result, ExtensionResult) or result.outcome is not Outcome.PROPOSED:
         raise SkilldError("Could not make the edit", result.detail or "there is nothing to add")
-    said = [parts[number] for number in dict.fromkeys(update.turn for update in result.said)]
-    blank = _base_proposal(candidate, said, Path(candidate.target), run)
+    used = [parts[number] for number in dict.fromkeys(update.turn for update in result.said)]
+    blank = _base_proposal(candidate, used, Path(candidate.target), run)
     summary = truncate(join_sentences([update.change for update in result.said]), _MAX_SUMMARY_LENGTH)
     flags = (*_origin_flags(candidate, run), *result.flags)
     return replace(blank, operations=result.operations, summary=summary, flags=flags)
@@ -218,8 +218,8 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
 
 def _origin_flags(candidate: Candidate, run: MiningRun) -> tuple[str, ...]:
     """Return a flag for words from a file that somebody named: nothing shows that the person typed them."""
-    heard = [run.transcripts.find(proof) for proof in candidate.evidence]
-    return (BY_HAND_FLAG,) if any(one is not None and one.session.by_hand for one in heard) else ()
+    turns = [run.transcripts.find(proof) for proof in candidate.evidence]
+    return (BY_HAND_FLAG,) if any(one is not None and one.session.by_hand for one in turns) else ()
 
 
 def _base_proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: MiningRun) -> Proposal:

@@ -153,10 +153,10 @@ def _build_tasks(
 def _requests_with_actions(rows: Sequence[Row]) -> Iterator[_Request]:
     """Yield the requests that the agent acted on, the newest session first."""
     for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
-        said = {one.turn for one in row.user_feedback}
+        corrected = {one.turn for one in row.user_feedback}
         for number, task in enumerate(row.tasks):
             # A request that is also lasting feedback does not end the request before it.
-            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in said), "")
+            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in corrected), "")
             turns = _turns_between(row, task.turn, behind)
             done = tuple(
                 ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
@@ -264,14 +264,14 @@ def _build_task(
     episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
     did = find_procedure(episodes, first.index(plainest))
     about = content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join([did.request, *(step.text for step in did.steps)])))
-    said = [
+    feedback = [
         (row, one)
         for row, turns in zip(rows, spans, strict=True)
         for one in row.user_feedback
         if one.turn in turns and not denied(row, one)
         if one.turn in _turns_on_task(row, turns, asked) or content_stems(one.change) & about
     ]
-    corrections = _correction_parts(said)
+    corrections = _correction_parts(feedback)
     did = _without_rejected_steps(did, [part.text for part in corrections])
     telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
     saved = _savings(rows, episodes, telling, did)
@@ -300,13 +300,13 @@ def _clearest_request(requests: Sequence[_Request]) -> _Request:
 
 
 def _ask_of(group: Sequence[_Request]) -> Ask:
-    said = [
+    mentions = [
         Mention(
             "task", one.task.turn, one.task.text, one.task.text, "", "", one.row.project, session_piece(one.row, 0.5)
         )
         for one in group
     ]
-    return Ask(tuple(sorted(said, key=lambda each: -each.piece.at)))
+    return Ask(tuple(sorted(mentions, key=lambda each: -each.piece.at)))
 
 
 def _task_turns(one: _Request, others: frozenset[tuple[str, str]]) -> list[str]:
@@ -318,9 +318,11 @@ def _task_turns(one: _Request, others: frozenset[tuple[str, str]]) -> list[str]:
 
 def _turns_on_task(row: Row, turns: Sequence[str], asked: Collection[tuple[str, str]]) -> set[str]:
     """Return the task's turns up to the next request for other work: what is said later may be about that."""
-    said = {one.turn for one in row.user_feedback}
+    corrected = {one.turn for one in row.user_feedback}
     worked = {turn for action, turn in row.actions if not action.read_only}
-    others = {one.turn for one in row.tasks if one.turn in worked - said and (row.session_id, one.turn) not in asked}
+    others = {
+        one.turn for one in row.tasks if one.turn in worked - corrected and (row.session_id, one.turn) not in asked
+    }
     found, here = set(), True
     for number, turn in enumerate(turns):
         here = not number or (turn not in others and (here or (row.session_id, turn) in asked))

@@ -140,11 +140,11 @@ def find_requests(text: str, redact: Callable[[str], str]) -> list[Request]:
         asked = _ASKING_PATTERN.match(bare)
         if (clause.question and not asked) or _PERSON_PATTERN.match(bare):
             continue
-        said = _HERE_PATTERN.sub("", bare[asked.end() if asked else 0 :].rstrip("? "))
-        heard = Match(said, said, clause.start, question=False, language=languages[0], cue=Cue.CORRECTION, strength=0.5)
+        rest = _HERE_PATTERN.sub("", bare[asked.end() if asked else 0 :].rstrip("? "))
+        heard = Match(rest, rest, clause.start, question=False, language=languages[0], cue=Cue.CORRECTION, strength=0.5)
         made = phrase(heard)
         wanted = (
-            asked or clause.start in lasting or _NORM_PATTERN.search(said) or find_lasting(said) or find_practices(said)
+            asked or clause.start in lasting or _NORM_PATTERN.search(rest) or find_lasting(rest) or find_practices(rest)
         )
         if made.clear and wanted and _is_lasting(made.text):
             quote = text[clause.start : clause.start + len(clause.text)]

@@ -224,8 +224,8 @@ def outcomes(store: Store, source: Source, since: float, context: ProposalContex
     if theirs := set(context.by_agents(doubtful)) if doubtful else set():
         likely = recurring_requests(one for one in asked if one.comment not in theirs)
     # A decision of the person stands, even if reviewers ask again.
-    known = [replace(one, decided_at=_FAR_FUTURE) for one in store.proposals.in_states([*State])]
-    return [_outcome(found, ProposalHistory(known), context) for found in likely]
+    decided = [replace(one, decided_at=_FAR_FUTURE) for one in store.proposals.in_states([*State])]
+    return [_outcome(found, ProposalHistory(decided), context) for found in likely]
 
 
 def _outcome(found: RecurringRequest, history: ProposalHistory, context: ProposalContext) -> Outcome:

@@ -118,15 +118,15 @@ def _covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[
     steps = [part.text for part in one.candidate.parts if part.sort is PartKind.COMMAND] if one.candidate else []
     near = [skill for skill in skills if skill.project is None or _is_near(one, skill.project)]
     for skill in near:
-        said = texts.get(skill.path, "")
-        named = [step for step in steps if step.partition("{{")[0].strip() in said]
+        text = texts.get(skill.path, "")
+        named = [step for step in steps if step.partition("{{")[0].strip() in text]
         if len(named) >= MIN_REPEATS and len(named) / len(steps) >= _MIN_COMMAND_SHARE:
-            return _describe_cover(skill, *_find_line(named[0].partition("{{")[0].strip(), said))
+            return _describe_cover(skill, *_find_line(named[0].partition("{{")[0].strip(), text))
     wanted = content_stems(one.ask.text)
     for skill in near:
-        said = texts.get(skill.path, "")
-        does = not steps or any(step.partition("{{")[0].strip() in said for step in steps)
-        for number, line in enumerate(said.splitlines(), 1):
+        text = texts.get(skill.path, "")
+        does = not steps or any(step.partition("{{")[0].strip() in text for step in steps)
+        for number, line in enumerate(text.splitlines(), 1):
             shared = len(wanted & content_stems(line))
             # A line must say nearly all of the task if its skill runs none of the task's commands.
             least = _MIN_LINE_SHARE if does or _TITLE_PATTERN.match(line) else _MIN_OTHER_LINE_SHARE
@@ -277,12 +277,12 @@ def _merge_extensions(candidates: Sequence[Candidate]) -> list[Candidate]:
     for one in candidates:
         if one.creates:
             continue
-        known = joined.get(one.target)
-        if known is None:
+        first = joined.get(one.target)
+        if first is None:
             joined[one.target] = one
         else:
-            dimensions = tuple(dict.fromkeys((*known.dimensions, *one.dimensions)))
-            joined[one.target] = replace(known, dimensions=dimensions, parts=(*known.parts, *one.parts))
+            dimensions = tuple(dict.fromkeys((*first.dimensions, *one.dimensions)))
+            joined[one.target] = replace(first, dimensions=dimensions, parts=(*first.parts, *one.parts))
     return [*joined.values(), *(one for one in candidates if one.creates)]
 
 

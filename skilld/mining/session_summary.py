@@ -89,7 +89,7 @@ def detect_feedback(session: Session) -> list[Feedback]:
 
 def summarize(session: Session, feedback: Sequence[Feedback]) -> Row:
     """Return the row of a session with this feedback."""
-    said = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
+    turns = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
     worked = {turn for action, turn in session.actions if not action.read_only}
     tasks = [
         Task(message.turn_key or "", text)
@@ -108,8 +108,8 @@ def summarize(session: Session, feedback: Sequence[Feedback]) -> Row:
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
         user_feedback=tuple(feedback),
         project=session.project,
-        turns=tuple(turn for turn, _ in said if turn),
-        asked="\n".join(text for _, text in said),
+        turns=tuple(turn for turn, _ in turns if turn),
+        asked="\n".join(text for _, text in turns),
         actions=session.actions,
         tokens=session.log.tokens,
         skill_paths=tuple(dict.fromkeys(os.path.realpath(use.path) for use in session.uses if use.path)),

@@ -155,9 +155,9 @@ def text_argument_name(previous: str, word: str) -> str:
 
 def find_gap(one: str, other: str, previous: str) -> Gap | None:
     """Return the gap between two words that follow `previous`, None if it cannot be a variable."""
-    said = text_argument_name(previous, one)
-    if said and said == text_argument_name(previous, other):
-        return Gap(f"{said}=" if previous in _FIELD_FLAGS else "", "", said, said=True)
+    argument = text_argument_name(previous, one)
+    if argument and argument == text_argument_name(previous, other):
+        return Gap(f"{argument}=" if previous in _FIELD_FLAGS else "", "", argument, said=True)
     if (one[0] in "\"'") != (other[0] in "\"'"):
         return None
     before, behind = _common_ends(one, other)

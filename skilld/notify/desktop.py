@@ -189,8 +189,8 @@ def run_decision(verb: str, proposal: str, environment: Mapping[str, str]) -> st
         return cause_of(error)
     if done.returncode == 0:
         return None
-    said = [line for line in done.stderr.splitlines() if line.strip()]
-    return " ".join(line.strip().removeprefix("skilld: ") for line in said) or f"exit code {done.returncode}"
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    return " ".join(line.strip().removeprefix("skilld: ") for line in lines) or f"exit code {done.returncode}"
 
 
 def open_review(proposals: Sequence[str], environment: Mapping[str, str]) -> str | None:

@@ -151,8 +151,8 @@ def about_applied(applied: Sequence[tuple[str, str]]) -> str:
 
 def about_change(proposal: Proposal) -> str:
     """Return the text with the change and the quote of a proposal, for people who want them in a notice."""
-    said = [f" \u2014 you: \u201c{escape(first.quote)}\u201d" for first in proposal.evidence[:1]]
-    return "".join([escape(proposal.summary), *said])
+    quotes = [f" \u2014 you: \u201c{escape(first.quote)}\u201d" for first in proposal.evidence[:1]]
+    return "".join([escape(proposal.summary), *quotes])
 
 
 def about_budget(why: str) -> str:

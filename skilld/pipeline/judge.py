@@ -254,12 +254,12 @@ class Judge:
 
 def _is_off_topic(update: Update, named: TargetDocument) -> bool:
     """Whether an update is about the project and not about the topic of the skill."""
-    said = f"{update.quote}\n{update.change}"
-    if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not PROJECT_SCOPE.search(said):
+    text = f"{update.quote}\n{update.change}"
+    if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not PROJECT_SCOPE.search(text):
         return False
     own = f"the skill {named.ref.name.replace('-', ' ')}: {read_front(named.doc.text).description}"
     return not (
-        content_stems(remove_project_scope(said)) & content_stems(own) - WEAK_STEMS or is_other_language(said, own)
+        content_stems(remove_project_scope(text)) & content_stems(own) - WEAK_STEMS or is_other_language(text, own)
     )
 
 
@@ -275,8 +275,8 @@ def _is_covered_by(quote: str, update: Update, other: Update) -> bool:
 
 def _has_substance(change: str, before: str) -> bool:
     """Whether a change in the person's own words is more than a nod, like "we are on arch" after talk about Arch."""
-    said = content_stems(change)
-    return len(said) >= _MIN_CONTENT_STEMS or matching_share(said, content_stems(before)) > 0
+    stems = content_stems(change)
+    return len(stems) >= _MIN_CONTENT_STEMS or matching_share(stems, content_stems(before)) > 0
 
 
 def same_words(one: Update, other: Update) -> bool:

@@ -156,10 +156,10 @@ def _count_decisions(instructions: Sequence[_Instruction]) -> DecisionCounts:
 
 
 def _count_repeats(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> Repeats:
-    said = [(one, rule) for rule in effects for one in rule.occasions if one.was_said]
+    repeats = [(one, rule) for rule in effects for one in rule.occasions if one.was_said]
     per_week = {
-        "before": weeks.count(one.session.at for one, of in said if one.session.at < of.rule.since),
-        "after": weeks.count(one.session.at for one, of in said if one.session.at >= of.rule.since),
+        "before": weeks.count(one.session.at for one, of in repeats if one.session.at < of.rule.since),
+        "after": weeks.count(one.session.at for one, of in repeats if one.session.at >= of.rule.since),
     }
     states = Counter(one.state for one in effects)
     ordered = sorted(effects, key=lambda one: (_STATE_ORDER.index(one.state), -one.after.repeats, -one.after.sessions))

@@ -52,20 +52,20 @@ def bars(series: Sequence[Series], titles: Sequence[str], *, highest: float, pea
 def line(values: Sequence[int | None], highest: int, about: str) -> Markup:
     """Return a stepped line with a filled area down to 0; `highest` is the value at the top of the plot."""
     scale = (_HEIGHT - 8) / highest
-    known = [(place * _STEP, _HEIGHT - value * scale) for place, value in enumerate(values) if value is not None]
-    steps = "".join(f"L{left} {top:.1f}h{_STEP}" for left, top in known)
-    start = known[0][0] if known else 0
-    edge = f"M{start} {known[0][1]:.1f}{steps}" if known else ""
-    below = f"M{start} {_HEIGHT}{steps}V{_HEIGHT}z" if known else ""
+    points = [(place * _STEP, _HEIGHT - value * scale) for place, value in enumerate(values) if value is not None]
+    steps = "".join(f"L{left} {top:.1f}h{_STEP}" for left, top in points)
+    start = points[0][0] if points else 0
+    edge = f"M{start} {points[0][1]:.1f}{steps}" if points else ""
+    below = f"M{start} {_HEIGHT}{steps}V{_HEIGHT}z" if points else ""
     shapes = tag("path", class_="below", d=below), tag("path", class_="line", d=edge)
     return _svg(len(values) * _STEP, _HEIGHT, about, *shapes)
 
 
 def strip(parts: Iterable[tuple[str, int]], about: str) -> Markup:
     """Return one horizontal bar, its parts by colour."""
-    shown = [(colour, number) for colour, number in parts if number]
-    left, total, drawn = 0.0, sum(number for _, number in shown), []
-    for colour, number in shown:
+    present = [(colour, number) for colour, number in parts if number]
+    left, total, drawn = 0.0, sum(number for _, number in present), []
+    for colour, number in present:
         width = 1000 * number / total
         drawn.append(tag("path", class_=colour, d=f"M{left:.1f} 0h{max(width - 3, 1):.1f}v10H{left:.1f}z"))
         left += width
@@ -74,12 +74,12 @@ def strip(parts: Iterable[tuple[str, int]], about: str) -> Markup:
 
 def months(mondays: Sequence[str]) -> Markup:
     """Return the names of the months, below the weeks in which they begin."""
-    named, known = [], date.fromisoformat(mondays[0]).month
+    named, labelled = [], date.fromisoformat(mondays[0]).month
     for place, monday in enumerate(mondays):
         month = date.fromisoformat(monday).month
-        if month != known and place < _MAX_LABEL_POSITION * len(mondays):
+        if month != labelled and place < _MAX_LABEL_POSITION * len(mondays):
             named.append((place, month))
-        known = month
+        labelled = month
     labels = [
         tag(
             "span",

@@ -105,11 +105,11 @@ def repeats(report: Report) -> str:
         return "skilld has not read any sessions in which a rule applied."
     several = bool(report.again.rules[1:])
     noun, each = ("case", " A case is one rule in one session.") if several else ("session", "")
-    said = f"Before a rule was added, you said it in {sessions(before, noun)} where it applied"
+    clause = f"Before a rule was added, you said it in {sessions(before, noun)} where it applied"
     if not after.sessions:
-        return f"{said}; there have been no such {noun}s since.{each}"
+        return f"{clause}; there have been no such {noun}s since.{each}"
     repeated = f"you repeated it in {sessions(after, noun)} where it applied.{each}"
-    return f"{said}. Since then, {repeated}" if before.sessions else f"After a rule was added, {repeated}"
+    return f"{clause}. Since then, {repeated}" if before.sessions else f"After a rule was added, {repeated}"
 
 
 def sessions(share: Share, noun: str = "session") -> str:
@@ -137,11 +137,11 @@ def cost(report: Report) -> str:
     if not spent.calls:
         return nothing_to_show(report, "no model was used; judging offline costs nothing.")
     total = f"{amount(spent.usd, 'usd')}, " if spent.unit == "usd" else ""
-    said = f"{total}{number(spent.tokens)} tokens in {pluralize(spent.calls, 'model call')}"
+    text = f"{total}{number(spent.tokens)} tokens in {pluralize(spent.calls, 'model call')}"
     if not spent.accepted:
-        return f"{said}; nothing has been accepted yet."
+        return f"{text}; nothing has been accepted yet."
     if spent.per_accepted is None:  # calls that were not answered cost nothing
-        return f"{said}."
+        return f"{text}."
     return (
-        f"{said}, or {amount(spent.per_accepted, spent.unit)} for each of {pluralize(spent.accepted, 'accepted edit')}."
+        f"{text}, or {amount(spent.per_accepted, spent.unit)} for each of {pluralize(spent.accepted, 'accepted edit')}."
     )

@@ -96,8 +96,8 @@ class ReviewApp(KeysApp[None]):
 
     def show_message(self, text: str, severity: SeverityLevel = "information") -> None:
         """Show a text above the key bar, after making it safe for the terminal."""
-        shown = Content.styled(safe_text(text, newlines=True), _STYLES[severity])
-        self.screen_stack[0].query_one(Messages).add(shown, _MESSAGE_SECONDS)
+        content = Content.styled(safe_text(text, newlines=True), _STYLES[severity])
+        self.screen_stack[0].query_one(Messages).add(content, _MESSAGE_SECONDS)
 
     def edit_outside(self, text: str, name: str = "SKILL.md") -> str:
         """Return a text as edited in the person's own editor, in a file called `name`; the screen is suspended."""

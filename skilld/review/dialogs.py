@@ -367,11 +367,11 @@ class Rows(DataTable[Content | _TruncatedCell]):
 
 def scroll_page(around: Widget, direction: int) -> None:
     """Scroll the details below a list by a page."""
-    shown = around.query(VerticalScroll).first(VerticalScroll)
+    pane = around.query(VerticalScroll).first(VerticalScroll)
     if direction > 0:
-        shown.scroll_page_down(animate=False)
+        pane.scroll_page_down(animate=False)
     else:
-        shown.scroll_page_up(animate=False)
+        pane.scroll_page_up(animate=False)
 
 
 class Pane(Vertical):

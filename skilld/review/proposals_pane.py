@@ -127,8 +127,8 @@ class ProposalsPane(Pane):
         words = self.query_one("#find", Input).value
         if words.strip() and self._decided is None:
             self._decided = self._session.decided()
-        known = [*self._known, *((self._decided or ()) if words.strip() else ())]
-        found = {item.id: item for item in known if has_words(item, words)}
+        proposals = [*self._known, *((self._decided or ()) if words.strip() else ())]
+        found = {item.id: item for item in proposals if has_words(item, words)}
         table, before = self.rows, [*self._items]
         gone = [name for name in before if name not in found]
         row = table.cursor_row

@@ -172,20 +172,20 @@ class Systemd:
         text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
         installed, program = file.is_file(), program_of(text)
         try:
-            shown = self._parse_pairs(self._run_checked("show", "--property", ",".join(_STATE_PROPERTIES), NAME).out)
+            values = self._parse_pairs(self._run_checked("show", "--property", ",".join(_STATE_PROPERTIES), NAME).out)
         except SkilldError as error:
             return ServiceState(self.name, file, installed, state="unknown", says=str(error), program=program)
-        active, result = shown.get("ActiveState", ""), shown.get("Result", "")
+        active, result = values.get("ActiveState", ""), values.get("Result", "")
         return ServiceState(
             self.name,
             file,
             installed,
-            enabled=shown.get("UnitFileState") == "enabled",
+            enabled=values.get("UnitFileState") == "enabled",
             running=active in {"active", "reloading"},
             state=active if result in {"", "success"} else f"{active} ({result})",
-            says=shown.get("StatusText", ""),
-            pid=int(shown.get("MainPID") or 0) or None,
-            restarts=int(shown.get("NRestarts") or 0),
+            says=values.get("StatusText", ""),
+            pid=int(values.get("MainPID") or 0) or None,
+            restarts=int(values.get("NRestarts") or 0),
             program=program,
             linger=self._linger(),
         )

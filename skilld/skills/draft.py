@@ -107,18 +107,18 @@ def read_draft(text: str, name: str = "") -> Draft:
     Invalid fields count as absent. Raises SkilldError if the text cannot be parsed.
     """
     file = parse(text.encode("utf-8", "replace"))
-    said = read_front(text)
-    kind = said.metadata.get(KIND, "")
-    facts: dict[str, Any] = {field: said.metadata.get(key, "") for field, key in _TEXT_FIELDS.items()}
-    facts |= {field: _split_list(said.metadata.get(key, "")) for field, key in _LIST_FIELDS.items()}
+    front = read_front(text)
+    kind = front.metadata.get(KIND, "")
+    facts: dict[str, Any] = {field: front.metadata.get(key, "") for field, key in _TEXT_FIELDS.items()}
+    facts |= {field: _split_list(front.metadata.get(key, "")) for field, key in _LIST_FIELDS.items()}
     facts["version"] = facts["version"] or FIRST_VERSION
     return Draft(
-        name=name or said.name,
-        description=said.description,
+        name=name or front.name,
+        description=front.description,
         body=trim_body(join_lines(file.body)),
         kind=SkillKind(kind) if kind in set(SkillKind) else None,
-        variables=parse_variables(_parse_json(said.metadata.get(VARIABLES, ""))),
-        schema=input_schema(said.metadata),
+        variables=parse_variables(_parse_json(front.metadata.get(VARIABLES, ""))),
+        schema=input_schema(front.metadata),
         **facts,
     )
 

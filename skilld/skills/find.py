@@ -409,12 +409,12 @@ def _add_skills(
     for file in files:
         try:
             real = true_spelling(file.resolve(strict=True))
-            said = read_front(text(real))
+            front = read_front(text(real))
         except (OSError, RuntimeError):
             continue
         known = found.get(real)
         if known is None:
-            found[real] = Skill(real.parent.name, real, source, project, (agent,), said)
+            found[real] = Skill(real.parent.name, real, source, project, (agent,), front)
         elif agent not in known.agents:
             found[real] = replace(known, agents=(*known.agents, agent))
 

@@ -137,11 +137,11 @@ def _all_faults(text: str, folder_name: str) -> Iterator[str]:
     top = entries(lines)
     yield from _value_faults(lines, top)
     yield from _key_faults(top)
-    said = {key: scalar(value, rest) for key, value, rest in top}
-    yield from _name_faults(said.get("name", ""), folder_name)
-    yield from _length_faults("description", said.get("description", ""), MAX_DESCRIPTION)
-    if "compatibility" in said:
-        yield from _length_faults("compatibility", said["compatibility"], MAX_COMPATIBILITY)
+    values = {key: scalar(value, rest) for key, value, rest in top}
+    yield from _name_faults(values.get("name", ""), folder_name)
+    yield from _length_faults("description", values.get("description", ""), MAX_DESCRIPTION)
+    if "compatibility" in values:
+        yield from _length_faults("compatibility", values["compatibility"], MAX_COMPATIBILITY)
     yield from _metadata_faults(top)
     if not any(line.strip() for line in whole[len(lines) + 2 :]):
         yield "it has no text after its front matter"
@@ -160,9 +160,9 @@ def _value_faults(lines: Sequence[str], top: Sequence[Entry]) -> Iterator[str]:
 
 def _has_stray_lines(lines: Sequence[str]) -> bool:
     """Whether some line belongs to no key, or a comment separates it from its key."""
-    said = ["#", *(line for line in lines if line.strip())]
-    is_below = any(one.startswith("#") and other.startswith(" ") for one, other in pairwise(said))
-    return is_below or any(not line.startswith((" ", "#")) and not KEY_PATTERN.match(line) for line in said)
+    pending = ["#", *(line for line in lines if line.strip())]
+    is_below = any(one.startswith("#") and other.startswith(" ") for one, other in pairwise(pending))
+    return is_below or any(not line.startswith((" ", "#")) and not KEY_PATTERN.match(line) for line in pending)
 
 
 def _key_faults(top: Sequence[Entry]) -> Iterator[str]:
@@ -211,14 +211,14 @@ def _is_text(value: str, rest: Sequence[str]) -> bool:
     """Whether YAML reads the value as one scalar."""
     if _BLOCK_SCALAR_PATTERN.fullmatch(value):
         return True
-    said = [line.strip() for line in (value, *rest) if line.strip()]
-    whole = " ".join(said)
+    lines = [line.strip() for line in (value, *rest) if line.strip()]
+    whole = " ".join(lines)
     if whole[:1] in {"'", '"'}:
         return bool(_QUOTED_PATTERN.fullmatch(_without_remark(whole)))
     if not whole or whole.startswith(_NO_PLAIN_STARTS) or _INDICATOR_PATTERN.match(whole):
         return False
-    parts = [_REMARK_PATTERN.sub("", line) for line in said]
-    if any(part != line for part, line in zip(parts[:-1], said[:-1], strict=True)):
+    parts = [_REMARK_PATTERN.sub("", line) for line in lines]
+    if any(part != line for part, line in zip(parts[:-1], lines[:-1], strict=True)):
         return False  # a comment ends a plain scalar, so the lines below it belong to nothing
     return not any(": " in f"{part} " or part.startswith("#") for part in parts)
 

@@ -124,8 +124,8 @@ def commit_subject(one: Candidate) -> str:
 
 def _message(one: Candidate, path: str) -> bytes:
     people, sessions = pluralize(one.people, "person", "people"), pluralize(one.sessions, "session")
-    said = f"Said by {people} in {sessions} since {one.since}."
-    message = compose(skill="team", summary=one.rule, reason=said, quotes=(), trailers={"Kind": one.kind})
+    note = f"Said by {people} in {sessions} since {one.since}."
+    message = compose(skill="team", summary=one.rule, reason=note, quotes=(), trailers={"Kind": one.kind})
     ours = f"{TEAM_TRAILER}: {one.id}\n{RULE_TRAILER}: {one_line(one.rule)}\n{FILE_TRAILER}: {path}\n"
     return message.rstrip(b"\n") + (b"\n" if one.kind else b"\n\n") + ours.encode()
 

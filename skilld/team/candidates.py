@@ -137,22 +137,22 @@ def _group_voices(voices: Sequence[Voice]) -> list[list[Voice]]:
     by_stem: dict[str, dict[str, list[int]]] = {}
     for voice in voices:
         text, place = voice.record.rule, _scope(voice.record.place)
-        known = by_words.get((text, place))
-        if known is None:
-            known = by_words[text, place] = by_text.get((fold_case(text), place))
-        if known is None:
+        group = by_words.get((text, place))
+        if group is None:
+            group = by_words[text, place] = by_text.get((fold_case(text), place))
+        if group is None:
             stems = content_stems(text)
             likely = _likely_groups(stems, by_stem.setdefault(place, {}))
             near = (at for at in likely if is_same_ask(stems, stems_of[at]))
-            known = next((at for at in near if is_same_with_negation(text, groups[at][0].record.rule)), None)
-            if known is None:
-                known = len(groups)
+            group = next((at for at in near if is_same_with_negation(text, groups[at][0].record.rule)), None)
+            if group is None:
+                group = len(groups)
                 groups.append([])
                 stems_of.append(stems)
                 for stem in stems:
-                    by_stem[place].setdefault(stem, []).append(known)
-            by_words[text, place] = by_text[fold_case(text), place] = known
-        groups[known].append(voice)
+                    by_stem[place].setdefault(stem, []).append(group)
+            by_words[text, place] = by_text[fold_case(text), place] = group
+        groups[group].append(voice)
     return groups
 
 

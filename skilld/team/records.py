@@ -221,8 +221,8 @@ def _fault_in_times(record: Record) -> str | None:
 def _fault_in_rule(record: Record) -> str | None:
     if not record.rule or record.key != rule_key(record.rule, record.place):
         return "its key does not match its rule"
-    said = _SAID_VALUES.get(record.what, frozenset({"", "open", "accepted"}))
-    if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in said:
+    states = _SAID_VALUES.get(record.what, frozenset({"", "open", "accepted"}))
+    if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in states:
         return "its kind, target or state is unknown"
     return _fault_in_place(record.place)
 

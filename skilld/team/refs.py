@@ -160,8 +160,8 @@ def _list_people(found: ReadResult) -> dict[str, tuple[str, str]]:
 
 
 def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]], found: ReadResult) -> None:
-    known = {item[0] for item in objects.read_sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
-    wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
+    fetched = {item[0] for item in objects.read_sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
+    wanted = {person: ref for person, (ref, oid) in there.items() if oid not in fetched}
     together = {ref: found.form.refs + who for who, ref in wanted.items()}
     if not wanted or not _refusal_reason(hub.fetch(address, together, max_bytes=_MAX_FETCH_BYTES)):
         return
@@ -212,10 +212,10 @@ def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], env: Mapping[str
     """Refuse people who did not sign with their known key; commits that were checked before are not checked again."""
     asked = []
     for person, one in claims.items():
-        known = pins.get(person)
-        if known and known.public != one.public:
+        pin = pins.get(person)
+        if pin and pin.public != one.public:
             found.refused[person] = "it is signed with a different key than before; someone else may be using this name"
-        elif not known or known.tip != one.tip:
+        elif not pin or pin.tip != one.tip:
             asked.append(person)
     pairs = [(claims[who].payload, claims[who].signature, claims[who].public) for who in asked]
     for person, holds in zip(asked, sign.verify_all(pairs, env), strict=True):
@@ -368,5 +368,5 @@ def publish(
 
 def _host_reason(err: str) -> str:
     """Return the host's first message about a rejected push, or git's last line."""
-    said = [line.removeprefix("remote:").strip() for line in err.splitlines() if line.startswith("remote:")]
-    return next(filter(None, said), "") or err.strip().rpartition("\n")[2]
+    lines = [line.removeprefix("remote:").strip() for line in err.splitlines() if line.startswith("remote:")]
+    return next(filter(None, lines), "") or err.strip().rpartition("\n")[2]

@@ -107,7 +107,7 @@ def _updates(proposal: Proposal) -> Iterable[Update]:
 
 
 def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided: str) -> Record:
-    said = store.overview.sessions_of(one.turn for one in proposal.evidence)
+    sessions = store.overview.sessions_of(one.turn for one in proposal.evidence)
     return Record(
         what=RecordType.RULE,
         key=rule_key(rule, proposal.relpath),
@@ -119,7 +119,7 @@ def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided
         first=_day(proposal.created_at),
         day=_day(proposal.created_at),
         decided=decided,
-        sessions=max(1, len(said)),
+        sessions=max(1, len(sessions)),
         agents=tuple(sorted({proposal.agent, *(one.turn.partition(":")[0] for one in proposal.evidence)} - {""})),
         said="accepted" if proposal.state is State.ACCEPTED else "open",
     )

@@ -148,10 +148,10 @@ def verify_all(pairs: Sequence[tuple[bytes, bytes, str]], environment: Mapping[s
     Ed25519, the most common type, is verified here: 200 take 0.03 s of processor time, and 1.8 s with ssh-keygen, which
     verifies the others, one process each, 4 at a time.
     """
-    known = [_verify_ed25519(*pair) for pair in pairs]
-    others = [pair for pair, holds in zip(pairs, known, strict=True) if holds is None]
+    results = [_verify_ed25519(*pair) for pair in pairs]
+    others = [pair for pair, holds in zip(pairs, results, strict=True) if holds is None]
     if not others:
-        return [bool(holds) for holds in known]
+        return [bool(holds) for holds in results]
     program = _find_ssh_keygen(environment)
     with tempfile.TemporaryDirectory(prefix="skilld-") as name, ThreadPoolExecutor(_MAX_PROCESSES) as pool:
         folder = Path(name)
@@ -160,7 +160,7 @@ def verify_all(pairs: Sequence[tuple[bytes, bytes, str]], environment: Mapping[s
             for number, pair in enumerate(others)
         ]
         answers = iter([one.result() for one in asked])
-    return [next(answers) if holds is None else holds for holds in known]
+    return [next(answers) if holds is None else holds for holds in results]
 
 
 def _verify_ed25519(payload: bytes, signature: bytes, public: str) -> bool | None:
