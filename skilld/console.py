@@ -13,7 +13,7 @@ from skilld.text import safe_text
 _ESCAPE_PATTERN = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 _LABEL_PATTERN = re.compile(r" *(?:[\w-]+(?: [\w-]+)? {2,})?")
 _WORD_PATTERN = re.compile(r" *[^ ]+")
-_COMMAND_PATTERN = re.compile(r"(?<=[:>]) skilld [^:]*$")  # what is to be copied, at the end of a line
+_COMMAND_PATTERN = re.compile(r"(?<=[:>]) skilld [^:]*$")  # a command to copy, at the end of a line
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 

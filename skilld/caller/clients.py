@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.caller.judge import Agents
-from skilld.caller.tree import all_processes
+from skilld.caller.tree import all_processes, read_output
 
 _PROC = Path("/proc")
 _LSOF, _PS = "/usr/sbin/lsof", "/bin/ps"
-_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +67,9 @@ def _lsof_folders(pids: list[int]) -> dict[int, str]:
 
 def _output_of(command: list[str]) -> str:
     try:
-        done = subprocess.run(
-            command,
-            env={"LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=_TIMEOUT_SECONDS,
-        )
+        return read_output(command)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.decode("utf-8", "replace")
 
 
 def parse_lsof(text: str) -> dict[int, str]:

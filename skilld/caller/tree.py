@@ -222,7 +222,11 @@ def _split_pid(line: str) -> tuple[int, str]:
 
 
 def _ps(columns: str) -> str:
-    command = [_PS, "-axww", "-o", columns]
+    return read_output([_PS, "-axww", "-o", columns])
+
+
+def read_output(command: list[str]) -> str:
+    """Return what a command prints, in English. Raises OSError or TimeoutExpired."""
     done = subprocess.run(
         command,
         env={"LC_ALL": "C"},

@@ -115,7 +115,7 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
         try:
             planned = plan_removal(repo, made)
         except NotTrackedError:
-            continue  # it is gone, and all that was in it
+            continue  # gone, with everything in it
         except SkilldError as error:
             troubles.append(f"{repo}: {error}")
             continue

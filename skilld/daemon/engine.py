@@ -107,11 +107,7 @@ class Engine:
             active = now
         waiting = rows.waiting(agent, session_id)
         closings = close_batches(
-            waiting,
-            size=self.settings.batch.turns,
-            idle_seconds=now - active,
-            idle_limit=self._idle_limit,
-            ended=ended,
+            waiting, size=self.settings.batch.turns, idle_seconds=now - active, idle_limit=self._idle_limit, ended=ended
         )
         count = sum(self._close_batch(agent, session_id, closing, now) for closing in closings)
         if sum(len(closing.turns) for closing in closings) < len(waiting) and active + self._idle_limit > now:

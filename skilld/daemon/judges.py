@@ -137,7 +137,7 @@ def unreported_problems(
         yield SETUP_CAUSE, SETUP_TEXT
     found = {_cause_of(line): line for line in judge_problems(store, model, environment, now)}
     if back := announced - {SETUP_CAUSE} - set(map(_cause_of, judge_problems(store, model, environment, None))):
-        store.meta.set(ANNOUNCED_JUDGES, sorted(announced - back))  # should it be lost again, that is news
+        store.meta.set(ANNOUNCED_JUDGES, sorted(announced - back))  # to be reported if it is lost again
     waits = {
         one.why
         for one in _current_absences(store, now).values()

@@ -55,7 +55,7 @@ _FULL_SWEEP_SECONDS = 600  # of folders in which nothing happened lately, too
 _RECENT_SECONDS = 300.0
 _LOOK_SECONDS = 5  # for due batches, the person's decisions, a resumed pause
 _HEARTBEAT_SECONDS = 20
-_COUNT_SECONDS = 600  # of the folders that are watched; the copy of the day is seen to as well
+_COUNT_SECONDS = 600  # of the watched folders, and of the daily copy
 # After this time without a sign of life a stage counts as frozen. A silent schedule is woken after 15 s.
 _FROZEN_SECONDS = {"intake": 4 * _SWEEP_SECONDS, "look": 12 * _LOOK_SECONDS, "worker": 3 * _HEARTBEAT_SECONDS}
 _DRAIN_SECONDS = 10.0  # seconds for what runs at the end, together
@@ -87,7 +87,7 @@ class Loop:
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN_SECONDS)
         self._working = WorkerSlot(self._inbox.put, Worker(environment))
         self._verb = WorkerSlot(self._inbox.put, VerbWorker(environment))
-        self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
+        self._due: list[Message] = []  # to be handled; kept here while it cannot be stored
         self._trouble = ""
         self._watching: FolderWatch | None = None
         self._settings_file = SettingsFile(settings_file, engine.settings)

@@ -23,7 +23,7 @@ from skilld.store.meta import CORRECTIONS_READ
 from skilld.types import Outcome, Usage
 
 _PAUSE_SECONDS = 300.0
-_FIRST_DELAY_SECONDS = 60.0  # after the start, when there is enough else to do
+_FIRST_DELAY_SECONDS = 60.0  # after the start, which has enough to do
 _MAX_FOUND = 100
 _MAX_PER_JOB = 20
 
@@ -48,7 +48,7 @@ class SurveySchedule:
         """Return the next job at a Unix time, without sessions that are still active."""
         if (
             not self._found and self._not_before - _PAUSE_SECONDS <= now < self._not_before
-        ):  # else the clock was set back
+        ):  # otherwise the clock was set back
             return None
         if self._store.meta.paused(now) or self._store.rebuild.state is not None:
             return None

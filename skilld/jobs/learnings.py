@@ -14,11 +14,7 @@ def proposal_learnings(proposal: Proposal, why: str, *, for_now: bool) -> list[N
     whole = Update(None, "", proposal.summary, "", proposal.kind, 0, "", proposal.confidence)
     return [
         build_learning(
-            said,
-            proposal.updates[number] if number < len(proposal.updates) else whole,
-            why,
-            place,
-            for_now=for_now,
+            said, proposal.updates[number] if number < len(proposal.updates) else whole, why, place, for_now=for_now
         )
         for number, said in enumerate(proposal.evidence)
     ]

@@ -104,9 +104,7 @@ class JobPlaces:
 
         A survey counts the turn as a repeat of such a line, so a proposal from the same turn must name it.
         """
-        from skilld.classify.rule_repeats import (
-            repeats_rule,
-        )  # its tables take 0.1 s, and most batches need none
+        from skilld.classify.rule_repeats import repeats_rule  # its tables take 0.1 s, and most batches need none
 
         root = self.places.context.root
         texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]

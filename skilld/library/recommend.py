@@ -40,7 +40,7 @@ _COMPLETE_FACTOR = 1.2  # if no word of the task is missing
 _PHRASE_WEIGHT = 2.0  # for a phrase that occurs word for word: it counts as two words
 _FREQUENT_WEIGHT = 0.7  # for a word that is common in software development
 _UNKNOWN_WEIGHT = 0.8  # for a word without a known meaning
-_MAX_FIELD_WEIGHT = 0.3  # for a word of which a skill only has the field
+_MAX_FIELD_WEIGHT = 0.3  # for a word whose field is all that a skill has
 _FOREIGN_FACTOR = 0.5  # if the task names a thing of daily life that the skill does not have
 # Chosen on four sets of labelled tasks (docs/mining.md).
 _MIN_WEIGHT = 0.71  # of all words of a skill: one in the description alone is not enough

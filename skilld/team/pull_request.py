@@ -105,16 +105,10 @@ def choose(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
 
 
 def write_branch(
-    hub: Hub,
-    at: BranchState,
-    wanted: Sequence[Candidate],
-    loaded: LoadedFiles,
-    who: Ident,
-    *,
-    named: Sequence[str] = (),
+    hub: Hub, at: BranchState, rules: Sequence[Candidate], loaded: LoadedFiles, who: Ident, *, named: Sequence[str] = ()
 ) -> BranchResult:
     """Write the branch with these rules added, `named` as in `chosen`; nothing is pushed."""
-    fresh = [one for one in wanted if not any(is_about(one, there.key, there.rule) for there in at.rules)]
+    fresh = [one for one in rules if not any(is_about(one, there.key, there.rule) for there in at.rules)]
     return build_branch(hub.borrowed.git, at.start, fresh, loaded, who, named=named)
 
 
