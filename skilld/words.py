@@ -49,9 +49,8 @@ NUMBER_WORDS = {
     "8": "eight", "9": "nine", "10": "ten", "11": "eleven", "12": "twelve", "15": "fifteen", "20": "twenty",
     "30": "thirty", "40": "forty", "50": "fifty", "60": "sixty", "100": "hundred", "1000": "thousand",
 }  # fmt: skip
-_DIGITS_BY_WORD = {
-    word: number for number, word in NUMBER_WORDS.items() if int(number) > 1
-}  # "one" is too often no number
+# "one" is too often no number.
+_DIGITS_BY_WORD = {word: number for number, word in NUMBER_WORDS.items() if int(number) > 1}
 _NUMBER_WORD_PATTERN = re.compile(rf"\b(?:{'|'.join(_DIGITS_BY_WORD)})\b", re.IGNORECASE)
 # "Add a rule to the skill" is not about rules or skills; but a change must not mention rules that nobody mentioned.
 _FILE_WORDS = frozenset({"rule", "rules", "skill", "skills"})

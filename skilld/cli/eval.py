@@ -142,9 +142,8 @@ def _score_batches(asked: argparse.Namespace) -> Scores:
     from skilld.evaluate import batches, loader
 
     cases = loader.load(asked.data, loader.batch_case)
-    jobs = (
-        1 if asked.backend in {GOLD, "offline"} or asked.backend.startswith("stored:") else asked.jobs
-    )  # these do not wait for a network, so parallel jobs gain nothing
+    # These do not wait for a network, so parallel jobs gain nothing.
+    jobs = 1 if asked.backend in {GOLD, "offline"} or asked.backend.startswith("stored:") else asked.jobs
     found = batches.judge_batches(cases, _case_backend_factory(asked.backend), _pipeline(jobs), jobs=jobs)
     scored: list[batches.BatchResult] = []
     stopped = ""

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
 
 _PREFIX = "SKILLD_"
-_SECRET_VARIABLES = frozenset(
-    {"SKILLD_MODEL_API_KEY", "SKILLD_MODEL_BASE_URL"}
-)  # secrets: not even a digest of them is kept
+_SECRET_VARIABLES = frozenset({"SKILLD_MODEL_API_KEY", "SKILLD_MODEL_BASE_URL"})  # not even a digest is kept
 
 
 @dataclass(frozen=True, slots=True)

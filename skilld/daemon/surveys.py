@@ -46,9 +46,8 @@ class SurveySchedule:
 
     def job(self, settings: Settings, now: float) -> SurveyTranscripts | None:
         """Return the next job at a Unix time, without sessions that are still active."""
-        if (
-            not self._found and self._not_before - _PAUSE_SECONDS <= now < self._not_before
-        ):  # otherwise the clock was set back
+        # Before that range the clock was set back.
+        if not self._found and self._not_before - _PAUSE_SECONDS <= now < self._not_before:
             return None
         if self._store.meta.paused(now) or self._store.rebuild.state is not None:
             return None

@@ -17,10 +17,8 @@ _BLANK_PATTERN = re.compile(r"[ \t\r\n]*")
 _BEGIN_MARK = "# skilld statusline: begin"
 _UNENDED_MARK = f"{_BEGIN_MARK} (after an unterminated line)"
 _END_MARK = "# skilld statusline: end"
-_UNENDED_STARTS = (
-    f"{_UNENDED_MARK}\n",
-    f"{_BEGIN_MARK} (after a line without an end)\n",
-)  # the second by older versions
+# The second was written by older versions.
+_UNENDED_STARTS = (f"{_UNENDED_MARK}\n", f"{_BEGIN_MARK} (after a line without an end)\n")
 _BLOCK_PATTERN = re.compile(
     rf"^{_BEGIN_MARK}(?: \(after (?:an unterminated line|a line without an end)\))?\n"
     rf"(?:(?!{_END_MARK}$|{_BEGIN_MARK}).*\n)*+{_END_MARK}\n?",

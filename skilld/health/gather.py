@@ -333,10 +333,7 @@ def _contradicted(store: Store) -> Iterator[str]:
 
 def _repeated_rules(store: Store) -> tuple[tuple[str, int], ...]:
     """Return the repeated rules with their number of sessions, as in `effect` and `report`, the most repeated first."""
-    from skilld.effect.outcomes import (
-        collect,
-        sessions_with_repeats,
-    )  # imported late: the daemon and setup do not need it
+    from skilld.effect.outcomes import collect, sessions_with_repeats  # late: the daemon and setup do not need it
 
     found = ((one.rule, one.after.repeats) for one in collect(store, sessions_with_repeats(store)))
     repeated = [(f"{rule.path}:{rule.line}", sessions) for rule, sessions in found if sessions]

@@ -231,9 +231,8 @@ def _task_text(
 
 
 def _variable_line(name: str, examples: Sequence[str]) -> str:
-    shown = [
-        one for one in examples[:_MAX_DESCRIBED_PARTS] if "`" not in one and one[:1] not in {'"', "'"}
-    ]  # no text for people
+    # Texts for people, in quotes, are not shown.
+    shown = [one for one in examples[:_MAX_DESCRIBED_PARTS] if "`" not in one and one[:1] not in {'"', "'"}]
     as_in = ", ".join(f"`{shorten(one, _MAX_TITLE_LENGTH)}`" for one in shown)
     return f"- `{{{{{name}}}}}`: {VARIABLE_NOTE}{f' (for example {as_in})' if as_in else ''}."
 

@@ -345,9 +345,8 @@ def _replace_word(text: str, word: str, filled: str) -> str:
 
 def _without_duplicates(steps: Sequence[Step]) -> list[Step]:
     """Leave out duplicates: of checks and generic steps the earlier ones, of others the later ones."""
-    texts = [
-        re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps
-    ]  # the numbers of variables do not matter
+    # The numbers of variables do not matter.
+    texts = [re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps]
     last = {
         text: number
         for number, (text, step) in enumerate(zip(texts, steps, strict=True))

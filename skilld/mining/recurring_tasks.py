@@ -187,9 +187,8 @@ def _group_requests(requests: Sequence[_Request]) -> list[list[_Request]]:
         share, group = max(
             ((_matching_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
         )
-        if (
-            share >= _MIN_GROUP_SHARE
-        ):  # being like one of them is not enough: long work resembles itself across sessions
+        # Being like one of them is not enough: long work resembles itself across sessions.
+        if share >= _MIN_GROUP_SHARE:
             group.append(request)
         else:
             groups.append([request])
