@@ -35,12 +35,12 @@ _MAX_LISTED = 5  # proposals listed if the person named none
 
 
 def verb(
-    verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], text: str, *, listing: bool = False
+    verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], text: str, *, json: bool = False
 ) -> argparse.ArgumentParser:
-    """Add one verb; a `listing` verb takes --json."""
+    """Add one verb, with the option --json if `json` is set."""
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.set_defaults(run=run)
-    if listing:
+    if json:
         parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 

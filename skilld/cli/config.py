@@ -26,8 +26,8 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "config", show, "show or change the settings")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
-    common.verb(actions, "show", show, "list every setting with its value and meaning", listing=True)
-    one = common.verb(actions, "get", get, "print the value of a setting", listing=True)
+    common.verb(actions, "show", show, "list every setting with its value and meaning", json=True)
+    one = common.verb(actions, "get", get, "print the value of a setting", json=True)
     one.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     common.verb(actions, "path", path, "print the path of the settings file")
     change = common.verb(actions, "set", set_, "change a setting")

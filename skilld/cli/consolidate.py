@@ -35,7 +35,7 @@ class MergeOffer:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     about = "find skills for the same task and propose merging them"
-    parser = common.verb(verbs, "consolidate", run, about, listing=True)
+    parser = common.verb(verbs, "consolidate", run, about, json=True)
     parser.add_argument(
         "--project",
         metavar="FOLDER",

@@ -27,7 +27,7 @@ _SOURCE_NOTES = {
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "context", run, "show what each agent loads here: instructions, rules, skills", listing=True
+        verbs, "context", run, "show what each agent loads here: instructions, rules, skills", json=True
     )
     parser.add_argument(
         "--agent", metavar="AGENT", help="only this agent (default: every agent installed or used here)"

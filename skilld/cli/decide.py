@@ -32,7 +32,7 @@ _USUAL_STATES = {
 
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
-    parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out", listing=True)
+    parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out", json=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
     _add_part(parser, "accept")
@@ -40,15 +40,15 @@ def add(verbs: common.Verbs) -> None:
     about = "apply it to this file instead, such as your own ~/.claude/CLAUDE.md"
     parser.add_argument("--to", metavar="PATH", type=Path, help=about)
     about = "discard proposals; each returns only if you say it again later"
-    parser = common.verb(verbs, "reject", reject, about, listing=True)
+    parser = common.verb(verbs, "reject", reject, about, json=True)
     parser.description = f"Discard proposals. Each is {common.REPROPOSAL_CONDITION}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     _add_part(parser, "reject")
     parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")
     about = "bring back rejected or dropped proposals"
-    parser = common.verb(verbs, "restore", restore, about, listing=True)
+    parser = common.verb(verbs, "restore", restore, about, json=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit", listing=True)
+    parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit", json=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
 
 

@@ -24,7 +24,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "doctor", run, "diagnose problems and explain why nothing was proposed", listing=True)
+    parser = common.verb(verbs, "doctor", run, "diagnose problems and explain why nothing was proposed", json=True)
     parser.add_argument("--ask", action="store_true", help="also send the model one test question (about 1,000 tokens)")
 
 

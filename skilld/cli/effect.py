@@ -47,9 +47,7 @@ _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "effect", run, "show which rules were followed and which you had to repeat", listing=True
-    )
+    parser = common.verb(verbs, "effect", run, "show which rules were followed and which you had to repeat", json=True)
     parser.description = f"{parser.description} {_SAMPLE_NOTE}"
     which = "only the rules in this skill or file, or the rule with this ID"
     parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)

@@ -15,7 +15,7 @@ from skilld.text import pluralize
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "inspect", run, "show how skilld reads a transcript", listing=True)
+    parser = common.verb(verbs, "inspect", run, "show how skilld reads a transcript", json=True)
     parser.add_argument("file", metavar="FILE", type=Path, help="a transcript")
     parser.add_argument("--agent", metavar="AGENT", help="the agent that wrote the transcript, if skilld cannot tell")
     parser.add_argument("--explain", action="store_true", help="show how skilld classified each record, and why")

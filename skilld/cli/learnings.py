@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "learnings", run, "list learnings that are not in a file yet, or propose one", listing=True
+        verbs, "learnings", run, "list learnings that are not in a file yet, or propose one", json=True
     )
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn a learning into a proposal")
     parser.add_argument("id", nargs="?", metavar="ID", help="ID of the learning to propose; a prefix is enough")

@@ -27,7 +27,7 @@ _MAIN_FIELDS = ("timestamp", "level", "event")  # in this order, before the othe
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "logs", run, "show the daemon's log: IDs, counts and times, never your words", listing=True
+        verbs, "logs", run, "show the daemon's log: IDs, counts and times, never your words", json=True
     )
     parser.add_argument("-f", "--follow", action="store_true", help="keep printing new entries")
     parser.add_argument(

@@ -45,7 +45,7 @@ def add(verbs: common.Verbs) -> None:
     entering.add_argument("--name", metavar="NAME", default="", help="a name for this machine (default: a random one)")
     entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     common.verb(actions, "leave", leave, "delete this machine's data from the remote")
-    common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", listing=True)
+    common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", json=True)
     syncing = common.verb(actions, "sync", sync, "fetch your other machines' decisions and push this machine's")
     syncing.add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 

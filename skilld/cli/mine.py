@@ -47,7 +47,7 @@ class _KindChoices(tuple[str, ...]):
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "mine", run, "propose skills, new or changed, from your past sessions", listing=True)
+    parser = common.verb(verbs, "mine", run, "propose skills, new or changed, from your past sessions", json=True)
     parser.add_argument(
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
     )

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(
-        verbs, "recommend", run, "list the skills that fit a task, and what you have said about it", listing=True
+        verbs, "recommend", run, "list the skills that fit a task, and what you have said about it", json=True
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
     parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one model call)")
     common.add_project_option(parser)
     parser = common.verb(
-        verbs, "suggest", run_suggest, "print a short summary of this project's skills for a new session", listing=True
+        verbs, "suggest", run_suggest, "print a short summary of this project's skills for a new session", json=True
     )
     common.add_project_option(parser)
     parser.add_argument(

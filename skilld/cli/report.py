@@ -24,7 +24,7 @@ _MIN_WIDTH, _MAX_WIDTH = 40, 98  # columns
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "report", run, "show what you taught in the last year, and whether it helped", listing=True
+        verbs, "report", run, "show what you taught in the last year, and whether it helped", json=True
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
     # `arguments.words` is the command as it was typed.

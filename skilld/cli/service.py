@@ -38,7 +38,7 @@ def add(verbs: common.Verbs) -> None:
     common.verb(actions, "uninstall", uninstall, "stop the service and remove its files")
     common.verb(actions, "start", start, "start the service")
     common.verb(actions, "stop", stop, "stop the service until you start it or log in again")
-    common.verb(actions, "status", status, "show whether the service is installed and running", listing=True)
+    common.verb(actions, "status", status, "show whether the service is installed and running", json=True)
 
 
 def service_manager() -> ServiceManager:

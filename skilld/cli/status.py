@@ -24,16 +24,14 @@ _WEEK_SECONDS = 7 * 86400.0
 
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
-    parser = common.verb(
-        verbs, "status", run, "show the daemon, judge, agents, proposals and today's cost", listing=True
-    )
+    parser = common.verb(verbs, "status", run, "show the daemon, judge, agents, proposals and today's cost", json=True)
     parser.add_argument(
         "--check",
         action="store_true",
         help="for scripts: list only what needs your attention; "
         "exit 4 if no daemon is running, 1 if anything needs your attention, otherwise 0",
     )
-    common.verb(verbs, "cost", run_cost, "show model calls, tokens and dollars per day, and the budget", listing=True)
+    common.verb(verbs, "cost", run_cost, "show model calls, tokens and dollars per day, and the budget", json=True)
 
 
 def run(arguments: argparse.Namespace) -> int:

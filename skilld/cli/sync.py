@@ -66,7 +66,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     about = "write a list of this project's skills to AGENTS.md or CLAUDE.md"
     for name, run, text in (("sync", sync, about), ("unsync", unsync, "remove the list of skills that sync wrote")):
-        parser = common.verb(verbs, name, run, text, listing=True)
+        parser = common.verb(verbs, name, run, text, json=True)
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument(
             "--agent",

@@ -43,11 +43,11 @@ def add(verbs: common.Verbs) -> None:
     made = {
         "join": common.verb(actions, "join", join, "preview what you would share, then share it with your team"),
         "leave": common.verb(actions, "leave", leave, "leave, and delete your shared rules from the remote"),
-        "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", listing=True),
+        "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", json=True),
         "sync": common.verb(actions, "sync", sync, "fetch what your teammates share and push what you share"),
     }
     made["pr"] = common.verb(
-        actions, "pr", _pull_request, "open or update the pull request with the team's rules", listing=True
+        actions, "pr", _pull_request, "open or update the pull request with the team's rules", json=True
     )
     made["pr"].add_argument(
         "rules", metavar="RULE", nargs="*", help="also propose these rules, even if only one person said them"

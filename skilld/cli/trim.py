@@ -45,7 +45,7 @@ class FileCuts:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     about = "propose cuts to your instruction files and skills"
-    parser = common.verb(verbs, "trim", run, about, listing=True)
+    parser = common.verb(verbs, "trim", run, about, json=True)
     parser.add_argument("path", metavar="PATH", nargs="?", help="only this file, skill or folder")
     common.add_project_option(parser)
     asks = "also ask the model which lines repeat others, and which could be shorter"

@@ -28,7 +28,7 @@ _Line = tuple[Path, int, str]
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "why", run, "trace a line of a file back to your words", listing=True)
+    parser = common.verb(verbs, "why", run, "trace a line of a file back to your words", json=True)
     parser.add_argument(
         "place",
         metavar="FILE[:LINE]|TEXT",

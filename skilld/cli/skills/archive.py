@@ -54,7 +54,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser = common.verb(
-        verbs, "restore", restore, "bring back an archived skill, or list the archived ones", listing=True
+        verbs, "restore", restore, "bring back an archived skill, or list the archived ones", json=True
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="the archived skill to bring back")
 

@@ -35,7 +35,7 @@ _MODEL_NEEDED = "a model is needed to write the answers; to choose one: skilld s
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "test a skill with and without an edit, on cases built from your corrections"
-    parser = common.verb(verbs, "eval", run, text, listing=True)
+    parser = common.verb(verbs, "eval", run, text, json=True)
     parser.epilog = "exit code 1: the edit did worse, or the run was not completed"
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     edit = parser.add_mutually_exclusive_group()

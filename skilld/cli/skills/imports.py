@@ -34,7 +34,7 @@ class _ImportResult:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "propose skills from YAML, a SKILL.md, a folder or a git repository"
-    parser = common.verb(verbs, "import", run, text, listing=True)
+    parser = common.verb(verbs, "import", run, text, json=True)
     parser.add_argument("source", metavar="SOURCE", help="a file, a folder, or the path or URL of a repository")
     parser.add_argument(
         "--only", metavar="NAME", action="append", default=[], help="import only this skill; repeatable"

@@ -24,7 +24,7 @@ _SORTS = ("group", "recency", "uses", "relevance")
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "list", run, "list your skills with their source, uses and corrections", listing=True)
+    parser = common.verb(verbs, "list", run, "list your skills with their source, uses and corrections", json=True)
     parser.add_argument("--type", metavar="KIND", dest="kind", help="only this kind: workflow, prompt-template, ...")
     parser.add_argument(
         "--tag", metavar="TAG", action="append", default=[], help="only skills with this tag; repeatable"
@@ -113,7 +113,7 @@ def add_profile(verbs: common.Verbs) -> None:
         "profile",
         run_profile,
         "show how much you have taught your agents, and what skilld is most confident of",
-        listing=True,
+        json=True,
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in the project at FOLDER")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "show", run, "show a skill: its details, what you said about it, and its text", listing=True
+        verbs, "show", run, "show a skill: its details, what you said about it, and its text", json=True
     )
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
 
@@ -105,7 +105,7 @@ def _proposal_json(proposal: Proposal) -> dict[str, Any]:
 
 def add_history(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "history", history, "list the commits that changed a skill", listing=True)
+    parser = common.verb(verbs, "history", history, "list the commits that changed a skill", json=True)
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
     parser.add_argument(
         "--limit", metavar="N", type=common.parse_count, default=50, help="show at most N commits (default: 50)"

@@ -31,7 +31,7 @@ _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "check whether a skill covers what you said in a session (exit code 0: it covers everything skilld noticed)"
-    parser = common.verb(verbs, "test", run, text, listing=True)
+    parser = common.verb(verbs, "test", run, text, json=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser.add_argument("--session", metavar="ID", required=True, help="the agent's ID for a past session")
 
