@@ -50,6 +50,17 @@ class KeyBar(Footer):
 
     def __init__(self) -> None:
         super().__init__(compact=True)
+        self._drawn: object = None
+
+    async def recompose(self) -> None:
+        """Draw the keys anew only where they differ: Textual asks for it at every change of focus and of the screen."""
+        if not self.is_attached:
+            return
+        shown = [one[1:] for one in self.screen.active_bindings.values() if one.binding.show]
+        drawn = self._bindings_ready, self.app.size.width, shown
+        if drawn != self._drawn:
+            self._drawn = drawn
+            await super().recompose()
 
     def compose(self) -> ComposeResult:
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
