@@ -104,9 +104,8 @@ def play(*, keep: bool) -> int:
         console.line("The daemon is running offline. Someone is working in Claude Code with the release-notes skill:\n")
         _type_session(root, project, "session.json")
         console.line()
-        _show_proposal(environment, set(), keep=keep)
+        known = _show_proposal(environment, set(), keep=keep)
         console.line("\nIn a second repository, with no skill in use, Claude Code loads CLAUDE.md:\n")
-        known = {one["id"] for one in _run_skilld(environment, "proposals", "--json") or []}
         _type_session(root, plain, "plain.json")
         console.line()
         _show_proposal(environment, known, keep=keep)
@@ -150,8 +149,11 @@ def _stop_daemon(daemon: subprocess.Popen[str]) -> None:
         daemon.communicate(timeout=_MAX_WAIT_SECONDS)
 
 
-def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, keep: bool) -> None:
-    """Wait for a proposal that is not `known` yet and show it; with `keep` also the commands that decide on it."""
+def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, keep: bool) -> set[str]:
+    """Wait for a proposal that is not `known` yet and show it; with `keep` also the commands that decide on it.
+
+    Returns the ids of what is new.
+    """
 
     def new() -> list[dict[str, Any]]:
         return [one for one in _run_skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
@@ -161,6 +163,7 @@ def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, ke
     sys.stdout.flush()
     more = () if keep else ("--without-commands",)  # their folder will be removed
     subprocess.run(_command("show", found[0]["id"], *more), env=_coloured_environment(environment), check=True)
+    return {one["id"] for one in found}
 
 
 def _show_commands() -> None:
