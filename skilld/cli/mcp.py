@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _config(agent: str) -> int:
-    from skilld.mcp.server import AGENTS_WITH_SKILLS
+    from skilld.mcp import AGENTS_WITH_SKILLS
 
     if agent in AGENTS_WITH_SKILLS:
         raise RefusedError(

@@ -18,6 +18,7 @@ from mcp.shared.message import SessionMessage
 
 from skilld import __version__
 from skilld.errors import SkilldError
+from skilld.mcp import agent_with_skills
 from skilld.skills import Skill
 from skilld.skills.draft import input_schema
 from skilld.skills.write import body_of, fill_holes
@@ -140,24 +141,6 @@ def _fill(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) ->
     return fill_holes(
         text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
     )
-
-
-# Agents that load skills themselves would see each one twice. Either of two signs is enough, as an agent may hide one:
-# (agent, variables that it sets for its child processes, prefixes of its name as an MCP client).
-_CLIENTS_WITH_SKILLS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("claude-code", ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"), ("claude-code", "claude code")),
-    ("codex", ("CODEX_CI", "CODEX_SANDBOX", "CODEX_THREAD_ID", "CODEX_MANAGED_BY_NPM"), ("codex",)),
-)
-AGENTS_WITH_SKILLS = frozenset(agent for agent, _, _ in _CLIENTS_WITH_SKILLS)
-
-
-def agent_with_skills(environment: Mapping[str, str], client: str = "") -> str:
-    """Return the agent that loads skills itself, if it runs this server; otherwise empty. `client` is its MCP name."""
-    name = client.strip().lower()
-    for agent, variables, names in _CLIENTS_WITH_SKILLS:
-        if any(environment.get(variable) for variable in variables) or name.startswith(names):
-            return agent
-    return ""
 
 
 Context = ServerRequestContext[Any]

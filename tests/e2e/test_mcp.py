@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skilld.mcp import agent_with_skills
 from support.program import Program
 
 if TYPE_CHECKING:  # each process of a run imports this file, and one runs it
@@ -141,8 +142,6 @@ def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder:
     ],
 )
 def test_an_agent_with_skills_of_its_own_is_known(variable: str, client: str, agent: str) -> None:
-    from skilld.mcp.server import agent_with_skills
-
     assert agent_with_skills({variable: "1"}, client) == agent
 
 
