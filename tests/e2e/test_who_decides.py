@@ -7,14 +7,17 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from conftest import furnish
 from skilld.store import Store
 from support import agent_disguises
 from support.command_origins import CAN_ENTER, ORIGINS
+from support.home_copies import Original
 from support.lessons import LINES, TICKETS, Lessons
 from support.live_project import Project
 from support.person import a_program_called, at_a_terminal
@@ -29,10 +32,28 @@ AGENT = "import subprocess, sys; subprocess.run(['bash', '-c', sys.argv[1]], sta
 TRANSCRIPTS = ".claude/projects/*/*.jsonl"
 
 
+class Taught:
+    """A person's home and project with one open proposal."""
+
+    def __init__(self, folder: Path) -> None:
+        home = folder / "home"
+        home.mkdir()
+        furnish(home)
+        self.project = Project(folder / "project", home, ".claude/skills")
+        self.program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+        (proposal,) = Lessons(home, self.project, self.program).teach(TICKETS)
+        self.id = str(proposal["id"])
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Original[Taught]:
+    return Original(tmp_path_factory.mktemp("decides"), Taught)
+
+
 @pytest.fixture
-def taught(home: Path, project: Project, program: Program) -> str:
-    (proposal,) = Lessons(home, project, program).teach(TICKETS)
-    return str(proposal["id"])
+def taught(original: Original[Taught]) -> Iterator[Taught]:
+    with original.fresh() as taught:
+        yield taught
 
 
 def by_nobody(program: Program, *words: str) -> tuple[int, str]:
@@ -66,10 +87,11 @@ def commands(home: Path, project: Project, proposal: str) -> dict[str, str]:
 
 
 @pytest.mark.skipif(shutil.which("script") is None, reason="no script(1) on this machine")
-def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(program: Program, project: Project, taught: str) -> None:
+def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(taught: Taught) -> None:
+    program, project = taught.program, taught.project
     before, folder = project.fingerprint(), program.home / "tries"
     folder.mkdir()
-    given = commands(program.home, project, taught)
+    given = commands(program.home, project, taught.id)
     tries = agent_disguises.each_in_some(given)  # tests/live tries all of them, in a real client
     all_of_them = agent_disguises.script(folder, " ".join(SKILLD), given, program.environment, tries)
     # A terminal is above the agent, as a person's is; no variable tells of it.
@@ -81,7 +103,7 @@ def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(program: Program, project:
     tried = agent_disguises.attempts(folder, tries)
     assert {one: found for one, found in tried.items() if found.code != agent_disguises.REFUSED} == {}
     assert "(process" in tried["none", "accept"].said
-    assert f"skilld accept {taught}" in tried["none", "accept"].said
+    assert f"skilld accept {taught.id}" in tried["none", "accept"].said
     assert project.fingerprint() == before
     assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["open"]
     assert program.json("status")["paused"] is False
@@ -89,34 +111,37 @@ def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(program: Program, project:
 
 
 @pytest.mark.parametrize("place", ORIGINS)
-def test_a_person_decides_in_every_honest_place(program: Program, taught: str, place: str) -> None:
+def test_a_person_decides_in_every_honest_place(taught: Taught, place: str) -> None:
+    program = taught.program
     if place == "tmux" and shutil.which("tmux") is None:
         pytest.skip("no tmux on this machine")
     if place == "a container shell" and not CAN_ENTER:
         pytest.skip("a process namespace takes root, unshare and nsenter")
-    assert ORIGINS[place]([*SKILLD, "accept", taught], program.home, program.environment) == 0
+    assert ORIGINS[place]([*SKILLD, "accept", taught.id], program.home, program.environment) == 0
     assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["accepted"]
 
 
-def test_s3_the_setting_counts_in_its_file_alone(program: Program, project: Project, taught: str) -> None:
+def test_s3_the_setting_counts_in_its_file_alone(taught: Taught) -> None:
+    program, project = taught.program, taught.project
     agent = Program(program.home, {"CLAUDECODE": "1", "SKILLD_ACCEPT__BY_AGENTS": "true"})
-    done = agent.run("accept", taught)
+    done = agent.run("accept", taught.id)
     assert done.returncode == 5
     assert "CLAUDECODE is set, so a coding agent is running this command" in done.stderr
     assert program.run("config", "set", "accept.by_agents", "true").returncode == 0
     for words in (("config", "unset", "accept.by_agents"), ("pause",), ("uninstall", "--yes")):
         assert agent.run(*words).returncode == 5, words
-    assert agent.run("accept", taught).returncode == 0
+    assert agent.run("accept", taught.id).returncode == 0
     assert LINES[TICKETS] in project.skill_path.read_text()
 
 
-def test_where_nobody_is_only_what_reads_is_done(program: Program, taught: str) -> None:
-    assert by_nobody(program, "show", taught)[0] == 0
+def test_where_nobody_is_only_what_reads_is_done(taught: Taught) -> None:
+    program = taught.program
+    assert by_nobody(program, "show", taught.id)[0] == 0
     for words in (("mine", "--dry-run"), ("mine",), ("run", "--once")):
         assert by_nobody(program, *words)[0] == 0
-    code, said = by_nobody(program, "reject", taught)
+    code, said = by_nobody(program, "reject", taught.id)
     assert code == 5
-    assert f"Run it in a terminal: skilld reject {taught}" in said
+    assert f"Run it in a terminal: skilld reject {taught.id}" in said
 
 
 def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: Project, home: Path) -> None:
@@ -144,9 +169,10 @@ def test_s4_a_variable_names_no_agents_folder_for_somebody_else(home: Path, proj
     assert Program(home).json("proposals") == []
 
 
-def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, program: Program, taught: str) -> None:
+def test_s3_what_plain_git_decides_beside_an_agent_is_marked(taught: Taught) -> None:
+    program, project = taught.program, taught.project
     (proposal,) = program.json("proposals")
-    assert proposal["id"] == taught
+    assert proposal["id"] == taught.id
     project.git("cherry-pick", proposal["commit"])
     (found,) = program.json("proposals", "--state", "all")
     assert (found["state"], found["decided_by"]) == ("accepted", "git, maybe claude-code")
@@ -159,9 +185,8 @@ def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, p
     assert "by you or an agent" not in program.run("show", proposal["id"]).stdout
 
 
-def test_what_plain_git_decides_once_the_agent_has_left_is_the_persons(
-    project: Project, program: Program, taught: str
-) -> None:
+def test_what_plain_git_decides_once_the_agent_has_left_is_the_persons(taught: Taught) -> None:
+    program, project = taught.program, taught.project
     with closing(Store.open(program.home / ".local/state/skilld/skilld.db")) as store:
         for path in program.home.glob(TRANSCRIPTS):
             store.transcripts.end_session("claude-code", path.stem)
@@ -169,7 +194,7 @@ def test_what_plain_git_decides_once_the_agent_has_left_is_the_persons(
     (proposal,) = program.json("proposals")
     project.git("cherry-pick", proposal["commit"])
     (found,) = program.json("proposals", "--state", "all")
-    assert (found["id"], found["state"], found["decided_by"]) == (taught, "accepted", "git")
+    assert (found["id"], found["state"], found["decided_by"]) == (taught.id, "accepted", "git")
 
 
 def _newest(program: Program) -> float:

@@ -58,9 +58,8 @@ def each_in_all(commands: Mapping[str, str]) -> Tries:
 
 
 def each_in_some(commands: Mapping[str, str]) -> Tries:
-    """Try every command without a disguise, and in each disguise one of them in turn."""
-    turns = itertools.cycle(commands)
-    return {one: tuple(commands) if one == "none" else (next(turns),) for one in possible()}
+    """Try the commands in turn, one in each disguise: there are more disguises than commands."""
+    return {one: (command,) for one, command in zip(possible(), itertools.cycle(commands), strict=False)}
 
 
 def script(
