@@ -7,8 +7,8 @@ import os
 import random
 import re
 import signal
-import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -197,23 +197,17 @@ def test_a_kill_in_the_middle_loses_nothing(person: Person) -> None:
         return Reply(reply, delay=0.2)
 
     with StubModel(decide) as model:
-        program = Program(person.home, stub(model) | UNLIMITED)
-        command = [*program.typed_in, sys.executable, "-m", "skilld", *EVAL, "--without", person.accepted]
-        running = subprocess.Popen(
-            [*command, "--yes", "--runs", "6"],
-            cwd=person.home,
-            env=program.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        program = person.asking(model)
+        command = (*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
+        running = threading.Thread(target=program.run, args=command)
+        running.start()
         model.wait_for_requests(7)
         for pid, words in processes_of(person.home).items():
             if b"\0-m\0skilld\0skills" in words:  # the verb, and the terminal that it is typed in
                 os.kill(pid, signal.SIGKILL)
-        running.wait(LIMIT)
+        running.join(LIMIT)
         wait_for("its worker to end", lambda: not workers_of(person.home))
-        done = person.asking(model).run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
+        done = program.run(*command)
         assert "6 of 6 with the edit, 0 of 6 without; better" in done.stdout
         assert len(model.bodies) <= 18 + 1, "but for the one that was on its way"
 
