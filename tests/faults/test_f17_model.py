@@ -84,6 +84,7 @@ def test_f17_costs_beyond_all_numbers_are_booked_and_stop_the_day(home: Path, pr
     assert program.json("status")["spend_today"]["tokens"] == 10**9
 
 
+@pytest.mark.slow  # in a process whose clock is set, where nothing else needs litellm
 def test_f18_a_stored_answer_is_staged_without_a_second_question(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         program = asking(home, model)
