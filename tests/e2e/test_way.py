@@ -17,7 +17,7 @@ _NAMES = re.compile(r"`([^`]+)`")
 # Python runs this at the start of every process of the run, the worker too: it notes which functions are called, at
 # once, since a worker is killed when it is done.
 _TRACER = """\
-import os, sys, threading
+import os, re._compiler, sys, threading
 
 _root = {root!r}
 _out = os.open(f"{out}/{{os.getpid()}}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -30,6 +30,14 @@ def _note(frame, event, argument):
         if code.co_flags & 2 and code.co_filename.startswith(_root):  # 2: a function, not the body of a class
             os.write(_out, f"{{code.co_filename[len(_root):]}} {{code.co_qualname}}\\n".encode())
 
+def _untraced(*given, _compile=re._compiler.compile):  # most of all calls
+    sys.settrace(None)
+    try:
+        return _compile(*given)
+    finally:
+        sys.settrace(_note)
+
+re._compiler.compile = _untraced
 sys.settrace(_note)
 threading.settrace(_note)
 """
