@@ -204,12 +204,7 @@ _TEXT = {"type": "string"}
 
 
 def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": dict(fields), "required": list(fields), "additionalProperties": False}
 
 
 def array_schema(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,6 +240,5 @@ MATTERS = _schema("matters", _object({"rule": {"type": "integer"}}))
 FITS = _schema("fits", _object({"skill": {"type": "integer"}}))
 SPARE = _schema("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}, "text": _TEXT}))
 OPERATIONS = _schema(
-    "operations",
-    _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT}),
+    "operations", _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT})
 )

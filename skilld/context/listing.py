@@ -116,13 +116,11 @@ def _listed_file(found: Resolution, path: str, there: FileText, told: str, rules
 
 def _skill_files(found: Resolution, folder: str, *, nested: bool) -> Iterator[str]:
     if nested:
-        yield from (
-            path for path in files_below(found.where.files, folder, SKILL_FILE, 8) if basename(path) == SKILL_FILE
-        )
+        yield from (one for one in files_below(found.where.files, folder, SKILL_FILE, 8) if basename(one) == SKILL_FILE)
         return
     for name, is_folder in found.where.files.names(folder).items():
-        if is_folder and found.where.files.read(path := join(folder, name, SKILL_FILE)):
-            yield path
+        if is_folder and found.where.files.read(one := join(folder, name, SKILL_FILE)):
+            yield one
 
 
 def _listed_description(text: str, rules: Listing) -> tuple[str | None, str]:

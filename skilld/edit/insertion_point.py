@@ -128,13 +128,11 @@ def _open_sections(body: Sequence[Line]) -> list[Section]:
     """Return the sections that are not empty; for a generated file only their lines in the part left to people."""
     free = manual_lines(body)
     if free is None:
-        return [
-            part for part in sections(body) if part.title or any(line.key for line in body[part.start : part.own_end])
-        ]
+        return [one for one in sections(body) if one.title or any(line.key for line in body[one.start : one.own_end])]
     around = Section("", 0, free.start, free.stop, free.stop)
-    own = [part for part in sections(body) if part.start in free]
-    first = replace(around, own_end=min((part.start for part in own), default=free.stop))
-    own = [replace(part, own_end=min(part.own_end, free.stop), end=min(part.end, free.stop)) for part in own]
+    own = [one for one in sections(body) if one.start in free]
+    first = replace(around, own_end=min((one.start for one in own), default=free.stop))
+    own = [replace(one, own_end=min(one.own_end, free.stop), end=min(one.end, free.stop)) for one in own]
     says_something = any(line.key for line in body[first.start : first.own_end])
     return [first, *own] if says_something or not own else own
 

@@ -167,10 +167,7 @@ def _add_repeats(session: PastSession, repeats: Sequence[Repeat]) -> PastSession
     said = [Correction(one.turn, session.at, one.quote) for one in repeats if (one.turn, one.quote) not in known]
     loaded = dict.fromkeys((*session.loaded, *(one.path for one in repeats)))
     return replace(
-        session,
-        said=(*session.said, *dict.fromkeys(said)),
-        repeats=(*session.repeats, *repeats),
-        loaded=tuple(loaded),
+        session, said=(*session.said, *dict.fromkeys(said)), repeats=(*session.repeats, *repeats), loaded=tuple(loaded)
     )
 
 

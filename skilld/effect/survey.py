@@ -34,18 +34,7 @@ from skilld.pipeline.documents import is_own_file, session_opt_out
 from skilld.protocol import SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.skills import find
 from skilld.text import Redact
-from skilld.types import (
-    Event,
-    Outcome,
-    RawLine,
-    Reply,
-    SkillRef,
-    SkillUse,
-    ToolCall,
-    ToolOutcome,
-    ToolResult,
-    Turn,
-)
+from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
 from skilld.words import content_stems
 
 _MAX_SECONDS, _MAX_SESSIONS = 0.5, 20  # of a job of several: a batch may be waiting, and the result is one line

@@ -70,14 +70,7 @@ def _figures(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     precision = share(hits, found)
     recall = share(hits, durable)
     f1 = None if precision is None or recall is None else share(2 * hits, found + durable)
-    return {
-        "precision": precision,
-        "recall": recall,
-        "f1": f1,
-        "durable": durable,
-        "found": found,
-        "true": hits,
-    }
+    return {"precision": precision, "recall": recall, "f1": f1, "durable": durable, "found": found, "true": hits}
 
 
 def _at_least(judged: Sequence[JudgedTurn], floor: float) -> list[JudgedTurn]:

@@ -159,9 +159,7 @@ def list_roots(folder: Path) -> dict[Path, Path]:
     """Return the skills roots that have a repository: root -> git directory."""
     found = sorted(path for path in folder.iterdir() if (path / "HEAD").is_file()) if folder.is_dir() else []
     trees = {git_dir: _work_tree(git_dir) for git_dir in found}
-    return {
-        root: git_dir for git_dir, root in trees.items() if root is not None and git_dir_of(root, folder) == git_dir
-    }
+    return {top: git_dir for git_dir, top in trees.items() if top is not None and git_dir_of(top, folder) == git_dir}
 
 
 def open_any(address: Path, folder: Path | None) -> Repo:

@@ -21,12 +21,7 @@ from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.git.state import remove_temporary_objects
 
 _RETRY_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # between tries at a held lock: 3.2 s in total
-_RACE_MESSAGES = (
-    "but expected",
-    "reference already exists",
-    "unable to resolve reference",
-    "reference is missing",
-)
+_RACE_MESSAGES = ("but expected", "reference already exists", "unable to resolve reference", "reference is missing")
 
 
 @dataclass(frozen=True, slots=True)

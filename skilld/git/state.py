@@ -23,15 +23,7 @@ from skilld.git.staging_branch import STAGING_REF
 _ABSENT_ERRORS = (FileNotFoundError, NotADirectoryError)
 _GIT_FILES = ("HEAD", "config")
 _GIT_FOLDERS = ("objects", "refs")
-_RETRY_ERRORS = (
-    errno.EACCES,
-    errno.EPERM,
-    errno.EIO,
-    errno.ESTALE,
-    errno.ETIMEDOUT,
-    errno.ENOTCONN,
-    errno.EHOSTDOWN,
-)
+_RETRY_ERRORS = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
 _MAX_PACKED_REFS_BYTES = 16 << 20
 
 

@@ -113,7 +113,7 @@ def describe_base(repo: Repo, commit: str) -> Base:
     """Return a base commit with the number of commits that merging it would add to the default branch."""
     if repo.default is None or commit in repo.default.tips:
         return _base_on_default(repo, commit)
-    ahead = int(repo.git.run("rev-list", "--count", commit, *_exclude_default(repo)))
+    ahead = int(repo.git.run("rev-list", "--count", commit, *_not_default(repo)))
     if not ahead:
         return _base_on_default(repo, commit)
     over = branches_containing(repo, commit)
@@ -133,7 +133,7 @@ def _base_on_default(repo: Repo, commit: str) -> Base:
     return Base(commit, default=repo.default.name if repo.default else None)
 
 
-def _exclude_default(repo: Repo) -> list[str]:
+def _not_default(repo: Repo) -> list[str]:
     return [f"^{tip}" for tip in repo.default.tips] if repo.default else []
 
 
@@ -154,9 +154,7 @@ def _newest_change(repo: Repo, relpaths: Sequence[str]) -> Base | None:
             return None
         if not tips or repo.head in tips:
             return _base_on_default(repo, found)
-        own = (
-            repo.git.run("rev-list", repo.head, *_exclude_default(repo), seconds=BASE_TIMEOUT_SECONDS).decode().split()
-        )
+        own = repo.git.run("rev-list", repo.head, *_not_default(repo), seconds=BASE_TIMEOUT_SECONDS).decode().split()
     except GitTimeoutError:
         return None
     return describe_base(repo, found) if found in own else _base_on_default(repo, found)

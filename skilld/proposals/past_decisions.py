@@ -67,9 +67,7 @@ def find_refused_sentence(sentence: str, decided: Sequence[PastDecision]) -> Pas
 def was_declined(proposal: Proposal, decided: Sequence[PastDecision]) -> bool:
     """Whether everything a proposal would write was rejected or reverted in another one for the same skill."""
     texts = {operation.text for operation in proposal.operations if operation.text}
-    return bool(texts) and any(
-        decision.path == proposal.path and texts <= set(decision.changes) for decision in decided
-    )
+    return bool(texts) and any(one.path == proposal.path and texts <= set(one.changes) for one in decided)
 
 
 def match_open_proposal(update: Update, path: str, open_proposals: Sequence[Proposal]) -> tuple[Proposal | None, str]:

@@ -112,7 +112,7 @@ _MIN_CHANGES, _UPPER_SHARE = 4, (0.25, 0.8)  # of a run of letters: camel case h
 _MIN_JUDGED, _LONG_VALUE = (
     8,
     14,
-)  # characters from which a whole value can be judged, and from which its share is steady
+)  # characters from which a value can be judged, and from which its share is steady
 _SHARE_SHORT, _SHARE_LONG = 0.3, 0.25
 
 
@@ -161,7 +161,7 @@ _TEMPLATE = re.compile(
     | < [a-z_|][^<>]* >                                      # <your token>, <|pad|>
     | \{ \s? [a-z_$] | \[ [a-z_ ]+ \]                        # {token}, [TOKEN]
     | (?:op|vault|secret|ref|env|arn|file|https?):           # a reference to where the secret is kept
-    """,
+    """
 )
 _ELLIPSIS = re.compile(r"\.{3}|…|\*{3}|•{3}|_{4}|-{6}|(?i:x{4})|(?i:\bredacted\b)")
 # A pattern for secrets is not a secret: [A-Za-z0-9]{36}, \\w+
@@ -206,7 +206,7 @@ _EXPRESSION = re.compile(
     [&*!?@]?+ [A-Za-z_$][\w$]*+
     (?: (?:\.|::|->|\?\.) [\w$]++ | \( [^()]*+ \)? | \[ [^\[\]]*+ \]? | < [\w,.\ ]*+ > )*+
     [?!;,)\]}`'"]*+
-    """,
+    """
 )
 _ACCESS = re.compile(r"[.(\[<]|::|->")
 

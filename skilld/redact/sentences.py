@@ -142,18 +142,16 @@ def _value_after_sign(text: str, at: int, name: Name) -> Finding | None:
     whole = _WHOLE_WORD.match(text, at)
     if whole is None:
         return None
-    token = _strip_word(whole.start(), whole[0])
-    has_user = _has_user(text, name, token.end)
-    if has_user and (pair := _PAIR.fullmatch(token.text)):
-        token = _Token(token.start + pair.start(1), token.end, pair[1])
+    word = _strip_word(whole.start(), whole[0])
+    has_user = _has_user(text, name, word.end)
+    if has_user and (pair := _PAIR.fullmatch(word.text)):
+        word = _Token(word.start + pair.start(1), word.end, pair[1])
     if name.role is Role.CODE:
-        return _word_finding(token) if _CODE.fullmatch(token.text) else None
-    if token.text.isdigit():
-        return _word_finding(token) if len(token.text) >= 6 else None  # noqa: PLR2004 - as for a name in code
-    if judge_word(token.text) or (
-        has_user and is_plain_password(token.text) and passwords.ends_clause(text, token.end)
-    ):
-        return _word_finding(token)
+        return _word_finding(word) if _CODE.fullmatch(word.text) else None
+    if word.text.isdigit():
+        return _word_finding(word) if len(word.text) >= 6 else None  # noqa: PLR2004 - as for a name in code
+    if judge_word(word.text) or (has_user and is_plain_password(word.text) and passwords.ends_clause(text, word.end)):
+        return _word_finding(word)
     return None
 
 

@@ -214,16 +214,7 @@ def _write_error(path: Path, error: OSError) -> StoreError:
 # still write to the file.
 
 _PLACE_KEY = "journal"  # the key in `meta`
-_TRANSIENT = (
-    _PLACE_KEY,
-    "rebuilding",
-    DAEMON,
-    ACTIVE_SETTINGS,
-    LAST_ERROR,
-    STALL_REPORTED,
-    NOTICE_ERROR,
-    SYNCED_AT,
-)
+_TRANSIENT = (_PLACE_KEY, "rebuilding", DAEMON, ACTIVE_SETTINGS, LAST_ERROR, STALL_REPORTED, NOTICE_ERROR, SYNCED_AT)
 _MAX_BATCH_DAYS = 7  # done batches and their turns that are older are only in the copies
 _ROW_ERRORS = (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError)
 

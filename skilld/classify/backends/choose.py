@@ -28,10 +28,7 @@ PROVIDERS = {
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
 }
 # The variables in which litellm looks for a provider's address, in order; for others only `PROVIDER_API_BASE` (1.106).
-_URLS = {
-    "ANTHROPIC": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
-    "OPENAI": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-}
+_URLS = {"ANTHROPIC": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"), "OPENAI": ("OPENAI_BASE_URL", "OPENAI_API_BASE")}
 EXPLICIT_ONLY = "recognizes only explicit wording; to choose a judge: skilld setup"
 _OWN_AGENTS = "each agent judges its own sessions; everything else is judged offline"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
