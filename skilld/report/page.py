@@ -162,9 +162,7 @@ def _decisions_section(report: Report) -> Markup:
     if not states:
         return _section("Decided", wording.decided(report))
     bar = tag("div", plots.strip(states, "Proposal outcomes"), class_="strip")
-    return _section(
-        "Decided", wording.decided(report), bar, _legend([(state, state, count) for state, count in states])
-    )
+    return _section("Decided", wording.decided(report), bar, _legend([(one, one, count) for one, count in states]))
 
 
 def _cost_section(report: Report) -> Markup:

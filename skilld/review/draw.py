@@ -221,13 +221,8 @@ def choice_cells(choice: SessionChoice, cost: float | None, *, chosen: bool) -> 
 
 def candidate_cells(one: CandidateResult, name: str, *, kept: bool) -> list[Content]:
     """Return the row of a candidate."""
-    what = one.candidate
-    return [
-        checkbox(kept),
-        Content(what.action),
-        Content(truncate(name, 29)),
-        Content(safe(", ".join(what.dimensions))),
-    ]
+    new = one.candidate
+    return [checkbox(kept), Content(new.action), Content(truncate(name, 29)), Content(safe(", ".join(new.dimensions)))]
 
 
 def name_cells(keep: KeptCandidate, became: CandidateResult | None) -> list[Content]:

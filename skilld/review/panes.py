@@ -198,9 +198,7 @@ class SkillsPane(ListPane[LibraryRow]):
     def action_delete(self) -> None:
         if skill := self.chosen:
             question = f"Move {skill.path.parent} to the trash? Nothing will be committed."
-            self.app.push_screen(
-                ConfirmDialog(question, skill.name), lambda sure: self._delete(skill) if sure else None
-            )
+            self.app.push_screen(ConfirmDialog(question, skill.name), lambda yes: self._delete(skill) if yes else None)
 
     def _delete(self, skill: LibraryRow) -> None:
         try:
