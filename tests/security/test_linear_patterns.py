@@ -152,10 +152,13 @@ def steeper(pattern: AnyPattern, use: Use, pump: Pump, few: int, many: int) -> s
     told = ""
     shorter, longer = pumped(pattern, pump, few), pumped(pattern, pump, many)
     for times in (1, 2):  # a busy machine spoils one figure, not three
-        less, more = seconds(use, shorter, times), seconds(use, longer, times)
+        more = seconds(use, longer, times)
+        less = seconds(use, shorter, times) if more > FLOOR else 0.0
         if more < max(FLOOR, min(STEEP * less, most(longer))):
             return ""
         told = f"{less:.4f} s for {few} characters of {pump!r}, {more:.4f} s for {many}"
+        if more >= most(longer):  # it was ended: no busy machine does that
+            break
     return told
 
 
