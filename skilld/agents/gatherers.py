@@ -28,16 +28,16 @@ class Document:
     array: str
     head: tuple[str, ...] = ()
 
-    def __call__(self, path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
+    def __call__(self, path: PurePath, files: SessionFiles) -> Iterator[bytes]:
         """Yield the head, then the records; no records if the file is not such a document."""
         head = {}
-        for key, value in _values(beside.pieces(path.name), self.array):
+        for key, value in _values(files.pieces(path.name), self.array):
             if key in self.head:
                 head[key] = value
             if len(head) == len(self.head):
                 break
         yield json.dumps({"head": head}).encode()
-        for key, value in _values(beside.pieces(path.name), self.array):
+        for key, value in _values(files.pieces(path.name), self.array):
             if key == self.array and isinstance(value, dict):
                 yield json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -115,9 +115,9 @@ class EventFolder:
     folder: str
     prefix: str = "event-"
 
-    def __call__(self, path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
+    def __call__(self, path: PurePath, files: SessionFiles) -> Iterator[bytes]:
         """Yield the events in the order of their names."""
         del path
-        for name in beside.names(self.folder):
+        for name in files.names(self.folder):
             if name.startswith(self.prefix) and name.endswith(".json"):
-                yield (beside.read(f"{self.folder}/{name}") or b"").replace(b"\n", b" ").strip()
+                yield (files.read(f"{self.folder}/{name}") or b"").replace(b"\n", b" ").strip()

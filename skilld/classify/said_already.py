@@ -51,7 +51,7 @@ def find_line(update: Update, text: str) -> str | None:
     if update.kind is Kind.REMOVE_STEP:
         return None
     if update.kind is Kind.CHANGE_STEP:
-        return find_same_words(update.change, text, covered=1.0, whole=True)
+        return find_same_words(update.change, text, covered=1.0, in_full=True)
     return (
         find_same_words(update.change, text)
         or find_same_ban(update.change, text)
@@ -66,21 +66,21 @@ def is_same_change(one: str, other: str) -> bool:
     return alike and agree and not is_reversed_choice(one, other) and not contradicts(one, other)
 
 
-def says_already(change: str, text: str, *, covered: float = _MIN_COVERED, whole: bool = False) -> bool:
+def says_already(change: str, text: str, *, covered: float = _MIN_COVERED, in_full: bool = False) -> bool:
     """Whether a line or item of `text` says what `change` says, by the criteria of `find_same_words`."""
-    return find_same_words(change, text, covered=covered, whole=whole) is not None
+    return find_same_words(change, text, covered=covered, in_full=in_full) is not None
 
 
-def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, whole: bool = False) -> str | None:
+def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in_full: bool = False) -> str | None:
     """Return the line or item of `text` with the words, the numbers and the polarity of `change`.
 
     Dispensable verbs do not count: "no X" says "never use X". `covered` is the share of the change's words that the
     line must have, together with its heading, which alone is not enough. Words of direction ("a down migration") are
-    always required. With `whole` the line must also refuse what the change refuses: "X instead of Y".
+    always required. With `in_full` the line must also refuse what the change refuses: "X instead of Y".
     """
     if len(change) > MAX_CHANGE:
         return None
-    asked = change if whole else chosen_part(change)
+    asked = change if in_full else chosen_part(change)
     if len(_stems(asked) - PLAIN_VERBS) < _MIN_COUNT and not choices(asked):
         asked = change  # not every line about files says "one file instead of three"
     wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
@@ -94,7 +94,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, wh
             and _directions(asked) <= _directions(line)
             and numbers(asked) <= numbers(line)
             and all(one.casefold() in line.casefold() for one in _QUOTED_WORD.findall(asked))
-            and _same_polarity(asked, wanted, line, covered, whole=asked != chosen_part(change))
+            and _same_polarity(asked, wanted, line, covered, in_full=asked != chosen_part(change))
             and same_choice(asked, line)
             and not is_reversed_choice(change, line)
         ):
@@ -105,14 +105,14 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, wh
 _CLAUSE_END = re.compile(r"(?<=[.;!?])\s|[()]")
 
 
-def _same_polarity(asked: str, wanted: frozenset[str], line: str, covered: float, *, whole: bool) -> bool:
+def _same_polarity(asked: str, wanted: frozenset[str], line: str, covered: float, *, in_full: bool) -> bool:
     """Whether a line has the polarity of `asked`, judged by the clause that says all of it, if any ("pnpm. No npm.").
 
-    With `whole` the refused part of the line counts too.
+    With `in_full` the refused part of the line counts too.
     """
     told = max(_CLAUSE_END.split(line), key=lambda one: len(wanted & _stems(one)))
     told = told if len(wanted & _stems(told)) >= covered * len(wanted) else line
-    return has_negation(asked) == has_negation(told if whole else chosen_part(told))
+    return has_negation(asked) == has_negation(told if in_full else chosen_part(told))
 
 
 _NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)

@@ -217,7 +217,7 @@ def _check_polarity(
 
 def _is_only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
     """Whether only a sentence in quotation marks says it, which may be the person's rule or somebody else's words."""
-    plain = without_quotations(typed, least=_MIN_SENTENCE_WORDS)
+    plain = without_quotations(typed, min_words=_MIN_SENTENCE_WORDS)
     return plain != typed and not check_support(update.change, plain, skill.text if skill else "").ok
 
 

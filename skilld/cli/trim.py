@@ -114,7 +114,7 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
     file_cuts = []
     for one in files:
-        others = {Path(path).name: parsed_files[path] for path in one.beside if path in parsed_files}
+        others = {Path(path).name: parsed_files[path] for path in one.loaded_with if path in parsed_files}
         if one.ref.path in parsed_files:
             file_cuts.append(finder.find_in(one, parsed_files[one.ref.path], others))
     return file_cuts, model.model if model else ""

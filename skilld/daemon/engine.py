@@ -209,7 +209,7 @@ class Engine:
     def save_plan(self, batch: StoredBatch, plan: BatchResult, now: float) -> None:
         """Store a worker's plan and its cost, so that a second try need not ask a model."""
         with self.store.transaction():
-            results.record_result(self.store, batch, replace(plan, proposals=()), now, beside=plan.proposals)
+            results.record_result(self.store, batch, replace(plan, proposals=()), now, proposed_now=plan.proposals)
             self.store.batches.save_plan(batch.id, Plan(plan.proposals))
 
     def finish(self, batch: StoredBatch, ended: Result, now: float) -> list[Proposal]:

@@ -343,7 +343,7 @@ def repeat_summary(effect: Effect) -> str:
 
 def _covers(rule: Rule, other: Rule) -> bool:
     """Whether a rule says everything that another one says."""
-    return says_already(other.text, rule.text, covered=1.0, whole=True)
+    return says_already(other.text, rule.text, covered=1.0, in_full=True)
 
 
 def _loads_wherever(keep: Rule, away: Rule) -> bool:

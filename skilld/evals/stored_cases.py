@@ -43,14 +43,14 @@ class CaseFiles:
     """
 
     skill: Skill
-    beside: Path
+    in_skill: Path
     own: Path
     why_own: str | None
 
     @property
     def goes_to(self) -> Path:
         """The file that new cases go to."""
-        return self.own if self.why_own else self.beside
+        return self.own if self.why_own else self.in_skill
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,17 @@ class CaseToRun:
 
 def case_files(skill: Skill, allowed: Collection[TargetKind], *, into_repository: bool) -> CaseFiles:
     """Return the case files of a skill; `allowed` are the kinds of files that may be edited."""
-    beside = skill.path.parent / CASES_FILE
+    in_skill = skill.path.parent / CASES_FILE
     own = places().evals / hashlib.sha256(os.fsencode(skill.path)).hexdigest()[:16] / "evals.json"
-    return CaseFiles(skill, beside, own, _own_reason(skill, beside, allowed, into_repository=into_repository))
+    return CaseFiles(skill, in_skill, own, _own_reason(skill, in_skill, allowed, into_repository=into_repository))
 
 
-def _own_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool) -> str | None:
+def _own_reason(skill: Skill, in_skill: Path, allowed: Collection[TargetKind], *, into_repository: bool) -> str | None:
     if skill.source is Source.PLUGIN:
         return "the skill belongs to a plugin"
     if TargetKind.EVALS not in allowed:
         return "your `targets` setting excludes evals"
-    if why := opt_out(beside, skill.name, TargetKind.EVALS):
+    if why := opt_out(in_skill, skill.name, TargetKind.EVALS):
         return why
     try:
         remote = open_repo(skill.path.parent).remote
@@ -91,8 +91,8 @@ def load_cases(store: Store, place: CaseFiles) -> list[CaseToRun]:
     """Return the cases next to the skill, as proposed, and in skilld's own data. Raises SkilldError if damaged."""
     waiting = open_proposal(store, place)
     found: dict[tuple[str, ...], CaseToRun] = {}
-    for path in (place.beside, place.own):
-        proposal = waiting if waiting is not None and path == place.beside else None
+    for path in (place.in_skill, place.own):
+        proposal = waiting if waiting is not None and path == place.in_skill else None
         text = _proposed_text(proposal) if proposal is not None else read_text(path)
         for one in _parse(text, path) if text.strip() else ():
             found.setdefault(one.content, CaseToRun(one, str(path), proposal.id if proposal else ""))
@@ -101,7 +101,7 @@ def load_cases(store: Store, place: CaseFiles) -> list[CaseToRun]:
 
 def open_proposal(store: Store, place: CaseFiles) -> Proposal | None:
     """Return the newest open proposal for the cases of a skill."""
-    found = [one for one in store.proposals.open() if one.path == str(place.beside)]
+    found = [one for one in store.proposals.open() if one.path == str(place.in_skill)]
     return found[-1] if found else None
 
 
@@ -180,21 +180,21 @@ def _write_private(path: Path, text: str) -> None:
 
 def _draft(place: CaseFiles, new: Sequence[tuple[str, Case]]) -> Proposal:
     cases = [case for _, case in new]
-    before = read_text(place.beside)
+    before = read_text(place.in_skill)
     text = add_cases(before, place.skill.name, cases)
     operations = (
         tuple(operations_from_text(before.encode("utf-8"), text))
         if before.strip()
         else (Operation(Op.CREATE, TargetKind.EVALS.value, text),)
     )
-    marks = "\n".join((str(place.beside), *sorted(map(_case_hash, cases))))
+    marks = "\n".join((str(place.in_skill), *sorted(map(_case_hash, cases))))
     batch = EVALS_PREFIX + hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     sources = ", ".join(dict.fromkeys(name for name, _ in new))
     return Proposal(
         id=hashlib.sha256(batch.encode()).hexdigest()[:8],
         batch_id=batch,
         skill=place.skill.name,
-        path=str(place.beside),
+        path=str(place.in_skill),
         operations=operations,
         summary=f"Add {pluralize(len(cases), 'test case')} for {place.skill.name}",
         reason=f"From corrections that you accepted: {sources}.",

@@ -54,7 +54,7 @@ class _WatchBackend(Protocol):
     def alive(self) -> bool:
         """Whether it still runs."""
 
-    def add(self, folder: Path, how: _Events, *, deep: bool) -> bool:
+    def add(self, folder: Path, events: _Events, *, deep: bool) -> bool:
         """Watch a folder, with `deep` all that are below it now too; False if that is not possible."""
 
     def drop(self, folder: Path) -> None:
@@ -192,14 +192,14 @@ class _InotifyBackend:
     def alive(self) -> bool:
         return self._fd.is_alive()
 
-    def add(self, folder: Path, how: _Events, *, deep: bool) -> bool:
+    def add(self, folder: Path, events: _Events, *, deep: bool) -> bool:
         with self._lock:
             name = str(folder)
-            before = self._events_of(name) if name in self._watches else how
-            if before | how != before:
+            before = self._events_of(name) if name in self._watches else events
+            if before | events != before:
                 self._remove_watch(name)
-            if before | how != _Events.FILES | _Events.SUBFOLDERS:
-                self._special[name] = before | how
+            if before | events != _Events.FILES | _Events.SUBFOLDERS:
+                self._special[name] = before | events
             if not self._add_watch(name):
                 return False
             for _ in self._add_watches_below(name) if deep else ():
@@ -339,10 +339,10 @@ class _ObserverBackend:
     def alive(self) -> bool:
         return self._observer.is_alive()
 
-    def add(self, folder: Path, how: _Events, *, deep: bool) -> bool:
+    def add(self, folder: Path, events: _Events, *, deep: bool) -> bool:
         del deep
         wanted: list[type[FileSystemEvent]] = [FileCreatedEvent, FileModifiedEvent, FileMovedEvent]
-        handler, recursive = _Handler(folder, self._changed), _Events.SUBFOLDERS in how
+        handler, recursive = _Handler(folder, self._changed), _Events.SUBFOLDERS in events
         try:
             watch = self._observer.schedule(handler, str(folder), recursive=recursive, event_filter=wanted)
         except _WATCH_ERRORS:

@@ -19,11 +19,11 @@ from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChan
 
 
 def record_result(
-    store: Store, batch: StoredBatch, result: BatchResult, now: float, *, beside: Sequence[Proposal] = ()
+    store: Store, batch: StoredBatch, result: BatchResult, now: float, *, proposed_now: Sequence[Proposal] = ()
 ) -> list[Proposal]:
     """Store the proposals, learnings, moved commits and costs of one result; return the new proposals.
 
-    `beside` are the other proposals that are about to be made from the same batch.
+    `proposed_now` are the other proposals that are about to be made from the same batch.
     """
     known = (
         [one for key in batch.job.turns for one in store.learnings.of_turn(key)] if batch.job.kind == "waiting" else []
@@ -33,7 +33,7 @@ def record_result(
             store.learnings.forget(one.id)
         for item in result.learnings[:1]:
             store.learnings.set_target(one.id, item.place_kind or "", item.place, item.why_kept)
-    for name, item in () if known else zip(learning_ids(result, beside), result.learnings, strict=True):
+    for name, item in () if known else zip(learning_ids(result, proposed_now), result.learnings, strict=True):
         store.learnings.add(
             Learning(
                 id=name,
@@ -74,13 +74,13 @@ def temporary_learnings(store: Store, result: BatchResult) -> tuple[str, ...]:
     return tuple(store.learnings.existing([name for name, item in named if item.for_now]))
 
 
-def learning_ids(result: BatchResult, beside: Sequence[Proposal] = ()) -> list[str]:
+def learning_ids(result: BatchResult, proposed_now: Sequence[Proposal] = ()) -> list[str]:
     """Return the IDs of a result's learnings.
 
     A learning with the same words as another one, or as a proposal of the same batch, gets a different ID: the row of
     those words is deleted once they are proposed.
     """
-    proposed = [said for proposal in (*result.proposals, *beside) for said in proposal.evidence]
+    proposed = [said for proposal in (*result.proposals, *proposed_now) for said in proposal.evidence]
     first = {(said.turn, said.quote): "" for said in proposed}
     return [
         _learning_id(item.turn, item.quote)

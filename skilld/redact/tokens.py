@@ -53,7 +53,7 @@ class Format(NamedTuple):
     kind: str
     prefixes: tuple[str, ...]
     alphabet: str
-    least: int
+    min_length: int
     opaque: bool
     repeats: bool
 
@@ -106,7 +106,7 @@ def _read_token(text: str, at: int) -> tuple[str, int, bool]:
     for prefix, token_format in _formats_by_head().get(text[at : at + _HEAD_LENGTH], ()):
         if not text.startswith(prefix, at) or not begins_token(text, at, "_-+/." if _SHORT.fullmatch(prefix) else ""):
             continue
-        found = _body_pattern(token_format.alphabet, token_format.least).match(text, at + len(prefix))
+        found = _body_pattern(token_format.alphabet, token_format.min_length).match(text, at + len(prefix))
         if not found:
             continue
         kind, end = token_format.kind, found.end()
@@ -128,8 +128,8 @@ def _in_base64(text: str, at: int) -> bool:
 
 
 @cache
-def _body_pattern(alphabet: str, least: int) -> re.Pattern[str]:
-    return re.compile(rf"[{alphabet}]{{{least},{_MAX_LENGTH}}}+")
+def _body_pattern(alphabet: str, min_length: int) -> re.Pattern[str]:
+    return re.compile(rf"[{alphabet}]{{{min_length},{_MAX_LENGTH}}}+")
 
 
 @cache

@@ -35,8 +35,8 @@ class Hit:
 class Search(Table):
     """The full-text index."""
 
-    def find(self, text: str, limit: int = 100, also: Iterable[str] = ()) -> list[Hit]:
-        """Return what shares words with `text` or has a stem of `also`, best first.
+    def find(self, text: str, limit: int = 100, synonyms: Iterable[str] = ()) -> list[Hit]:
+        """Return what shares words with `text` or has a stem of `synonyms`, best first.
 
         Updates the index, so it must not run inside a transaction.
         """
@@ -47,7 +47,7 @@ class Search(Table):
         if not stems:
             return []
         forms = [f'"{stem}"*' if len(stem) >= _MIN_PREFIX else f'"{stem}"' for stem in stems]
-        asked = " OR ".join([*forms, *(f'"{stem}"' for stem in islice(also, _MAX_SYNONYMS))])
+        asked = " OR ".join([*forms, *(f'"{stem}"' for stem in islice(synonyms, _MAX_SYNONYMS))])
         rows = self._db.execute(
             """SELECT kind, id, -bm25(said_words) AS score FROM said_words JOIN said ON n = said_words.rowid
                WHERE said_words MATCH ? ORDER BY score DESC, n DESC LIMIT ?""",

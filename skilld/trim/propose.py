@@ -28,11 +28,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TrimmableFile:
-    """A file, and why it may not be trimmed (empty if it may); `beside` are files loaded wherever it is loaded."""
+    """A file, and why it may not be trimmed (empty if it may); `loaded_with` are files loaded wherever it is loaded."""
 
     ref: SkillRef
     why_not: str = ""
-    beside: tuple[str, ...] = ()
+    loaded_with: tuple[str, ...] = ()
 
 
 def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collection[TargetKind]) -> list[TrimmableFile]:
@@ -51,8 +51,10 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
         ref = SkillRef(name, real, kind=kind, agents=tuple(agents))
         session = WorkingSession(context.agent, Path(context.root), home, {})
         why = _refusal(ref, allowed) or (project_refusal(session, context) if inside else None) or ""
-        beside = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
-        always = [path for path in beside if all(_loads_at_start(path, one) for one in contexts if one.agent in agents)]
+        loaded_with = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
+        always = [
+            path for path in loaded_with if all(_loads_at_start(path, one) for one in contexts if one.agent in agents)
+        ]
         made.append(TrimmableFile(ref, why, tuple(always)))
     return made
 

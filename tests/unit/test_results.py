@@ -41,7 +41,7 @@ def test_two_things_said_in_the_same_words_are_both_kept_and_each_once(store: St
 
 
 def test_what_is_kept_beside_a_proposal_of_the_same_words_stays(store: Store) -> None:
-    results.record_result(store, BATCH, replace(RESULT, learnings=(CHANGELOG,)), NOW, beside=[PROPOSAL])
+    results.record_result(store, BATCH, replace(RESULT, learnings=(CHANGELOG,)), NOW, proposed_now=[PROPOSAL])
     results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
     assert _kept(store) == {CHANGELOG.change}
     results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,), learnings=(CHANGELOG,)), NOW)

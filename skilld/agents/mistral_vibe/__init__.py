@@ -35,19 +35,19 @@ _SKILL_FOLDER = re.compile(r"^Base directory for this skill: ([^\n]+)\nRelative 
 _SKILL_CONTENT = re.compile(r'<skill_content name="([^"\n]+)">\n')
 
 
-def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
+def gather(path: PurePath, files: SessionFiles) -> Iterator[bytes]:
     """Yield the session's head and its entries, with sorted keys, so that equal entries are equal bytes."""
-    current = mapping(read_object(beside.read(path.name) or b""))
-    meta = mapping(read_object(beside.read("meta.json") or b""))
+    current = mapping(read_object(files.read(path.name) or b""))
+    meta = mapping(read_object(files.read("meta.json") or b""))
     generation = string(current.get("generation"))
-    manifest = mapping(read_object(beside.read(f"generations/{generation}/manifest.json") or b""))
+    manifest = mapping(read_object(files.read(f"generations/{generation}/manifest.json") or b""))
     cwd = value(meta, "environment.working_directory")
     yield _line({"type": "head", "session": current.get("session_id"), "cwd": cwd})
     for name in items(value(manifest, "projection_state.chunks")):
-        chunk = beside.read(f"chunks/{name}.json") if isinstance(name, str) else None
+        chunk = files.read(f"chunks/{name}.json") if isinstance(name, str) else None
         yield from map(_line, objects(read_json(chunk or b"")))
     journal = string(value(manifest, "recovery_journal_segment.path"))
-    for line in (beside.read(journal) or b"").splitlines() if journal else ():
+    for line in (files.read(journal) or b"").splitlines() if journal else ():
         delta = value(read_object(line), "payload.delta")
         yield from (_line(mapping(each.get("entry"))) for each in objects(delta) if each.get("entry"))
 

@@ -25,14 +25,14 @@ _EVENTS = EventFolder("events")
 _PERSON_EVENTS = frozenset({"PauseEvent", "UserRejectObservation"})
 
 
-def gather(path: PurePath, beside: SessionFiles) -> Iterator[bytes]:
+def gather(path: PurePath, files: SessionFiles) -> Iterator[bytes]:
     """Yield a head that says whether a person was there, and all events."""
-    state = mapping(read_object(beside.read(_STATE) or b""))
+    state = mapping(read_object(files.read(_STATE) or b""))
     policy = string(value(state, "confirmation_policy.kind"))
     asks = bool(policy) and policy != "NeverConfirm"
-    attended = asks or _is_attended(mapping(read_object(line)) for line in _EVENTS(path, beside))
+    attended = asks or _is_attended(mapping(read_object(line)) for line in _EVENTS(path, files))
     yield json.dumps({"head": {"attended": attended}}).encode()
-    yield from _EVENTS(path, beside)
+    yield from _EVENTS(path, files)
 
 
 def _is_attended(events: Iterator[Record]) -> bool:

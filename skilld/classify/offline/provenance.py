@@ -207,16 +207,16 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     return "\n".join(kept)
 
 
-def without_quotations(text: str, *, least: int = 0) -> str:
+def without_quotations(text: str, *, min_words: int = 0) -> str:
     """Return `text` with inline quotations and long code spans filled, so that they contain no cues.
 
-    A short code span is a name that the person typed ("use `uv run`"), and so is a quotation of fewer than `least`
+    A short code span is a name that the person typed ("use `uv run`"), and so is a quotation of fewer than `min_words`
     words.
     """
     out: list[str] = []
     done = 0
     for begin, end in _quotations(text):
-        if len(_WORD.findall(text, begin, end)) >= least:
+        if len(_WORD.findall(text, begin, end)) >= min_words:
             out += [text[done:begin], FILLER * (end - begin)]
             done = end
     return "".join([*out, text[done:]])

@@ -330,9 +330,9 @@ def _rotation(by: int) -> dict[int, int]:
 _ROTATIONS = tuple(_rotation(by) for by in range(1, 26))
 
 
-def _count_english(text: str, least: int = 1) -> int:
+def _count_english(text: str, min_letters: int = 1) -> int:
     """Count the different frequent English words of at least so many letters in a text."""
-    return sum(len(word) >= least for word in _FREQUENT.intersection(_WORD.findall(text.casefold())))
+    return sum(len(word) >= min_letters for word in _FREQUENT.intersection(_WORD.findall(text.casefold())))
 
 
 # Lint family T-15: text that a reader cannot read: encoded, or a blob of unknown form. It is decoded once if possible;
