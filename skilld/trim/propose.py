@@ -51,10 +51,8 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
         ref = SkillRef(name, real, kind=kind, agents=tuple(agents))
         session = WorkingSession(context.agent, Path(context.root), home, {})
         why = _refusal(ref, allowed) or (project_refusal(session, context) if inside else None) or ""
-        loaded_with = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
-        always = [
-            path for path in loaded_with if all(_loads_at_start(path, one) for one in contexts if one.agent in agents)
-        ]
+        others = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
+        always = [path for path in others if all(_loads_at_start(path, one) for one in contexts if one.agent in agents)]
         made.append(TrimmableFile(ref, why, tuple(always)))
     return made
 
