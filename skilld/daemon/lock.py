@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import skilld
 from skilld import __version__
 from skilld.errors import NotRunningError, SkilldError
 
@@ -96,20 +97,23 @@ def holder(path: Path) -> int | None:
         return None
 
 
-# Whether the open files of a running daemon are still the ones on disk.
+# Whether the files of a running daemon are still the ones on disk.
 #
 # SQLite continues with a database that was deleted or replaced, and the kernel with a lock whose file is gone. New data
-# would then be lost or go into another file's log, and a second daemon could start.
+# would then be lost or go into another file's log, and a second daemon could start. After an upgrade the modules that
+# are loaded later, and every new worker, do not fit the running ones: an ImportError when the next turn was typed.
 
 _DATABASE_SUFFIXES = ("", "-wal", "-shm")
+_PROGRAM = Path(skilld.__file__)
 
 
 class FileIdentity:
-    """The identities of the lock and of the database with its side files; all must be open."""
+    """The identities of the lock, of the database with its side files, and of the program; all must be open."""
 
-    def __init__(self, lock: Path, database: Path) -> None:
+    def __init__(self, lock: Path, database: Path, program: Path = _PROGRAM) -> None:
         files = [lock, *(database.with_name(database.name + more) for more in _DATABASE_SUFFIXES)]
         self._known = {path: here for path in files if (here := _file_id(path))}
+        self._program, self._version = program, _file_version(program)
 
     def check(self) -> None:
         """Raise SkilldError if one of them was deleted, moved away or replaced."""
@@ -119,13 +123,33 @@ class FileIdentity:
                     raise SkilldError(
                         "skilld is stopping because one of its own files was removed",
                         f"{path} was deleted or replaced",
-                        "Start skilld again: skilld run. If it runs as a service, it restarts on its own.",
+                        _START_AGAIN,
                     )
+        with suppress(OSError):
+            if _file_version(self._program) != self._version:
+                raise SkilldError(
+                    "skilld is stopping because it was upgraded or removed",
+                    f"{self._program} has changed",
+                    _START_AGAIN,
+                )
+
+
+_START_AGAIN = "Start skilld again: skilld run. If it runs as a service, it restarts on its own."
 
 
 def _file_id(path: Path) -> tuple[int, int] | None:
+    facts = _facts(path)
+    return (facts.st_dev, facts.st_ino) if facts else None
+
+
+def _file_version(path: Path) -> tuple[int, int, int] | None:
+    """Return the file's identity and the time of its last change: a new file may be given the old one's inode."""
+    facts = _facts(path)
+    return (facts.st_dev, facts.st_ino, facts.st_mtime_ns) if facts else None
+
+
+def _facts(path: Path) -> os.stat_result | None:
     try:
-        facts = path.lstat()
+        return path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return facts.st_dev, facts.st_ino

@@ -34,6 +34,7 @@ from skilld.daemon.schedule import Schedule
 from skilld.daemon.surveys import SurveySchedule
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import FolderWatch
+from skilld.errors import SkilldError
 from skilld.ingest.watch import Throttle
 from skilld.logs import get_logger
 from skilld.notify.desktop import Desktop
@@ -93,6 +94,7 @@ class Loop:
         self._settings_file = SettingsFile(settings_file, engine.settings)
         self._swept = False  # since errands were last looked for
         self._stopping = False
+        self._drain_seconds = _DRAIN_SECONDS
         self.stopped_by = 0  # the signal, once there was one
         self._rests = Throttle(lambda path: self._inbox.put(FileChanged(str(path))))
 
@@ -116,13 +118,23 @@ class Loop:
         self._watchdog.notify_ready()
         try:
             while not self._stopping:
-                self._handle_safely(self._next_message(schedule))
+                message = self._next_message(schedule)
+                self._check_files()
+                self._handle_safely(message)
         finally:
             self._watchdog.notify_stopping()
             schedule.stop()
             self._watching.stop()
             self._drain()
             log.info("daemon stopped")
+
+    def _check_files(self) -> None:
+        """Raise if the daemon must stop. Running jobs are then stopped too, and done again at the next start."""
+        try:
+            self._check()
+        except SkilldError:
+            self._drain_seconds = 0.0
+            raise
 
     def handle_signals(self) -> None:
         """Let TERM and INT end the daemon gracefully, and a second one at once. Call it first."""
@@ -283,7 +295,6 @@ class Loop:
 
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")
-        self._check()
         if self._settings_file.apply_changes(self._engine, self._notices, now):
             self._store_status(now)
         self._engine.close_due(now)
@@ -310,7 +321,7 @@ class Loop:
 
     def _drain(self) -> None:
         """Wait a while for workers and button actions; an interrupted batch is started again later."""
-        deadline = time.monotonic() + _DRAIN_SECONDS
+        deadline = time.monotonic() + self._drain_seconds
         for message in self._due:
             self._inbox.put(message)
         while (self._working.busy or self._verb.busy) and time.monotonic() < deadline:
