@@ -212,7 +212,7 @@ def _score_pairs(asked: argparse.Namespace) -> Scores:
     _refuse_gold(asked.backend)
     scrub_environment()
     pairs = rules.load(asked.data)
-    judge = rules.repeats if asked.kind == "repeats" else rules.matters
+    judge = rules.judge_repeats if asked.kind == "repeats" else rules.judge_relevance
     judged = list(_with_progress(judge(pairs, _backend_factory(asked.backend), _redactor().redact), len(pairs)))
     return rules.figures(asked.kind, judged), rules.outcome_rows(judged)
 

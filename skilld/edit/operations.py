@@ -172,17 +172,17 @@ def window_around(lines: Sequence[Line], start: int, end: int, *, context: bool 
     body is returned.
     """
 
-    def fits(first: int, last: int) -> bool:
-        spoken = not context or any(line.key for line in (*lines[first:start], *lines[end:last]))
-        return spoken and is_unique(lines, first, last)
+    def is_anchor(first: int, last: int) -> bool:
+        has_text = not context or any(line.key for line in (*lines[first:start], *lines[end:last]))
+        return has_text and is_unique(lines, first, last)
 
     for extra in range(_MAX_EXHAUSTIVE_LINES):
         for below in range(extra + 1):
             first, last = start - (extra - below), end + below
-            if first >= 0 and last <= len(lines) and fits(first, last):
+            if first >= 0 and last <= len(lines) and is_anchor(first, last):
                 return first, last
     extra = _MAX_EXHAUSTIVE_LINES
-    while not fits(max(0, start - extra), end + extra) and extra < len(lines):
+    while not is_anchor(max(0, start - extra), end + extra) and extra < len(lines):
         extra *= 2
     return max(0, start - extra), min(len(lines), end + extra)
 

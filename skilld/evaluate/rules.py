@@ -78,7 +78,7 @@ def load(paths: Sequence[Path]) -> list[Pair]:
 Judge = Callable[[Sequence[Pair], MakeBackend, Redact], Iterator[JudgedPair]]
 
 
-def repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
+def judge_repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
     """Yield for each pair whether the message is taken for a repeat of its rule."""
     for half, path in _rule_files(pairs):
         count = -(-len(half) // _MAX_PER_SESSION)
@@ -99,7 +99,7 @@ def repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterato
                 yield JudgedPair(pair, is_found, answered)
 
 
-def matters(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
+def judge_relevance(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
     """Yield for each pair whether its rule is judged to matter."""
     for half, path in _rule_files(pairs):
         for pair in half:

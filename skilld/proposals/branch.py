@@ -89,7 +89,7 @@ def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -
     the merge base with the default branch, and HEAD. All files must be in HEAD, and none of the `absent` ones.
     """
 
-    def fits(rest: Base | None) -> bool:
+    def has_same(rest: Base | None) -> bool:
         return (
             rest is not None
             and have_same_files(repo, rest.commit, repo.head, relpaths)
@@ -97,9 +97,9 @@ def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -
         )
 
     rest = _newest_change(repo, relpaths) if relpaths else None
-    if not fits(rest):
+    if not has_same(rest):
         rest = _merge_base(repo)
-    return rest if rest is not None and fits(rest) else describe_base(repo, repo.head)
+    return rest if rest is not None and has_same(rest) else describe_base(repo, repo.head)
 
 
 def have_same_files(repo: Repo, one: str, other: str, relpaths: Sequence[str]) -> bool:

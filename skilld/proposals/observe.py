@@ -393,7 +393,7 @@ def _mark_dropped(
     hung = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")]) if off else {}
     on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _commits_naming(repo, ["--remotes"], since)
 
-    def look(found: Observation) -> Observation:
+    def locate(found: Observation) -> Observation:
         proposal = waiting.get(found.id)
         if proposal is None:
             return found
@@ -408,7 +408,7 @@ def _mark_dropped(
             return replace(found, seen=GitStatus.ENDED, note=why)
         return replace(found, seen=GitStatus.DROPPED)
 
-    return [look(found) for found in seen]
+    return [locate(found) for found in seen]
 
 
 def _misfit_reason(repo: Repo, proposal: Proposal) -> str | None:

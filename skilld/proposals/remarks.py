@@ -240,8 +240,8 @@ def unwanted_said_again(store: Store, now: float) -> list[Proposal]:
     unwanted = store.proposals.in_states([State.REJECTED, State.REVERTED])
     found = [one for one in unwanted if now - (_repeated_at(store, one) or 0) < _RECENT_SECONDS]
     wanted = store.proposals.in_states([State.OPEN, State.ACCEPTED]) if found else []
-    anew = {(old.id, new.created_at) for new in wanted for old, _ in _unwanted_like(store, new)}
-    return [one for one in found if not any(name == one.id and at >= one.decided_at for name, at in anew)]
+    again = {(old.id, new.created_at) for new in wanted for old, _ in _unwanted_like(store, new)}
+    return [one for one in found if not any(name == one.id and at >= one.decided_at for name, at in again)]
 
 
 def _repeated_at(store: Store, proposal: Proposal) -> float | None:

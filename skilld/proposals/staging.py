@@ -124,10 +124,10 @@ def stage(
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
     open_here = [other for other in (*open_proposals, *staged.made) if other.repo == repo and other.commit]
-    anew = refit_to_head(proposal, tracked)
-    if anew is None:
+    refitted = refit_to_head(proposal, tracked)
+    if refitted is None:
         return False
-    proposal = anew
+    proposal = refitted
     edits = {other.id: Edit(other) for other in open_here}
     if why := _size_reason(proposal, tracked, open_here, staged.most_tokens):
         waits = WaitsForPerson(f"on hold: {why}. To find lines to cut: skilld trim")
