@@ -14,7 +14,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.run import shared_git
 from skilld.proposals.model import GitStatus, next_state
-from skilld.proposals.observe import observe as look
+from skilld.proposals.observe import observe as observe_repo
 from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import GitResult, ObserveProposals
@@ -87,7 +87,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     undecided: set[str] = set()
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
-    for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
+    for proposal, seen in zip(committed, observe_repo(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not GitStatus.GONE
         after = next_state(proposal, seen, job.missing.get(proposal.id), job.now)
         if after.state is not proposal.state or after.note != proposal.note:
