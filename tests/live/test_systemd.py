@@ -67,7 +67,7 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
     assert f"PATH={path}".encode() in (process / "environ").read_bytes().split(b"\0")
     assert json.loads(skilld("status", "--json"))["running"]
     checks = {check["name"]: check for check in json.loads(skilld("doctor", "--json"))["checks"]}
-    assert (checks["service"]["detail"], checks["daemon"]["verdict"]) == ("systemd runs it", "ok")
+    assert (checks["service"]["detail"], checks["daemon"]["verdict"]) == ("running under systemd", "ok")
 
     assert "Nothing to change" in skilld("service", "install")
     assert json.loads(skilld("service", "status", "--json"))["pid"] == state["pid"]

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from skilld.ingest import tail
 
-_look = tail.read_new
+_read_new = tail.read_new
 
 
 def _frozen(path: Path, cursor: tail.Cursor | None) -> AbstractContextManager[tail.FileRead]:
     if Path(os.environ["PYTHONFROZEN"]).exists():
         threading.Event().wait()
-    return _look(path, cursor)
+    return _read_new(path, cursor)
 
 
-tail.__dict__["look"] = _frozen
+tail.__dict__["read_new"] = _frozen
