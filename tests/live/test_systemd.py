@@ -69,7 +69,7 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
     checks = {check["name"]: check for check in json.loads(skilld("doctor", "--json"))["checks"]}
     assert (checks["service"]["detail"], checks["daemon"]["verdict"]) == ("running under systemd", "ok")
 
-    assert "Nothing to change" in skilld("service", "install")
+    assert "nothing to change" in skilld("service", "install")
     assert json.loads(skilld("service", "status", "--json"))["pid"] == state["pid"]
 
     assert skilld("service", "stop") == "Stopped.\n"
