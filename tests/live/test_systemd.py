@@ -72,11 +72,11 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
     assert "nothing to change" in skilld("service", "install")
     assert json.loads(skilld("service", "status", "--json"))["pid"] == state["pid"]
 
-    assert skilld("service", "stop") == "Stopped.\n"
+    assert skilld("service", "stop") == "Stopped the service.\n"
     after = manager.shown(UNIT, "ActiveState", "Result", "ExecMainStatus", "NRestarts")
     assert after == {"ActiveState": "inactive", "Result": "success", "ExecMainStatus": "0", "NRestarts": "0"}
     assert skilld("service", "stop") == "The service was not running.\n"
-    assert skilld("service", "start") == "Started.\n"
+    assert skilld("service", "start") == "Started the service.\n"
     assert skilld("service", "start") == "The service is already running.\n"
 
     skilld("uninstall", "--purge", "--yes")
