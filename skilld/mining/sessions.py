@@ -7,6 +7,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +18,6 @@ from skilld.agents.base import objects, string
 from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
-from skilld.files import read_regular
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
 from skilld.ingest.inspect import FolderCounter, guess_agent
@@ -28,6 +28,7 @@ from skilld.paths import possible_folder
 from skilld.pipeline.documents import session_opt_out
 from skilld.pipeline.messages import to_messages
 from skilld.protocol import PROCESSOR_SECONDS
+from skilld.skills.find import linked_work_tree, read_link
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 
 # How a session ended and what it cost, from its own log. Pure: one agent's records in, two facts out.
@@ -357,9 +358,7 @@ def project_of(folder: str) -> Path | None:
 
 # Worktrees inside their repository, where agents and people put them. They are often gone when their sessions are read.
 _WORKTREE_PATTERN = re.compile(r"/\.(?:claude/)?worktrees/.+", re.DOTALL)
-_GITDIR_PATTERN = re.compile(r"gitdir: ((/.+)/\.git/worktrees/[^/\n]+)\n?")
 _HOME_PATTERN = re.compile(r"/(?:Users|home)/[^/]+|/root|")
-_MAX_LINK_BYTES = 5000
 
 
 def main_tree(top: str) -> str:
@@ -367,19 +366,13 @@ def main_tree(top: str) -> str:
 
     Work in several worktrees of one repository is work in one project.
     """
-    try:
-        linked = _GITDIR_PATTERN.fullmatch(_read_link(f"{top}/.git"))
-        if linked and _read_link(f"{linked[1]}/gitdir").strip() == f"{top}/.git":  # the repository must confirm it
-            return linked[2]
-    except (OSError, ValueError):
-        pass  # gone, or the main work tree itself
+    with suppress(OSError, ValueError):
+        linked = linked_work_tree(top)
+        if linked and read_link(f"{linked[0]}/gitdir").strip() == f"{top}/.git":  # the repository must confirm it
+            return linked[1]
     within = _WORKTREE_PATTERN.sub("", top)
     here = os.path.lexists(f"{within}/.git") or not os.path.lexists(within)
     return within if within != top and here and not _HOME_PATTERN.fullmatch(within) else top
-
-
-def _read_link(path: str) -> str:
-    return read_regular(Path(path), _MAX_LINK_BYTES)[0].decode("utf-8", "surrogateescape")
 
 
 def folders_around(folder: str) -> Iterator[Path]:

@@ -284,7 +284,8 @@ class ProjectConfig:
         """Return why `path` (of a file called `name`, or a session's folder) is opted out, None if it is not."""
         inside = path.relative_to(self.folder)
         parts = [part.as_posix() for part in (inside, *inside.parents)]
-        ignored = any(fnmatchcase(part, glob.rstrip("/")) for glob in self.ignore for part in parts)
+        globs = [glob.removeprefix("./").strip("/") for glob in self.ignore]  # as people write them for git
+        ignored = any(fnmatchcase(part, glob) for glob in globs for part in parts)
         wanted = kind is None or kind in self.targets
         if self.enabled and wanted and name not in self.never and not ignored:
             return None
@@ -297,18 +298,48 @@ def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str |
     `path` is the absolute path of a file called `name` of this `kind`, or of a session's folder. Raises SkilldError if
     a configuration is invalid.
     """
-    return next((reason for config in _configs_around(path) if (reason := config.opt_out(path, name, kind))), None)
+    spellings = dict.fromkeys((path, Path(os.path.realpath(path))))
+    found = (config.opt_out(at, name, kind) for each in spellings for config, at in _configs_around(each))
+    return next(filter(None, found), None)
 
 
-def _configs_around(path: Path) -> Iterator[ProjectConfig]:
+def _configs_around(path: Path) -> Iterator[tuple[ProjectConfig, Path]]:
+    """Yield the configurations that apply to `path`, each with the path as seen from there.
+
+    A submodule is part of its project, and a linked work tree of its repository's main one, which may have a
+    configuration that it lacks: an untracked one, or one from another branch.
+    """
     if len(path.parts) > _MAX_DEPTH:
         raise SkilldError("Skipped", f"{path} is nested more than {_MAX_DEPTH} folders deep")
     for folder in (path, *path.parents):
         # Strings: this runs for every turn, and joining paths as objects took half of its time.
         if os.path.lexists(f"{folder}/{PROJECT_CONFIG}"):
-            yield _read_config(folder)
-        if os.path.lexists(f"{folder}/.git"):
+            yield _read_config(folder), path
+        if os.path.isfile(f"{folder}/.git"):  # noqa: PTH113 - a string
+            if linked := linked_work_tree(str(folder)):
+                yield from _configs_around(Path(linked[1]) / path.relative_to(folder))
+        elif os.path.lexists(f"{folder}/.git"):
             return
+
+
+_LINK_PATTERN = re.compile(r"gitdir: (.+?)\n?")
+_LINKED_DIR_PATTERN = re.compile(r"(/.+)/\.git/worktrees/[^/\n]+")
+_MAX_LINK_BYTES = 5000
+
+
+def linked_work_tree(top: str) -> tuple[str, str] | None:
+    """Return the git directory of the linked work tree at `top` and the main work tree, None if it is not one."""
+    try:
+        link = _LINK_PATTERN.fullmatch(read_link(f"{top}/.git"))
+    except (OSError, ValueError):
+        return None
+    linked = _LINKED_DIR_PATTERN.fullmatch(os.path.normpath(os.path.join(top, link[1]))) if link else None  # noqa: PTH118
+    return (linked[0], linked[1]) if linked and Path(linked[1], ".git").is_dir() else None
+
+
+def read_link(path: str) -> str:
+    """Return the text of a file in which git names another one; raises OSError or ValueError."""
+    return read_regular(Path(path), _MAX_LINK_BYTES)[0].decode("utf-8", "surrogateescape")
 
 
 def _read_config(folder: Path) -> ProjectConfig:

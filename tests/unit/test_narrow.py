@@ -55,7 +55,9 @@ def test_a_skill_can_be_named_as_never_to_touch(project: Path) -> None:
     assert not _alone(project, "never = ['deploy']", project)
 
 
-@pytest.mark.parametrize("glob", ["packages/api", "packages/api/", "packages/*", "pack*"])
+@pytest.mark.parametrize(
+    "glob", ["packages/api", "packages/api/", "/packages/api", "./packages/api", "packages/*", "pack*"]
+)
 def test_paths_can_be_ignored_with_all_below_them(project: Path, glob: str) -> None:
     text = f"ignore = ['{glob}']"
     assert _alone(project, text, project / "packages/api/src")
@@ -68,6 +70,32 @@ def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> No
     (project / "packages").mkdir()
     (project / "packages/.skilld.toml").write_text("enabled = true")
     assert opt_out(project / "packages") == f"{project}/.skilld.toml opts out of skilld"
+
+
+@pytest.mark.parametrize(
+    ("below", "link"),
+    [
+        ("../side", "gitdir: {}/.git/worktrees/side\n"),  # a linked work tree
+        ("../side", "gitdir: ../project/.git/worktrees/side\n"),
+        (".claude/worktrees/side", "gitdir: {}/.git/worktrees/side\n"),
+        ("libs/shared", "gitdir: ../../.git/modules/shared\n"),  # a submodule
+    ],
+)
+def test_work_trees_and_submodules_of_a_project_are_left_alone_with_it(project: Path, below: str, link: str) -> None:
+    side = Path(os.path.normpath(project / below))
+    side.mkdir(parents=True)
+    (side / ".git").write_text(link.format(project))
+    assert opt_out(side) is None
+    assert _alone(project, "enabled = false", side / ".claude/skills/deploy/SKILL.md", "deploy")
+    (project / ".skilld.toml").write_text("ignore = ['packages']")
+    assert opt_out(side / "src") is None
+    assert bool(opt_out(side / "packages/api")) == ("worktrees" in link)
+
+
+def test_a_link_into_a_project_that_opts_out_leads_to_it(project: Path) -> None:
+    (project / "src").mkdir()
+    (project.parent / "short").symlink_to(project / "src")
+    assert _alone(project, "enabled = false", project.parent / "short")
 
 
 @pytest.mark.parametrize(
