@@ -231,12 +231,13 @@ def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
     committed = _committed_line_number(stored.splitlines(), now, line)
     if committed is None:
         return origin
-    if b"\r" in stored.replace(b"\r\n", b""):
-        oid = _introducing_commit(tracked, now[line - 1])
-    else:
-        safe = "--no-textconv", "--porcelain", "-M", "-w", "-L", f"{committed},{committed}"
-        out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=BLAME_TIMEOUT_SECONDS)
-        oid = out.split(b" ", 1)[0].decode()
+    oid = ""
+    if b"\r" not in stored.replace(b"\r\n", b""):
+        # The list of commits to ignore may name one of ours. No option helps if it is configured but missing.
+        options = "--no-textconv", "--porcelain", "-M", "-w", "--ignore-revs-file=", "-L", f"{committed},{committed}"
+        found = git.call("blame", *options, tracked.repo.head, "--", relpath, seconds=BLAME_TIMEOUT_SECONDS)
+        oid = found.out.split(b" ", 1)[0].decode() if found.status == 0 else ""
+    oid = oid or _introducing_commit(tracked, now[line - 1])
     commit = objects.read_commit(git, oid)
     if commit is None:
         return replace(origin, commit=oid)
@@ -244,7 +245,10 @@ def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
 
 
 def _introducing_commit(tracked: TrackedFile, line: bytes) -> str:
-    """Return the newest commit that added a line ending in a bare CR, which git does not treat as a line ending."""
+    """Return the newest commit that added a line, where `git blame` cannot tell.
+
+    It takes a bare CR for no line ending, and fails if the list of commits to ignore is missing.
+    """
     sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, None)
     brought = (s.oid for s in reversed(sightings) if line not in (s.before or b"").splitlines())
     return next(brought, tracked.repo.head)

@@ -8,7 +8,7 @@ from skilld.edit.operations import apply
 from skilld.errors import UsageError
 from skilld.proposals.explain import find_origin
 from skilld.types import Op, Operation
-from support.repos import SKILL, TEXT, Desk, Person, below
+from support.repos import SKILL, TEXT, Desk, Person, below, instead
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 
@@ -35,6 +35,17 @@ def test_a_line_that_moved_since(person: Person) -> None:
     text = person.skill.read_text().replace(line + "\n", "")
     person.commit("moved", {SKILL: text.replace("## Notes\n", f"## Notes\n\n{line}\n")})
     assert find_origin(person.skill, line_of(person, line)).proposals == ("p1",)
+
+
+@pytest.mark.parametrize("listed", ["missing", "its commit"])
+def test_commits_that_git_blame_is_told_to_ignore(person: Person, listed: str) -> None:
+    desk = Desk(person)
+    desk.made("p1", instead("- Tag the commit.", "- Tag the signed commit."))
+    landed = desk.accept("p1")
+    person.git("config", "blame.ignoreRevsFile", ".ignored")
+    if listed == "its commit":
+        person.write(".ignored", f"{landed.commit}\n")
+    assert find_origin(person.skill, line_of(person, "- Tag the signed commit.")).commit == landed.commit
 
 
 def test_a_work_tree_with_uncommitted_lines(person: Person) -> None:
