@@ -24,7 +24,7 @@ from skilld.classify.offline.sections import body_lines, sections
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
-from skilld.words import content_stems, has_negation, is_other_language, is_same_ask, numbers, stem
+from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, is_same_ask, numbers, stem
 
 _MIN_COVERED = 0.8  # share of an instruction's stems that a line must contain to say the same
 # Function words that change the meaning of a rule. Those for the order of steps are members of a choice. "Every" is not
@@ -84,12 +84,14 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
     if len(_stems(asked) - PLAIN_VERBS) < _MIN_COUNT and not choices(asked):
         asked = change  # not every line about files says "one file instead of three"
     wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
+    names = {one for one in wanted if one.isascii()} if has_unspaced(asked) else set()  # one among many character pairs
     for heading, line in _rule_texts(text) if wanted else ():
         own = _stems(line) - PLAIN_VERBS
         held = wanted & (own | _stems(heading))
         if (
             len(held) >= covered * len(wanted)
             and len(held & own) * 2 >= len(wanted)
+            and names <= held
             and (len(wanted) > 1 or choices(asked) or len(own) <= _MIN_COUNT)
             and _directions(asked) <= _directions(line)
             and numbers(asked) <= numbers(line)

@@ -85,6 +85,10 @@ mainには絶対に直接pushしないで
 勝手にファイルを消さないで
 앞으로 커밋 메시지는 영어로 써줘
 절대 main에 바로 푸시하지 마
+as a last step, always update the changelog
+To finish, always summarize what you changed.
+Lastly, always run the linter.
+When done, always run the type checker.
 내 허락 없이 파일 지우지 마
 """
 PASSING = """
@@ -138,6 +142,11 @@ przycisk musi być zawsze widoczny
 总是报同样的错误
 毎回同じエラーが出ます
 今回だけ必ず英語で書いて
+At the end, the server always crashes.
+As a last step, it always fails.
+In the end, always the same error.
+To finish the login page, always show the error below the field.
+When done, the user always sees a banner.
 항상 같은 에러가 나
 이번에만 영어로 써줘
 """

@@ -11,6 +11,8 @@ from skilld.classify.offline.phrasing import phrase
     [
         ("From now on, always put the ticket first in each entry.", "Always put the ticket first in each entry."),
         ("Never mention internal hostnames in the notes again.", "Never mention internal hostnames in the notes."),
+        ("docs/api.md must always be in English", "docs/api.md must always be in English."),
+        ("git push は今後必ず私に聞いてからにして", "git push は今後必ず私に聞いてからにして。"),
         ("no, always use pnpm", "Always use pnpm."),
         ("Please note in AGENTS.md that we always squash merges.", "Always squash merges."),
         ("Remember to ask me before you push", "Ask me before you push."),

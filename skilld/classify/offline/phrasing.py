@@ -45,6 +45,8 @@ _COMMA = re.compile(r",\s+")
 # The rest of "note that" after its verb is removed as an opener.
 _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
+# Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
+_NAME = re.compile(r"\S*[\w)][./_:]\S*\w|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,4 +173,4 @@ def _as_sentence(text: str) -> str:
     if not text:
         return text
     stop = "" if text[-1] in "。！？?…" else "。" if _FULL_STOP.search(text) else "."
-    return text[0].upper() + text[1:] + stop
+    return (text if _NAME.match(text) else text[0].upper() + text[1:]) + stop

@@ -39,13 +39,15 @@ _END = re.compile(
 )
 # "Never push to main. Unless I ask.": without the second sentence the rule would say more than the person did, and in
 # "use tabs. Always." the second sentence is the rule's scope. Each stays in one clause, so that one quote has both.
+# Begins the end of a Japanese or Korean sentence: "src/app.ts. を変更したら", "npm test" and "を実行した後" below it.
+_PARTICLE = re.compile(r"を|は、|[のにでとへがはも][\u3400-\u9fff\u30a1-\u30fa]|(?:을|를|는|에서|으로|로)\s")
 _CONTINUATION = re.compile(
-    r"""\s{0,3}(?:
+    rf"""\s{{0,3}}(?:
         (?:but\s+)?(?:unless|except|excluding|other\s+than|apart\s+from|only\s+(?:if|when|for|in|on|after|once)|
             not\s+(?:for|in|on|when|if|during|with))\b
       | (?:salvo|excepto|a\s+menos\s+que|exceto|a\s+n[aã]o\s+ser|sauf|[aà]\s+moins|hormis|außer|es\s+sei\s+denn|
             tranne|a\s+meno\s+che|кроме|за\s+исключением|если\s+только\s+не|chyba\s+że|oprócz|kromě|leda|trừ)\b
-      | 除非|除了|但.{0,6}除外|ただし|다만|단,
+      | 除非|除了|但.{{0,6}}除外|ただし|다만|단,|{_PARTICLE.pattern}
       | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
             every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
             siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*(?:[.!,]|$)
@@ -115,7 +117,8 @@ _SAME_SUBJECT = re.compile(
 )
 _CONDITION = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
-    r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
+    r"unless|until|while|as|with|since|because|from|next|any|going|moving|at the (?:very )?(?:end|start|beginning)"
+    r"|to (?:start|begin|finish|end|conclude|close|wrap|round))\b",
     re.IGNORECASE,
 )
 _HALF_SEAM = re.compile(r"[,:]\s|\b(?:needs?|must|should|gets?|has|have|is|are|goes|belongs?)\b")
@@ -133,7 +136,10 @@ _GENERAL_RULE = re.compile(
 
 
 def clauses(text: str) -> Iterator[Clause]:
-    """Yield the clauses of `text` in order; `Clause.text` is the exact text at `Clause.start`."""
+    """Yield the clauses of `text` in order; `Clause.text` is the exact text at `Clause.start`.
+
+    What a particle begins is left out: the words before it are somebody else's, such as the line of a log.
+    """
     joined = _NEXT_LINE.sub(" ", _WRAPPED.sub(" ", text))
     offset = 0
     for line in joined.split("\n"):
@@ -177,7 +183,7 @@ def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
         stretches = zip([begin, *cuts], [*seams, end], strict=True)
         for first, last in chain.from_iterable(_pieces(line, *stretch) for stretch in stretches):
             clause = _trim(line, first, last)
-            if clause[0] < clause[1]:
+            if clause[0] < clause[1] and not _PARTICLE.match(line, *clause):
                 lead = line[begin : min(first, begin + _MAX_LEAD_LENGTH)].strip()
                 yield Clause(line[clause[0] : clause[1]], offset + clause[0], question, lead)
         begin = end
