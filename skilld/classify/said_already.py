@@ -71,6 +71,14 @@ def says_already(change: str, text: str, *, covered: float = _MIN_COVERED, in_fu
     return find_same_words(change, text, covered=covered, in_full=in_full) is not None
 
 
+def says_same_rule(change: str, text: str) -> bool:
+    """Whether a rule that was just made says what `change` says, in its words or by forbidding the same.
+
+    Not by meaning: without its file, a rule was taken for another about the same thing in 2 of 10,446 labelled pairs.
+    """
+    return says_already(change, text) or find_same_ban(change, text) is not None
+
+
 def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in_full: bool = False) -> str | None:
     """Return the line or item of `text` with the words, the numbers and the polarity of `change`.
 
@@ -122,21 +130,34 @@ _EMPTY_WORD = re.compile(
     r"\b(?:an?|the|us(?:e|ed|ing)|writ(?:e|ing)|put|mak(?:e|ing)|keep|do|add(?:ing)?|give|take|have|be)\b",
     re.IGNORECASE,
 )
+# Other ways to say that a thing is not wanted at all: "forget X, do not even mention it".
+_TALK_OF = re.compile(
+    r"^\W*forget (?:about )?|[,;]? (?:and )?(?:do not|don'?t|never) (?:even |ever )*(?:mention|suggest|propose|recommend|offer"
+    r"|bring up|talk about) (?:it|them|that)\b(?: (?:up|again))?"
+    r"|\b(?:even|ever|again|mention|suggest|propose|recommend|offer|bring up|talk about|or|and)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 _MIN_SHARED = 3  # stems shared with a prohibition in another language, whose other words may differ
 
 
 def find_same_ban(change: str, text: str) -> str | None:
-    """Return the line of `text` that forbids what `change` forbids, in the same words or those shared by languages."""
+    """Return the line of `text` that forbids what `change` forbids, in the same words or those shared by languages.
+
+    Who forbids a thing ("no X") also forbids mentioning or suggesting it.
+    """
     if len(change) > MAX_CHANGE or not has_negation(change):
         return None
     wanted, asked = _ban_text(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
+    thing = "no " + _ban_text(_TALK_OF.sub(" ", change)).removeprefix("no ")
     foreign = is_other_language(change, text)
     for _, line in _rule_texts(text) if len(wanted.split()) > 1 else ():
         for one in filter(has_negation, _SENTENCE.split(line)):
-            own = _stems(REACH.sub("", one)) - PLAIN_VERBS
-            if (wanted.startswith("no ") and f" {wanted} " in f" {_ban_text(one)} ") or (
-                foreign and _share_terms(asked, own) and numbers(change) <= numbers(one)
+            own, ban = _stems(REACH.sub("", one)) - PLAIN_VERBS, _ban_text(one)
+            if (
+                (wanted.startswith("no ") and f" {wanted} " in f" {ban} ")
+                or ban == thing
+                or (foreign and _share_terms(asked, own) and numbers(change) <= numbers(one))
             ):
                 return line
     return None

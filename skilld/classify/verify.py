@@ -17,7 +17,7 @@ from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.polarity import asks_to_remove, is_clearly_reversed, is_clearly_wanted, seems_reversed
-from skilld.classify.said_already import find_line, says_already
+from skilld.classify.said_already import find_line, says_same_rule
 from skilld.classify.subject import fill_pronoun, points_elsewhere, text_before_quote
 from skilld.classify.support import Support, adds_nothing, check_support, is_empty_request
 from skilld.text import fold
@@ -423,7 +423,7 @@ def _implies(one: VerifiedUpdate, other: VerifiedUpdate) -> bool:
     """Whether one update says what another one does, and both add or both remove."""
     mine, theirs = one.update, other.update
     alike = mine.skill == theirs.skill and (mine.kind is Kind.REMOVE_STEP) == (theirs.kind is Kind.REMOVE_STEP)
-    return alike and says_already(theirs.change, mine.change)
+    return alike and says_same_rule(theirs.change, mine.change)
 
 
 def _tidy(update: Update, typed: str) -> Update:

@@ -102,9 +102,9 @@ def _proposal_says(change: str, proposal: Proposal) -> bool:
 
 
 def _any_says(change: str, texts: Sequence[str]) -> bool:
-    from skilld.classify.said_already import says_already  # keeps its tables out of the daemon
+    from skilld.classify.said_already import says_same_rule  # keeps its tables out of the daemon
 
-    return any(says_already(change, text) for text in texts)
+    return any(says_same_rule(change, text) for text in texts)
 
 
 # The confidence an update needs, by the person's earlier decisions about such updates: 0.5 + 0.4 x (no - yes) /
