@@ -21,6 +21,7 @@ from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import (
     UNREADABLE_REASON,
     TargetDocument,
+    check_configs,
     load_documents,
     session_opt_out,
     standing_instructions,
@@ -114,6 +115,7 @@ class Analysis:
         if unwanted := session_opt_out(self._batch.cwd):
             self._dropped.append(unwanted)
             return
+        check_configs(self._batch.skills)
         plan = self._batch.plan
         proposals = self._undecided(plan.proposals) if plan else self._judge_batch()
         trouble = [error for proposal in proposals if (error := self._stage(proposal))]

@@ -17,7 +17,7 @@ from skilld.context import Context, Kind, LoadedFile, Scope
 from skilld.context.contradictions import rules
 from skilld.context.values import within
 from skilld.ingest.discover import skill_places
-from skilld.pipeline.documents import TargetDocument, is_own_file, load_documents
+from skilld.pipeline.documents import TargetDocument, check_configs, is_own_file, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
 from skilld.targets.find import TargetFiles, WorkingSession, find_targets, project_refusal
@@ -210,7 +210,10 @@ def _has_safe_folder(batch: BatchJob) -> bool:
 
 
 def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:
-    """Return the places for a job's words; none if its session's folder is unknown."""
+    """Return the places for a job's words; none if its session's folder is unknown.
+
+    Raises ProjectConfigError if the configuration of a project around one of them is invalid.
+    """
     batch = job.batch
     if not _has_safe_folder(batch):
         return loaded_places(job, [])
@@ -220,7 +223,9 @@ def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:
     found = find_targets(session, job.targets, [scope for text in typed for scope in find_scopes(text)], named)
     said = [text for one in typed for text in _SENTENCE.split(one)]
     subjects = _skill_subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
-    files = [_with_unseen_lines(one, found.context) for one in load_documents([*subjects, *found.refs])[0]]
+    refs = [*subjects, *found.refs]
+    check_configs(refs)
+    files = [_with_unseen_lines(one, found.context) for one in load_documents(refs)[0]]
     overlaid = _overlaid_skills(batch.unusable, len(files))
     return JobPlaces(
         files,

@@ -66,6 +66,12 @@ def load_documents(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Targe
     return loaded, left_out
 
 
+def check_configs(refs: Sequence[SkillRef]) -> None:
+    """Raise ProjectConfigError if the configuration of a project around one of the files is invalid."""
+    for ref in refs:
+        opt_out(Path(ref.path), ref.name, ref.kind)
+
+
 def session_opt_out(cwd: str | None) -> str | None:
     """Return why the session's project opted out, None if it did not.
 

@@ -35,16 +35,20 @@ def test_a_project_can_ask_to_be_left_alone(
     assert (told in error["message"]) if told else error is None
 
 
+@pytest.mark.parametrize(("folder", "used"), [(".", True), (".claude", True), (".claude", False)])
 def test_a_wish_that_is_mended_has_the_words_judged_without_being_asked(
-    home: Path, project: Project, program: Program
+    home: Path, project: Project, program: Program, folder: str, *, used: bool
 ) -> None:
+    """Also one between the session's folder and the skill that is used, or only spoken of."""
     program.run("run", "--once")
-    (project.root / ".skilld.toml").write_text("enabled = maybe\n")
+    config = project.root / folder / ".skilld.toml"
+    config.write_text("enabled = maybe\n")
     session = Session(home, project)
-    session.use_skill()
+    if used:
+        session.use_skill()
     session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", "thanks", "go on")
     program.run("run", "--once")
-    assert program.json("proposals", "--state", "all") == []
-    (project.root / ".skilld.toml").write_text("enabled = true\n")
-    program.run("run", "--once")
-    assert len(program.json("proposals")) == 1
+    assert (program.json("proposals", "--state", "all"), program.json("learnings")) == ([], [])
+    config.write_text("enabled = true\n")
+    program.run("run", "--once")  # there is no CLAUDE.md yet, so that words for it wait
+    assert (len(program.json("proposals")), len(program.json("learnings"))) == (used, not used)
