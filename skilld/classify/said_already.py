@@ -131,10 +131,10 @@ _EMPTY_WORD = re.compile(
     re.IGNORECASE,
 )
 # Other ways to say that a thing is not wanted at all: "forget X, do not even mention it".
+_TALK = r"(?:mention|suggest|propose|recommend|offer|bring up|talk about)"
 _TALK_OF = re.compile(
-    r"^\W*forget (?:about )?|[,;]? (?:and )?(?:do not|don'?t|never) (?:even |ever )*(?:mention|suggest|propose|recommend|offer"
-    r"|bring up|talk about) (?:it|them|that)\b(?: (?:up|again))?"
-    r"|\b(?:even|ever|again|mention|suggest|propose|recommend|offer|bring up|talk about|or|and)\b",
+    rf"^\W*forget (?:about )?|[,;]? (?:and )?(?:do not|don'?t|never) (?:even |ever )*{_TALK} (?:it|them|that)\b"
+    rf"|\b(?:even|ever|again|or|and|{_TALK})\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
