@@ -104,7 +104,7 @@ def _print_patterns(store: Store, *, as_json: bool) -> int:
         return common.write_json(found)
     if not found["tasks"]:
         console.line(
-            "No tasks yet. The daemon records a task once its session is idle; "
+            "No tasks yet. A session in which the agent used tools is counted by `skilld run` once it is idle; "
             'to record a task yourself: skilld record "fix the login" --qa-passed'
         )
         return 0

@@ -162,6 +162,8 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
         if isinstance(found, GitResult):
             record_observation(engine.store, found, time.time())
         done += _finish_due(engine, worker)  # proposals that the poll found to no longer fit
+    if not brief:
+        _survey(engine, worker)
     if repair := due_after_corrections(engine, time.time()):
         with VerbWorker(engine.host.environment) as verb:
             verb.do(Job(repair, umask), seconds)
@@ -209,6 +211,20 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
         done += 1
     progress.clear()
     return done
+
+
+def _survey(engine: Engine, worker: Worker) -> None:
+    """Survey the newest transcripts of idle sessions, as many as the daemon does at a time."""
+    from skilld.daemon.surveys import SurveySchedule
+    from skilld.protocol import Job
+
+    surveys, now = SurveySchedule(engine.store, engine.host, delay=0), time.time()
+    progress, total = Progress("Reading past sessions"), 0
+    while survey := surveys.job(engine.settings, now):
+        total = max(total, surveys.waiting)
+        progress.show(total - surveys.waiting, total)
+        surveys.record(worker.do(Job(survey, engine.host.umask), engine.settings.worker.seconds), now)
+    progress.clear()
 
 
 def _read_new(engine: Engine) -> None:

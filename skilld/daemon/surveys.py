@@ -31,10 +31,10 @@ _MAX_PER_JOB = 20
 class SurveySchedule:
     """The transcripts to survey next, and the current job, if any."""
 
-    def __init__(self, store: Store, host: Host) -> None:
+    def __init__(self, store: Store, host: Host, delay: float = _FIRST_DELAY_SECONDS) -> None:
         self._store = store
         self._host = host
-        self._not_before = time.time() + _FIRST_DELAY_SECONDS
+        self._not_before = time.time() + delay
         self._found: list[tuple[str, str, int, float, bool]] = []
         self._alone = 0  # the number to be read one by one, because a job with them failed
         self._given: tuple[SurveyRequest, ...] = ()
@@ -43,6 +43,11 @@ class SurveySchedule:
     def busy(self) -> bool:
         """Whether a worker has a survey job."""
         return bool(self._given)
+
+    @property
+    def waiting(self) -> int:
+        """Return the number of transcripts that were found and not yet surveyed."""
+        return len(self._found)
 
     def job(self, settings: Settings, now: float) -> SurveyTranscripts | None:
         """Return the next job at a Unix time, without sessions that are still active."""

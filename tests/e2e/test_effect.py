@@ -9,12 +9,6 @@ from contextlib import closing
 from pathlib import Path
 
 from e2e.test_targets import Talk, plain, said
-from skilld.daemon.surveys import SurveySchedule
-from skilld.ingest.discover import Host
-from skilld.protocol import Job
-from skilld.settings import Settings
-from skilld.store import Store
-from skilld.worker.spawn import Worker
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, Session
@@ -89,22 +83,12 @@ def test_a_rule_that_a_proposal_brought_into_a_skill_is_followed(
     assert program.json("effect", "nothing-like-it")["rules"] == []
 
 
-def test_the_daemon_reads_old_transcripts_when_it_has_nothing_else_to_do(
-    home: Path, tmp_path: Path, program: Program
-) -> None:
+def test_a_single_run_reads_old_transcripts_too(home: Path, tmp_path: Path, program: Program) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": RULE})
     talk = Talk(home, project.root)
     talk.type(PNPM, *CHATTER)
     os.utime(talk.path, (1_795_000_000, 1_795_000_000))
     program.run("run", "--once")
-    store, now = Store.open(home / ".local/state/skilld/skilld.db"), time.time()
-    surveys, settings = SurveySchedule(store, Host(home, {})), Settings(model="offline")
-    assert surveys.job(settings, now) is None  # not at once
-    job = surveys.job(settings, now + 70)
-    assert job is not None
-    with Worker(program.environment) as worker:
-        surveys.record(worker.do(Job(job, 0o22), 60.0), now)
-    store.close()
     assert _read(home) == [talk.path.stem]
     talk.path.unlink()  # as its agent does after a month
     (rule,) = program.json("effect")["rules"]
