@@ -328,7 +328,7 @@ def load_file(path: Path) -> Settings:
     Raises UsageError with the key, what is wrong with it and the nearest known key.
     """
     _check_variables(os.environ)
-    return validate(read_file(path), f"Fix {path}, or the environment variable that overrides it.")
+    return validate(read_file(path), f"Fix {path}.", file=path)
 
 
 class _FileSettings(Settings):
@@ -338,21 +338,27 @@ class _FileSettings(Settings):
     _reads_variables: ClassVar[bool] = False
 
 
-def validate(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -> Settings:
+def validate(values: Mapping[str, Any], remedy: str, *, variables: bool = True, file: Path | None = None) -> Settings:
     """Return the settings of `values`, with `variables` overridden by the environment; UsageError with `remedy`.
 
-    A variable would hide that the file's value of the same name is invalid.
+    A variable would hide that the file's value of the same name is invalid. The error names the line of `file`.
     """
     title = "Invalid setting"
     # The library would treat names like _env_file as its own arguments.
     if unknown := sorted(key for key in values if key not in Settings.model_fields):
-        raise UsageError(title, f"unknown setting {unknown[0]}{suggestion(unknown[0], setting_keys())}", remedy)
+        told = f"unknown setting {unknown[0]}{suggestion(unknown[0], setting_keys())}{_line(file, unknown[0])}"
+        raise UsageError(title, told, remedy)
     try:
         return Settings(**values) if variables else _FileSettings(**values)
     except ValidationError as error:
-        raise UsageError(title, _describe_errors(error), remedy) from error
+        wrong = [_describe_error(item, file, os.environ if variables else {}) for item in error.errors()]
+        names = ", ".join(dict.fromkeys(name for name, _ in wrong if name))
+        remedies = [remedy] if not all(name for name, _ in wrong) else []
+        remedies += [f"Change or unset {names}."] if names else []
+        raise UsageError(title, "; ".join(told for _, told in wrong), " ".join(remedies)) from error
     except SettingsError as error:
-        raise UsageError(title, f"{VARIABLE_PREFIX}ROOTS is not a JSON object", remedy) from error
+        name = f"{VARIABLE_PREFIX}ROOTS"
+        raise UsageError(title, f"{name} is not a JSON object", f"Change or unset {name}.") from error
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -419,17 +425,27 @@ def _check_variables(environment: Mapping[str, str]) -> None:
             raise UsageError("Invalid environment variable", f"unknown setting {name}{suggestion(name, known)}")
 
 
-def _describe_errors(error: ValidationError) -> str:
-    parts = []
-    for item in error.errors():
-        key = ".".join(part for part in item["loc"] if isinstance(part, str))
-        if item["type"] == "extra_forbidden":
-            parts.append(f"unknown setting {key}{suggestion(key, setting_keys())}")
-        else:
-            wrong = f", not {item['input']!r}" if len(item["loc"]) > 1 and isinstance(item["loc"][-1], int) else ""
-            allowed = _allowed_values(item["type"], item["loc"], item.get("ctx", {})) or item["msg"]
-            parts.append(f"{key}: {allowed}{wrong}")
-    return "; ".join(parts)
+def _describe_error(item: Mapping[str, Any], file: Path | None, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the variable that an invalid value comes from, "" if it is `file`, and what is wrong."""
+    key = ".".join(part for part in item["loc"] if isinstance(part, str))
+    if item["type"] == "extra_forbidden":
+        return "", f"unknown setting {key}{suggestion(key, setting_keys())}{_line(file, key)}"
+    wrong = f", not {item['input']!r}" if len(item["loc"]) > 1 and isinstance(item["loc"][-1], int) else ""
+    allowed = _allowed_values(item["type"], item["loc"], item.get("ctx", {})) or item["msg"]
+    name, line = VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_"), _line(file, key)
+    names = [one for one in environment if one.upper() == name or (not line and one.upper().startswith(f"{name}__"))]
+    return (names[0], f"{names[0]}: {allowed}{wrong}") if names else ("", f"{key}: {allowed}{wrong}{line}")
+
+
+def _line(file: Path | None, key: str) -> str:
+    """Return the line of a settings file that sets a key, in parentheses, "" if none does."""
+    table, text = "", b"" if file is None or not file.exists() else read_regular(file, 1 << 20)[0]
+    for number, line in enumerate(text.decode("utf-8-sig").splitlines(), 1):
+        if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
+            table = f"{header[1]}."
+        elif (name := re.match(r"\s*([\w.-]+)\s*=", line)) and f"{key}.".startswith(f"{table}{name[1]}."):
+            return f" (line {number})"
+    return ""
 
 
 _TYPE_MESSAGES = {

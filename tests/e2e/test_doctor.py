@@ -323,6 +323,6 @@ def test_18_3_settings_that_are_not_understood_need_the_person(patient: Patient)
     finally:
         lock.release()
     assert told.returncode == done.returncode == 1
-    assert told.stdout.startswith("settings: unknown setting modle (did you mean model?) -> Fix ")
+    assert told.stdout.startswith("settings: unknown setting modle (did you mean model?) (line 1) -> Fix ")
     shown = json.loads(done.stdout)
     assert (shown["running"], [one["what"] for one in shown["needs"]]) == (True, ["settings"])

@@ -79,8 +79,9 @@ def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told
         ("SKILLD_MODLE", "x", "unknown setting SKILLD_MODLE (did you mean SKILLD_MODEL?)"),
         ("skilld_batch", "{}", "unknown setting skilld_batch"),
         ("SKILLD_ROOTS", "/x", "SKILLD_ROOTS is not a JSON object"),
-        ("SKILLD_BATCH__TURNS", "many", "batch.turns: must be a whole number from 1 to 50"),
-        ("SKILLD_MODEL", "", "model: cannot be empty"),
+        ("SKILLD_BATCH__TURNS", "many", "Invalid setting: SKILLD_BATCH__TURNS: must be a whole number from 1 to 50"),
+        ("skilld_model", "", "Invalid setting: skilld_model: cannot be empty"),
+        ("SKILLD_ROOTS__CODEX", "x", "Invalid setting: SKILLD_ROOTS__CODEX: x is not an absolute path"),
     ],
 )
 def test_a_variable_that_is_not_understood_is_told(
@@ -88,6 +89,20 @@ def test_a_variable_that_is_not_understood_is_told(
 ) -> None:
     monkeypatch.setenv(name, value)
     assert told in _refused(file)
+
+
+def test_the_line_and_the_variable_are_named_and_each_has_its_remedy(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text('model = "auto"\n[batch]\nturns = 0\n\n[notify]\nper_day = "x"  # many\n')
+    monkeypatch.setenv("SKILLD_BATCH__TURNS", "many")
+    with pytest.raises(UsageError) as error:
+        load_file(file)
+    assert error.value.cause.split("; ") == [
+        "SKILLD_BATCH__TURNS: must be a whole number from 1 to 50",
+        "notify.per_day: must be a whole number from 1 to 200 (line 6)",
+    ]
+    assert error.value.remedy == f"Fix {file}. Change or unset SKILLD_BATCH__TURNS."
 
 
 def test_a_folder_may_stand_alone_and_below_home(file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
