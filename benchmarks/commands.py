@@ -15,7 +15,7 @@ from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import furnish
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld.store import Store
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 
 _LINE = "skilld show "
 _COMMANDS = {
@@ -71,5 +71,5 @@ def measure(scale: Scale) -> dict[str, Figure]:
 def _propose(home: Path) -> None:
     store = Store.open(home / ".local/state/skilld/skilld.db")
     for number in range(_PROPOSALS):
-        store.proposals.add(a_proposal(**COMMITTED, id=f"{number:08x}"))
+        store.proposals.add(make_proposal(**COMMIT_FIELDS, id=f"{number:08x}"))
     store.close()

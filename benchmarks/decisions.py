@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.kit import children
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from support.lessons import Lessons
-from support.taught_project import TaughtProject, taught, teach
+from support.taught_project import TaughtProject, copy_of_taught_project, make_taught_project
 
 _SAID = "Always mention breaking changes before anything else."
 _PROCESSES = {"accept": 20, "proposal": 15}
@@ -42,7 +42,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
     works: dict[str, Run] = {"accept": _accept, "proposal": _propose}
     figures: dict[str, Figure] = {}
     with children.scratch() as folder:
-        teach(folder)
+        make_taught_project(folder)
         for name, work in works.items():
             rounds = [_timed(folder, work) for _ in range(scale.pick(11, 3))]
             plain = [_timed(folder, _YARDSTICKS[name][1]) for _ in range(scale.pick(11, 3))]
@@ -92,7 +92,7 @@ _LEAST = {"accept": ("git cherry-pick", 1.0), "proposal": ("git commit-tree and 
 
 def _timed(folder: Path, work: Run) -> list[float]:
     told = folder / "took.json"
-    with taught(folder) as world:
+    with copy_of_taught_project(folder) as world:
         world.program.before = (sys.executable, "-c", _TIMED, str(told))
         work(world)
     took: list[float] = json.loads(told.read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def _counted(folder: Path, work: Run) -> int:
     git.parent.mkdir(exist_ok=True)
     git.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> "{log}"\nexec {shutil.which("git")} "$@"\n', encoding="utf-8")
     git.chmod(0o755)
-    with taught(folder) as world:
+    with copy_of_taught_project(folder) as world:
         world.program.environment["PATH"] = f"{git.parent}:{os.environ['PATH']}"
         log.unlink(missing_ok=True)
         work(world)

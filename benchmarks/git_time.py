@@ -22,7 +22,7 @@ from skilld.git.environment import scrub_environment
 from skilld.proposals.model import ProposalCommit, ProposalEdit, Request
 from skilld.proposals.propose import propose
 from skilld.types import Evidence, Op, Operation
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 _SKILL = ".claude/skills/release/SKILL.md"
 _ANCHOR = "- Run the tests."
@@ -95,7 +95,7 @@ class Repository:
 
     def _request(self, number: int) -> Request:
         operations = (Operation(Op.INSERT_AFTER, _ANCHOR, f"- Say number {number}."),)
-        proposal = a_proposal(
+        proposal = make_proposal(
             id=f"{number:08x}",
             batch_id=f"{number:016x}",
             path=str(self.root / _SKILL),

@@ -19,7 +19,7 @@ from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import person
 from skilld import codec
 from skilld.protocol import AnalyseBatch, Job
-from support.stub_model import Body, StubModel, said
+from support.stub_model import Body, StubModel, request_text
 
 _PER_TOKEN = 4  # characters
 
@@ -31,7 +31,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
     others: list[int] = []
 
     def answer(body: Body) -> str:
-        asked = said(body)
+        asked = request_text(body)
         doubts = "<doubtful_changes>" in asked
         detects = "<recent_messages>" in asked and not doubts
         (detections if detects else others).append(len(asked) // _PER_TOKEN)

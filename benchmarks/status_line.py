@@ -18,7 +18,7 @@ from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import percentile, seconds
 from skilld.store import Store
 from skilld.types import How, Span, Turn
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 
 _AT = "2026-01-05T10:00:00.000Z"
 _MAIN = "from skilld.__main__ import main; sys.exit(main())"
@@ -73,7 +73,7 @@ def _fill(database: Path, turns: int) -> None:
         for number in range(turns):
             turn = Turn(f"t{number}", "claude-code", "s", "words", _AT, How.TYPED, Span(number, number + 1))
             store.transcripts.add_turn(turn, file.id, counts=True, lasting=False)
-    store.proposals.add(a_proposal(**COMMITTED))
+    store.proposals.add(make_proposal(**COMMIT_FIELDS))
     store.close()
 
 

@@ -28,10 +28,10 @@ import pytest
 from _pytest.assertion import rewrite
 
 from support import git_clock, no_sync, warm
-from support.person import a_persons_tree
+from support.fake_callers import terminal_process_tree
 
 if TYPE_CHECKING:
-    from support.one_process import OneProcess
+    from support.in_process_daemon import InProcessDaemon
 
 ROOT = Path(__file__).resolve().parents[1]
 MEMORY = Path("/dev/shm")  # noqa: S108 - each test has a folder of its own in it
@@ -259,7 +259,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.set_threshold(50_000)  # by default it is looked for every 700 things, which took an eighth of all time
     if "skilld.git.run" in sys.modules:
-        git_clock.spare_readers()
+        git_clock.use_real_git_for_readers()
 
 
 @pytest.fixture(autouse=True)
@@ -287,18 +287,18 @@ def home(
 @pytest.fixture(autouse=True)
 def typed_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have what is called in this process be called by a person: who runs the tests, an agent perhaps, is no part."""
-    monkeypatch.setattr("skilld.cli.permissions.process_tree", a_persons_tree)
+    monkeypatch.setattr("skilld.cli.permissions.process_tree", terminal_process_tree)
 
 
 @pytest.fixture
-def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessDaemon]:
     """Give a daemon and its worker in the test's own process, which follow what is in the home."""
     from skilld.git.environment import remaining_variables
-    from support.one_process import OneProcess
+    from support.in_process_daemon import InProcessDaemon
 
     for name in remaining_variables():
         monkeypatch.delenv(name)
-    daemon = OneProcess(home)
+    daemon = InProcessDaemon(home)
     yield daemon
     daemon.close()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from skilld.report.gather import gather
 from skilld.report.page import page
 from skilld.store import Store
-from support.a_year import NOW, live
+from support.year_of_use import NOW, simulate_year
 
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
@@ -34,7 +34,7 @@ def draw(home: Path, pictures: Path) -> None:
         print("No chromium on PATH: the pictures of the report are not taken.")
         return
     store = Store.open(home / "skilld.db")
-    live(home, store)
+    simulate_year(home, store)
     (home / "report.html").write_text(page(gather(store, NOW), str(home)), encoding="utf-8")
     store.close()
     for scheme, number in _SCHEMES.items():

@@ -21,7 +21,7 @@ from skilld.review.app import ReviewApp
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program
-from support.reviewing import Screen, draw_update, review_session
+from support.review_pilot import Screen, draw_update, review_session
 from support.session import Session
 from support.waiting import LIMIT
 from tools import page_pictures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from security import test_linear_patterns as linear
-from support.function_growth import growths, reached
+from support.function_growth import find_growth, reach
 from support.growth import RUNS
 from support.pattern_strings import slow_strings
 from support.patterns import patterns
@@ -48,11 +48,11 @@ def _one(part: Part, name: str) -> None:
             must(not told, told)
         return
     function = next(one for one in text_functions() if one.name == name)
-    how = reached(function).partition(":")[0]
+    how = reach(function).partition(":")[0]
     part.count(f"functions {how}")
     if how not in {"done", "raised"}:
         return
     part.count("runs", len(RUNS))
     with part.finding(name):
-        for told in growths(function, RUNS, _LONGEST, _SECONDS):
+        for told in find_growth(function, RUNS, _LONGEST, _SECONDS):
             must(not told, told)

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from support.claude_lines import typed
+from support.claude_lines import prompt_line
 from support.program import Program
 from tools.soak_report import Part, must
 
@@ -90,7 +90,7 @@ def _write(path: Path, lines: int, size: int) -> int:
     pairs = lines // _TURN_EVERY // 2
     with path.open("wb") as file:
         for number in range(pairs):
-            file.write((typed(f"t{number}") + block) * 2)
+            file.write((prompt_line(f"t{number}") + block) * 2)
     return pairs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.forged import CARRIERS, PROMPTS, check, forged
+from support.forged import CARRIERS, PROMPTS, check_carrier, forged_content
 from tools.soak_report import Part, dice_for
 
 
@@ -29,11 +29,11 @@ def again(case: str, folder: Path) -> Part:
 
 def _case(case: str, part: Part) -> None:
     dice = dice_for(case)
-    content, prompt = forged(dice), dice.choice(PROMPTS)
+    content, prompt = forged_content(dice), dice.choice(PROMPTS)
     part.count("contents")
     part.count("characters of content", len(content))
     for agent, carriers in CARRIERS.items():
         for carrier in carriers:
             part.count("sessions")
             with part.finding(case):
-                check(agent, carrier, content, prompt)
+                check_carrier(agent, carrier, content, prompt)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from support import warm
-from support.taught_project import TaughtProject, taught, teach
-from support.whole_program import program, project
+from support.program_fixtures import program, project
+from support.taught_project import TaughtProject, copy_of_taught_project, make_taught_project
 
 __all__ = ["program", "project"]  # fixtures of others, given on to the tests here
 
@@ -20,14 +20,14 @@ __all__ = ["program", "project"]  # fixtures of others, given on to the tests he
 def lessons_kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of what is taught once for all tests."""
     folder = tmp_path_factory.mktemp("taught")
-    teach(folder)
+    make_taught_project(folder)
     return folder
 
 
 @pytest.fixture
 def world(lessons_kept: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TaughtProject]:
     """Give a fresh copy of a home and a project with two open proposals, and make it this process's home."""
-    with taught(lessons_kept) as world:
+    with copy_of_taught_project(lessons_kept) as world:
         monkeypatch.setenv("HOME", str(world.home))
         yield world
 

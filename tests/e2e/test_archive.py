@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from support.in_process import InProcess
-from support.live_project import Project, contents
+from support.in_process_program import InProcessProgram
+from support.live_project import Project, folder_contents
 from support.program import Program
 
 TEXT = "---\nname: {0}\ndescription: About {0}.\n---\n\n- Do it.\n"
@@ -25,7 +25,7 @@ def write(folder: Path, text: str = TEXT) -> Path:
 @pytest.fixture
 def program(home: Path) -> Program:
     """Return skilld on the test's home."""
-    return InProcess(home)
+    return InProcessProgram(home)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def refused(program: Program, *arguments: str) -> str:
 
 
 def test_a_skill_is_out_of_sight_and_comes_back_as_it_was(program: Program, home: Path, tidy: Path) -> None:
-    before = contents(tidy)
+    before = folder_contents(tidy)
     done = program.run("skills", "archive", "tidy")
     assert done.returncode == 0, done.stderr
     assert "skilld skills restore tidy" in done.stdout
@@ -54,10 +54,10 @@ def test_a_skill_is_out_of_sight_and_comes_back_as_it_was(program: Program, home
     assert (row["name"], row["origin"]) == ("tidy", str(tidy))
     place = Path(row["folder"])
     assert place.is_relative_to(home / ".local/share/skilld/archive")
-    assert contents(place) == before
+    assert folder_contents(place) == before
     assert (place.parent.stat().st_mode & 0o777, place.parents[1].stat().st_mode & 0o777) == (0o700, 0o700)
     assert program.run("skills", "restore", "tidy").returncode == 0
-    assert contents(tidy) == before
+    assert folder_contents(tidy) == before
     assert program.json("skills", "restore") == []
 
 
@@ -80,9 +80,9 @@ def test_what_git_does_not_have_yet_keeps_the_skill_where_it_is(
         project.skill_path.write_text(project.skill_path.read_text() + "- More.\n")
     if change == "staged":
         project.git("add", "--all")
-    before = contents(folder)
+    before = folder_contents(folder)
     assert "uncommitted changes" in refused(program, "archive", str(folder))
-    assert contents(folder) == before
+    assert folder_contents(folder) == before
 
 
 @pytest.mark.parametrize("verb", ["archive", "delete"])
@@ -128,13 +128,13 @@ def test_two_archived_skills_of_one_name_are_told_apart(program: Program, home: 
 
 
 def test_uninstalling_leaves_what_the_person_archived(program: Program, home: Path, tidy: Path) -> None:
-    before = contents(tidy)
+    before = folder_contents(tidy)
     assert program.run("skills", "archive", "tidy").returncode == 0
     (row,) = program.json("skills", "restore")
     done = program.run("uninstall", "--purge", "--yes")
     assert done.returncode == 0, done.stderr
     assert "archive" in done.stdout
-    assert contents(Path(row["folder"])) == before
+    assert folder_contents(Path(row["folder"])) == before
     assert [path.name for path in (home / ".local/share/skilld").iterdir()] == ["archive"]
 
 

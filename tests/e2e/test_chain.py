@@ -7,7 +7,7 @@ from typing import Any
 
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
+from support.session import LASTING, LASTING_2, Session
 from support.waiting import wait_in_time
 
 
@@ -18,7 +18,7 @@ def _open(program: Program) -> list[dict[str, Any]]:
 def _teach(home: Path, project: Project) -> Session:
     session = Session(home, project)
     session.use_skill()
-    session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", LASTING_TOO, "thanks, go on")
+    session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", LASTING_2, "thanks, go on")
     return session
 
 
@@ -32,7 +32,7 @@ def test_a_correction_becomes_a_quoted_commit_and_nothing_else_changes(
 
     assert proposal["state"] == "open"
     assert proposal["skill"] == "release-notes"
-    assert [evidence["quote"] for evidence in proposal["evidence"]] == [LASTING, LASTING_TOO]
+    assert [evidence["quote"] for evidence in proposal["evidence"]] == [LASTING, LASTING_2]
     assert proposal["commit"] == project.git("rev-parse", "skilld/staging")
     assert project.git("log", "-1", "--format=%P", "skilld/staging") == project.skill_commit
     assert project.git("log", "-1", "--format=%an <%ae>", "skilld/staging") == "skilld <skilld@localhost>"
@@ -46,7 +46,7 @@ def test_accept_and_revert_say_which_commit_they_made_and_how_to_undo_it(
     home: Path, project: Project, program: Program
 ) -> None:
     _first_look(program)
-    for said in (LASTING, LASTING_TOO, "From now on, always end the notes with the names of all contributors."):
+    for said in (LASTING, LASTING_2, "From now on, always end the notes with the names of all contributors."):
         session = Session(home, project)
         session.use_skill()
         session.type("Write the release notes for 2.4.0", said, "ok, looks good", "thanks", "go on")

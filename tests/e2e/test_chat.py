@@ -8,7 +8,7 @@ import pytest
 
 from faults.model import asking
 from support.program import Program
-from support.stub_model import Reply, StubModel, said
+from support.stub_model import Reply, StubModel, request_text
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
@@ -29,8 +29,8 @@ def test_a_conversation_goes_on_with_what_was_said(home: Path, folder: Path) -> 
         assert (done.returncode, done.stdout) == (0, "One\nline \\x1b[31mred.\nTwo.\n")
         first, second = model.bodies
         assert [message["role"] for message in second["messages"]] == ["system", "user", "assistant", "user"]
-        assert "- Be brief." in said(first)
-        assert KEY not in said(second)
+        assert "- Be brief." in request_text(first)
+        assert KEY not in request_text(second)
         assert first["stream"] is True
         (booked,) = program.json("cost")["days"]
         assert (booked["skill"], booked["calls"], booked["tokens"]) == ("notes", 2, 30)

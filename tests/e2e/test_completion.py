@@ -13,7 +13,7 @@ import pytest
 from skilld import paths
 from skilld.paths import private_dir
 from skilld.store import Store
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 
 SHELLS = {
     "bash": """eval "$(skilld completion bash)"
@@ -35,7 +35,7 @@ while zpty -r shell line; do print -r -- "$line"; [[ $line == *done* ]] && break
 def shell_home(home: Path) -> Path:
     private_dir(paths.places().database.parent)
     store = Store.open(paths.places().database)
-    store.proposals.add(a_proposal(**COMMITTED))
+    store.proposals.add(make_proposal(**COMMIT_FIELDS))
     store.close()
     return home
 
@@ -65,7 +65,7 @@ def test_18_8_the_files_that_packages_install_complete(shell_home: Path, shell: 
     if program is None:
         pytest.skip(f"{shell} is not installed")
     done = _in_a_shell(program, INSTALLED[shell], shell_home, "skilld show ")
-    assert a_proposal(**COMMITTED).id in done.stdout, done.stderr
+    assert make_proposal(**COMMIT_FIELDS).id in done.stdout, done.stderr
 
 
 def _in_a_shell(program: str, script: str, home: Path, line: str) -> subprocess.CompletedProcess[str]:

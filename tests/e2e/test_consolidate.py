@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.in_process import InProcess
+from support.in_process_program import InProcessProgram
 from support.repos import Person, snapshot
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/alike"
@@ -20,7 +20,7 @@ class World:
 
     def __init__(self, home: Path, root: Path) -> None:
         self.home = home
-        self.program = InProcess(home)
+        self.program = InProcessProgram(home)
         for part in ("tuned", "aside"):
             shutil.copytree(FIXTURES / part / "person", home / ".claude/skills", dirs_exist_ok=True)
             shutil.copytree(FIXTURES / part / "project", root / ".claude/skills", dirs_exist_ok=True)

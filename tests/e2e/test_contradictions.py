@@ -9,16 +9,16 @@ import pytest
 from e2e.test_targets import GUIDE, Talk, plain
 from skilld.proposals.remarks import current_conflicts, list_contradictions
 from skilld.types import Proposal, State, TargetKind
-from support.inline import Inline
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
-from support.one_process import OneProcess
 from support.session import CHATTER
 
 USE = "From now on, always use pnpm, never npm."
 CHANGE = "Always use pnpm, never npm."
 
 
-def says(home: Path, project: Project, here: OneProcess, *texts: str) -> list[Proposal]:
+def says(home: Path, project: Project, here: InProcessDaemon, *texts: str) -> list[Proposal]:
     """Say something in a session without a skill in use, and return what is open then."""
     Talk(home, project.root).type(*texts, *CHATTER[: 5 - len(texts)])
     return here.run()
@@ -28,7 +28,7 @@ def message(project: Project, proposal: Proposal) -> str:
     return project.git("show", "--no-patch", "--format=%B", proposal.commit)
 
 
-def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     """Issue 16, 7: accepted, both agree; reverted, both are what they were."""
     nested = "# Api\n\n* Use npm.\n* Run `npm test` first.\n"
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "docs/build.md": nested})
@@ -47,7 +47,7 @@ def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_pat
         "docs/build.md",
     ]
     assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, one).split())
-    skilld = Inline(home)
+    skilld = InProcessProgram(home)
     shown = skilld.run("show", one.id).stdout
     assert "build.md:3 contradicts this proposal and is changed along with it" in shown
     assert "--- a/docs/build.md" in shown
@@ -61,12 +61,12 @@ def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_pat
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_both_change_whatever_is_decided_before(
-    home: Path, tmp_path: Path, here: OneProcess, order: tuple[int, int]
+    home: Path, tmp_path: Path, here: InProcessDaemon, order: tuple[int, int]
 ) -> None:
     """Two proposals that append to one list: made again on its new base, or accepted by its lines, it has both."""
     project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"})
     both = [says(home, project, here, text)[-1] for text in ("Always write a changelog entry.", USE)]
-    skilld = Inline(home)
+    skilld = InProcessProgram(home)
     for number in order:
         done = skilld.run("accept", both[number].id)
         assert done.returncode == 0, done.stderr
@@ -82,7 +82,7 @@ def test_both_change_whatever_is_decided_before(
     ("name", "kind"), [("CLAUDE.md", "your personal CLAUDE.md"), ("rules/mine.md", "one of your personal rules")]
 )
 def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
-    home: Path, tmp_path: Path, here: OneProcess, name: str, kind: str
+    home: Path, tmp_path: Path, here: InProcessDaemon, name: str, kind: str
 ) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     personal = home / ".claude" / name
@@ -98,7 +98,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     others = [item for item in found if item is not one]
     assert [other.path for other in others] == [str(personal)] * (name == "CLAUDE.md")
     assert one.linked == tuple(other.id for other in others)
-    skilld = Inline(home)
+    skilld = InProcessProgram(home)
     assert "Always use npm" in skilld.run("show", one.id).stdout, "on this machine it is shown"
     assert "contradicts this proposal" in skilld.run("doctor").stdout
     told = skilld.run("accept", one.id).stdout
@@ -117,7 +117,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     ],
 )
 def test_an_uncommitted_line_is_not_quoted(
-    home: Path, tmp_path: Path, here: OneProcess, files: dict[str, str], kind: str
+    home: Path, tmp_path: Path, here: InProcessDaemon, files: dict[str, str], kind: str
 ) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/new.md\n"})
     for name, text in files.items():
@@ -129,7 +129,7 @@ def test_an_uncommitted_line_is_not_quoted(
     assert "Always use npm" not in message(project, one)
 
 
-def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
@@ -141,7 +141,7 @@ def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Pa
     assert (current_conflicts(one), list_contradictions(here.store, one)) == ([], []), "what was taken back since"
 
 
-def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     files = {"CLAUDE.md": f"{GUIDE}\nSee @docs/x.md\n", "docs/x.md": f"- Use npm with token {secret}.\n"}
     project = plain(home, tmp_path, **files)
@@ -153,7 +153,7 @@ def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: On
     assert "docs/x.md" in message(project, one)
 
 
-def test_a_plugins_copy_is_named_and_left_alone(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_a_plugins_copy_is_named_and_left_alone(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/setup/SKILL.md"
     skill.parent.mkdir(parents=True)
@@ -168,7 +168,7 @@ def test_a_plugins_copy_is_named_and_left_alone(home: Path, tmp_path: Path, here
     assert skill.read_text() == text
 
 
-def test_words_for_some_paths_contradict_no_line_for_all(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_words_for_some_paths_contradict_no_line_for_all(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* Use npm.\n", "web/a.ts": "1\n"})
     (one,) = says(home, project, here, "From now on, in the web folder, always use pnpm, never npm.")
     assert one.conflicts == ()
@@ -184,7 +184,7 @@ def test_words_for_some_paths_contradict_no_line_for_all(home: Path, tmp_path: P
     ],
 )
 def test_auto_applies_nothing_that_something_contradicts(  # noqa: PLR0917
-    home: Path, tmp_path: Path, here: OneProcess, targets: list[TargetKind], personal: str, state: State
+    home: Path, tmp_path: Path, here: InProcessDaemon, targets: list[TargetKind], personal: str, state: State
 ) -> None:
     """Issue 16, 2 and 7: nor any kind of file but skills unless the settings name it."""
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
@@ -201,7 +201,7 @@ def test_auto_applies_nothing_that_something_contradicts(  # noqa: PLR0917
 
 
 def test_what_the_file_itself_still_says_is_named_and_an_exception_is_none(
-    home: Path, tmp_path: Path, here: OneProcess
+    home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     """The edit takes the place of one line; another one may be meant to stay."""
     lines = "* Use npm.\n* Run `npm test` before a commit, and read its output.\n* In `legacy/`, use npm.\n"
@@ -210,28 +210,28 @@ def test_what_the_file_itself_still_says_is_named_and_an_exception_is_none(
     assert [(item.line, item.text) for item in one.conflicts] == [
         (10, "* Run `npm test` before a commit, and read its output.")
     ]
-    assert Inline(home).run("accept", one.id).returncode == 0
+    assert InProcessProgram(home).run("accept", one.id).returncode == 0
     assert "* In `legacy/`, use npm." in (project.root / "CLAUDE.md").read_text()
 
 
-def test_a_learning_that_is_given_a_place_is_compared_too(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_a_learning_that_is_given_a_place_is_compared_too(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path)
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
     assert says(home, project, here, USE) == []
     (learning,) = here.store.learnings.all()
-    skilld = Inline(home)
+    skilld = InProcessProgram(home)
     assert skilld.run("learnings", "propose", learning.id).returncode == 0
     one = next(row for row in skilld.json("proposals") if row["repo"] == str(project.root))
     assert [item["text"] for item in one["conflicts"]] == ["- Always use npm."]
     assert len(one["linked"]) == 1
 
 
-def test_the_file_alone_is_written_where_no_commit_is_wanted(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_the_file_alone_is_written_where_no_commit_is_wanted(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"})
     (one,) = says(home, project, here, USE)
     commits = project.git("rev-list", "--count", "HEAD")
-    assert Inline(home).run("accept", "--worktree", one.id).returncode == 0
+    assert InProcessProgram(home).run("accept", "--worktree", one.id).returncode == 0
     assert "pnpm" in (project.root / "docs/build.md").read_text()
     assert CHANGE in (project.root / "CLAUDE.md").read_text()
     assert project.git("rev-list", "--count", "HEAD") == commits

@@ -24,9 +24,9 @@ from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import DAEMON, PAUSED_UNTIL, UNAVAILABLE_JUDGES
 from skilld.types import ClosedBy, Usage
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.stub_model import StubModel
 
 # Root without the capability to read everything is a user like any other.
@@ -41,7 +41,7 @@ class Patient:
         self.home = home
         self.program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
         self.state = home / ".local/state/skilld"
-        self.session = write(home / ".claude/projects/-p/s0.jsonl", typed("t0"))
+        self.session = write_transcript(home / ".claude/projects/-p/s0.jsonl", prompt_line("t0"))
         store().close()
 
     def examine(self, *arguments: str) -> Said:
@@ -95,7 +95,7 @@ def _set_back(patient: Patient) -> None:
 UNIT = b'[Service]\nExecStart=:"/nowhere/bin/python" "-m" "skilld" run\n'
 BROKEN: dict[str, tuple[Callable[[Patient], object], str, str]] = {
     "settings": (
-        lambda one: write(one.home / ".config/skilld/config.toml", b"modle = 'offline'\n"),
+        lambda one: write_transcript(one.home / ".config/skilld/config.toml", b"modle = 'offline'\n"),
         "did you mean model?",
         "config.toml",
     ),
@@ -105,7 +105,7 @@ BROKEN: dict[str, tuple[Callable[[Patient], object], str, str]] = {
     "pause": (lambda one: one.program.run("pause"), "paused until you resume", "skilld resume"),
     "clock": (_set_back, "60 minutes in the future", ""),
     "service": (
-        lambda one: write(one.home / ".config/systemd/user/skilld.service", UNIT),
+        lambda one: write_transcript(one.home / ".config/systemd/user/skilld.service", UNIT),
         "starts /nowhere/bin/python, which no longer exists",
         "",
     ),
@@ -234,7 +234,9 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     assert patient.program.run("run", "--once").returncode == 0
     lasting = [f"From now on, always use {what} in this project." for what in ("tabs", "UTC", "British spelling")]
     turns = [*lasting, "thanks", "ok, go on", "looks good", "now run the tests"]
-    write(patient.home / ".claude/projects/-p/s1.jsonl", *(typed(f"n{i}", text) for i, text in enumerate(turns)))
+    write_transcript(
+        patient.home / ".claude/projects/-p/s1.jsonl", *(prompt_line(f"n{i}", text) for i, text in enumerate(turns))
+    )
     assert patient.program.run("run", "--once").returncode == 0
     first, *more = patient.why_nothing()
     assert first == "7 messages read: 5 judged (3 with a lasting instruction), 2 skipped (no lasting instructions)"
@@ -266,7 +268,7 @@ def _away(known: Store) -> None:
     [
         (lambda known: known.meta.set(PAUSED_UNTIL, "until you resume"), []),  # the person's own choice
         (_parked, ["batches"]),
-        (lambda known: known.proposals.add(a_proposal()), ["proposals"]),
+        (lambda known: known.proposals.add(make_proposal()), ["proposals"]),
         (_away, ["judge offline"]),
     ],
     ids=["paused", "parked", "open proposal", "back-end away"],
@@ -314,7 +316,7 @@ def test_18_3_the_doctors_exit_code_is_1_where_a_check_fails_and_else_0(patient:
 
 def test_18_3_settings_that_are_not_understood_need_the_person(patient: Patient) -> None:
     """To a script they are one more thing to see to, not the 2 of a command that was mistyped."""
-    write(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
+    write_transcript(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
     assert patient.program.run("status", "--check").returncode == 4
     lock = Lock.acquire(patient.state / "daemon.lock")
     try:

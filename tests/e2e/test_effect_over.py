@@ -14,7 +14,7 @@ import pytest
 from skilld.ingest.remote import list_files
 from skilld.mining.compliance import rule_compliance, survey_file
 from skilld.mining.parallel import merge_results, mine_file, run_locally
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
 
 KEY = b"k" * 32
@@ -41,11 +41,13 @@ def sessions(tmp_path: Path) -> Path:
     for number in range(12):
         session, cwd = f"{number:08}-0000-4000-8000-000000000000", CWDS[number % 4]
         lines = [
-            typed(f"{number}-{at}", text, session=session, at=f"2026-03-{number + 5:02}T10:0{at}:00.000Z", cwd=cwd)
+            prompt_line(
+                f"{number}-{at}", text, session=session, at=f"2026-03-{number + 5:02}T10:0{at}:00.000Z", cwd=cwd
+            )
             for at, text in enumerate(_said(number))
         ]
-        write(below / f"{session}.jsonl", *lines)
-    write(below / "99999999-0000-4000-8000-000000000000.jsonl", *lines)
+        write_transcript(below / f"{session}.jsonl", *lines)
+    write_transcript(below / "99999999-0000-4000-8000-000000000000.jsonl", *lines)
     return tmp_path / "all"
 
 

@@ -17,14 +17,14 @@ import pytest
 
 from conftest import furnish
 from skilld.git.environment import remaining_variables
-from support.home_copies import Original
-from support.in_process import InProcess
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
 from support.live_project import SKILL, Project
-from support.one_process import OneProcess
 from support.processes import processes_of, workers_of
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
-from support.stub_model import Body, Reply, StubModel, said
+from support.session import LASTING, LASTING_2, Session
+from support.stub_model import Body, Reply, StubModel, request_text
+from support.template import Template
 from support.waiting import LIMIT, wait_for
 
 ASKED = "Write the release notes for 2.4.0"
@@ -41,9 +41,9 @@ class Person:
         self.home.mkdir()
         furnish(self.home)
         self.project = Project(folder / "project", self.home, ".claude/skills")
-        self.program, apart = InProcess(self.home), Program(self.home)
+        self.program, apart = InProcessProgram(self.home), Program(self.home)
         found: list[str] = []
-        for lasting in (LASTING, LASTING_TOO):
+        for lasting in (LASTING, LASTING_2):
             session = Session(self.home, self.project)
             session.use_skill()
             session.type(ASKED, "ok, looks good", lasting, "thanks", "ok go on")
@@ -69,15 +69,15 @@ def stub(model: StubModel) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def taught(tmp_path_factory: pytest.TempPathFactory) -> Original[Person]:
-    return Original(tmp_path_factory.mktemp("evals"), Person)
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Template[Person]:
+    return Template(tmp_path_factory.mktemp("evals"), Person)
 
 
 @pytest.fixture
-def person(taught: Original[Person], monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
+def person(taught: Template[Person], monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
     for name in remaining_variables():
         monkeypatch.delenv(name)
-    with taught.fresh() as person:
+    with taught.copy() as person:
         monkeypatch.setenv("HOME", str(person.home))
         yield person
 
@@ -87,7 +87,7 @@ def answers(share: Callable[[str], float], seed: int = 1) -> Callable[[Body], Re
     dice = random.Random(seed)
 
     def decide(body: Body) -> str:
-        text = said(body)
+        text = request_text(body)
         if "<answers mark=" not in text:
             return "GOOD" if dice.random() < share(text.partition("<request mark=")[0]) else "BAD"
         given = re.findall(r'^\{"number": (\d), "answer": "(GOOD|BAD)"\}$', text, re.MULTILINE)
@@ -119,7 +119,7 @@ def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person)
         assert "8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in done.stdout
         assert done.returncode == 0
         assert len(model.bodies) == 24
-        asked = [(("<answers mark=" in said(body)), body.get("temperature")) for body in model.bodies]
+        asked = [(("<answers mark=" in request_text(body)), body.get("temperature")) for body in model.bodies]
         assert {*asked} == {(False, None), (True, 0)}, "at 0 the repeats of a run would be copies of it"
         again = program.json(*EVAL, "--without", person.accepted, "--runs", "8")
         assert (again["result"]["verdict"], again["plan"]["left"]) == ("better", 0)
@@ -156,7 +156,7 @@ def test_a_proposal_that_does_worse_says_so_wherever_it_is_shown(person: Person)
     shown = program.run("show", person.open).stdout
     assert shown.count("0 of 8 with") == 1
     assert "did worse in an evaluation" in program.run("proposals").stdout
-    plain = InProcess(person.home).run("review", person.open, "--plain", typed="q\n")
+    plain = InProcessProgram(person.home).run("review", person.open, "--plain", typed="q\n")
     assert "did worse in an evaluation" in plain.stdout
 
 
@@ -253,7 +253,7 @@ def test_the_person_edits_the_cases_before_they_accept_them(person: Person) -> N
     edit = "import sys; path = sys.argv[1]; text = open(path).read(); open(path, 'w').write(text.replace('2.4.0', '9'))"
     editor = person.home / "editor.py"
     editor.write_text(edit)
-    program = InProcess(person.home, {"EDITOR": f"{sys.executable} {editor}"})
+    program = InProcessProgram(person.home, {"EDITOR": f"{sys.executable} {editor}"})
     for number in (1, 2):
         (made,) = [one for one in program.json("proposals") if one["target"]["kind"] == "evals"]
         done = program.run("review", made["id"], "--plain", typed="e\n")
@@ -269,7 +269,7 @@ def test_a_skill_that_git_does_not_track_has_its_cases_beside_it(person: Person)
     path.parent.mkdir(parents=True)
     (person.project.root / ".git/info/exclude").write_text("notes/\n")
     path.write_text("---\nname: notes\ndescription: Writes notes of meetings.\n---\n\n# Notes\n\n- Be brief.\n")
-    daemon = OneProcess(person.home)
+    daemon = InProcessDaemon(person.home)
     session = Session(person.home, person.project)
     session.use_skill("notes")
     session.type(
@@ -293,7 +293,7 @@ def test_what_a_transcript_said_stays_data(person: Person) -> None:
     person.beside.write_text(json.dumps({"skill_name": SKILL, "evals": [case]}))
 
     def decide(body: Body) -> str:
-        text = said(body)
+        text = request_text(body)
         if "<answers mark=" not in text:
             assert "</request>" not in text
             return "x"
@@ -320,7 +320,7 @@ def test_what_a_transcript_said_stays_data(person: Person) -> None:
 )
 def test_what_cannot_be_meant_is_told(person: Person, options: tuple[str, str], why: str) -> None:
     ids = {"ACCEPTED": person.accepted, "OPEN": person.open}
-    done = InProcess(person.home, {"SKILLD_MODEL": "openai/x", "OPENAI_API_KEY": "x"}).run(
+    done = InProcessProgram(person.home, {"SKILLD_MODEL": "openai/x", "OPENAI_API_KEY": "x"}).run(
         *EVAL, options[0], ids.get(options[1], options[1]), "--dry-run"
     )
     assert (done.returncode, why in done.stderr) == (2, True)

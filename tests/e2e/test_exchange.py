@@ -12,9 +12,9 @@ import pytest
 from skilld.store import Store
 from skilld.store.proposals import Proposals
 from skilld.types import Evidence, State
-from support.inline import Inline
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import Person, snapshot
 
 TOOL = """\
@@ -39,7 +39,7 @@ class World:
 
     home: Path
     project: Project
-    program: Inline
+    program: InProcessProgram
 
     @property
     def notes(self) -> str:
@@ -52,7 +52,7 @@ class World:
 
 @pytest.fixture
 def world(home: Path, project: Project) -> World:
-    return World(home, project, Inline(home))
+    return World(home, project, InProcessProgram(home))
 
 
 def _skill(world: World, text: str, name: str = "port-finder") -> Path:
@@ -103,7 +103,7 @@ def test_evidence_is_the_quotes_of_what_was_accepted(world: World) -> None:
     world.program.run("resume")  # makes the store
     said = (Evidence("t1", "always say who reviewed it"),)
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
-    store.proposals.add(a_proposal(state=State.ACCEPTED, path=str(world.project.skill_path), evidence=said))
+    store.proposals.add(make_proposal(state=State.ACCEPTED, path=str(world.project.skill_path), evidence=said))
     store.close()
     assert (
         "quotes:\n  - always say who reviewed it\n"
@@ -144,7 +144,7 @@ def _was_asked(world: World, file: Path) -> None:
     world.program.run("resume")  # makes the store
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
     said = (Evidence("t1", ASKED),)
-    store.proposals.add(a_proposal(state=State.ACCEPTED, path=str(file), evidence=said, session_id=SESSION))
+    store.proposals.add(make_proposal(state=State.ACCEPTED, path=str(file), evidence=said, session_id=SESSION))
     store.close()
 
 

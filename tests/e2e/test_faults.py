@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 
 from faults.model import asking
-from support.answers import NOTHING, operations, updates
 from support.live_project import Project
+from support.model_answers import NO_UPDATES, operations_answer, updates_answer
 from support.processes import workers_of
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
+from support.session import LASTING, LASTING_2, Session
 from support.stub_model import Reply, StubModel
 from support.waiting import NEVER, wait_for
 
-TURNS = ("Write the release notes for 2.4.0", LASTING, "ok, looks good", LASTING_TOO)
+TURNS = ("Write the release notes for 2.4.0", LASTING, "ok, looks good", LASTING_2)
 HANGS = Reply(text="<updates>[]</updates>", delay=NEVER)
 
 
@@ -104,7 +104,7 @@ def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, pr
             daemon.wait()
             wait_for("the worker to be gone", lambda: not workers_of(home))
         assert program.json("status")["batches"]["pending"] == 1
-        model.queue(updates(), operations(), NOTHING)
+        model.queue(updates_answer(), operations_answer(), NO_UPDATES)
         for _ in range(2):
             assert program.run("run", "--once").returncode == 0
     assert len(program.json("proposals", "--state", "all")) == 1

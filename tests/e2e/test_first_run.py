@@ -12,10 +12,10 @@ import sys
 import time
 from pathlib import Path
 
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.live_project import Project
 from support.program import Program
-from support.service_managers import SYSTEMCTL, Fake
+from support.service_managers import SYSTEMCTL, FakeManager
 from support.session import LASTING, Session
 from support.waiting import LIMIT, wait_for
 
@@ -97,7 +97,7 @@ def test_an_agent_that_is_installed_and_was_not_used_yet_is_told_apart(home: Pat
 
 def _manager(home: Path) -> str:
     """Put a service manager on a PATH that answers, and return the PATH."""
-    return f"{Fake(home / 'manager', 'systemctl', SYSTEMCTL).folder}:{os.environ['PATH']}"
+    return f"{FakeManager(home / 'manager', 'systemctl', SYSTEMCTL).folder}:{os.environ['PATH']}"
 
 
 def _client(home: Path, name: str) -> str:
@@ -268,7 +268,7 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path, pro
 def test_turns_that_wait_for_company_are_shown(home: Path) -> None:
     program = Program(home)
     assert program.run("run", "--once").returncode == 0  # what is there at the first start does not count
-    chatter = typed("t3", "ok")  # which waits for nothing
-    write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"), chatter)
+    chatter = prompt_line("t3", "ok")  # which waits for nothing
+    write_transcript(home / ".claude/projects/-p/s1.jsonl", prompt_line("t1"), prompt_line("t2"), chatter)
     assert program.run("run", "--once").returncode == 0
     assert "turns     2 waiting" in program.run("status").stdout

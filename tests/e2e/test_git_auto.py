@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.lessons import LINES, TICKETS, Lessons
+from support.lessons import RULE_LINES, TICKETS, Lessons
 from support.live_project import Project
 from support.notifications import notification_server
 from support.program import Program
@@ -35,7 +35,7 @@ def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: 
     assert project.git("rev-parse", "feature^") == head
     assert project.git("diff", "--name-only", head, "feature") == SKILL
     assert project.git("status", "--porcelain") == "M README.md"
-    assert LINES[TICKETS] in project.skill_path.read_text()
+    assert RULE_LINES[TICKETS] in project.skill_path.read_text()
     assert project.git("for-each-ref", "refs/skilld", "refs/heads/skilld") == ""
     (shown,) = lessons.program.json("proposals", "--state", "accepted")
     assert (shown["landed"], shown["note"]) == (

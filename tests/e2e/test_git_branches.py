@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.lessons import HOSTS, LINES, TICKETS, Lessons
+from support.lessons import HOSTS, RULE_LINES, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program
 
@@ -47,8 +47,8 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(
     assert (done.returncode, done.stderr) == (0, "")
     assert project.git("diff", "--name-only", main, "main") == SKILL
     text = project.skill_path.read_text()
-    assert LINES[HOSTS] in text
-    assert LINES[TICKETS] not in text
+    assert RULE_LINES[HOSTS] in text
+    assert RULE_LINES[TICKETS] not in text
     assert lessons.states()[second["id"]] == "accepted"
     assert program.json("status")["rests_on"] == {}
 
@@ -58,7 +58,7 @@ def test_why_names_the_words_behind_a_line_also_after_it_moved(
 ) -> None:
     (proposal,) = lessons.teach(TICKETS)
     project.git("merge", "--quiet", "--no-edit", "skilld/staging")
-    line = LINES[TICKETS]
+    line = RULE_LINES[TICKETS]
     text = project.skill_path.read_text().replace(f"{line}\n", "")
     project.skill_path.write_text(text.replace("## Style\n", f"{line}\n\n## Style\n"))
     project.git("commit", "--quiet", "--all", "--message", "moved")

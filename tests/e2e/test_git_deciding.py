@@ -10,7 +10,7 @@ from typing import Any
 
 from support.lessons import TICKETS, Lessons
 from support.repos import snapshot
-from support.taught_project import FIRST, ONE, TaughtProject
+from support.taught_project import FIRST, THIRD, TaughtProject
 
 DATABASE = ".local/state/skilld/skilld.db"
 
@@ -27,7 +27,7 @@ def test_what_plain_git_took_in_is_accepted_and_the_rest_stays_open(world: Taugh
     assert world.states() == {world.two: "accepted", world.one: "open"}
     assert world.shown(world.two)["note"] == ""
     text = world.project.git("show", f"skilld/staging:{world.shown(world.one)['relpath']}")
-    assert ONE in text
+    assert THIRD in text
     assert (
         world.project.git("for-each-ref", "--format=%(refname:short)", "refs/skilld") == f"skilld/proposals/{world.one}"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skilld.demo import Transcript
-from support.lessons import HOSTS, LINES, TICKETS
+from support.lessons import HOSTS, RULE_LINES, TICKETS
 from support.live_project import SKILL_TEXT
 from support.program import Program
 
@@ -66,13 +66,13 @@ def test_a_users_own_skill_is_proposed_accepted_and_reverted(person: Person, hom
     assert Path(proposal["repo"]).parent == home / ".local/share/skilld/repos"
     assert (proposal["relpath"], proposal["branch"], proposal["rests_on"]) == (RELATIVE, "skilld/staging", "")
     shown = person.program.run("show", proposal["id"]).stdout
-    assert f"+{LINES[TICKETS]}" in shown
+    assert f"+{RULE_LINES[TICKETS]}" in shown
     assert f"skilld git --root {home}/.claude/skills cherry-pick {proposal['commit'][:10]}" in shown
     assert "git merge skilld/staging" not in person.program.run("proposals").stdout
     accepted = person.program.run("accept", proposal["id"]).stdout
     assert f"in the repository that skilld keeps for {home}/.claude/skills (to see it: skilld git" in accepted
-    assert LINES[TICKETS] in person.skill.read_text()
-    number = person.skill.read_text().splitlines().index(LINES[TICKETS]) + 1
+    assert RULE_LINES[TICKETS] in person.skill.read_text()
+    number = person.skill.read_text().splitlines().index(RULE_LINES[TICKETS]) + 1
     (why,) = person.program.json("why", f"{person.skill}:{number}")["proposals"]
     assert (why["id"], why["evidence"][0]["quote"]) == (proposal["id"], TICKETS)
     assert person.program.run("revert", proposal["id"]).returncode == 0
@@ -90,12 +90,12 @@ def test_skilld_git_merges_reverts_and_shows(person: Person) -> None:
     assert "nothing to commit" in person.git("status")
     person.skill.write_text(person.skill.read_text().replace("Past tense", "Present tense"))
     person.git("merge", "--no-edit", "skilld/staging")
-    assert LINES[TICKETS] in person.skill.read_text()
+    assert RULE_LINES[TICKETS] in person.skill.read_text()
     assert "Present tense" in person.skill.read_text()
     assert person.git("log", "--format=%an", "--first-parent") == "Ada Tester\nAda Tester\nAda Tester"
     assert person.states() == ["accepted"]
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
-    assert LINES[TICKETS] not in person.skill.read_text()
+    assert RULE_LINES[TICKETS] not in person.skill.read_text()
     assert person.states() == ["reverted"]
     assert sorted(path.name for path in person.skill.parents[1].rglob("*")) == ["SKILL.md", "release-notes"]
 
@@ -134,4 +134,4 @@ def test_two_learnings_and_the_folder_that_is_meant(person: Person, tmp_path: Pa
     assert done.stdout == f"Current state: {RELATIVE}\n"
     assert person.program.run("accept", "--all").returncode == 0
     assert set(person.states()) == {"accepted"}
-    assert LINES[TICKETS] in other.skill.read_text()
+    assert RULE_LINES[TICKETS] in other.skill.read_text()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from faults.model import asking
 from skilld.pipeline.edits import BY_MODEL_FLAG
-from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL_TEXT, Project
+from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
 from support.session import LASTING, Session
 from support.stub_model import StubModel
@@ -29,7 +29,9 @@ def _answered(home: Path, project: Project, *answers: str) -> Program:
 
 
 def test_a_clause_that_nobody_said_is_not_applied(home: Path, project: Project) -> None:
-    program = _answered(home, project, updates(change=f"{CHANGE[:-1]}, {STRAY}."), operations(), NOTHING)
+    program = _answered(
+        home, project, updates_answer(change=f"{CHANGE[:-1]}, {STRAY}."), operations_answer(), NO_UPDATES
+    )
     (proposal,) = program.json("proposals", "--state", "accepted")
     assert (proposal["summary"], proposal["flags"]) == (CHANGE, [])
     assert project.skill_path.read_text() == f"{SKILL_TEXT}- {CHANGE}\n"
@@ -40,21 +42,25 @@ SAME = '<verdicts>["same"]</verdicts>'
 
 def test_what_plainly_says_the_opposite_is_dropped_whatever_the_model_says(home: Path, project: Project) -> None:
     change = CHANGE.replace("Always put", "Never put")
-    program = _answered(home, project, updates(change=change), f"<changes>{json.dumps([change])}</changes>", SAME)
+    program = _answered(
+        home, project, updates_answer(change=change), f"<changes>{json.dumps([change])}</changes>", SAME
+    )
     assert program.json("proposals", "--state", "all") == []
     assert project.skill_path.read_text() == SKILL_TEXT
 
 
 def test_what_only_the_model_takes_for_the_same_waits_for_the_person(home: Path, project: Project) -> None:
     change = "Never put the ticket number elsewhere than first in each entry."
-    program = _answered(home, project, updates(change=change), SAME, operations(text=f"- {change}"), NOTHING)
+    program = _answered(
+        home, project, updates_answer(change=change), SAME, operations_answer(text=f"- {change}"), NO_UPDATES
+    )
     (proposal,) = program.json("proposals")
     assert proposal["flags"] == [BY_MODEL_FLAG]
     assert project.skill_path.read_text() == SKILL_TEXT
 
 
 def test_a_section_that_nobody_spoke_of_stays(home: Path, project: Project) -> None:
-    steps = operations(op="replace_section", anchor="## Style", text=f"- {CHANGE}")
-    program = _answered(home, project, updates(kind="change_step"), steps, steps)
+    steps = operations_answer(op="replace_section", anchor="## Style", text=f"- {CHANGE}")
+    program = _answered(home, project, updates_answer(kind="change_step"), steps, steps)
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""

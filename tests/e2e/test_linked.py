@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.lessons import HOSTS, LINES, TICKETS
+from support.lessons import HOSTS, RULE_LINES, TICKETS
 from support.live_project import SKILL, Project
 from support.opencode_db import OpenCodeDb
 from support.program import Program
@@ -63,7 +63,7 @@ def test_the_same_said_to_two_agents_is_one_proposal_with_two_pieces_of_evidence
     assert proposal["repo"] == str(linked.root)
     assert [evidence["quote"] for evidence in proposal["evidence"]] == [TICKETS, TICKETS]
     assert {evidence["turn"].partition(":")[0] for evidence in proposal["evidence"]} == {"claude-code", "opencode"}
-    assert linked.git("show", f"skilld/staging:{proposal['relpath']}").count(LINES[TICKETS]) == 1
+    assert linked.git("show", f"skilld/staging:{proposal['relpath']}").count(RULE_LINES[TICKETS]) == 1
     assert linked.git("rev-list", "--count", f"{linked.skill_commit}..skilld/staging") == "1"
     program.run("run", "--once")
     (again,) = program.json("proposals")

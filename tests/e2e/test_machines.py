@@ -12,8 +12,8 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.proposals.decide import accepting, rejecting, reverting
 from skilld.types import State
-from support.machines import Desk, Machine
-from support.repos import isolate
+from support.machines import Machine, SyncGroup
+from support.repos import isolate_git
 
 PNPM = "Use pnpm, not npm, to install packages."
 PNPM_TOO = "Use pnpm and not npm to install packages."
@@ -32,9 +32,9 @@ DATES = "Write dates as YYYY-MM-DD in the changelog."
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    isolate(monkeypatch, tmp_path / "nobody")
-    return Desk(tmp_path)
+def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SyncGroup:
+    isolate_git(monkeypatch, tmp_path / "nobody")
+    return SyncGroup(tmp_path)
 
 
 def quiet(*machines: Machine) -> None:
@@ -46,13 +46,13 @@ def quiet(*machines: Machine) -> None:
     raise AssertionError("they do not come to rest")
 
 
-def test_the_same_proposal_of_two_machines_is_one_and_a_rejection_holds_on_both(desk: Desk) -> None:
-    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+def test_the_same_proposal_of_two_machines_is_one_and_a_rejection_holds_on_both(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
     laptop.say(PNPM_TOO)
     laptop.say(DATES)
     quiet(tower, laptop)
-    assert desk.refs() == ["refs/skilld/machines/laptop", "refs/skilld/machines/tower"]
+    assert group.refs() == ["refs/skilld/machines/laptop", "refs/skilld/machines/tower"]
     tower.decide(PNPM, rejecting())
     quiet(tower, laptop)
     assert laptop.state(PNPM_TOO) is State.REJECTED
@@ -63,8 +63,8 @@ def test_the_same_proposal_of_two_machines_is_one_and_a_rejection_holds_on_both(
     assert tower.known() == laptop.known()
 
 
-def test_what_was_rejected_before_the_machines_met_is_rejected_on_both(desk: Desk) -> None:
-    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+def test_what_was_rejected_before_the_machines_met_is_rejected_on_both(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
     tower.decide(PNPM, rejecting())
     laptop.now = 500
@@ -79,8 +79,8 @@ def test_what_was_rejected_before_the_machines_met_is_rejected_on_both(desk: Des
     assert "pnpm" in tower.staged()
 
 
-def test_accepted_on_one_is_accepted_on_the_other_and_writes_no_file_there(desk: Desk) -> None:
-    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+def test_accepted_on_one_is_accepted_on_the_other_and_writes_no_file_there(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
     for one in (tower, laptop):
         one.say(PNPM)
     before = laptop.clone.git("rev-parse", "HEAD"), (laptop.clone.root / "CLAUDE.md").read_text()
@@ -93,13 +93,13 @@ def test_accepted_on_one_is_accepted_on_the_other_and_writes_no_file_there(desk:
     assert "pnpm" in (laptop.clone.root / "CLAUDE.md").read_text()
 
 
-def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_gone(desk: Desk) -> None:
-    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_gone(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
     tower.decide(PNPM, rejecting())
     quiet(tower, laptop)
-    desk.team.hub.git(f"--git-dir={desk.remote}", "update-ref", "-d", "refs/skilld/machines/tower")
-    third = desk.machine("third")
+    group.team.hub.git(f"--git-dir={group.remote}", "update-ref", "-d", "refs/skilld/machines/tower")
+    third = group.machine("third")
     third.store.transcripts.record_activity("codex", "s1", cwd=str(third.clone.root), activity=1.0)
     third.sync()
     assert third.store.machine_records.rejections() == [
@@ -108,10 +108,10 @@ def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_g
 
 
 @pytest.mark.parametrize("seed", range(1, 1 + min(SEEDS, 40)))
-def test_random_interleavings_end_equal(desk: Desk, seed: int) -> None:
+def test_random_interleavings_end_equal(group: SyncGroup, seed: int) -> None:
     """Four rounds each: said on one or both, decided, synced and looked at in any order; git brings nothing between."""
     random = Random(seed)
-    tower, laptop = machines = desk.machine("tower"), desk.machine("laptop")
+    tower, laptop = machines = group.machine("tower"), group.machine("laptop")
     decisions = rejecting(), accepting({}), reverting({})
     states: set[State] = set()
     rules = random.sample(RULES, len(RULES))
@@ -124,13 +124,13 @@ def test_random_interleavings_end_equal(desk: Desk, seed: int) -> None:
             one = random.choice(machines)
             what = random.random()
             if what < 0.3:
-                one.sync() if what < 0.2 else one.look()
+                one.sync() if what < 0.2 else one.observe()
             elif proposals := one.store.proposals.in_states(list(State)):
                 with suppress(SkilldError):  # not every decision follows every other
                     one.decide(random.choice(proposals).summary, random.choice(decisions))
         quiet(*machines)
         for one in machines:
-            one.look()
+            one.observe()
         quiet(*machines)
         assert tower.known() == laptop.known()
         assert _states(tower, laptop) == _states(laptop, tower)

@@ -22,8 +22,8 @@ from skilld.team.sync import Hub, make_signer
 from skilld.types import Outcome, State
 from skilld.verb_jobs import SyncMachines
 from skilld.worker.spawn import VerbWorker
-from support.machines import Desk, Machine
-from support.repos import isolate
+from support.machines import Machine, SyncGroup
+from support.repos import isolate_git
 from support.waiting import LIMIT, wait_for
 from tools.json_documents import definition
 
@@ -32,9 +32,9 @@ DATES = "Write dates as YYYY-MM-DD in the changelog."
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    isolate(monkeypatch, tmp_path / "nobody")
-    return Desk(tmp_path)
+def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SyncGroup:
+    isolate_git(monkeypatch, tmp_path / "nobody")
+    return SyncGroup(tmp_path)
 
 
 def done(one: Machine, *arguments: str) -> str:
@@ -50,36 +50,36 @@ def a_learning(one: Machine, change: str, session: str) -> Learning:
     )  # fmt: skip
 
 
-def test_join_shows_what_would_be_sent_and_leave_takes_it_back(desk: Desk) -> None:
-    tower = desk.machine("tower")
+def test_join_shows_what_would_be_sent_and_leave_takes_it_back(group: SyncGroup) -> None:
+    tower = group.machine("tower")
     tower.say(PNPM)
-    shown = tower.program.run("machines", "join", str(desk.remote), typed="n\n")
+    shown = tower.program.run("machines", "join", str(group.remote), typed="n\n")
     assert PNPM in shown.stdout
     assert shown.returncode == 5, "there is no terminal to say yes on"
-    assert desk.refs() == []
-    done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
-    assert desk.refs() == ["refs/skilld/machines/tower"]
+    assert group.refs() == []
+    done(tower, "join", str(group.remote), "--name", "tower", "--yes")
+    assert group.refs() == ["refs/skilld/machines/tower"]
     document = tower.program.json("machines", "status")
     jsonschema.validate(document, definition("machines status"))
     assert document["machines"] == ["tower"]
     (rule,) = document["rules"]
     assert (rule["rule"], rule["standing"], rule["sessions"]) == (PNPM, "open", 1)
     assert rule["file"].endswith("/CLAUDE.md")
-    again = tower.program.run("machines", "join", str(desk.remote), "--yes")
+    again = tower.program.run("machines", "join", str(group.remote), "--yes")
     assert "this machine has already joined as tower" in again.stderr
     done(tower, "leave")
-    assert desk.refs() == []
+    assert group.refs() == []
     assert tower.program.run("machines", "status").returncode == 1
     assert tower.known() == []
     assert not [*(tower.home / ".local/state/skilld/machines").iterdir()]
     assert "remote" not in (tower.home / ".config/skilld/config.toml").read_text()
 
 
-def test_the_daemon_takes_over_what_was_decided_elsewhere(desk: Desk) -> None:
-    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+def test_the_daemon_takes_over_what_was_decided_elsewhere(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
     for one in (tower, laptop):
         one.say(PNPM)
-        done(one, "join", str(desk.remote), "--name", one.name, "--yes")
+        done(one, "join", str(group.remote), "--name", one.name, "--yes")
     tower.decide(PNPM, rejecting())
     done(tower, "sync")
     with laptop.program.daemon():
@@ -89,21 +89,21 @@ def test_the_daemon_takes_over_what_was_decided_elsewhere(desk: Desk) -> None:
     assert (rule["standing"], rule["sessions"]) == ("rejected", 2)
 
 
-def test_a_remote_that_is_away_is_named_in_the_status_alone(desk: Desk) -> None:
-    tower = desk.machine("tower")
-    done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
-    away = desk.remote.rename(desk.remote.with_name("away.git"))
+def test_a_remote_that_is_away_is_named_in_the_status_alone(group: SyncGroup) -> None:
+    tower = group.machine("tower")
+    done(tower, "join", str(group.remote), "--name", "tower", "--yes")
+    away = group.remote.rename(group.remote.with_name("away.git"))
     with VerbWorker(tower.program.environment) as worker:
         assert worker.do(Job(SyncMachines(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
     assert "the last sync failed: Could not reach the remote" in done(tower, "status")
     assert tower.program.json("status")["last_error"] is None
-    away.rename(desk.remote)
+    away.rename(group.remote)
     done(tower, "sync")
     assert tower.program.json("machines", "status")["trouble"] == ""
 
 
-def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(desk: Desk) -> None:
-    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
     laptop.store.transcripts.record_activity("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
     tower.store.learnings.add(a_learning(tower, DATES, "one"))
     for one in (tower, laptop, tower):
@@ -128,8 +128,8 @@ def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(desk: D
     assert DATES in {one.change for one in laptop.store.learnings.all()}
 
 
-def test_repeats_travel_to_a_machine_whose_file_has_the_line(desk: Desk) -> None:
-    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+def test_repeats_travel_to_a_machine_whose_file_has_the_line(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
     laptop.store.transcripts.record_activity("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
     file = str(tower.clone.root / "CLAUDE.md")
     repeat = Repeat("codex:t1", "again: short functions", file, 5, "Keep functions short.", 1.0)
@@ -144,22 +144,22 @@ def test_repeats_travel_to_a_machine_whose_file_has_the_line(desk: Desk) -> None
     assert len(tower.store.past.sessions()) == 1
 
 
-def test_a_secret_and_a_shallow_clone_stay_where_they_are(desk: Desk) -> None:
-    tower = desk.machine("tower")
+def test_a_secret_and_a_shallow_clone_stay_where_they_are(group: SyncGroup) -> None:
+    tower = group.machine("tower")
     tower.say("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.")
-    shown = done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
+    shown = done(tower, "join", str(group.remote), "--name", "tower", "--yes")
     assert "not sent, because it contains what looks like a secret" in shown
     assert tower.program.json("machines", "status")["rules"] == []
-    assert "ghp_" not in desk.team.hub.git(f"--git-dir={desk.remote}", "grep", "-a", "-h", "", desk.refs()[0])
-    laptop = desk.machine("laptop")
+    assert "ghp_" not in group.team.hub.git(f"--git-dir={group.remote}", "grep", "-a", "-h", "", group.refs()[0])
+    laptop = group.machine("laptop")
     laptop.say(PNPM)
     (laptop.clone.root / ".git/shallow").write_text(laptop.clone.git("rev-parse", "HEAD") + "\n")
     laptop.sync()
     assert [one for one in laptop.known() if "pnpm" in one] == []
 
 
-def test_a_machine_that_breaks_a_rule_is_refused_and_named(desk: Desk) -> None:
-    tower, eve = desk.machine("tower"), desk.machine("eve-evil")
+def test_a_machine_that_breaks_a_rule_is_refused_and_named(group: SyncGroup) -> None:
+    tower, eve = group.machine("tower"), group.machine("eve-evil")
     tower.say(PNPM)
     tower.sync()
     # A record of a team's, signed and well-formed, does not belong here; neither does one in another's name.
@@ -168,14 +168,14 @@ def test_a_machine_that_breaks_a_rule_is_refused_and_named(desk: Desk) -> None:
         what=RecordType.REJECTED, key=rule_key(PNPM, "CLAUDE.md"), rule=PNPM, place="CLAUDE.md", day="2026-03-02"
     )
     _force(
-        desk,
+        group,
         eve,
         refs.write_commit(hub.borrowed, "eve-evil", 1, [team], make_signer(hub), form=refs.MACHINES_LAYOUT),
         "eve-evil",
     )
     assert "not allowed here" in tower.sync().membership.refused["eve-evil"]
     _force(
-        desk,
+        group,
         eve,
         refs.write_commit(hub.borrowed, "tower", 99, [], make_signer(hub), form=refs.MACHINES_LAYOUT),
         "tower",
@@ -190,16 +190,16 @@ def _hub(one: Machine) -> Hub:
     return open_hub(one.membership, one.home / "copy", home=one.home, removed={}, env=one.program.environment)
 
 
-def _force(desk: Desk, one: Machine, commit: str, name: str) -> None:
+def _force(group: SyncGroup, one: Machine, commit: str, name: str) -> None:
     (copy,) = (one.home / "copy").iterdir()
-    one.clone.git(f"--git-dir={copy}", "push", "-q", "-f", str(desk.remote), f"{commit}:refs/skilld/machines/{name}")
+    one.clone.git(f"--git-dir={copy}", "push", "-q", "-f", str(group.remote), f"{commit}:refs/skilld/machines/{name}")
 
 
-def test_a_repository_that_anybody_can_read_is_refused(desk: Desk) -> None:
-    tower = desk.machine("tower")
+def test_a_repository_that_anybody_can_read_is_refused(group: SyncGroup) -> None:
+    tower = group.machine("tower")
     tower.say(PNPM)
-    desk.team.hub.git(f"--git-dir={desk.team.hub.root}", "update-server-info")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(desk.team.folder))
+    group.team.hub.git(f"--git-dir={group.team.hub.root}", "update-server-info")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(group.team.folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -8,7 +8,7 @@ import pytest
 
 from faults.model import asking
 from support.program import Program
-from support.stub_model import Body, StubModel, said
+from support.stub_model import Body, StubModel, request_text
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
@@ -103,7 +103,7 @@ def test_a_model_chooses_by_number_when_asked_and_words_decide_without_its_answe
     seen: list[str] = []
 
     def decide(body: Body) -> str:
-        seen.append(said(body))
+        seen.append(request_text(body))
         return next(replies)
 
     task = ("recommend", "etwas für den Laden", "--project", folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from support.inline import Inline
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.session import SQUASHING, Session
 
@@ -13,7 +13,7 @@ KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
 def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Path, project: Project) -> None:
-    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for text in ("commit this, push it and open a draft pull request", "commit, push it, open a draft pull request"):
         session = Session(home, project)
         session.type("paint the shed")
@@ -53,13 +53,13 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
 
 
 def test_who_has_no_sessions_is_told_where_to_look(home: Path) -> None:
-    said = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    said = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert said.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
-    asked = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
+    asked = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
     assert asked == "No sessions to learn from. To look further back: --since DAYS\n"
 
 
 def test_sessions_that_teach_nothing_are_told_so(home: Path, project: Project) -> None:
     Session(home, project).type("thanks")
-    said = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    said = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert said == "1 session read.\nThere is not enough in these sessions to make a skill.\n"

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from support.inline import Inline
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
 
 FACTS = {
@@ -42,15 +42,19 @@ def _tell(home: Path, project: Project, facts: dict[str, tuple[str, str]], day: 
 
 
 @pytest.fixture
-def program(home: Path, project: Project) -> Inline:
+def program(home: Path, project: Project) -> InProcessProgram:
     """Return skilld on a home in which facts were told of the project, which the settings name."""
-    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)})
+    program = InProcessProgram(
+        home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)}
+    )
     assert program.run("resume").returncode == 0  # makes the store
     _tell(home, project, FACTS)
     return program
 
 
-def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(program: Inline, project: Project) -> None:
+def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(
+    program: InProcessProgram, project: Project
+) -> None:
     before = project.fingerprint()
     (told,) = program.json("mine", "--dry-run")["gathered"]
     assert (told["name"], told["project"], told["proposal"], told["why_not"]) == (
@@ -80,7 +84,7 @@ def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(progra
 
 
 def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(
-    program: Inline, project: Project, home: Path
+    program: InProcessProgram, project: Project, home: Path
 ) -> None:
     (made,) = program.json("mine")["gathered"]
     assert program.run("accept", made["proposal"]).returncode == 0
@@ -109,7 +113,9 @@ def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(
     assert program.json("mine")["gathered"] == []
 
 
-def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(program: Inline, project: Project) -> None:
+def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(
+    program: InProcessProgram, project: Project
+) -> None:
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     (told,) = program.json("mine")["gathered"]
     assert "opts out of skilld" in told["why_not"]
@@ -118,7 +124,7 @@ def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(program: 
     assert program.json("proposals") == []
 
 
-def test_the_setting_takes_folders_and_nothing_relative(program: Inline, project: Project) -> None:
+def test_the_setting_takes_folders_and_nothing_relative(program: InProcessProgram, project: Project) -> None:
     program.environment.pop("SKILLD_MINE__AUTO_DOMAIN_SKILL")
     assert program.run("config", "set", "mine.auto_domain_skill", "work/shop").returncode == 2
     assert program.run("config", "set", "mine.auto_domain_skill", f"{project.root},~/other").returncode == 0

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
-from support.generating import generate
-from support.inline import Inline
+from support.generation_pilot import run_generation
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
-from support.mining_model import answer
-from support.reviewing import Screen, review, review_session
+from support.mining_model import answer_request
+from support.review_pilot import Screen, review, review_session
 from support.session import SQUASHING, TAGGING, Session
 from support.stub_model import StubModel
 from support.terminal import Terminal
@@ -33,7 +33,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def program(home: Path, project: Project) -> Inline:
+def program(home: Path, project: Project) -> InProcessProgram:
     """Return skilld over past sessions: two requests that came twice, a skill to extend, and hostile bytes."""
     for texts, commands in ((SQUASH, SQUASHING), (TAG, TAGGING)):
         for text in texts:
@@ -42,7 +42,7 @@ def program(home: Path, project: Project) -> Inline:
     used = Session(home, project)
     used.use_skill()
     used.type("Write the release notes for 2.4.0", NEWEST_FIRST)
-    return Inline(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"})
+    return InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"})
 
 
 def _ids(home: Path, *words: str) -> list[str]:
@@ -64,7 +64,7 @@ async def _to_the_names(screen: Screen) -> None:
     await screen.shows("3 of 3")
 
 
-def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -> None:
+def test_the_sessions_are_shown_harmless_filtered_and_counted(program: InProcessProgram) -> None:
     async def story(screen: Screen) -> None:
         await screen.shows("1 of 3", "first request", SQUASH[1], "claude-code", "project", HOSTILE[:8])
         assert "\\x1b]0;owned\\x07 the [bold]parser[/bold] \\u202etxt" in screen.text
@@ -79,11 +79,13 @@ def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -
         await screen.shows("2 selected; the built-in rules alone may find 1 pattern")
         await screen.press("escape")
 
-    assert generate(story) == []
+    assert run_generation(story) == []
     assert program.json("proposals", "--state", "all") == []
 
 
-def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(program: Inline, project: Project) -> None:
+def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(
+    program: InProcessProgram, project: Project
+) -> None:
     before = project.fingerprint()
 
     async def story(screen: Screen) -> None:
@@ -112,7 +114,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
         await screen.press("enter")
         await screen.until("it to be proposed", lambda: not screen.app.is_running)
 
-    became = generate(story) or []
+    became = run_generation(story) or []
     assert [(one.candidate.name, bool(one.proposal), one.why_not) for one in became] == [
         ("release-notes", True, ""),
         ("squash", True, ""),
@@ -125,7 +127,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
     assert project.fingerprint() == before
 
 
-def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, program: Inline) -> None:
+def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, program: InProcessProgram) -> None:
     dry = program.json("mine", "--dry-run", "--from", *_ids(home, "squash the fixup"))
 
     async def story(screen: Screen) -> None:
@@ -133,12 +135,12 @@ def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, pro
         await screen.press("enter")
         await screen.until("it to be proposed", lambda: not screen.app.is_running)
 
-    (mine,) = generate(story) or []
+    (mine,) = run_generation(story) or []
     program.run("reject", mine.proposal)
     assert [(one["name"], one["text"]) for one in dry["candidates"]] == [(mine.candidate.name, mine.text)]
 
 
-def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: Inline) -> None:
+def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: InProcessProgram) -> None:
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
@@ -148,25 +150,25 @@ def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: 
         await screen.press("enter")
         await screen.until("it to be proposed", lambda: not screen.app.is_running)
 
-    (made,) = generate(story) or []
+    (made,) = run_generation(story) or []
     assert (made.candidate.name, made.why_not) == ("squash", "")
     assert [one["skill"] for one in program.json("proposals")] == ["squash"]
 
 
-def test_what_could_not_be_proposed_is_told_to_who_leaves(program: Inline) -> None:
+def test_what_could_not_be_proposed_is_told_to_who_leaves(program: InProcessProgram) -> None:
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
         await screen.shows("there is already a skill called release-notes")
         await screen.press("escape")
 
-    (missed,) = generate(story) or []
+    (missed,) = run_generation(story) or []
     assert (missed.proposal, missed.candidate.name) == ("", "release-notes")
     assert "there is already a skill called release-notes" in missed.why_not
     assert program.json("proposals") == []
 
 
-def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> None:
+def test_the_skills_tab_begins_the_same_steps(home: Path, program: InProcessProgram) -> None:
     assert program.json("proposals") == []
 
     async def story(screen: Screen) -> None:
@@ -183,7 +185,7 @@ def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> No
     assert [one["skill"] for one in program.json("proposals")] == ["rebase-main-squash-fixup"]
 
 
-def test_a_model_is_asked_after_a_yes_alone(program: Inline, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_asked_after_a_yes_alone(program: InProcessProgram, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(screen: Screen) -> None:
         await _choose_all(screen)
         for key, shown in (("escape", "No questions were asked"), ("n", "2 of 3"), ("y", "2 of 3")):
@@ -195,19 +197,19 @@ def test_a_model_is_asked_after_a_yes_alone(program: Inline, monkeypatch: pytest
             await screen.press(*("b" if key == "n" else ""))
         await screen.press("escape")
 
-    with StubModel(answer) as model:
+    with StubModel(answer_request) as model:
         monkeypatch.setenv("SKILLD_MODEL", "openai/stub")
         monkeypatch.setenv("SKILLD_MODEL_BASE_URL", model.base_url)
-        assert generate(story) == []
+        assert run_generation(story) == []
         assert model.bodies
     assert program.json("proposals") == []
 
 
-def _answer(program: Inline, *answers: str, **variables: str) -> str:
-    return program.answered(["mine", "--interactive"], *answers, **variables)
+def _answer(program: InProcessProgram, *answers: str, **variables: str) -> str:
+    return program.run_dialog(["mine", "--interactive"], *answers, **variables)
 
 
-def test_by_questions_and_answers(program: Inline, project: Project) -> None:
+def test_by_questions_and_answers(program: InProcessProgram, project: Project) -> None:
     said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
     assert "2 selected; the built-in rules alone may find 1 pattern" in said
@@ -223,7 +225,7 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     assert f"  “{SQUASH[1]}”: the open proposal {made['id']} already says this\n" in again
 
 
-def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -> None:
+def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: InProcessProgram) -> None:
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
     said = _answer(program, *asked, "release-notes", "squash")
     assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in said
@@ -233,13 +235,13 @@ def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -
     assert program.run("reject", made["id"]).returncode == 0
 
 
-def test_by_questions_one_without_a_name_is_left(program: Inline) -> None:
+def test_by_questions_one_without_a_name_is_left(program: InProcessProgram) -> None:
     said = _answer(program, "/rebase", "all", "y", "k", "release-notes", "y", "")
     assert "create release-notes\n  not proposed: " in said
     assert program.json("proposals") == []
 
 
-def _in_a_terminal(program: Inline, term: str, columns: int, rows: int) -> Terminal:
+def _in_a_terminal(program: InProcessProgram, term: str, columns: int, rows: int) -> Terminal:
     environment = program.environment | {"TERM": term}
     command = [sys.executable, "-m", "skilld", "mine", "--interactive"]
     return Terminal(command, cwd=program.home, environment=environment, size=(columns, rows))
@@ -250,7 +252,7 @@ def _wait_for(terminal: Terminal, *shown: str) -> str:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_small_terminal(program: Inline) -> None:
+def test_in_a_small_terminal(program: InProcessProgram) -> None:
     with _in_a_terminal(program, "xterm-256color", 50, 14) as terminal:
         terminal.wait_until_still("the sessions", lambda text: "6 sessions, none selected" in text, LIMIT)
         terminal.press("a")
@@ -267,7 +269,7 @@ def test_in_a_small_terminal(program: Inline) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_terminal_without_a_cursor_it_asks(program: Inline) -> None:
+def test_in_a_terminal_without_a_cursor_it_asks(program: InProcessProgram) -> None:
     with _in_a_terminal(program, "dumb", 80, 24) as terminal:
         for question, given in (("which sessions", "all"), ("continue?", "q")):
             _wait_for(terminal, question)
@@ -280,12 +282,14 @@ def test_in_a_terminal_without_a_cursor_it_asks(program: Inline) -> None:
     "answers",
     [("q",), ("all", "q"), ("all", "y", "q"), ("all", "y", "k", "k", "k", "", "", "n"), ("all", "y", "k"), ()],
 )
-def test_leaving_the_questions_changes_nothing(program: Inline, project: Project, answers: tuple[str, ...]) -> None:
+def test_leaving_the_questions_changes_nothing(
+    program: InProcessProgram, project: Project, answers: tuple[str, ...]
+) -> None:
     before = project.git("for-each-ref")
     assert _answer(program, *answers).endswith("You quit; nothing was proposed.\n")
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref") == before
 
 
-def test_what_the_steps_ask_for_is_no_option(program: Inline) -> None:
+def test_what_the_steps_ask_for_is_no_option(program: InProcessProgram) -> None:
     assert program.run("mine", "--interactive", "--json").returncode == 2

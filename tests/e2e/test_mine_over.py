@@ -16,7 +16,7 @@ import pytest
 from skilld.ingest.remote import list_files, local_file
 from skilld.mining.compliance import survey_file
 from skilld.mining.parallel import FileResult, Job, merge_results, mine_file, run_locally, run_on_cluster
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
 from support.repos import new_repo
 from support.waiting import wait_for
@@ -36,11 +36,13 @@ def folder(tmp_path: Path) -> Path:
         said = [f"Write the release notes of 1.{number}.", RULES[number % 2], f"the token is {SECRET}", "thanks"]
         session = f"{number:08}-0000-4000-8000-000000000000"
         lines = [
-            typed(f"{number}-{at}", text, session=session, at=f"2026-03-{number + 1:02}T10:0{at}:00.000Z", cwd="/shop")
+            prompt_line(
+                f"{number}-{at}", text, session=session, at=f"2026-03-{number + 1:02}T10:0{at}:00.000Z", cwd="/shop"
+            )
             for at, text in enumerate(said)
         ]
         for name in (session, f"9{session[1:]}")[: 1 + (number < 2)]:
-            write(below / f"{name}.jsonl", *lines)
+            write_transcript(below / f"{name}.jsonl", *lines)
     (below / "aaaaaaaa-0000-4000-8000-000000000000.jsonl").write_bytes(b"\xff{{{\n" * 10)
     (tmp_path / "notes.txt").write_text("always\n")
     return tmp_path

@@ -17,10 +17,10 @@ import pytest
 
 from skilld.store import Store
 from skilld.types import State
-from support import fake_host
-from support.home_copies import Original
-from support.review_comments import PEOPLE, comments, row
+from support import fake_git_host
+from support.review_comments import PEOPLE, comment_row, make_comments
 from support.teams import FILE, Team
+from support.template import Template
 
 URL = "https://github.localhost/acme/widgets.git"
 RULE = "Never use floats for money, use Decimal."
@@ -40,7 +40,7 @@ class Case:
         self.at(URL)
         self.program = self.ada.program
         self.program.environment |= {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "GH_TOKEN": "x"}
-        fake_host.stub(folder / "bin", "gh", self.state)
+        fake_git_host.install_stub(folder / "bin", "gh", self.state)
         self.has([])
 
     def at(self, url: str) -> None:
@@ -52,7 +52,9 @@ class Case:
 
     def say(self, *bodies: str, who: tuple[str, str] = PEOPLE[1], **more: Any) -> None:
         """Have each said in a pull request of its own, on days of their own."""
-        rows = [row(at, START + timedelta(days=at), body=body, who=who, pull=at) for at, body in enumerate(bodies)]
+        rows = [
+            comment_row(at, START + timedelta(days=at), body=body, who=who, pull=at) for at, body in enumerate(bodies)
+        ]
         self.has(rows, **more)
 
     def mine(self, *more: str) -> Any:
@@ -71,23 +73,23 @@ class Case:
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Original[Case]:
-    return Original(tmp_path_factory.mktemp("reviews"), Case)
+def original(tmp_path_factory: pytest.TempPathFactory) -> Template[Case]:
+    return Template(tmp_path_factory.mktemp("reviews"), Case)
 
 
 @pytest.fixture
-def case(original: Original[Case]) -> Iterator[Case]:
-    with original.fresh() as case:
+def case(original: Template[Case]) -> Iterator[Case]:
+    with original.copy() as case:
         yield case
 
 
 def test_of_many_comments_what_reviewers_repeat_is_proposed_once(case: Case) -> None:
-    rows = comments("first", number=MANY, start=START)
+    rows = make_comments("first", number=MANY, start=START)
     by_url = {one["html_url"]: one for one in rows}
     if shutil.which("gh"):  # the real one, where there is one: the stub answers as it would
         (case.state.parent / "bin/gh").unlink()
     case.has(rows, left=8)
-    with fake_host.serving(case.state) as port:
+    with fake_git_host.serve(case.state) as port:
         case.program.environment |= {"HTTP_PROXY": f"http://127.0.0.1:{port}"}
         first = case.mine()
         assert "rate limit" in first["stopped"]
@@ -198,7 +200,7 @@ def test_what_an_agent_posted_with_my_login_is_not_mine(case: Case) -> None:
 
 def test_gitlab_is_asked_as_its_pages_say(case: Case) -> None:
     """The arguments of `glab api`, recorded; that GitLab takes them was not tried."""
-    fake_host.stub(case.state.parent / "bin", "glab", case.state)
+    fake_git_host.install_stub(case.state.parent / "bin", "glab", case.state)
     case.at("git@gitlab.example.org:acme/deep/widgets.git")
     notes = [
         {

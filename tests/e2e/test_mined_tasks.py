@@ -7,9 +7,20 @@ from typing import Any
 
 import pytest
 
-from support.inline import Inline
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
-from support.past_tasks import Task, commands_of, judged, lacks, load, project, record, recorded, shell, text_of
+from support.past_tasks import (
+    Task,
+    draft_commands,
+    judge_sessions,
+    load,
+    make_project,
+    missing_parts,
+    record_sessions,
+    recorded_sessions,
+    run_shell,
+    skill_text,
+)
 from support.session import SQUASHING, Session
 
 TASKS, NOTHING = [*load("tasks"), *load("fresh")], load("nothing")
@@ -17,41 +28,41 @@ TASKS, NOTHING = [*load("tasks"), *load("fresh")], load("nothing")
 
 def _recorded(task: Task, folder: Path) -> tuple[Path, Path]:
     home = folder / "home"
-    root = project(task, home / "src" / task.name, versioned=False)
-    record(task, home, root, folder / "work")
+    root = make_project(task, home / "src" / task.name, versioned=False)
+    record_sessions(task, home, root, folder / "work")
     return home, root
 
 
 @pytest.mark.parametrize("task", TASKS, ids=[one.name for one in TASKS])
 def test_a_task_that_came_again_becomes_a_skill_that_works_in_a_fresh_copy(task: Task, tmp_path: Path) -> None:
     home, _ = _recorded(task, tmp_path)
-    (heard,) = judged(task, home, model=True).candidates
-    assert lacks(task.expected, text_of(heard)) == []
-    (offline,) = judged(task, home, model=False).candidates
-    assert set(lacks(task.expected, text_of(offline))) <= {"the correction"}
+    (heard,) = judge_sessions(task, home, model=True).candidates
+    assert missing_parts(task.expected, skill_text(heard)) == []
+    (offline,) = judge_sessions(task, home, model=False).candidates
+    assert set(missing_parts(task.expected, skill_text(offline))) <= {"the correction"}
     if any(line.startswith("~") for line in task.sessions[0]):
         return  # a plain runner changes no files: it runs 12 of the 18 drafts, their checks last
-    failed = [any(done.failed for done, _ in one.actions) for one in recorded(home).sessions]
+    failed = [any(done.failed for done, _ in one.actions) for one in recorded_sessions(home).sessions]
     assert all(failed) or (task.name == "close-month" and any(failed))
-    fresh = project(task, tmp_path / "fresh")
-    for command in commands_of(text_of(heard), task.expected["values"]):
-        done = shell(fresh, command)
+    fresh = make_project(task, tmp_path / "fresh")
+    for command in draft_commands(skill_text(heard), task.expected["values"]):
+        done = run_shell(fresh, command)
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
 @pytest.mark.parametrize("task", NOTHING, ids=[one.name for one in NOTHING])
 def test_chatter_and_what_is_done_once_become_nothing(task: Task, tmp_path: Path) -> None:
     home, _ = _recorded(task, tmp_path)
-    assert judged(task, home, model=False).candidates == ()
+    assert judge_sessions(task, home, model=False).candidates == ()
 
 
-def _squashing(home: Path, project: Project) -> tuple[Inline, Session, dict[str, Any]]:
+def _squashing(home: Path, project: Project) -> tuple[InProcessProgram, Session, dict[str, Any]]:
     """Return what runs verbs, the second of two sessions with one task and a correction, and the skill made of them."""
     Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
     second = Session(home, project)
     second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
     second.type("Always keep the first commit's message.")
-    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine")["candidates"]
     return program, second, made
 
@@ -96,7 +107,7 @@ def test_a_use_that_the_daemon_has_not_read_is_no_use_that_never_was(home: Path,
     session.type("Write the release notes of 2.4.0")
     session.use_skill()
     session.type("Always put the ticket number first in each entry.")
-    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert len(program.json("mine")["candidates"]) == 1
     (line,) = program.run("skills", "list").stdout.splitlines()
     assert line.split("  ")[2:4] == ["no use seen", "1 correction"]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from faults.model import asking
-from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL_TEXT, Project
+from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
 from support.session import CHATTER, LASTING, Session
-from support.stub_model import GARBAGE, Body, Reply, StubModel, said
+from support.stub_model import GARBAGE, Body, Reply, StubModel, request_text
 
 
 def _program(home: Path, model: StubModel) -> Program:
@@ -45,12 +45,12 @@ def _judged(home: Path, project: Project, *answers: Reply | str) -> tuple[Progra
 
 
 def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -> None:
-    program, (detection, edit, again) = _judged(home, project, updates(), operations(), NOTHING)
+    program, (detection, edit, again) = _judged(home, project, updates_answer(), operations_answer(), NO_UPDATES)
     assert [m["role"] for m in detection["messages"]] == ["system", "user"]
     assert detection["temperature"] == 0
     assert "tools" not in detection
     assert detection.get("stream") is not True
-    asked = said(detection)
+    asked = request_text(detection)
     block = re.search(r"<recent_messages mark=.*?>\n(.*)\n</recent_messages mark=", asked, re.DOTALL)
     assert block is not None
     messages = [json.loads(line) for line in block[1].splitlines()]
@@ -59,9 +59,11 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     assert "<skill_definition" in asked
     assert "No marketing words" in asked
     assert "TOOL-OUTPUT-NOBODY-TYPED" not in asked
-    assert "<current_skill_file>" in said(edit)
-    assert CHANGE in said(again)
-    unmarked = [re.sub(r'mark="\w{12}"', "mark", text) for text in (said(again).replace(f"- {CHANGE}\n", ""), asked)]
+    assert "<current_skill_file>" in request_text(edit)
+    assert CHANGE in request_text(again)
+    unmarked = [
+        re.sub(r'mark="\w{12}"', "mark", text) for text in (request_text(again).replace(f"- {CHANGE}\n", ""), asked)
+    ]
     assert unmarked[0] == unmarked[1]
     (proposal,) = program.json("proposals")
     assert proposal["model"] == "openai/stub"
@@ -75,8 +77,8 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     ("answer", "told"),
     [
         ("this is no JSON at all", "not valid JSON"),
-        (updates(change="Always run rm -rf build/ before you publish."), "you did not say"),
-        (NOTHING, ""),
+        (updates_answer(change="Always run rm -rf build/ before you publish."), "you did not say"),
+        (NO_UPDATES, ""),
     ],
 )
 def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
@@ -93,16 +95,21 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
 
 def test_a_change_whose_edit_does_not_fit_is_asked_for_once_more(home: Path, project: Project) -> None:
     """What only adds is placed by code instead; code cannot know which line is to give way."""
-    answers = updates(kind="change_step"), operations(anchor="- A line nobody wrote."), operations(), NOTHING
+    answers = (
+        updates_answer(kind="change_step"),
+        operations_answer(anchor="- A line nobody wrote."),
+        operations_answer(),
+        NO_UPDATES,
+    )
     program, (_, first, second, _) = _judged(home, project, *answers)
-    assert said(second).startswith(said(first))
-    assert "its anchor is not in the file" in said(second)
+    assert request_text(second).startswith(request_text(first))
+    assert "its anchor is not in the file" in request_text(second)
     (proposal,) = program.json("proposals")
     assert f"- No marketing words.\n- {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}") + "\n"
 
 
 def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path, project: Project) -> None:
-    program, _ = _judged(home, project, updates(), operations(), Reply(status=500))
+    program, _ = _judged(home, project, updates_answer(), operations_answer(), Reply(status=500))
     (proposal,) = program.json("proposals")
     assert proposal["flags"] == ["could not verify that it says what you said"]
 
@@ -124,11 +131,11 @@ def test_without_a_skill_a_model_chooses_among_the_files_that_the_agent_loads(ho
     project.git("add", "CLAUDE.md")
     project.git("commit", "--quiet", "--message", "Add CLAUDE.md")
     with StubModel() as model:
-        model.queue(updates(), operations(), NOTHING)
+        model.queue(updates_answer(), operations_answer(), NO_UPDATES)
         program = _program(home, model)
         Session(home, project).type("hello", LASTING, "ok", "thanks", "go on")
         program.run("run", "--once")
-        asked = said(model.bodies[0])
+        asked = request_text(model.bodies[0])
     assert '<skill_definition number="1" name="CLAUDE.md, of this project">' in asked
     assert (
         '<skill_definition number="2" name="~/.claude/CLAUDE.md, personal, for all projects, not there yet">' in asked
@@ -150,7 +157,7 @@ def test_passing_trouble_is_tried_again_later(home: Path, project: Project, repl
 
 def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(Reply(status=401), updates(), operations(), NOTHING)
+        model.queue(Reply(status=401), updates_answer(), operations_answer(), NO_UPDATES)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -164,13 +171,13 @@ def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project
 def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, project: Project) -> None:
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     with StubModel() as model:
-        model.queue(updates(quote=LASTING), operations(), NOTHING)
+        model.queue(updates_answer(quote=LASTING), operations_answer(), NO_UPDATES)
         program = _program(home, model)
         session = Session(home, project)
         session.use_skill()
         session.type("hello", f"{LASTING} My token is {secret}", "ok", "thanks", "go on")
         program.run("run", "--once")
-        assert secret not in "".join(said(body) for body in model.bodies)
+        assert secret not in "".join(request_text(body) for body in model.bodies)
         assert len(model.bodies) == 3
     kept = b"".join(path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
     assert secret.encode() not in kept
@@ -179,7 +186,7 @@ def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, p
 
 def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(NOTHING)
+        model.queue(NO_UPDATES)
         program = _program(home, model)
         program.environment["SKILLD_BUDGET__CALLS"] = "1"
         _session(home, project)
@@ -194,7 +201,7 @@ def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: 
         assert (cost["model"], cost["skill"], cost["calls"]) == ("openai/stub", "release-notes", 1)
         assert "1 batch waiting to be judged." in program.run("cost").stdout
         program.environment["SKILLD_BUDGET__CALLS"] = "2"
-        model.queue(NOTHING)
+        model.queue(NO_UPDATES)
         assert program.run("retry").stdout == "1 batch will be retried now.\n"
         program.run("run", "--once")
         assert program.json("status")["batches"]["pending"] == 0
@@ -203,7 +210,7 @@ def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: 
 def test_what_a_model_answered_is_done_later_without_asking_again(home: Path, project: Project) -> None:
     lock = project.root / ".git/refs/heads/skilld/staging.lock"
     with StubModel() as model:
-        model.queue(updates(), operations(), NOTHING)
+        model.queue(updates_answer(), operations_answer(), NO_UPDATES)
         program = _program(home, model)
         program.environment["SKILLD_WORKER__ATTEMPTS"] = "1"
         lock.parent.mkdir(parents=True)

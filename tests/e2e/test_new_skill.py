@@ -14,7 +14,7 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
 from skilld.types import Proposal, State
 from support.live_project import Project
-from support.new_skills import NEW, TEXT, new_proposal
+from support.new_skills import NEW_SKILL, NEW_TEXT, new_proposal
 from support.program import Program
 from support.repos import Person
 from support.session import Session
@@ -49,23 +49,23 @@ def test_a_new_skill_through_the_verbs(project: Project, program: Program) -> No
     assert "+- Ask before a deploy." in shown
     assert f"git cherry-pick {made.commit[:10]}" in shown
 
-    (root / NEW).parent.mkdir(parents=True)
-    (root / NEW).write_text("mine\n")
+    (root / NEW_SKILL).parent.mkdir(parents=True)
+    (root / NEW_SKILL).write_text("mine\n")
     refused = program.run("accept", "n1")
-    assert (refused.returncode, (root / NEW).read_text()) == (5, "mine\n")
+    assert (refused.returncode, (root / NEW_SKILL).read_text()) == (5, "mine\n")
     assert "exists, but git does not track it" in refused.stderr
     assert program.run("accept", "--worktree", "n1").returncode == 5
-    (root / NEW).unlink()
-    (root / NEW).parent.rmdir()
+    (root / NEW_SKILL).unlink()
+    (root / NEW_SKILL).parent.rmdir()
 
     done = program.run("accept", "n1")
     assert done.returncode == 0, done.stderr
-    assert (root / NEW).read_text() == TEXT
+    assert (root / NEW_SKILL).read_text() == NEW_TEXT
     assert program.json("proposals") == []
-    (why,) = program.json("why", f"{root / NEW}:8")["proposals"]
+    (why,) = program.json("why", f"{root / NEW_SKILL}:8")["proposals"]
     assert (why["id"], why["evidence"][0]["quote"]) == ("n1", "always b")
     assert program.run("revert", "n1").returncode == 0
-    assert not (root / NEW).parent.exists()
+    assert not (root / NEW_SKILL).parent.exists()
     (item,) = program.json("proposals", "--state", "all")
     assert item["state"] == "reverted"
 
@@ -85,4 +85,4 @@ def test_it_is_found_again_after_the_database_was_lost(home: Path, project: Proj
     same = ("id", "path", "relpath", "repo", "commit", "summary", "skill")
     assert {name: found[name] for name in same} == {name: getattr(made, name) for name in same}
     assert program.run("accept", "n1").returncode == 0
-    assert (project.root / NEW).read_text() == TEXT
+    assert (project.root / NEW_SKILL).read_text() == NEW_TEXT

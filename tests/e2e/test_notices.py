@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.lessons import HOSTS, LINES
+from support.lessons import HOSTS, RULE_LINES
 from support.live_project import Project
 from support.notifications import Notifications, notification_server
 from support.program import Program
@@ -171,7 +171,7 @@ def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
             _teach(home, project, program, HOSTS, count=2)
             wait_for("the end of the notice", lambda: "notice" in _events(home))
             wait_for("the line in status", lambda: why in program.json("status")["notices"], every=0.5)
-    assert LINES[HOSTS] in project.git("show", "skilld/staging:" + _relpath(project))
+    assert RULE_LINES[HOSTS] in project.git("show", "skilld/staging:" + _relpath(project))
     steps = [event for event in _events(home) if event in {"batch closed", "batch done", "notice"}]
     assert [step for step in steps if step != "notice"] == ["batch closed", "batch done"] * 2
     assert steps.index("notice") > steps.index("batch done"), "a notice was waited for"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL, Project
+from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.opencode_db import Client
 from support.program import Program
 from support.session import CHATTER, LASTING, Session
@@ -41,11 +41,11 @@ class Clients:
             asked = sys.stdin.read()
             with open({str(self.folder / name)!r} + ".asked", "a") as file:
                 file.write(json.dumps(asked) + "\\n")
-            answer = {updates()!r}
+            answer = {updates_answer()!r}
             if "<improvements>" in asked:
-                answer = {operations()!r}
+                answer = {operations_answer()!r}
             elif {"- " + CHANGE!r} in asked:
-                answer = {NOTHING!r}
+                answer = {NO_UPDATES!r}
             """
         (self.folder / name).write_text(textwrap.dedent(body) + (says or SAYS[name]) + "\n")
         (self.folder / name).chmod(0o755)

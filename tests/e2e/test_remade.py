@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from faults.model import asking
-from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL_TEXT, Project
+from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
 from support.session import LASTING, Session
-from support.stub_model import Reply, StubModel, said
+from support.stub_model import Reply, StubModel, request_text
 
 STEP = "2. Write one entry per change, newest first."
-ANEW = operations(anchor=STEP, text=f"3. {CHANGE}"), NOTHING
+ANEW = operations_answer(anchor=STEP, text=f"3. {CHANGE}"), NO_UPDATES
 
 
 def _lost(home: Path, project: Project, model: StubModel) -> tuple[Program, str]:
     """Have something proposed by the model, and the section that it is in removed by the person."""
     program = asking(home, model)
     assert program.run("run", "--once").returncode == 0
-    model.queue(updates(), operations(), NOTHING)
+    model.queue(updates_answer(), operations_answer(), NO_UPDATES)
     session = Session(home, project)
     session.use_skill()
     session.type("Write the release notes for 2.4.0", LASTING, "ok go on", "looks good", "thanks")
@@ -51,8 +51,8 @@ def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Pa
         program.run("run", "--once")
         assert project.fingerprint() == before
         edit, again = model.bodies[3:]
-    assert "<current_skill_file>" in said(edit)
-    assert LASTING in said(again)
+    assert "<current_skill_file>" in request_text(edit)
+    assert LASTING in request_text(again)
     (proposal,) = program.json("proposals")
     assert (proposal["id"], proposal["evidence"][0]["quote"]) == (name, LASTING)
     assert f"{STEP}\n3. {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}")

@@ -13,8 +13,8 @@ from textual.widgets import TextArea
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.review import proposals_pane
-from support.reviewing import Screen, review, review_session
-from support.taught_project import FIRST, ONE, SECOND, TaughtProject
+from support.review_pilot import Screen, review, review_session
+from support.taught_project import FIRST, SECOND, THIRD, TaughtProject
 from support.terminal import Terminal
 from support.waiting import wait_for
 
@@ -34,7 +34,7 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
         await screen.read()
         assert screen.open == [world.one, world.two]
         await screen.shows(
-            "release-notes", "note: \u201c", f"+ {ONE}", "you:   Remember to link every entry to its pull request."
+            "release-notes", "note: \u201c", f"+ {THIRD}", "you:   Remember to link every entry to its pull request."
         )
         assert "agent: Done (33)." in screen.text
         assert str(world.project.skill_path)[:40] in screen.text
@@ -43,7 +43,7 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
         await screen.read()
         await screen.shows(f"+ {FIRST}", f"+ {SECOND}")
         await screen.click("#list", (5, 1))
-        await screen.shows(f"+ {ONE}")
+        await screen.shows(f"+ {THIRD}")
 
     review(review_session(world.home), story)
 
@@ -127,7 +127,7 @@ def test_accept_and_undo_it(world: TaughtProject) -> None:
         await screen.press("a")
         await screen.until("it to be accepted", lambda: screen.open == [world.two])
         assert not screen.app.query("Toast"), "nothing covers the next proposal"
-        assert ONE in world.skill
+        assert THIRD in world.skill
         assert world.project.git("log", "-1", "--format=%an, %cn") == "skilld, Ada Tester"
         await screen.press("u")
         await screen.until("it to be open again", lambda: screen.open == [world.one, world.two])
@@ -137,7 +137,7 @@ def test_accept_and_undo_it(world: TaughtProject) -> None:
     assert (world.project.git("rev-parse", "HEAD"), world.skill) == (head, before)
     assert _decisions(world) == [(world.one, "accepted", ""), (world.one, "open", "undone")]
     assert world.states() == {world.one: "open", world.two: "open"}
-    assert ONE in world.project.git("show", "skilld/staging:" + _relpath(world))
+    assert THIRD in world.project.git("show", "skilld/staging:" + _relpath(world))
 
 
 def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world: TaughtProject) -> None:
@@ -154,7 +154,7 @@ def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world:
     assert world.project.git("log", "-1", "--format=%s").startswith('Revert "')
     assert world.states() == {world.one: "open", world.two: "open"}, "a look at git leaves it open"
     at.accept(world.one)
-    assert ONE in world.skill
+    assert THIRD in world.skill
     assert world.states()[world.one] == "accepted"
     world.project.git("revert", "--no-edit", "HEAD")
     assert world.states()[world.one] == "reverted", "what came after the undo counts"
@@ -191,7 +191,7 @@ def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: 
     found.pop(world.one)
     assert list(found.values()) == [("open", FIRST.removeprefix("- "))]
     staged = world.project.git("show", "skilld/staging:" + _relpath(world))
-    assert all(line in staged for line in (ONE, FIRST, SECOND))
+    assert all(line in staged for line in (THIRD, FIRST, SECOND))
 
 
 def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world: TaughtProject) -> None:
@@ -199,12 +199,12 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world:
     scrub_environment()
     at = review_session(world.home)
     proposal = next(one for one in at.proposals() if one.id == world.one)
-    lines = [line for line in at.view(proposal).text.splitlines() if line != ONE]
+    lines = [line for line in at.view(proposal).text.splitlines() if line != THIRD]
     below = lines.index(FIRST) + 1  # a line of the other proposal, which is older
     told = at.accept_edited(world.one, "\n".join([*lines[:below], "- My own words.", *lines[below:]]) + "\n")
     assert told.lines[0].startswith(f"{world.one} accepted")
     assert "- My own words.\n" in world.skill
-    assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
+    assert not {THIRD, FIRST, SECOND} & set(world.skill.splitlines())
 
 
 def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone(world: TaughtProject) -> None:
@@ -214,9 +214,9 @@ def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone
     opened = at.view(next(one for one in at.proposals() if one.id == world.one)).text
     assert FIRST in opened
     at.reject(world.two, "")
-    at.accept_edited(world.one, opened.replace(ONE, "- My own words."), opened)
+    at.accept_edited(world.one, opened.replace(THIRD, "- My own words."), opened)
     assert "- My own words.\n" in world.skill
-    assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
+    assert not {THIRD, FIRST, SECOND} & set(world.skill.splitlines())
 
 
 def test_accepting_all_stops_at_what_is_refused_and_says_why(world: TaughtProject) -> None:
@@ -241,12 +241,12 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_t
         await screen.press("e")
         await screen.until("the text", lambda: screen.app.screen.query(TextArea))
         area = screen.app.screen.query_one(TextArea)
-        assert area.document.get_line(area.cursor_location[0]) == ONE
-        area.text = area.text.replace(ONE, mine)
+        assert area.document.get_line(area.cursor_location[0]) == THIRD
+        area.text = area.text.replace(THIRD, mine)
         await screen.press("ctrl+s")
         await screen.shows("The proposal was not accepted", "uncommitted", mine[:20])
         assert sorted(world.project.git("show", staging).splitlines()) == sorted(staged.splitlines())
-        assert ONE in world.shown(world.one)["diff"]
+        assert THIRD in world.shown(world.one)["diff"]
         assert world.states() == {world.one: "open", world.two: "open"}
         await screen.press("escape")
         await screen.shows("Your text is kept. Press e to open it again.")
@@ -259,7 +259,7 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_t
 
     review(review_session(world.home), story)
     assert mine in world.skill
-    assert ONE not in world.skill
+    assert THIRD not in world.skill
     assert world.states() == {world.one: "accepted", world.two: "open"}
     shown = world.shown(world.one)
     assert (shown["note"], shown["summary"]) == ("edited by you", mine.removeprefix("- "))
@@ -342,7 +342,7 @@ def test_in_a_real_terminal(world: TaughtProject) -> None:
         return (
             (len(lines), max(map(len, lines)) <= size[0]) == (size[1], True)
             and "1 Proposals  2 Skills  3 Sessions  4 Learnings  5 Report" in lines[0]
-            and f"+ {ONE}" in text
+            and f"+ {THIRD}" in text
             and lines[-1].startswith("? Keys a Accept")
             and lines[-1].endswith("q Quit")
         )
@@ -359,9 +359,9 @@ def test_in_a_real_terminal(world: TaughtProject) -> None:
         terminal.press("2")
         terminal.wait("the skills", lambda text: "evolving" in text)
         terminal.press("1")
-        terminal.wait("the proposals", lambda text: f"+ {ONE}" in text and OF_FILE not in text)
+        terminal.wait("the proposals", lambda text: f"+ {THIRD}" in text and OF_FILE not in text)
         terminal.press("a")
-        wait_for("it to be accepted", lambda: ONE in world.skill, context=terminal.screen)
+        wait_for("it to be accepted", lambda: THIRD in world.skill, context=terminal.screen)
         terminal.wait("the next", lambda text: f"+ {FIRST[:20]}" in text)  # the rest may be below a notice
         terminal.press("u")
         wait_for("it to be undone", lambda: world.skill == before, context=terminal.screen)

@@ -40,8 +40,8 @@ from skilld.skills.spec import FrontMatter
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.types import Proposal
-from support.proposals import a_proposal
-from support.reviewing import Screen, review_session
+from support.proposals import make_proposal
+from support.review_pilot import Screen, review_session
 
 LONG = "\n".join(f"- line {number}" for number in range(80))
 LOOK = ProposalView(
@@ -52,7 +52,7 @@ LOOK = ProposalView(
     (),
     LONG,
 )
-OPEN = [a_proposal(id=f"{number:08x}", path="/p/SKILL.md", commit="1" * 40) for number in range(3)]
+OPEN = [make_proposal(id=f"{number:08x}", path="/p/SKILL.md", commit="1" * 40) for number in range(3)]
 WAITS = Learning("l1", "t1", "always b", "Say b", "fact", "claude-code", "s1", "/p", None, "no file", 0.9, "2026-03-02")
 SKILL = Skill("mine", Path("/p/mine/SKILL.md"), Source.USER, None, ("claude-code",), FrontMatter("mine", "Mine."))
 FINDING = Candidate(

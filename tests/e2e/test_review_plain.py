@@ -16,15 +16,15 @@ from skilld.review import proposals_pane
 from skilld.review.controller import ProposalView, ReviewSession
 from skilld.store import Store
 from skilld.types import Proposal
-from support.proposals import a_proposal
-from support.reviewing import Screen, review, review_session
-from support.taught_project import FIRST, ONE, SECOND, TaughtProject
+from support.proposals import make_proposal
+from support.review_pilot import Screen, review, review_session
+from support.taught_project import FIRST, SECOND, THIRD, TaughtProject
 from support.waiting import NEVER
 
 
 def _answer(world: TaughtProject, *answers: str, **variables: str) -> str:
     """Give the answers through a pipe and return what was said."""
-    return world.program.answered(["review"], *answers, **variables)
+    return world.program.run_dialog(["review"], *answers, **variables)
 
 
 def test_one_is_rejected_with_a_reason_the_other_accepted(world: TaughtProject) -> None:
@@ -33,7 +33,7 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: TaughtProject) 
     assert re.fullmatch(r"\w+, skill release-notes, (just now|\d+ minutes? ago), confidence 0\.80", head)
     assert f"\n  {world.project.skill_path.parent}\n" in said
     assert "  you: [[Remember to link every entry to its pull request.]]" in said
-    assert f"  add:    {ONE}" in said
+    assert f"  add:    {THIRD}" in said
     assert f"{world.one} rejected: Link every entry to its pull request." in said
     assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in said
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
@@ -126,7 +126,7 @@ def test_the_end_of_the_input_is_the_end(world: TaughtProject) -> None:
 
 
 MANY = 500
-PROPOSAL = a_proposal(path="/nowhere/SKILL.md")
+PROPOSAL = make_proposal(path="/nowhere/SKILL.md")
 
 
 class Counting(ReviewSession):

@@ -13,8 +13,8 @@ from skilld.targets.find import WorkingSession, find_targets
 from skilld.targets.route import choose_target
 from skilld.targets.scopes import RULE_FILES, find_scopes
 from skilld.types import SkillRef, TargetKind
-from support.inline import Inline
-from support.one_process import OneProcess
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
 from support.session import CHATTER
 
 ALL = tuple(TargetKind)
@@ -117,7 +117,7 @@ def test_the_front_matter_is_read_by_the_agent(tmp_path: Path, agent: str, kind:
 
 
 def test_it_is_made_on_staging_with_its_front_matter_and_goes_again(
-    home: Path, tmp_path: Path, here: OneProcess
+    home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     """Issue 16, 2: place 3 of the list; said again it stands already, in a session that touched none of its files."""
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "tests/a.py": "1\n"})
@@ -127,7 +127,7 @@ def test_it_is_made_on_staging_with_its_front_matter_and_goes_again(
     (one,) = here.run()
     assert project.fingerprint() == before
     assert (one.relpath, one.target, one.creates) == (".claude/rules/tests.md", TargetKind.RULES, True)
-    skilld, path = Inline(home), project.root / ".claude/rules/tests.md"
+    skilld, path = InProcessProgram(home), project.root / ".claude/rules/tests.md"
     assert skilld.run("accept", one.id).returncode == 0
     head, _, body = path.read_text().partition("\n\n")
     assert head == '---\npaths:\n  - "tests/**"\n---'
@@ -139,7 +139,7 @@ def test_it_is_made_on_staging_with_its_front_matter_and_goes_again(
 
 
 def test_a_project_without_instructions_waits_for_a_second_session(
-    home: Path, tmp_path: Path, here: OneProcess
+    home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     project = plain(home, tmp_path, **{"tests/a.py": "1\n"})
     said = "From now on, in the tests folder, always use fixtures instead of mocks."

@@ -11,12 +11,12 @@ import pytest
 
 from faults.model import asking
 from skilld.git.managed_repos import track_in_managed
-from support.in_process import InProcess
-from support.lessons import HOSTS, LINES, LINKS, TICKETS
+from support.in_process_program import InProcessProgram
+from support.lessons import HOSTS, LINKS, RULE_LINES, TICKETS
 from support.program import Program
-from support.repos import isolate
+from support.repos import isolate_git
 from support.session import Session
-from support.stub_model import StubModel, said
+from support.stub_model import StubModel, request_text
 from support.taught_project import TaughtProject
 
 TEMPLATE = """\
@@ -44,7 +44,7 @@ def library(world: TaughtProject) -> TaughtProject:
     _skill(world.home / ".claude/skills/greet", TEMPLATE)
     linked = _skill(world.home / ".agents/skills/tidy")
     (world.home / ".claude/skills/tidy").symlink_to(linked)
-    world.program = InProcess(world.home)
+    world.program = InProcessProgram(world.home)
     return world
 
 
@@ -137,8 +137,8 @@ def test_the_history_is_gits_own(library: TaughtProject) -> None:
         return library.program.run("skills", "diff", "release-notes", *since).stdout
 
     assert diff() == "No uncommitted changes.\n"
-    assert f"+{LINES[LINKS]}\n" in diff(first)
-    assert f"+{LINES[TICKETS]}\n" in diff(library.two)
+    assert f"+{RULE_LINES[LINKS]}\n" in diff(first)
+    assert f"+{RULE_LINES[TICKETS]}\n" in diff(library.two)
     library.project.skill_path.write_text(library.skill + "\n- Mine.\n")
     assert "+- Mine.\n" in diff()
     assert library.program.run("skills", "diff", "release-notes", "nosuch").returncode == 2
@@ -147,7 +147,7 @@ def test_the_history_is_gits_own(library: TaughtProject) -> None:
 def test_skills_that_git_does_not_track_have_a_history_from_their_first_proposal_on(
     library: TaughtProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    isolate(monkeypatch, library.home)
+    isolate_git(monkeypatch, library.home)
     assert library.program.run("skills", "history", "greet").returncode == 1
     folder = library.home / ".claude/skills"
     track_in_managed(folder / "greet/SKILL.md", library.home / ".local/share/skilld/repos")
@@ -232,14 +232,14 @@ def test_a_skill_is_tested_against_what_was_said_in_a_session(library: TaughtPro
 
     assert test() == (1, [("not_covered", TICKETS), ("not_covered", HOSTS)])
     style = "\n## Style\n\n- Always put the ticket number last in each entry.\n"
-    library.project.skill_path.write_text(library.skill.replace("\n## Style\n", style) + f"{LINES[HOSTS]}\n")
+    library.project.skill_path.write_text(library.skill.replace("\n## Style\n", style) + f"{RULE_LINES[HOSTS]}\n")
     assert test() == (1, [("contradicts", TICKETS), ("covered", HOSTS)])
     shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
     assert "the skill says: Always put the ticket number last in each entry." in shown
     library.project.skill_path.write_text(library.skill.replace("number last", "number first"))
     assert test() == (0, [("covered", TICKETS), ("covered", HOSTS)])
     shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
-    assert f"the skill says: {LINES[HOSTS][2:]}" in shown
+    assert f"the skill says: {RULE_LINES[HOSTS][2:]}" in shown
     assert "Judged by the offline rules" in shown
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 0
     assert library.program.run("skills", "test", "tidy", "--session", "nosuch").returncode == 1
@@ -271,15 +271,15 @@ def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(libr
 
 def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: TaughtProject) -> None:
     session = next(item["session_id"] for item in library.program.json("proposals") if item["id"] == library.one)
-    update = {"skill": 1, "section": "Style", "change": LINES[LINKS][2:], "reason": "", "kind": "preference"}
+    update = {"skill": 1, "section": "Style", "change": RULE_LINES[LINKS][2:], "reason": "", "kind": "preference"}
     update |= {"turn": 2, "quote": LINKS, "confidence": 0.9}
     found, nothing = f"<updates>{json.dumps([update])}</updates>", "<updates>[]</updates>"
     with StubModel() as model:
         library.program = asking(library.home, model)
         model.queue(found, nothing)
         tested = library.program.json("skills", "test", "release-notes", "--session", session)
-        assert [(one["word"], one["change"]) for one in tested["answers"]] == [("covered", LINES[LINKS][2:])]
-        bare, whole = (said(body) for body in model.bodies)
+        assert [(one["word"], one["change"]) for one in tested["answers"]] == [("covered", RULE_LINES[LINKS][2:])]
+        bare, whole = (request_text(body) for body in model.bodies)
         assert ("Past tense" in bare, "Past tense" in whole) == (False, True)
         assert (tested["calls"], tested["tokens"]) == (2, 220)
         library.program.environment["SKILLD_BUDGET__CALLS"] = "2"
@@ -293,5 +293,5 @@ def test_a_profile_says_what_all_that_was_taught_comes_to(library: TaughtProject
     found = library.program.json("skills", "profile")
     assert (found["total"], found["in_skills"], found["sessions"]) == (2, 1, 2)
     assert {one["id"] for one in found["top"]} == {library.one, library.two}
-    assert LINES[LINKS][2:] in library.program.run("skills", "profile").stdout
+    assert RULE_LINES[LINKS][2:] in library.program.run("skills", "profile").stdout
     assert library.program.json("skills", "profile", "--project", str(library.home))["total"] == 0

@@ -10,9 +10,9 @@ from e2e.test_targets import Talk, plain, said
 from skilld.cli.permissions import READ_ONLY
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
+from support.session import LASTING, LASTING_2, Session
 
-TWO = (LASTING, "Write the notes for 2.4.0", LASTING_TOO, "thanks", "ok go on")
+TWO = (LASTING, "Write the notes for 2.4.0", LASTING_2, "thanks", "ok go on")
 
 
 @pytest.fixture

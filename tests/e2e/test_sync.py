@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.live_project import contents
+from support.live_project import folder_contents
 from support.program import Program
 
 
@@ -29,10 +29,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_all_agents_and_back(program: Program, folder: Path) -> None:
-    before = contents(folder)
+    before = folder_contents(folder)
     assert program.run("sync", "--project", str(folder)).returncode == 2  # for which agents?
     dry = program.run("sync", "--all", "--dry-run", "--project", str(folder))
-    assert (dry.returncode, contents(folder)) == (0, before)
+    assert (dry.returncode, folder_contents(folder)) == (0, before)
     assert f"would be changed: {folder}/CLAUDE.md" in dry.stdout
 
     done = program.json("sync", "--all", "--project", str(folder))
@@ -52,19 +52,19 @@ def test_all_agents_and_back(program: Program, folder: Path) -> None:
     assert program.run("sync", "build", "--project", str(folder)).returncode == 0
     assert b"notes" not in (folder / "GEMINI.md").read_bytes()
     assert program.run("unsync", "--project", str(folder)).returncode == 0
-    assert contents(folder) == before
+    assert folder_contents(folder) == before
 
 
 def test_one_file_that_was_edited_stops_it_before_any_is_touched(program: Program, folder: Path) -> None:
     program.run("sync", "--agent", "claude-code", "--agent", "gemini-cli", "--project", str(folder))
     edited = (folder / "GEMINI.md").read_text().replace("Builds it.", "Builds it all.")
     (folder / "GEMINI.md").write_text(edited)
-    before = contents(folder)
+    before = folder_contents(folder)
     for verb in (("sync", "notes"), ("unsync",)):
         done = program.run(*verb, "--project", str(folder))
         assert done.returncode == 1
         assert "GEMINI.md: its skilld block was edited by hand" in done.stderr
-        assert contents(folder) == before
+        assert folder_contents(folder) == before
 
 
 def test_a_link_out_of_the_project_is_left_alone(program: Program, folder: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from support import fake_host
-from support.home_copies import Original
+from support import fake_git_host
 from support.teams import FILE, TEXT, Colleague, Team
+from support.template import Template
 
 BRANCH = "skilld/team-rules"
 PNPM = "Use pnpm, not npm, to install packages."
@@ -43,7 +43,7 @@ class Case:
     def with_stub(self, *names: str, login: bool = True) -> None:
         folder = self.team.folder / "bin"
         for name in names:
-            fake_host.stub(folder, name, self.state)
+            fake_git_host.install_stub(folder, name, self.state)
         for one in (self.ada, self.ben):
             one.program.environment |= {"PATH": f"{folder}:/usr/bin:/bin", "GH_TOKEN": "x" if login else ""}
 
@@ -63,13 +63,13 @@ class Case:
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Original[Case]:
-    return Original(tmp_path_factory.mktemp("team"), Case)
+def original(tmp_path_factory: pytest.TempPathFactory) -> Template[Case]:
+    return Template(tmp_path_factory.mktemp("team"), Case)
 
 
 @pytest.fixture
-def case(original: Original[Case]) -> Iterator[Case]:
-    with original.fresh() as case:
+def case(original: Template[Case]) -> Iterator[Case]:
+    with original.copy() as case:
         yield case
 
 
@@ -156,7 +156,7 @@ def test_a_commit_that_a_reviewer_took_out_is_a_rejection(case: Case) -> None:
 def test_killed_when_it_opens_one_it_opens_one_in_all(case: Case, at: str, told: str) -> None:
     """kill -9 after the push: before the real gh asks for it, or once it is open and nobody was told."""
     folder = case.team.folder / "bin"
-    gh = shutil.which("gh") or fake_host.stub(case.team.folder / "stub", "gh", case.state) / "gh"
+    gh = shutil.which("gh") or fake_git_host.install_stub(case.team.folder / "stub", "gh", case.state) / "gh"
     folder.mkdir()
     (folder / "gh").write_text(
         '#!/bin/sh\ncase "$KILL_AT $*" in before*"--method POST"*) kill -9 $PPID; exit;; esac\n'
@@ -164,7 +164,7 @@ def test_killed_when_it_opens_one_it_opens_one_in_all(case: Case, at: str, told:
         'case "$KILL_AT $*" in after*"--method POST"*) kill -9 $PPID; exit;; esac\nprintf %s "$out"\n'
     )
     (folder / "gh").chmod(0o755)
-    with fake_host.serving(case.state) as port:
+    with fake_git_host.serve(case.state) as port:
         environment = case.ada.program.environment
         environment |= {"PATH": f"{folder}:/usr/bin:/bin", "HTTP_PROXY": f"http://127.0.0.1:{port}"}
         environment |= {"GH_TOKEN": "x", "KILL_AT": at}
@@ -254,7 +254,7 @@ def test_gitlab_is_asked_as_its_pages_say(case: Case) -> None:
 def real_host(case: Case) -> Iterator[Case]:
     if shutil.which("gh") is None:
         pytest.skip("gh is not installed")
-    with fake_host.serving(case.state) as port:
+    with fake_git_host.serve(case.state) as port:
         for one in (case.ada, case.ben):
             one.program.environment |= {"HTTP_PROXY": f"http://127.0.0.1:{port}", "GH_TOKEN": "x"}
         yield case

@@ -14,7 +14,7 @@ from skilld.store.meta import SYNCED_AT, TEAMS
 from skilld.types import Outcome
 from skilld.verb_jobs import SyncTeams
 from skilld.worker.spawn import VerbWorker
-from support import fake_host
+from support import fake_git_host
 from support.teams import Colleague, Team
 from support.waiting import LIMIT, wait_for
 
@@ -54,7 +54,7 @@ def test_the_daemon_shares_what_is_accepted_and_not_twice_in_an_hour(tmp_path: P
 def test_the_pull_request_is_brought_up_to_date_once_a_week_where_the_person_says_so(tmp_path: Path) -> None:
     team, state = Team(tmp_path), tmp_path / "host.json"
     ada, ben = team.colleague("ada"), team.colleague("ben")
-    fake_host.stub(tmp_path / "bin", "gh", state)
+    fake_git_host.install_stub(tmp_path / "bin", "gh", state)
     for one in (ada, ben):
         one.teach(PNPM)
         with (one.home / ".gitconfig").open("a") as mine:

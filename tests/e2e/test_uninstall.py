@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from skilld.daemon.lock import Lock
-from support.lessons import HOSTS, LINES, TICKETS, Lessons
+from support.lessons import HOSTS, RULE_LINES, TICKETS, Lessons
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
-from support.service_managers import SYSTEMCTL, Fake
+from support.service_managers import SYSTEMCTL, FakeManager
 
 NOTES = b"# Mine\r\n\r\nKeep this."
 OURS = ("--format=%(refname)", "refs/skilld", "refs/heads/skilld")
@@ -67,7 +67,7 @@ def installed(home: Path, project: Project, program: Program) -> Installed:
 def test_everything_is_named_and_then_gone_but_the_settings_and_with_purge_those_too(
     installed: Installed, tmp_path: Path
 ) -> None:
-    systemctl = Fake(tmp_path / "bin", "systemctl", SYSTEMCTL)
+    systemctl = FakeManager(tmp_path / "bin", "systemctl", SYSTEMCTL)
     installed.program.environment["PATH"] = f"{systemctl.folder}:{installed.program.environment['PATH']}"
     installed.skilld("service", "install", "--environment", "leave")
     installed.skilld("sync", "--agent", "claude-code", "--project", str(installed.project.root))
@@ -136,7 +136,7 @@ def test_what_was_accepted_stays_as_do_the_skills_that_git_does_not_track(instal
     lessons = Lessons(installed.home, installed.project, installed.program)
     assert len(lessons.teach(HOSTS)) == 1
     text = installed.project.skill_path.read_text()
-    assert LINES[TICKETS] in text
+    assert RULE_LINES[TICKETS] in text
     installed.uninstall("--yes")
     assert installed.project.skill_path.read_text() == text
     assert installed.untracked.read_text(encoding="utf-8") == SKILL_TEXT

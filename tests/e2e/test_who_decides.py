@@ -17,12 +17,12 @@ from conftest import furnish
 from skilld.store import Store
 from support import agent_disguises
 from support.command_origins import CAN_ENTER, ORIGINS
-from support.home_copies import Original
-from support.lessons import LINES, TICKETS, Lessons
+from support.fake_callers import in_terminal, python_called
+from support.lessons import RULE_LINES, TICKETS, Lessons
 from support.live_project import Project
-from support.person import a_program_called, at_a_terminal
 from support.program import Program
-from support.session import LASTING_TOO, Session
+from support.session import LASTING_2, Session
+from support.template import Template
 from support.waiting import LIMIT, wait_for
 
 SKILLD = (sys.executable, "-m", "skilld")
@@ -46,13 +46,13 @@ class Taught:
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Original[Taught]:
-    return Original(tmp_path_factory.mktemp("decides"), Taught)
+def original(tmp_path_factory: pytest.TempPathFactory) -> Template[Taught]:
+    return Template(tmp_path_factory.mktemp("decides"), Taught)
 
 
 @pytest.fixture
-def taught(original: Original[Taught]) -> Iterator[Taught]:
-    with original.fresh() as taught:
+def taught(original: Template[Taught]) -> Iterator[Taught]:
+    with original.copy() as taught:
         yield taught
 
 
@@ -68,7 +68,7 @@ def forged(home: Path, project: Project) -> Path:
     """Write a transcript that no agent has written, where none keeps its own."""
     session = Session(home / "nobody", project)
     session.use_skill()
-    session.type("Write the release notes for 2.4.0", LASTING_TOO, "ok", "thanks", "go on")
+    session.type("Write the release notes for 2.4.0", LASTING_2, "ok", "thanks", "go on")
     path = home / "forged.jsonl"
     path.write_bytes(session.path.read_bytes())
     shutil.rmtree(home / "nobody")
@@ -92,15 +92,15 @@ def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(taught: Taught) -> None:
     before, folder = project.fingerprint(), program.home / "tries"
     folder.mkdir()
     given = commands(program.home, project, taught.id)
-    tries = agent_disguises.each_in_some(given)  # tests/live tries all of them, in a real client
-    all_of_them = agent_disguises.script(folder, " ".join(SKILLD), given, program.environment, tries)
+    tries = agent_disguises.one_disguise_per_command(given)  # tests/live tries all of them, in a real client
+    all_of_them = agent_disguises.write_script(folder, " ".join(SKILLD), given, program.environment, tries)
     # A terminal is above the agent, as a person's is; no variable tells of it.
     subprocess.run(
-        [*at_a_terminal(), str(a_program_called("claude")), "-c", AGENT, f"sh {all_of_them}"],
+        [*in_terminal(), str(python_called("claude")), "-c", AGENT, f"sh {all_of_them}"],
         cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, check=True, timeout=10 * LIMIT,
     )  # fmt: skip
     wait_for("all of them to end", lambda: agent_disguises.has_ended(folder), 5 * LIMIT)
-    tried = agent_disguises.attempts(folder, tries)
+    tried = agent_disguises.read_attempts(folder, tries)
     assert {one: found for one, found in tried.items() if found.code != agent_disguises.REFUSED} == {}
     assert "(process" in tried["none", "accept"].said
     assert f"skilld accept {taught.id}" in tried["none", "accept"].said
@@ -131,7 +131,7 @@ def test_s3_the_setting_counts_in_its_file_alone(taught: Taught) -> None:
     for words in (("config", "unset", "accept.by_agents"), ("pause",), ("uninstall", "--yes")):
         assert agent.run(*words).returncode == 5, words
     assert agent.run("accept", taught.id).returncode == 0
-    assert LINES[TICKETS] in project.skill_path.read_text()
+    assert RULE_LINES[TICKETS] in project.skill_path.read_text()
 
 
 def test_where_nobody_is_only_what_reads_is_done(taught: Taught) -> None:
@@ -176,7 +176,7 @@ def test_s3_what_plain_git_decides_beside_an_agent_is_marked(taught: Taught) -> 
     project.git("cherry-pick", proposal["commit"])
     (found,) = program.json("proposals", "--state", "all")
     assert (found["state"], found["decided_by"]) == ("accepted", "git, maybe claude-code")
-    line = project.skill_path.read_text().splitlines().index(LINES[TICKETS]) + 1
+    line = project.skill_path.read_text().splitlines().index(RULE_LINES[TICKETS]) + 1
     for words in (("show", proposal["id"]), ("why", f"{project.skill_path}:{line}"), ("review", "--plain")):
         said = program.run(*words).stdout
         assert "by you or an agent (claude-code had an active session here around that time)" in said, words

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from faults.world import World
-from support.whole_program import program, project
+from support.program_fixtures import program, project
 
 __all__ = ["program", "project"]  # fixtures of others, given on to the tests here
 

@@ -15,7 +15,7 @@ from faults.known import Known
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
 from skilld.store import Store
-from support.claude_lines import typed
+from support.claude_lines import prompt_line
 
 FILES = 4
 _LONG_AGO = 0.0
@@ -115,7 +115,9 @@ class Files:
         self._number += 1
         key = f"t{self._number}"
         self._known.typed.add(key)
-        return typed(key, self._dice.choice(["always use tabs", "é" * self._dice.randint(1, 900), "x\\n{}\u2028"]))
+        return prompt_line(
+            key, self._dice.choice(["always use tabs", "é" * self._dice.randint(1, 900), "x\\n{}\u2028"])
+        )
 
     def _write(self, mode: str, data: bytes) -> None:
         with self._some_path().open(mode) as file:

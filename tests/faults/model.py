@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import Project
+from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
 from support.session import LASTING, Session
-from support.stub_model import Body, Reply, StubModel, said
+from support.stub_model import Body, Reply, StubModel, request_text
 
 CALLS = 3  # what, where, and whether it is said now
 
 
 def right(body: Body) -> Reply | str:
     """Answer the question that is asked."""
-    asked = said(body)
+    asked = request_text(body)
     if "<current_skill_file>" in asked:
-        return operations()
-    return NOTHING if f"- {CHANGE}" in asked else updates()
+        return operations_answer()
+    return NO_UPDATES if f"- {CHANGE}" in asked else updates_answer()
 
 
 def asking(home: Path, model: StubModel, **settings: str) -> Program:

@@ -20,7 +20,7 @@ from faults.files import Files
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
 from skilld.store import Store
-from support.claude_lines import append, typed, write
+from support.claude_lines import append_lines, prompt_line, write_transcript
 
 
 class Machine:
@@ -49,13 +49,13 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 
 def test_f03_a_tail_that_was_cut_is_counted_once_and_what_follows_is_read(machine: Machine) -> None:
-    write(machine.path, typed("t1"), typed("t2"))
+    write_transcript(machine.path, prompt_line("t1"), prompt_line("t2"))
     assert machine.turns() == ["t1", "t2"]
-    os.truncate(machine.path, len(typed("t1")) + 40)  # the power failed: half of t2 is gone
-    append(machine.path, b"\0" * 512 + b"\n", typed("t3"), typed("t4"))
+    os.truncate(machine.path, len(prompt_line("t1")) + 40)  # the power failed: half of t2 is gone
+    append_lines(machine.path, b"\0" * 512 + b"\n", prompt_line("t3"), prompt_line("t4"))
     assert machine.turns() == ["t1", "t2", "t3", "t4"]
     assert machine.malformed() == 1
-    append(machine.path, typed("t5"))
+    append_lines(machine.path, prompt_line("t5"))
     assert machine.turns() == ["t1", "t2", "t3", "t4", "t5"]
     assert machine.malformed() == 1
 
@@ -71,13 +71,13 @@ def on_a_disk() -> Iterator[Machine]:
 
 def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(on_a_disk: Machine) -> None:
     machine = on_a_disk
-    write(machine.path, typed("t1"), typed("t2"))
+    write_transcript(machine.path, prompt_line("t1"), prompt_line("t2"))
     assert machine.turns() == ["t1", "t2"]
     inode = machine.path.stat().st_ino
     machine.path.unlink()
     for number in range(1000):
         other = machine.path.with_name(f"{number}.jsonl")
-        write(other, typed("u1"), typed("u2"), typed("u3"))
+        write_transcript(other, prompt_line("u1"), prompt_line("u2"), prompt_line("u3"))
         if other.stat().st_ino == inode:
             break
     else:

@@ -13,7 +13,7 @@ import pytest
 from faults import apart
 from faults.clock import Clock
 from skilld.store.connection import file_system_type
-from support.claude_lines import append, typed
+from support.claude_lines import append_lines, prompt_line
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -40,10 +40,10 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
         for _ in range(int(QUEUE.read_text()) // 2 + 100):  # two files in turn, or the kernel makes one event of two
             for file in noise:
                 file.write(b"x")
-        (folder / "s1.jsonl").write_bytes(typed("t1") + typed("t2"))
+        (folder / "s1.jsonl").write_bytes(prompt_line("t1") + prompt_line("t2"))
         other = folder.with_name("-q") / "s2.jsonl"
         other.parent.mkdir()
-        other.write_bytes(typed("u1", session="s2"))
+        other.write_bytes(prompt_line("u1", session="s2"))
         daemon.send_signal(signal.SIGCONT)
         wait_for("the turns", lambda: _turns(program) == 3, every=0.5, context=program.output)
         wait_for(
@@ -51,7 +51,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
             lambda: "watching  events were lost " in program.run("status").stdout,
             every=0.5,
         )
-        append(other, typed("u2", session="s2"))
+        append_lines(other, prompt_line("u2", session="s2"))
         clock.set(SWEEP)
         wait_for("a turn in a folder that is new", lambda: _turns(program) == 4, every=0.5, context=program.output)
 
@@ -66,7 +66,7 @@ def test_f09_more_folders_than_may_be_watched(home: Path, program: Program) -> N
         wait_for("the word in status", lambda: program.json("status")["daemon"]["unwatched"] > 20, every=0.3)
         assert " folders every 30 s" in program.run("status").stdout
         for number in range(40):
-            (home / f".claude/projects/p{number}/s.jsonl").write_bytes(typed(f"t{number}", session=f"s{number}"))
+            (home / f".claude/projects/p{number}/s.jsonl").write_bytes(prompt_line(f"t{number}", session=f"s{number}"))
         clock.set(SWEEP)
         wait_for("all turns", lambda: _turns(program) == 40, every=1, context=program.output)
         assert apart.log_of(daemon, program).count("the kernel's limit of watches is reached") == 1
@@ -105,7 +105,7 @@ def test_f10_no_write_ahead_log_over_a_network(home: Path, program: Program) -> 
     clock = Clock(program)
     with apart.daemon(program, fake):
         (home / ".claude/projects/-p").mkdir(parents=True)
-        (home / ".claude/projects/-p/s.jsonl").write_bytes(typed("t1"))
+        (home / ".claude/projects/-p/s.jsonl").write_bytes(prompt_line("t1"))
         state = home / ".local/state/skilld"
         wait_for("the turn", lambda: _recorded(state / "skilld.db") == 1, every=0.5, context=program.output)
         assert not (state / "skilld.db-wal").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faults import apart
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
 
 
@@ -25,7 +25,7 @@ def test_f12_a_folder_that_may_not_be_entered_stops_nothing(home: Path, program:
 
     assert program.run("run", "--once").returncode == 0
     for name in ("shut", "open"):
-        write(home / f".claude/projects/{name}/s.jsonl", typed(name, session=name))
+        write_transcript(home / f".claude/projects/{name}/s.jsonl", prompt_line(name, session=name))
     (home / ".claude/projects/shut").chmod(0)
     assert look() == 1
     (home / ".claude/projects/shut").chmod(0o700)

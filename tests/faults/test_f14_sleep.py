@@ -10,10 +10,10 @@ import pytest
 from faults import apart
 from faults.clock import Clock
 from faults.model import CALLS, asking, right, teach
-from support.answers import updates
 from support.live_project import Project
+from support.model_answers import updates_answer
 from support.processes import workers_of
-from support.stub_model import Body, Reply, StubModel, said
+from support.stub_model import Body, Reply, StubModel, request_text
 from support.waiting import pause, wait_for
 
 NIGHT = 8 * 3600.0
@@ -24,10 +24,10 @@ def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project:
     questions: list[Body] = []  # about the batch; the session is over by morning, and its rules are asked about besides
 
     def answer(body: Body) -> Reply | str:
-        if "<rules>" in said(body):
+        if "<rules>" in request_text(body):
             return "<repeats>[]</repeats><matters>[]</matters>"
         questions.append(body)
-        answers = [Reply(status=500, delay=1), Reply(text=updates(), delay=1)]
+        answers = [Reply(status=500, delay=1), Reply(text=updates_answer(), delay=1)]
         return answers[len(questions) - 1] if len(questions) <= len(answers) else right(body)
 
     with StubModel(answer) as model:

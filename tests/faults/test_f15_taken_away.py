@@ -11,7 +11,7 @@ import pytest
 from faults.model import teach
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO
+from support.session import LASTING, LASTING_2
 from support.waiting import LIMIT, wait_for
 
 STATE = ".local/state/skilld"
@@ -48,10 +48,10 @@ def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
         take_away(state)
         assert process.wait(LIMIT) == 1
     assert "because one of its own files was removed" in program.output()
-    teach(home, project, LASTING_TOO)
+    teach(home, project, LASTING_2)
     assert program.run("run", "--once").returncode == 0
     found = program.json("proposals")
-    assert sorted(proposal["evidence"][0]["quote"] for proposal in found) == sorted([LASTING, LASTING_TOO])
+    assert sorted(proposal["evidence"][0]["quote"] for proposal in found) == sorted([LASTING, LASTING_2])
     assert len(project.git("rev-list", "main..skilld/staging").split()) == 2
     assert project.fingerprint() == before
 
@@ -67,5 +67,5 @@ def test_f15_with_its_folder_deleted_it_leaves_no_daemon_that_nobody_sees(
         assert process.wait(LIMIT) == 1
     assert "Traceback" not in program.output()
     with program.daemon():
-        teach(home, project, LASTING_TOO)
+        teach(home, project, LASTING_2)
         wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)

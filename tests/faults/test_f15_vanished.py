@@ -15,7 +15,7 @@ from faults.kills import Moment, kill_at
 from faults.world import DATABASE, World
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
+from support.session import LASTING, LASTING_2, Session
 from support.waiting import wait_for
 
 LATER = "Never put more than one emoji into a release note."
@@ -75,7 +75,7 @@ def test_r1_nothing_is_lost_nor_doubled(machine: World, unharmed: Known, kind: s
 
 
 def _say_the_rejected_again(machine: World) -> None:
-    for skill, lasting in (("release-notes", LASTING), ("deploy", LASTING_TOO)):
+    for skill, lasting in (("release-notes", LASTING), ("deploy", LASTING_2)):
         session = Session(machine.home, machine.project)
         session.use_skill(skill)
         session.type("Let us begin", lasting, "ok, looks good", "thanks", "go on")

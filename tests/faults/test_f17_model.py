@@ -9,13 +9,13 @@ import pytest
 
 from faults.clock import Clock
 from faults.model import CALLS, asking, right, teach
-from support.answers import updates
 from support.live_project import Project
+from support.model_answers import updates_answer
 from support.stub_model import Reply, StubModel
 
 HUGE = Reply(text="x" * 10_000_000)
 HALF = Reply(raw=b'{"id":"x","object":"chat.completion","choices":[{"index":0,"mess')
-SLOW = Reply(text=updates(), delay=30)
+SLOW = Reply(text=updates_answer(), delay=30)
 
 
 @pytest.mark.slow

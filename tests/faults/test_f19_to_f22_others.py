@@ -10,10 +10,10 @@ import pytest
 
 from faults import apart
 from faults.model import teach
-from support.claude_lines import BEFORE, typed
+from support.claude_lines import BEFORE, prompt_line
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO
+from support.session import LASTING, LASTING_2
 
 GIB = 1 << 30
 MEMORY = 60_000_000  # bytes
@@ -38,10 +38,10 @@ def test_f20_a_backlog_is_left_alone_at_the_first_start(home: Path, program: Pro
         folder = home / f".claude/projects/p{number % 50}"
         if number < 50:
             folder.mkdir(parents=True)
-        (folder / f"{number}.jsonl").write_bytes(typed(f"t{number}", session=str(number), at=BEFORE))
+        (folder / f"{number}.jsonl").write_bytes(prompt_line(f"t{number}", session=str(number), at=BEFORE))
     for number in range(huge):  # a hole in a file takes no room on disk, and is there to be read
         path = home / f".claude/projects/p0/huge{number}.jsonl"
-        path.write_bytes(typed(f"h{number}", at=BEFORE))
+        path.write_bytes(prompt_line(f"h{number}", at=BEFORE))
         os.truncate(path, GIB)
     with apart.daemon(program) as daemon:
         facts = Path(f"/proc/{daemon.pid}/status")
@@ -80,7 +80,7 @@ def test_f22_a_branch_that_the_person_deletes_or_moves(home: Path, project: Proj
     program.run("run", "--once")
     (first,) = program.json("proposals")
     project.git("update-ref", "-d", "refs/heads/skilld/staging")
-    teach(home, project, LASTING_TOO)
+    teach(home, project, LASTING_2)
     program.run("run", "--once")
     (second,) = [p for p in program.json("proposals", "--state", "all") if p["id"] != first["id"]]
     assert project.git("rev-parse", "skilld/staging") == second["commit"]

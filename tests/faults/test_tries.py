@@ -11,8 +11,8 @@ from faults import apart
 from faults.clock import Clock
 from faults.disk import MOUNT, PROBE, fill
 from faults.model import CALLS, asking, learned, quotes, right, teach
-from support.answers import updates
 from support.live_project import Project
+from support.model_answers import updates_answer
 from support.program import Program
 from support.session import LASTING
 from support.stub_model import GARBAGE, Reply, StubModel
@@ -77,7 +77,7 @@ def test_r5_a_batch_that_ends_its_worker_every_time_is_parked_all_the_same(
     [
         ("this is no JSON at all", "nor is this"),
         pytest.param((GARBAGE, GARBAGE), marks=pytest.mark.slow),
-        pytest.param((updates(kind="revolution"), Reply(text="")), marks=pytest.mark.slow),
+        pytest.param((updates_answer(kind="revolution"), Reply(text="")), marks=pytest.mark.slow),
     ],
     ids=["prose", "bytes", "wrong schema, cut short"],
 )

@@ -16,7 +16,7 @@ from faults.clock import Clock
 from support.live_project import Project
 from support.processes import processes_of
 from support.program import Program
-from support.session import CHATTER, LASTING, LASTING_TOO, Session
+from support.session import CHATTER, LASTING, LASTING_2, Session
 from support.waiting import wait_in_time
 from support.warm import Process
 
@@ -61,7 +61,7 @@ class World:
         self.finish()
         self.project.git("merge", "--quiet", "--no-edit", "skilld/staging")
         self._say("release-notes", LASTING)
-        self._say("deploy", LASTING_TOO)
+        self._say("deploy", LASTING_2)
         Session(self.home, self.project).type(*CHATTER)
         Session(self.home, self.project).type("hello", "Always use tabs, never spaces.", "ok", "thanks", "go on")
 

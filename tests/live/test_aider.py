@@ -9,7 +9,7 @@ import pytest
 from support.live_aider import Aider
 from support.live_bench import Bench
 from support.live_project import SKILL
-from support.session import LASTING, LASTING_TOO
+from support.session import LASTING, LASTING_2
 from tools.live_clients import AIDER
 
 pytestmark = pytest.mark.live
@@ -26,11 +26,11 @@ def test_what_is_typed_beside_a_skill_becomes_a_proposal(bench: Bench) -> None:
     with bench.skilld.daemon(), bench.agent as session:
         session.terminal.enter(f"/read-only {bench.project.skill_path}")
         session.terminal.wait_until_still("the skill to be read", lambda screen: "to read-only files" in screen)
-        for said in ("please draft the notes", LASTING, "thanks, that reads well", LASTING_TOO, "ok, save it"):
+        for said in ("please draft the notes", LASTING, "thanks, that reads well", LASTING_2, "ok, save it"):
             session.say(said)
         (proposal,) = bench.wait_for_proposals()
     assert (proposal["skill"], proposal["agent"]) == (SKILL, "aider")
-    assert {one["quote"] for one in proposal["evidence"]} == {LASTING, LASTING_TOO}
+    assert {one["quote"] for one in proposal["evidence"]} == {LASTING, LASTING_2}
     (transcript,) = session.transcripts()
     assert [turn["text"] for turn in bench.inspect(transcript)["turns"]] == session.typed
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import pytest
 
 from skilld.agents import ADAPTERS
-from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_agent import LiveAgent
 from support.live_bench import Bench
 from support.live_claude_code import ClaudeCode
@@ -21,9 +20,10 @@ from support.live_codex import Codex
 from support.live_opencode import OpenCode
 from support.live_project import SKILL, Project
 from support.loopback import Handler
+from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.notifications import notification_server
 from support.program import Program
-from support.session import LASTING, LASTING_TOO
+from support.session import LASTING, LASTING_2
 from support.stub_agents import Call, Rule, Say, Step, StubAgents
 from support.waiting import LIMIT, wait_for
 from support.wire import Asked
@@ -60,8 +60,8 @@ class Judge(StubAgents):
         self.judged.append(question)
         self.offered += asked.has_tools
         if "<improvements>" in question:
-            return Say(operations())
-        return Say(NOTHING if f"- {CHANGE}" in question else updates())
+            return Say(operations_answer())
+        return Say(NO_UPDATES if f"- {CHANGE}" in question else updates_answer())
 
 
 @pytest.fixture
@@ -222,7 +222,7 @@ def test_without_a_login_all_is_judged_offline_and_each_agent_is_asked_and_told_
             "SKILLD_NOTIFY__PER_DAY": "100",
         }
         with together.skilld.daemon():
-            together.talk(LASTING_TOO, "ok, save it")
+            together.talk(LASTING_2, "ok, save it")
             together.wait_until_judged(2 * len(titles))
 
             def told() -> list[str]:

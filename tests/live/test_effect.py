@@ -9,7 +9,7 @@ import pytest
 
 from live.test_places import GUIDE, PEOPLE, PNPM, SOURCE, Told
 from support.live_bench import Bench
-from support.live_project import without_skill
+from support.live_project import project_without_skill
 from support.stub_agents import Rule, Say
 from support.waiting import wait_for
 
@@ -25,7 +25,7 @@ def test_a_rule_that_is_broken_in_a_later_session_is_proposed_in_clearer_words(
 ) -> None:
     person = PEOPLE[who]
     name = person.places[0]
-    project = without_skill(tmp_path / "project", home, {name: GUIDE, SOURCE: "export {}\n"})
+    project = project_without_skill(tmp_path / "project", home, {name: GUIDE, SOURCE: "export {}\n"})
     bench = make_bench(person.agent, person.client, project)
     bench.skilld.environment["SKILLD_BATCH__IDLE_MINUTES"] = "0.05"
     bench.stub.rules = [Rule("sources", person.reads(project.root / SOURCE), Say("I have read them."))]

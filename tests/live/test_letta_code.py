@@ -9,7 +9,7 @@ import pytest
 from support.live_bench import Bench
 from support.live_declared import LETTA, DeclaredAgent
 from support.live_project import SKILL
-from support.session import LASTING, LASTING_TOO
+from support.session import LASTING, LASTING_2
 from support.stub_agents import Rule
 from tools.live_clients import LETTA_CODE
 
@@ -29,13 +29,13 @@ def test_two_corrections_in_a_second_session_become_one_proposal(bench: Bench) -
             first.quit()
         with bench.agent as session:
             session.say("Write the release notes for version 1.4 please")
-            for said in (LASTING, "thanks, that reads well", LASTING_TOO, "ok, save it"):
+            for said in (LASTING, "thanks, that reads well", LASTING_2, "ok, save it"):
                 session.say(said)
             (proposal,) = bench.wait_for_proposals()
         assert bench.project.git("status", "--porcelain") == "?? .letta/"  # the client's own
     assert (proposal["skill"], proposal["agent"]) == (SKILL, "letta-code")
     assert proposal["path"] == str(bench.project.skill_path)
-    assert {one["quote"] for one in proposal["evidence"]} == {LASTING, LASTING_TOO}
+    assert {one["quote"] for one in proposal["evidence"]} == {LASTING, LASTING_2}
     assert "poetry" not in bench.project.git("show", proposal["commit"])
     seen = [bench.inspect(transcript) for transcript in bench.agent.transcripts()]
     assert sorted(turn["text"] for view in seen for turn in view["turns"]) == sorted(bench.agent.typed)

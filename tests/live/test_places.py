@@ -13,7 +13,7 @@ from support.live_agent import LiveAgent
 from support.live_bench import Bench
 from support.live_claude_code import ClaudeCode
 from support.live_codex import Codex
-from support.live_project import without_skill
+from support.live_project import project_without_skill
 from support.stub_agents import Call, Rule, Say
 from support.waiting import wait_for
 from tools.live_clients import CLAUDE_CODE, CLAUDE_CODE_NEWER, CODEX, Client
@@ -101,7 +101,7 @@ def test_a_word_said_without_a_skill_goes_to_what_the_client_loads(
 ) -> None:
     files = TREES[tree]
     place = person.places[list(TREES).index(tree)]
-    project = without_skill(tmp_path / "project", home, {**files, SOURCE: "export {}\n"})
+    project = project_without_skill(tmp_path / "project", home, {**files, SOURCE: "export {}\n"})
     bench = make_bench(person.agent, person.client, project)
     bench.stub.rules = [Rule("sources", person.reads(project.root / SOURCE), Say("I have read them."))]
     talk = TALK if tree in ASKED_AGAIN else TALK[:2]  # a turn takes a second and a half
@@ -184,7 +184,7 @@ def test_a_lesson_about_an_installed_plugins_skill_goes_into_the_overlay(
         file = tmp_path / "market" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    project = without_skill(tmp_path / "project", home, {"CLAUDE.md": GUIDE})
+    project = project_without_skill(tmp_path / "project", home, {"CLAUDE.md": GUIDE})
     bench = make_bench(ClaudeCode, client, project)
     bench.agent.manage("plugin", "marketplace", "add", str(tmp_path / "market"))
     bench.agent.manage("plugin", "install", "office@market")
@@ -204,7 +204,9 @@ def test_a_skill_of_the_projects_own_is_edited_wherever_it_lies(
 ) -> None:
     manifest = {".claude-plugin/plugin.json": json.dumps({"name": "office", "version": "1.0.0", "description": "x"})}
     files = {OWN: NOTES, "CLAUDE.md": GUIDE, "AGENTS.md": GUIDE}
-    project = without_skill(tmp_path / "project", home, files if client == "claude by a link" else files | manifest)
+    project = project_without_skill(
+        tmp_path / "project", home, files if client == "claude by a link" else files | manifest
+    )
     if client == "codex":
         bench = make_bench(Codex, CODEX, project)
         uses = Call("exec_command", {"cmd": f"cat {OWN}"})

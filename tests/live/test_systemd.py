@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from support.claude_lines import typed
-from support.person import at_a_terminal
-from support.user_manager import ROOT, USER, UserManager, user_manager, why_not
+from support.claude_lines import prompt_line
+from support.fake_callers import in_terminal
+from support.user_manager import ROOT, USER, UserManager, unavailable_reason, user_manager
 from support.waiting import wait_for
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("the service manager")]
@@ -23,7 +23,7 @@ PYTHON = ROOT / ".venv/bin/python"
 
 @pytest.fixture
 def manager() -> Iterator[UserManager]:
-    why = why_not()
+    why = unavailable_reason()
     if why:
         pytest.skip(why)
     if not PYTHON.exists():
@@ -50,7 +50,7 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
 
     def skilld(*arguments: str) -> str:
         done = manager.run(
-            *at_a_terminal(python=PYTHON), str(python), "-P", "-m", "skilld", *arguments, env={"PATH": path}
+            *in_terminal(python=PYTHON), str(python), "-P", "-m", "skilld", *arguments, env={"PATH": path}
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -86,7 +86,7 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
 
 def test_a_variable_that_only_the_shell_has_is_refused_or_kept_with_consent(manager: UserManager, python: Path) -> None:
     shell = {"HTTPS_PROXY": "http://ada:p$a\"s\\s%h@proxy.example:8080/ '"}
-    command = (*at_a_terminal(python=PYTHON), str(python), "-P", "-m", "skilld", "service", "install")
+    command = (*in_terminal(python=PYTHON), str(python), "-P", "-m", "skilld", "service", "install")
     refused = manager.run(*command, env=shell)
     assert (refused.returncode, "HTTPS_PROXY" in refused.stderr) == (5, True)
     assert "ada" not in refused.stderr
@@ -113,13 +113,13 @@ def test_a_frozen_stage_is_noticed_and_the_daemon_started_again(manager: UserMan
         "[Service]\nWatchdogSec=4\nRestartSec=1\n"
         f"Environment=PYTHONPATH={Path(__file__).parent / 'freeze'} PYTHONFROZEN={frozen}\n",
     )
-    installed = manager.run(*at_a_terminal(python=PYTHON), str(PYTHON), "-P", "-m", "skilld", "service", "install")
+    installed = manager.run(*in_terminal(python=PYTHON), str(PYTHON), "-P", "-m", "skilld", "service", "install")
     assert installed.returncode == 0, installed.stderr
     before = manager.shown(UNIT, "MainPID", "NRestarts")
     assert before["NRestarts"] == "0"
 
     frozen.touch()
-    manager.write(".claude/projects/-p/s1.jsonl", typed("t1").decode())
+    manager.write(".claude/projects/-p/s1.jsonl", prompt_line("t1").decode())
     why = wait_for("systemd to end it", lambda: manager.shown(UNIT, "Result")["Result"].replace("success", ""))
     assert why == "watchdog"
     wait_for("systemd to start it again", lambda: manager.shown(UNIT, "NRestarts")["NRestarts"] != "0")

@@ -106,8 +106,8 @@ def test_a_real_client_decides_in_no_disguise(
     }
     folder = bench.project.root.parent / "tries"
     folder.mkdir()
-    tries = agent_disguises.each_in_all(commands)
-    run = agent_disguises.script(folder, " ".join(SKILLD), commands, bench.skilld.environment, tries)
+    tries = agent_disguises.every_command_in_every_disguise(commands)
+    run = agent_disguises.write_script(folder, " ".join(SKILLD), commands, bench.skilld.environment, tries)
     # skilld's own variables: the client passes its environment on to its shell.
     environment = {**bench.skilld.environment, **bench.agent.environment, "PATH": bench.agent.environment["PATH"]}
     bench.stub.rules = [Rule("run the script", case.tool(f"sh {run}"), Say("Done."))]
@@ -118,8 +118,10 @@ def test_a_real_client_decides_in_no_disguise(
         with bench.stub.held():  # Codex goes on after 30 s at most, and ends what still runs when it has its answer
             wait_for("all to be tried", lambda: agent_disguises.has_ended(folder), 6 * LIMIT, context=terminal.screen)
     assert agent_disguises.NAMES == TRIED
-    tried = agent_disguises.attempts(folder, tries)
-    assert tried.keys() == {(disguise, command) for disguise in agent_disguises.possible() for command in commands}
+    tried = agent_disguises.read_attempts(folder, tries)
+    assert tried.keys() == {
+        (disguise, command) for disguise in agent_disguises.available_disguises() for command in commands
+    }
     assert {one: found for one, found in tried.items() if found.code != agent_disguises.REFUSED} == {}
     title = "Claude Code" if name == "claude" else "Codex"
     assert f"{title} (process" in tried["none", "accept"].said

@@ -47,7 +47,7 @@ def test_a_plain_environment(visitor: FreshUser, wheel: Path, version: str) -> N
     works(visitor, place / "bin/skilld")
     carries(place)
     visitor.runs(place / "bin/pip", "uninstall", "--quiet", "--yes", "skilld")
-    assert visitor.left() == []
+    assert visitor.leftover_files() == []
 
 
 def test_pipx(visitor: FreshUser, wheel: Path, installers: Path) -> None:
@@ -56,7 +56,9 @@ def test_pipx(visitor: FreshUser, wheel: Path, installers: Path) -> None:
     works(visitor, visitor.home / ".local/bin/skilld")
     assert (visitor.home / ".local/share/man/man1/skilld.1").is_file()
     visitor.runs(pipx, "uninstall", "skilld")
-    assert set(visitor.left()) <= {".local/share/pipx/venvs/.skilld.lock"}, "which newer versions of pipx leave empty"
+    assert set(visitor.leftover_files()) <= {".local/share/pipx/venvs/.skilld.lock"}, (
+        "which newer versions of pipx leave empty"
+    )
 
 
 def test_uv_tool(visitor: FreshUser, wheel: Path, installers: Path) -> None:
@@ -65,7 +67,7 @@ def test_uv_tool(visitor: FreshUser, wheel: Path, installers: Path) -> None:
     visitor.runs(uv, "tool", "install", "--no-cache", "--no-managed-python", "--python", python, wheel)
     works(visitor, visitor.home / ".local/bin/skilld")
     visitor.runs(uv, "tool", "uninstall", "skilld")
-    assert visitor.left() == []
+    assert visitor.leftover_files() == []
 
 
 @pytest.mark.parametrize("version", NEWER)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.inline import Inline
+from support.in_process_program import InProcessProgram
 from support.program import Program
-from support.whole_program import project
+from support.program_fixtures import project
 
 __all__ = ["project"]  # fixtures of others, given on to the tests here
 
@@ -19,7 +19,7 @@ _COUNTS = pytest.StashKey[dict[str, str]]()
 @pytest.fixture
 def program(home: Path) -> Program:
     """Return skilld on the test's home, offline, without notices, started once: what is said from now on is new."""
-    made = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    made = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert made.run("run", "--once").returncode == 0
     return made
 

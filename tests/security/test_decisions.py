@@ -10,8 +10,8 @@ import pytest
 
 from support.live_project import Project
 from support.program import Program
-from support.repos import SKILL, Desk, below, isolate, new_repo
-from support.session import LASTING, LASTING_TOO, Session
+from support.repos import SKILL, Harness, insert_below, isolate_git, new_repo
+from support.session import LASTING, LASTING_2, Session
 
 WRITES = 300
 
@@ -26,10 +26,10 @@ def teach(home: Path, project: Project, *texts: str) -> Session:
 def test_t19_a_file_that_changes_during_accept_keeps_what_its_writer_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     person = new_repo(tmp_path / "work")
-    desk = Desk(person)
-    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+    harness = Harness(person)
+    harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
     start = person.skill.read_text()
     begun = threading.Event()
 
@@ -42,7 +42,7 @@ def test_t19_a_file_that_changes_during_accept_keeps_what_its_writer_wrote(
     writer.start()
     begun.wait()
     try:
-        desk.accept("p1")
+        harness.accept("p1")
     except Exception as error:  # noqa: BLE001 - whatever it says, the writer's last words count
         told = str(error)
     else:
@@ -110,7 +110,7 @@ def test_t34_no_text_changes_a_setting_or_becomes_a_rule_about_skilld(
 
 
 def test_t37_what_was_reverted_is_not_believed_again(home: Path, project: Project, program: Program) -> None:
-    session = teach(home, project, LASTING, LASTING_TOO)
+    session = teach(home, project, LASTING, LASTING_2)
     original = project.skill_path.read_bytes()
     blob = project.git("rev-parse", f"HEAD:{project.skill_path.relative_to(project.root)}")
     program.run("run", "--once")
@@ -125,8 +125,8 @@ def test_t37_what_was_reverted_is_not_believed_again(home: Path, project: Projec
     copy = session.path.with_name("5e55105e-0000-4000-8000-00000000000c.jsonl")
     copy.write_bytes(session.path.read_bytes().replace(session.path.stem.encode(), copy.stem.encode()))
     program.run("run", "--once")
-    teach(home, project, LASTING, LASTING_TOO)
-    session.type(LASTING, LASTING_TOO, "ok", "thanks", "go on")
+    teach(home, project, LASTING, LASTING_2)
+    session.type(LASTING, LASTING_2, "ok", "thanks", "go on")
     program.run("run", "--once")
     assert program.json("proposals") == []
     assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["reverted"]

@@ -17,8 +17,8 @@ from skilld.agents.base import Adapter
 from skilld.edit.operations import apply
 from skilld.ingest.inspect import inspect
 from skilld.types import Op, Operation
-from support.claude_lines import typed
-from support.truth import events_of_records
+from support.claude_lines import prompt_line
+from support.ground_truth import events_of_records
 
 ROOT = Path(__file__).parents[2]
 DEEP = 100_000
@@ -70,7 +70,7 @@ def test_t33_what_comes_after_a_deep_line_is_read(tmp_path: Path) -> None:
     path = tmp_path / "projects/-p/s1.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(
-        b"".join([typed("t1", "before"), *(line + b"\n" for line in NESTED.values()), typed("t2", "after")])
+        b"".join([prompt_line("t1", "before"), *(line + b"\n" for line in NESTED.values()), prompt_line("t2", "after")])
     )
     assert [turn.text for turn in inspect(path, ADAPTERS["claude-code"]).turns.values()] == ["before", "after"]
 
@@ -84,7 +84,7 @@ def test_t33_a_flood_of_lines_is_read_in_bounded_memory_and_time(tmp_path: Path)
             with (folder / f"{kind}{number}.waiting").open("wb") as file:
                 for _ in range(lines // (count // 10)):
                     file.write(line * (count // 10))
-                file.write(typed(f"{kind}{number}"))
+                file.write(prompt_line(f"{kind}{number}"))
     done = subprocess.run(
         [sys.executable, "-c", READER, str(tmp_path / "skilld.db"), str(tmp_path)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -14,7 +14,7 @@ import pytest
 from skilld.agents import claude_code
 from skilld.demo import Transcript
 from skilld.skills import Places, Unusable, find
-from support.claude_lines import typed
+from support.claude_lines import prompt_line
 from support.live_project import SKILL, SKILL_TEXT, Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -102,7 +102,7 @@ def test_t17_a_working_folder_that_can_be_none_leaves_the_list_of_skills_whole(
     program.run("run", "--once")
     session = teach(home, project)
     for number, cwd in enumerate(("/work\0/project", "/" + "x" * 5000, "project/..", "", "\n")):
-        session.raw(typed(f"k{number}", session=f"s{number}", at="2099-01-01T00:00:00.000Z", cwd=cwd))
+        session.raw(prompt_line(f"k{number}", session=f"s{number}", at="2099-01-01T00:00:00.000Z", cwd=cwd))
     program.run("run", "--once")
     assert SKILL in {skill["name"] for skill in program.json("skills", "list")}
     assert program.run("consolidate").returncode == 0
@@ -117,7 +117,7 @@ def test_t17_folders_that_are_closed_to_us_leave_the_list_of_skills_whole(
     session = teach(home, project)
     closed = [home / "closed", project.skill_path.parents[1] / "closed-skill"]
     for key in ("k1", "k2"):
-        session.raw(typed(key, session="s1", at="2099-01-01T00:00:00.000Z", cwd=str(closed[0] / "project")))
+        session.raw(prompt_line(key, session="s1", at="2099-01-01T00:00:00.000Z", cwd=str(closed[0] / "project")))
     program.run("run", "--once")
     for folder in closed:
         folder.mkdir(mode=0)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilld.agents import ADAPTERS
-from support.forged import CARRIERS, PROMPTS, check, forged
+from support.forged import CARRIERS, PROMPTS, check_carrier, forged_content
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # contents, each in every wrapper of an agent
 
@@ -28,13 +28,13 @@ def test_every_wrapper_that_an_adapter_knows_has_a_forged_session() -> None:
 @pytest.mark.parametrize("agent", CARRIERS)
 def test_the_prompt_beside_a_plain_content_is_found(agent: str, prompt: str) -> None:
     for carrier in CARRIERS[agent]:
-        check(agent, carrier, "a = 1", prompt)
+        check_carrier(agent, carrier, "a = 1", prompt)
 
 
 @pytest.mark.parametrize("agent", CARRIERS)
 @settings(max_examples=EXAMPLES)
 @given(dice=st.randoms(use_true_random=False), prompt=st.sampled_from(PROMPTS), free=st.text(max_size=20))
 def test_no_word_of_a_content_is_typed(agent: str, dice: random.Random, prompt: str, free: str) -> None:
-    content = forged(dice) + free
+    content = forged_content(dice) + free
     for carrier in CARRIERS[agent]:
-        check(agent, carrier, content, prompt)
+        check_carrier(agent, carrier, content, prompt)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from e2e.test_targets import GUIDE, Talk, plain
-from support.inline import Inline
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
-from support.one_process import OneProcess
 from support.session import CHATTER
 
 SAID = "From now on, always use pnpm, never npm, in this repository."
@@ -67,7 +67,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_is_no_plain_file_of_ones_own_is_left_alone(
-    home: Path, tmp_path: Path, here: OneProcess, kind: str
+    home: Path, tmp_path: Path, here: InProcessDaemon, kind: str
 ) -> None:
     """Issue 16, 2: and nothing waits for a pipe."""
     project = plain(home, tmp_path, **{"README.md": "# P\n"})
@@ -79,7 +79,7 @@ def test_what_is_no_plain_file_of_ones_own_is_left_alone(
     assert why in learning.why_kept
     elsewhere = tmp_path / "elsewhere.md"
     assert not elsewhere.exists() or elsewhere.read_text() == GUIDE
-    done = Inline(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
+    done = InProcessProgram(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
     assert done.returncode == 1, done.stdout
 
 
@@ -96,7 +96,7 @@ KEPT: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("kind", KEPT)
-def test_all_other_bytes_stay(home: Path, tmp_path: Path, here: OneProcess, kind: str) -> None:
+def test_all_other_bytes_stay(home: Path, tmp_path: Path, here: InProcessDaemon, kind: str) -> None:
     project = plain(home, tmp_path, **{"README.md": "# P\n"})
     path, old = project.root / "CLAUDE.md", KEPT[kind]
     path.write_bytes(old)
@@ -140,7 +140,7 @@ MADE_AGAIN: dict[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize("kind", MADE_AGAIN)
 def test_of_a_generated_file_only_the_lines_left_to_people_are_written(
-    home: Path, tmp_path: Path, here: OneProcess, kind: str
+    home: Path, tmp_path: Path, here: InProcessDaemon, kind: str
 ) -> None:
     """Issue 16, "Done when": words anywhere else would be gone when the file is made again."""
     old, mine, then = MADE_AGAIN[kind]
@@ -154,7 +154,7 @@ def test_of_a_generated_file_only_the_lines_left_to_people_are_written(
     )
 
 
-def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"README.md": "# P\n"})
     (project.root / "CLAUDE.md").write_text(GUIDE)
     before, commits = project.fingerprint(), project.git("rev-list", "--count", "HEAD")
@@ -162,14 +162,14 @@ def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: P
     (one,) = here.run()
     assert one.repo != str(project.root)
     assert project.fingerprint() == before
-    assert Inline(home).run("accept", one.id).returncode == 0
+    assert InProcessProgram(home).run("accept", one.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()
     assert project.git("rev-list", "--count", "HEAD") == commits
 
 
 @pytest.mark.parametrize("old", ["", "\n \n", "<!-- Write down how you work. -->\n"])
 def test_one_that_says_nothing_gets_the_rules_and_loses_them_again(
-    home: Path, tmp_path: Path, here: OneProcess, old: str
+    home: Path, tmp_path: Path, here: InProcessDaemon, old: str
 ) -> None:
     project = plain(home, tmp_path, **{"README.md": "# P\n"})
     path = project.root / "CLAUDE.md"
@@ -178,13 +178,15 @@ def test_one_that_says_nothing_gets_the_rules_and_loses_them_again(
     project.git("commit", "--quiet", "--message", "Begin")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
     (one,) = here.run()
-    assert Inline(home).run("accept", one.id).returncode == 0
+    assert InProcessProgram(home).run("accept", one.id).returncode == 0
     assert f"{LINE}\n" in path.read_text()
-    assert Inline(home).run("revert", one.id).returncode == 0
+    assert InProcessProgram(home).run("revert", one.id).returncode == 0
     assert path.read_text() == old
 
 
-def test_a_submodules_is_not_written_by_the_repository_around_it(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_a_submodules_is_not_written_by_the_repository_around_it(
+    home: Path, tmp_path: Path, here: InProcessDaemon
+) -> None:
     project: Project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     _submodule(project.root / "CLAUDE.md")
     inner = project.root / "part"
@@ -210,7 +212,9 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("kind", ORDERS)
-def test_an_order_to_any_file_that_is_loaded_is_heard(home: Path, tmp_path: Path, here: OneProcess, kind: str) -> None:
+def test_an_order_to_any_file_that_is_loaded_is_heard(
+    home: Path, tmp_path: Path, here: InProcessDaemon, kind: str
+) -> None:
     rule = '---\npaths: ["db/**"]\n---\n\n- Use migrations.\n'
     project = plain(
         home,
@@ -230,7 +234,7 @@ def test_an_order_to_any_file_that_is_loaded_is_heard(home: Path, tmp_path: Path
     assert one.path == str(project.root / name)
 
 
-def test_what_the_agent_is_not_sent_is_not_said(home: Path, tmp_path: Path, here: OneProcess) -> None:
+def test_what_the_agent_is_not_sent_is_not_said(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     old = f"# P\n\n- Be brief.\n\n<!--\n- {LINE}\n-->\n"
     project = plain(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
@@ -242,7 +246,7 @@ def test_what_the_agent_is_not_sent_is_not_said(home: Path, tmp_path: Path, here
 
 
 def test_a_proposal_names_the_line_that_its_turn_is_counted_as_a_repeat_of(
-    home: Path, tmp_path: Path, here: OneProcess
+    home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     plain(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
     Talk(home, tmp_path / "plain").type("Never merge before I approve.", *CHATTER[:4])

@@ -21,7 +21,7 @@ from itertools import islice
 import pytest
 
 import skilld
-from support.function_growth import chosen, codes_of, growths, reached, ways
+from support.function_growth import busiest_runs, choose_runs, codes_of, find_growth, reach
 from support.growth import RUNS
 from support.text_functions import TextFunction, text_functions
 
@@ -64,7 +64,7 @@ NOT_CALLED = {
 
 @cache
 def _how_far() -> dict[str, str]:
-    return {one.name: reached(one) for one in text_functions() if one.name.split(".")[1] in PACKAGES}
+    return {one.name: reach(one) for one in text_functions() if one.name.split(".")[1] in PACKAGES}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -80,9 +80,9 @@ def test_s2_no_function_grows_faster_than_its_text(package: str) -> None:
     gc.freeze()  # what the walk has loaded stays
     alone = [one for one in text_functions() if _how_far().get(one.name) in TRIED]
     codes = codes_of(alone)
-    runs = chosen({one.name: ways(one, [*RUNS], codes) for one in alone if one.name in functions})
+    runs = choose_runs({one.name: busiest_runs(one, [*RUNS], codes) for one in alone if one.name in functions})
     for name, some in runs.items():
-        slow += islice(growths(functions[name], some, LONGEST, SECONDS), 1)
+        slow += islice(find_growth(functions[name], some, LONGEST, SECONDS), 1)
     tried = sum(map(len, runs.values()))
     print(f"{package}: {tried} ways to {LONGEST:,} characters, {time.process_time() - begun:.1f} s")
     assert not slow, "\n".join(slow)
@@ -161,11 +161,11 @@ PLANTED = [value for name, value in globals().copy().items() if name.startswith(
 @pytest.mark.parametrize("call", PLANTED)
 def test_s2_a_function_that_grows_is_found(call: Callable[[str], object]) -> None:
     function = TextFunction(call.__name__, call, {"text": str})
-    runs = chosen({call.__name__: ways(function, [*RUNS])})[call.__name__]
+    runs = choose_runs({call.__name__: busiest_runs(function, [*RUNS])})[call.__name__]
     # Most are dear enough to be found with the shorter texts; what copies in bulk, with long ones, all the more so on a
     # busy machine.
     given = (LONGEST // 4, SECONDS / 5), (LONGEST, 4 * SECONDS), (4 * LONGEST, 16 * SECONDS)
-    assert any(next(growths(function, runs, longest, seconds), "") for longest, seconds in given)
+    assert any(next(find_growth(function, runs, longest, seconds), "") for longest, seconds in given)
 
 
 def test_s2_a_function_that_does_not_is_not() -> None:
@@ -176,4 +176,4 @@ def test_s2_a_function_that_does_not_is_not() -> None:
         return sorted(seen)
 
     function = TextFunction("once", once, {"text": str})
-    assert not list(growths(function, ways(function, [*RUNS]), LONGEST, SECONDS))
+    assert not list(find_growth(function, busiest_runs(function, [*RUNS]), LONGEST, SECONDS))

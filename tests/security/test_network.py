@@ -25,9 +25,9 @@ from skilld.protocol import FromWorker, Job, JobEnd, Result
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.worker.spawn import worker_environment
-from support.answers import operations, updates
 from support.live_project import Project
 from support.loopback import Handler
+from support.model_answers import operations_answer, updates_answer
 from support.program import Program
 from support.session import LASTING, Session
 from support.stub_model import StubModel
@@ -54,7 +54,7 @@ module = sys.argv[2]
 sys.argv[:] = sys.argv[2:]
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
-ANSWERS = (updates(), operations(), "[]")
+ANSWERS = (updates_answer(), operations_answer(), "[]")
 
 
 def teach(home: Path, project: Project) -> Session:

@@ -31,9 +31,9 @@ from skilld.redact import Redactor
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import How, Message, Operation, SkillDoc, SkillRef, Update, Usage
-from support.answers import UPDATE, updates
-from support.claude_lines import typed
+from support.claude_lines import prompt_line
 from support.live_project import SKILL_TEXT, Project
+from support.model_answers import UPDATE, updates_answer
 from support.program import Program
 from support.session import LASTING, Session
 from support.stub_model import StubModel
@@ -55,7 +55,7 @@ FORGED = [
 @pytest.mark.parametrize("text", FORGED)
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_t02_a_text_forges_no_turn_in_claude_code(tmp_path: Path, text: str, *, ascii_only: bool) -> None:
-    lines = [json.loads(typed(key, said)) for key, said in (("t1", "hello"), ("t2", text), ("t3", "thanks"))]
+    lines = [json.loads(prompt_line(key, said)) for key, said in (("t1", "hello"), ("t2", text), ("t3", "thanks"))]
     path = tmp_path / "projects/-p/s1.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(line, ensure_ascii=ascii_only) + "\n" for line in lines), newline="")
@@ -114,7 +114,7 @@ JUNK = st.recursive(
 @st.composite
 def malformed(draw: st.DrawFn) -> str:
     """Return what a model might answer that is no answer: prose, JSON cut short, other fields, two blocks."""
-    good = updates()
+    good = updates_answer()
     sort = draw(st.integers(0, 6))
     if sort == 0:
         return draw(st.text(max_size=200))
@@ -128,10 +128,10 @@ def malformed(draw: st.DrawFn) -> str:
         field = draw(st.sampled_from(["section", "change", "kind", "quote", "turn"]))
         wrong = JUNK.filter(lambda value: not isinstance(value, str | int | float | list) or isinstance(value, bool))
         none_is_right = field == "section"  # no section is said: it goes where there is room
-        return updates(**{field: draw(wrong.filter(lambda value: value is not None or not none_is_right))})
+        return updates_answer(**{field: draw(wrong.filter(lambda value: value is not None or not none_is_right))})
     if sort == 5:
         more = draw(st.text(min_size=1, max_size=12).filter(lambda name: name not in UPDATE))
-        return updates(**{more: draw(JUNK)})
+        return updates_answer(**{more: draw(JUNK)})
     return "<updates>" + "[" * draw(st.integers(1, 30_000)) + draw(st.text(max_size=10)) + "</updates>"
 
 

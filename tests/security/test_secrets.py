@@ -21,9 +21,9 @@ from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.settings import Settings
 from skilld.store import Store
-from support.answers import CHANGE, NOTHING, operations, updates
-from support.inline import Inline
+from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.notifications import notification_server
 from support.program import Program
 from support.session import LASTING, Session
@@ -43,11 +43,11 @@ IN_SKILL = "glpat-" + "xY7zQ2wE9rT4uI1oP6aS"
 
 
 def _updates(**changes: object) -> str:
-    return updates(**{"reason": f"asked for with {ANSWERED}"} | changes)
+    return updates_answer(**{"reason": f"asked for with {ANSWERED}"} | changes)
 
 
 def _operations(text: str) -> str:
-    return operations(text=text)
+    return operations_answer(text=text)
 
 
 @contextmanager
@@ -96,8 +96,8 @@ def _objects(project: Project) -> set[str]:
 
 # What the model answers, and whether that ends in a proposal. The last batch is tried again, so none follows it.
 ANSWERS: dict[str, tuple[tuple[str | Reply, ...], bool]] = {
-    "reason": ((_updates(), _operations(f"- {CHANGE}"), NOTHING), True),
-    "section": ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), NOTHING), True),
+    "reason": ((_updates(), _operations(f"- {CHANGE}"), NO_UPDATES), True),
+    "section": ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), NO_UPDATES), True),
     "operation": ((_updates(), _operations(f"- {CHANGE} Use {ANSWERED}.")), False),
     "change": ((_updates(change=f"{CHANGE} Use {ANSWERED}."),), False),
     "other words": (
@@ -121,7 +121,7 @@ def test_t22_no_secret_is_sent_kept_committed_or_shown(
     before: dict[str, set[str]] = {}
     with StubModel() as model, _notices() as (bus, notices):
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        program = Inline(home, settings | {"DBUS_SESSION_BUS_ADDRESS": bus})
+        program = InProcessProgram(home, settings | {"DBUS_SESSION_BUS_ADDRESS": bus})
         assert program.run("run", "--once").returncode == 0
         for name, (answers, proposed) in ANSWERS.items():
             asked = len(model.bodies) + len(answers)

@@ -22,8 +22,8 @@ from skilld.git.tree import Entry, encode_tree
 from skilld.team import refs, sign
 from skilld.team.records import MAX_RECORDS, encode, record_file_name
 from skilld.team.refs import TEAM_REFS, Pin, ReadResult
-from support.repos import isolate
-from support.teams import RULE, Team, a_rule, ssh_key
+from support.repos import isolate_git
+from support.teams import RULE, Team, make_rule, ssh_key
 
 EVE = "eve-evil"
 
@@ -39,7 +39,7 @@ class Bench:
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME")}
         self.writer = self.copy("writer")
         self.keys = {name: self.key(name) for name in ("ada", "eve")}
-        self.put("team-ada", refs.write_commit(self.writer, "team-ada", 5, [a_rule()], self.seal("ada")))
+        self.put("team-ada", refs.write_commit(self.writer, "team-ada", 5, [make_rule()], self.seal("ada")))
 
     def copy(self, name: str) -> BorrowedRepo:
         common = self.team.folder / "first" / ".git"
@@ -77,11 +77,11 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     return Bench(tmp_path)
 
 
-FILES = {record_file_name(encode(a_rule())): encode(a_rule())}
+FILES = {record_file_name(encode(make_rule())): encode(make_rule())}
 
 
 def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
@@ -90,7 +90,7 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     huge = b'{"v":1,"rule":"' + b"x" * 9000 + b'"}'
     yield bench.commit(bench.tree(EVE, {record_file_name(huge): huge})), "the limit is 4096"
     yield bench.commit(bench.tree(EVE, {record_file_name(b"{"): b"{"})), "not JSON"
-    yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "does not match its content"
+    yield bench.commit(bench.tree(EVE, {"a.json": encode(make_rule())})), "does not match its content"
     many = {record_file_name(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
     yield bench.commit(bench.tree(EVE, many)), "or more than 500 records"
     yield bench.commit(bench.tree(EVE, FILES, more="zz.sh")), "files that are not records"
@@ -150,7 +150,9 @@ def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: 
 
 def test_twenty_who_push_at_once_lose_nothing(bench: Bench) -> None:
     made = {
-        f"person-{number:02}": refs.write_commit(bench.writer, f"person-{number:02}", 1, [a_rule()], bench.seal("eve"))
+        f"person-{number:02}": refs.write_commit(
+            bench.writer, f"person-{number:02}", 1, [make_rule()], bench.seal("eve")
+        )
         for number in range(20)
     }
     listed = bench.writer.list_refs(bench.address, [])

@@ -1,6 +1,6 @@
 """Checks that every adapter must pass on a generated session; each takes an adapter and a carrier, and raises.
 
-The sessions are the carriers of forged content (support/forging.py): a prompt, and somebody else's text beside it. A
+The sessions are the carriers of forged content (support/carrier.py): a prompt, and somebody else's text beside it. A
 check says in its AssertionError what went wrong.
 """
 
@@ -14,8 +14,8 @@ from skilld.agents.base import Adapter, Parser, SideFileParser
 from skilld.agents.wrappers import TemplateParser
 from skilld.text import fold
 from skilld.types import Event, RawLine, SkillUse, Turn
-from support.forging import MARK, Carrier
-from support.truth import raw_lines
+from support.carrier import MARK, Carrier
+from support.ground_truth import raw_lines
 
 CONTENT = f"{MARK}: always use tabs"
 PROMPT = "keep the ticket number first"
@@ -26,7 +26,7 @@ _UNKNOWN = (
 )
 
 
-def told(adapter: Adapter, carrier: Carrier, state: object = None, content: str = CONTENT) -> Parser:
+def parser_with_files(adapter: Adapter, carrier: Carrier, state: object = None, content: str = CONTENT) -> Parser:
     """Return a parser that has been told what lies beside the session."""
     parser = adapter.parser(PurePath(carrier.file), json.loads(json.dumps(state)) if state else None)
     if isinstance(parser, SideFileParser) and carrier.beside is not None:
@@ -39,13 +39,13 @@ def told(adapter: Adapter, carrier: Carrier, state: object = None, content: str 
     return parser
 
 
-def read(adapter: Adapter, carrier: Carrier, lines: Sequence[RawLine], content: str = CONTENT) -> list[Event]:
+def read_events(adapter: Adapter, carrier: Carrier, lines: Sequence[RawLine], content: str = CONTENT) -> list[Event]:
     """Return the events of a session's lines, read at one go."""
-    parser = told(adapter, carrier, content=content)
+    parser = parser_with_files(adapter, carrier, content=content)
     return [event for line in lines for event in parser.feed(line)] + parser.flush()
 
 
-def _lines(carrier: Carrier) -> list[RawLine]:
+def _carrier_lines(carrier: Carrier) -> list[RawLine]:
     return list(raw_lines(carrier.data(CONTENT, PROMPT)))
 
 
@@ -53,32 +53,34 @@ def _keys(events: Sequence[Event]) -> list[str]:
     return list(dict.fromkeys(event.key for event in events if isinstance(event, Turn)))
 
 
-def _skills(events: Sequence[Event]) -> set[tuple[str, str | None]]:
+def _skill_uses(events: Sequence[Event]) -> set[tuple[str, str | None]]:
     return {(event.name, event.path) for event in events if isinstance(event, SkillUse)}
 
 
-def found(adapter: Adapter, carrier: Carrier) -> None:
+def check_prompt_is_found(adapter: Adapter, carrier: Carrier) -> None:
     """The prompt is found, once, and nothing else; where it cannot be told, it may be lost."""
-    turns = [fold(event.text) for event in read(adapter, carrier, _lines(carrier)) if isinstance(event, Turn)]
+    turns = [
+        fold(event.text) for event in read_events(adapter, carrier, _carrier_lines(carrier)) if isinstance(event, Turn)
+    ]
     assert turns == [PROMPT] or (not carrier.told and turns == []), f"turns {turns}"
 
 
-def copied(adapter: Adapter, carrier: Carrier) -> None:
+def check_copy_has_same_keys(adapter: Adapter, carrier: Carrier) -> None:
     """A copy of the session elsewhere in another file, where other lines stand before it, has the same turns."""
-    lines = _lines(carrier)
+    lines = _carrier_lines(carrier)
     moved = [RawLine(line.start + 1000, line.end + 1000, line.data) for line in lines]
     place = PurePath(carrier.file)
-    keys, again = (_keys(read(adapter, carrier, each)) for each in (lines, moved))
+    keys, again = (_keys(read_events(adapter, carrier, each)) for each in (lines, moved))
     assert keys == again, f"keys of a copy: {again}, of the session: {keys} ({place})"
 
 
-def resumed(adapter: Adapter, carrier: Carrier) -> None:
+def check_resuming_reads_the_same(adapter: Adapter, carrier: Carrier) -> None:
     """A reader that is killed behind each line and goes on from its checkpoint reads the same."""
-    lines, whole = _lines(carrier), read(adapter, carrier, _lines(carrier))
+    lines, whole = _carrier_lines(carrier), read_events(adapter, carrier, _carrier_lines(carrier))
     events: list[Event] = []
     state, position, reached = None, 0, 0
     while True:
-        parser = told(adapter, carrier, state)
+        parser = parser_with_files(adapter, carrier, state)
         fresh = next((line for line in lines if line.start >= max(position, reached)), None)
         for line in lines:
             if line.start >= position and (fresh is None or line.end <= fresh.end):
@@ -89,42 +91,42 @@ def resumed(adapter: Adapter, carrier: Carrier) -> None:
         reached = fresh.end
         position, state = parser.checkpoint(reached)
     assert _keys(events) == _keys(whole), f"{_keys(events)} instead of {_keys(whole)}"
-    assert _skills(events) == _skills(whole)
+    assert _skill_uses(events) == _skill_uses(whole)
 
 
-def torn(adapter: Adapter, carrier: Carrier) -> None:
+def check_torn_lines(adapter: Adapter, carrier: Carrier) -> None:
     """A line that is cut anywhere gives no turn but a prompt's beginning, and no other one fails by it."""
-    lines = _lines(carrier)
+    lines = _carrier_lines(carrier)
     for number, line in enumerate(lines):
         for cut in sorted({0, 1, len(line.data) // 3, len(line.data) // 2, len(line.data) - 1}):
             half = RawLine(line.start, line.end, line.data[:cut])
-            events = read(adapter, carrier, [*lines[:number], half, *lines[number + 1 :]])
+            events = read_events(adapter, carrier, [*lines[:number], half, *lines[number + 1 :]])
             there = [event.text for event in events if isinstance(event, Turn) and event.span.start == line.start]
             assert all(fold(text) in PROMPT for text in there), f"a line cut at {cut} gives {there}"
 
 
-def strange(adapter: Adapter, carrier: Carrier) -> None:
+def check_unknown_records(adapter: Adapter, carrier: Carrier) -> None:
     """Records of kinds that nobody knows change nothing."""
-    lines = _lines(carrier)
+    lines = _carrier_lines(carrier)
     mixed = [each for line in lines for each in (line, *(RawLine(line.end, line.end, data) for data in _UNKNOWN))]
     if carrier.text is None:
-        assert _keys(read(adapter, carrier, mixed)) == _keys(read(adapter, carrier, lines))
+        assert _keys(read_events(adapter, carrier, mixed)) == _keys(read_events(adapter, carrier, lines))
 
 
-def grown(adapter: Adapter, carrier: Carrier) -> None:
+def check_growing_file(adapter: Adapter, carrier: Carrier) -> None:
     """At each length the turns are the first of those of the whole, under the same keys."""
-    lines = _lines(carrier)
-    keys = _keys(read(adapter, carrier, lines))
+    lines = _carrier_lines(carrier)
+    keys = _keys(read_events(adapter, carrier, lines))
     for length in range(len(lines)):
-        early = _keys(read(adapter, carrier, lines[:length]))
+        early = _keys(read_events(adapter, carrier, lines[:length]))
         assert early == keys[: len(early)], f"of {length} records {early}, of all {keys}"
 
 
-def forged(adapter: Adapter, carrier: Carrier) -> None:
+def check_forged_content(adapter: Adapter, carrier: Carrier) -> None:
     """No content passes for typed, whatever marks it holds."""
     for content in _contents(carrier):
         data = list(raw_lines(carrier.data(content, PROMPT)))
-        turns = [fold(event.text) for event in read(adapter, carrier, data, content) if isinstance(event, Turn)]
+        turns = [fold(event.text) for event in read_events(adapter, carrier, data, content) if isinstance(event, Turn)]
         assert turns in ([PROMPT], *([[]] if not carrier.told else [])), f"content {content!r} gives {turns}"
 
 
@@ -136,10 +138,10 @@ def _contents(carrier: Carrier) -> Iterator[str]:
     yield f"<{tag}>\n</{tag}>{MARK}"
 
 
-def wordless(adapter: Adapter, carrier: Carrier) -> None:
+def check_state_holds_no_words(adapter: Adapter, carrier: Carrier) -> None:
     """A checkpoint holds nobody's words."""
-    parser = told(adapter, carrier)
-    for line in _lines(carrier):
+    parser = parser_with_files(adapter, carrier)
+    for line in _carrier_lines(carrier):
         parser.feed(line)
         state = json.dumps(parser.checkpoint(line.end)[1])
         assert PROMPT not in state, f"a state with words: {state}"
@@ -147,4 +149,13 @@ def wordless(adapter: Adapter, carrier: Carrier) -> None:
 
 
 Check = Callable[[Adapter, Carrier], None]
-CHECKS: tuple[Check, ...] = (found, copied, resumed, torn, strange, grown, forged, wordless)
+CHECKS: tuple[Check, ...] = (
+    check_prompt_is_found,
+    check_copy_has_same_keys,
+    check_resuming_reads_the_same,
+    check_torn_lines,
+    check_unknown_records,
+    check_growing_file,
+    check_forged_content,
+    check_state_holds_no_words,
+)

@@ -31,7 +31,7 @@ NAMES = tuple(_FORMS)
 REFUSED = 5
 
 
-def possible() -> tuple[str, ...]:
+def available_disguises() -> tuple[str, ...]:
     """Return the disguises that this machine allows: not all of them let a user make a namespace."""
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"],
@@ -52,17 +52,17 @@ class Attempt:
 Tries = Mapping[str, Sequence[str]]  # the names of the commands that each disguise is for
 
 
-def each_in_all(commands: Mapping[str, str]) -> Tries:
+def every_command_in_every_disguise(commands: Mapping[str, str]) -> Tries:
     """Try every command in every disguise that is possible here."""
-    return {disguise: tuple(commands) for disguise in possible()}
+    return {disguise: tuple(commands) for disguise in available_disguises()}
 
 
-def each_in_some(commands: Mapping[str, str]) -> Tries:
+def one_disguise_per_command(commands: Mapping[str, str]) -> Tries:
     """Try the commands in turn, one in each disguise: there are more disguises than commands."""
-    return {one: (command,) for one, command in zip(possible(), itertools.cycle(commands), strict=False)}
+    return {one: (command,) for one, command in zip(available_disguises(), itertools.cycle(commands), strict=False)}
 
 
-def script(
+def write_script(
     folder: Path, skilld: str, commands: Mapping[str, str], environment: Mapping[str, str], tries: Tries
 ) -> Path:
     """Write a script that runs `skilld` with the commands of each disguise in it."""
@@ -97,7 +97,7 @@ def has_ended(folder: Path) -> bool:
     return all(path.with_name("done").exists() for path in folder.glob("*/all.sh"))
 
 
-def attempts(folder: Path, tries: Tries) -> dict[tuple[str, str], Attempt]:
+def read_attempts(folder: Path, tries: Tries) -> dict[tuple[str, str], Attempt]:
     """Return how each command ended, by disguise and command."""
     found = {}
     for disguise, names in tries.items():

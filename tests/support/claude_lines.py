@@ -11,7 +11,7 @@ BEFORE = "2026-03-01T10:00:00.000Z"  # said before skilld came
 AFTER = "2026-03-03T10:00:00.000Z"
 
 
-def typed(key: str, text: str = "always use tabs", *, session: str = "s1", at: str = AFTER, **more: Any) -> bytes:
+def prompt_line(key: str, text: str = "always use tabs", *, session: str = "s1", at: str = AFTER, **more: Any) -> bytes:
     """Return the line of a prompt that a person typed, with its newline."""
     record = {
         "type": "user",
@@ -28,27 +28,27 @@ def typed(key: str, text: str = "always use tabs", *, session: str = "s1", at: s
     return json.dumps(record | more).encode() + b"\n"
 
 
-OLD = "2.1.33"  # a version that delivers in mid-turn without a record: the end of the wait is all that tells
+OLD_VERSION = "2.1.33"  # a version that delivers in mid-turn without a record: the end of the wait is all that tells
 
 
-def enqueued(text: str, *, session: str = "s1", at: str = AFTER) -> bytes:
+def enqueued_line(text: str, *, session: str = "s1", at: str = AFTER) -> bytes:
     """Return the line of a prompt that waits in the client's queue: whether it is a turn, a later line says."""
     record = {"type": "queue-operation", "operation": "enqueue", "content": text, "sessionId": session, "timestamp": at}
     return json.dumps(record).encode() + b"\n"
 
 
-def taken(*, session: str = "s1") -> bytes:
+def dequeued_line(*, session: str = "s1") -> bytes:
     """Return the line by which an OLD client says that it delivered a prompt of its queue."""
     record = {"type": "queue-operation", "operation": "remove", "sessionId": session, "timestamp": AFTER}
     return json.dumps(record).encode() + b"\n"
 
 
-def ended(*, session: str = "s1") -> bytes:
+def session_end_line(*, session: str = "s1") -> bytes:
     """Return the line by which the client says that the session is over."""
     return json.dumps({"type": "ended", "sessionId": session, "timestamp": AFTER}).encode() + b"\n"
 
 
-def write(path: Path, *lines: bytes, mtime: float | None = None) -> Path:
+def write_transcript(path: Path, *lines: bytes, mtime: float | None = None) -> Path:
     """Write a file of these lines, with a modification time if one is given."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(lines))
@@ -57,7 +57,7 @@ def write(path: Path, *lines: bytes, mtime: float | None = None) -> Path:
     return path
 
 
-def append(path: Path, *lines: bytes) -> None:
+def append_lines(path: Path, *lines: bytes) -> None:
     """Append lines to a file."""
     with path.open("ab") as file:
         file.write(b"".join(lines))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from support.person import at_a_terminal
+from support.fake_callers import in_terminal
 from support.waiting import LIMIT, wait_for
 
 _SSHD = next((path for path in ("/usr/sbin/sshd", "/usr/local/sbin/sshd") if os.access(path, os.X_OK)), "")
@@ -33,19 +33,19 @@ def _plain(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) ->
     return done.returncode
 
 
-def desktop(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
+def run_in_desktop_terminal(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
     """Run in a desktop's terminal."""
     return _plain(
-        [*at_a_terminal("gnome-terminal-server"), "bash", "-c", f"{shlex.join(command)}; exit $?"], cwd, environment
+        [*in_terminal("gnome-terminal-server"), "bash", "-c", f"{shlex.join(command)}; exit $?"], cwd, environment
     )
 
 
-def editor(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
+def run_in_editor_terminal(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
     """Run in an editor's integrated terminal."""
-    return _plain([*at_a_terminal("code"), "bash", "-c", f"{shlex.join(command)}; exit $?"], cwd, environment)
+    return _plain([*in_terminal("code"), "bash", "-c", f"{shlex.join(command)}; exit $?"], cwd, environment)
 
 
-def tmux(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
+def run_in_tmux(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
     """Run in a pane of tmux."""
     with tempfile.TemporaryDirectory(prefix="pane-") as folder:
         code = Path(folder) / "code"
@@ -63,10 +63,10 @@ def tmux(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> i
             subprocess.run([*at, "kill-server"], env=dict(environment), capture_output=True, check=False, timeout=LIMIT)
 
 
-def ssh(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
+def run_over_ssh(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
     """Run in a login by ssh: by a real server and client where both are there, else below a process named sshd."""
     if not (_SSHD and shutil.which("ssh") and shutil.which("ssh-keygen")):
-        return _plain([*at_a_terminal("sshd"), "bash", "-c", f"{shlex.join(command)}; exit $?"], cwd, environment)
+        return _plain([*in_terminal("sshd"), "bash", "-c", f"{shlex.join(command)}; exit $?"], cwd, environment)
     with _server() as client:
         line = f"cd {shlex.quote(str(cwd))} && exec {shlex.join(['env', '-i', *_pairs(environment), *command])}"
         return _plain([*client, line], cwd, environment)
@@ -103,7 +103,7 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def container(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
+def run_in_container(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
     """Run in a process namespace that is entered from outside, as `docker exec -it` does: the parent is process 0."""
     first = subprocess.Popen(
         ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sleep", "infinity"], stdin=subprocess.DEVNULL
@@ -139,9 +139,9 @@ def _pairs(environment: Mapping[str, str]) -> list[str]:
 
 
 ORIGINS: dict[str, Run] = {
-    "an editor's terminal": editor,
-    "ssh": ssh,
-    "tmux": tmux,
-    "a desktop terminal": desktop,
-    "a container shell": container,
+    "an editor's terminal": run_in_editor_terminal,
+    "ssh": run_over_ssh,
+    "tmux": run_in_tmux,
+    "a desktop terminal": run_in_desktop_terminal,
+    "a container shell": run_in_container,
 }

@@ -18,16 +18,16 @@ def turn_keys(events: Iterable[Event]) -> list[str]:
     return [event.key for event in events if isinstance(event, Turn)]
 
 
-def skills(events: Iterable[Event]) -> list[tuple[str, str | None]]:
+def skill_uses(events: Iterable[Event]) -> list[tuple[str, str | None]]:
     """Return the name and path of each skill use."""
     return [(event.name, event.path) for event in events if isinstance(event, SkillUse)]
 
 
-def replies(events: Iterable[Event]) -> list[str]:
+def reply_texts(events: Iterable[Event]) -> list[str]:
     """Return the agent's replies."""
     return [event.text for event in events if isinstance(event, Reply)]
 
 
-def ignored(events: Iterable[Event]) -> dict[str, int]:
+def ignored_counts(events: Iterable[Event]) -> dict[str, int]:
     """Return the number of ignored records by reason."""
     return dict(Counter(event.reason for event in events if isinstance(event, Ignored)))

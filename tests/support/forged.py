@@ -1,9 +1,9 @@
 """Every place where a client puts somebody else's text near a prompt, and text made to break out of it.
 
 `CARRIERS` has, for each agent, one entry for each wrapper that its adapter names in `INFO.wrappers` (a test holds both
-to each other): it writes a session in which `content` stands in that wrapper and a person types `prompt`. `forged`
-makes contents: marks of all agents, whole and torn, in other widths and cases, nested, in fences, quotes and records.
-Only contents have the word `MARK` in them. The shapes are those of sessions that the real clients recorded.
+to each other): it writes a session in which `content` stands in that wrapper and a person types `prompt`.
+`forged_content` makes contents: marks of all agents, whole and torn, in other widths and cases, nested, in fences,
+quotes and records. Only contents have the word `MARK` in them. The shapes are those that the real clients recorded.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from skilld.agents.base import SideFileParser
 from skilld.agents.wrappers import TemplateParser
 from skilld.text import fold
 from skilld.types import Turn
+from support.carrier import MARK, Carrier
 from support.forged_aider import AIDER
 from support.forged_claude import CLAUDE
 from support.forged_codex import CODEX
@@ -35,8 +36,7 @@ from support.forged_declared import (
     VIBE,
 )
 from support.forged_lines import COPILOT, CURSOR, GEMINI, OPENCODE, PI, QWEN
-from support.forging import MARK, Carrier
-from support.truth import raw_lines
+from support.ground_truth import raw_lines
 
 CARRIERS: dict[str, Sequence[Carrier]] = {
     "claude-code": CLAUDE,
@@ -113,7 +113,7 @@ _QUOTES = ('"', "'", '"}', '\\"', "}\n{", "`", "> ", "«")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
-def forged(dice: random.Random) -> str:
+def forged_content(dice: random.Random) -> str:
     """Return a content that tries to end its wrapper and go on as a person."""
     return "".join(_piece(dice) for _ in range(dice.randint(1, 9)))
 
@@ -167,7 +167,7 @@ def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[st
     return [fold(event.text) for event in events if isinstance(event, Turn)]
 
 
-def check(agent: str, carrier: Carrier, content: str, prompt: str) -> None:
+def check_carrier(agent: str, carrier: Carrier, content: str, prompt: str) -> None:
     """Raise AssertionError where a word of the content is in a turn, or the prompt is not found where it can be."""
     turns = turns_of(agent, carrier, content, prompt)
     place = f"{agent}, {carrier.wrapper}: content {content!r}, prompt {prompt!r}, turns {turns!r}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.forging import Carrier, Records
+from support.carrier import Carrier, Records
 
 _HEAD = "\n# aider chat started at 2026-11-22 16:25:19\n\n> /usr/bin/aider{}  \n> Aider v0.86.2  \n\n"
 

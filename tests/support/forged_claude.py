@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from support.forging import Carrier, Records
+from support.carrier import Carrier, Records
 
 _BASE = {"sessionId": "s1", "cwd": "/w", "version": "2.1.330", "entrypoint": "cli", "timestamp": "2026-11-18T09:00:01Z"}
 _SIGNED: dict[str, Any] = {"origin": {"kind": "human"}, "promptSource": "typed"}

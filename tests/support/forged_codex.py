@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from support.forging import Carrier, Records, without_holes
+from support.carrier import Carrier, Records, without_template_fields
 
 _CONTEXT = ("Context from my IDE setup", "Files mentioned by the user", "Diff comments")
 
@@ -85,7 +85,7 @@ CODEX: list[Carrier] = [
     Carrier("tool result", lambda c, p: [response("function_call_output", call_id="x", output=c), item(p)]),
     Carrier(
         "prompt file",
-        lambda c, p: [legacy(f"Release {p}\n{without_holes(c)}")],
-        templates=(lambda c: f"---\nx: y\n---\nRelease $ARGUMENTS\n{without_holes(c)}",),
+        lambda c, p: [legacy(f"Release {p}\n{without_template_fields(c)}")],
+        templates=(lambda c: f"---\nx: y\n---\nRelease $ARGUMENTS\n{without_template_fields(c)}",),
     ),
 ]

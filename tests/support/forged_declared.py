@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from support.forging import Carrier, Records
+from support.carrier import Carrier, Records
 
 _AT = "2026-11-22T16:{:02}:00.000Z"
 _MS = 1_795_364_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from support.forging import Carrier, Records, without_holes
+from support.carrier import Carrier, Records, without_template_fields
 
 _AT = "2026-11-03T09:00:{:06.3f}Z"
 
@@ -226,8 +226,8 @@ OPENCODE: list[Carrier] = [
     Carrier("skill body", _skill, typed_list=lambda prompt: _typed_history(f"/a {prompt}")),
     Carrier(
         "command file",
-        lambda c, p: [_opencode("user", _part(f"Release {p}\n{without_holes(c)}"))],
-        templates=(lambda c: f"---\nx: y\n---\nRelease $ARGUMENTS\n{without_holes(c)}",),
+        lambda c, p: [_opencode("user", _part(f"Release {p}\n{without_template_fields(c)}"))],
+        templates=(lambda c: f"---\nx: y\n---\nRelease $ARGUMENTS\n{without_template_fields(c)}",),
     ),
     Carrier(
         "command file",
@@ -275,13 +275,13 @@ PI: list[Carrier] = [
     Carrier("skill", _pi_skill),
     Carrier(
         "prompt template",
-        lambda c, p: [_PI_HEAD, _pi(9, "user", f"Release {p}\n{without_holes(c)}")],
-        templates=(lambda c: f"---\nx: y\n---\nRelease $@\n{without_holes(c)}",),
+        lambda c, p: [_PI_HEAD, _pi(9, "user", f"Release {p}\n{without_template_fields(c)}")],
+        templates=(lambda c: f"---\nx: y\n---\nRelease $@\n{without_template_fields(c)}",),
     ),
     Carrier(
         "prompt template",
-        lambda c, p: [_PI_HEAD, _pi(9, "user", f"- {without_holes(c)}"), _pi(20, "user", p)],
-        templates=(lambda _: "Other $1", lambda c: f"- {without_holes(c)}"),
+        lambda c, p: [_PI_HEAD, _pi(9, "user", f"- {without_template_fields(c)}"), _pi(20, "user", p)],
+        templates=(lambda _: "Other $1", lambda c: f"- {without_template_fields(c)}"),
     ),
     Carrier("tool result", lambda c, p: [_PI_HEAD, _pi(9, "toolResult", c), _pi(20, "user", p)]),
 ]

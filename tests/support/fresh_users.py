@@ -51,7 +51,7 @@ class FreshUser:
         assert done.returncode == 0, f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 
-    def left(self) -> list[str]:
+    def leftover_files(self) -> list[str]:
         """Return the files in the home that are named after skilld, but for what an installer caches."""
         named = [str(path.relative_to(self.home)) for path in self.home.rglob("*skilld*")]
         return sorted(name for name in named if not name.startswith(".cache/"))

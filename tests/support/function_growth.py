@@ -10,7 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from support.growth import Line, TooSlowError, TouchedError, cost, grows_too_fast, harmless, loops, text_of
+from support.growth import (
+    ForbiddenChangeError,
+    Line,
+    TooSlowError,
+    cost,
+    count_loops,
+    grows_too_fast,
+    make_text,
+    side_effects_forbidden,
+)
 from support.text_functions import NotMadeError, TextFunction
 
 _MIN_TRACED = 48  # characters
@@ -43,13 +52,13 @@ BOUNDED = {
     "skilld.proposals.narrow": 1000,
     "skilld.git.line_diff.transplant": 4000,
 }
-DEAREST = 0.5  # seconds
+MOST_EXPENSIVE = 0.5  # seconds
 
 
-def reached(function: TextFunction) -> str:
+def reach(function: TextFunction) -> str:
     """Return how far a function comes with a text of one letter: done, touched, raised, or why it cannot be called."""
     try:
-        with harmless(20):
+        with side_effects_forbidden(20):
             arguments = function.arguments("a")
             try:
                 function.run(arguments)
@@ -57,7 +66,7 @@ def reached(function: TextFunction) -> str:
                 return f"{type(error).__name__}: {error}"
             except Exception:  # noqa: BLE001 - it refuses such a text, as it may
                 return "raised"
-    except TouchedError:
+    except ForbiddenChangeError:
         return "touched"
     except TooSlowError:
         return "too slow"
@@ -68,7 +77,7 @@ def reached(function: TextFunction) -> str:
     return "done"
 
 
-def ways(
+def busiest_runs(
     function: TextFunction, runs: Sequence[str], alone: frozenset[int] = frozenset()
 ) -> dict[str, dict[Line, int]]:
     """Return how often each run takes a function round which loops, one run for each set of loops: the busiest.
@@ -79,16 +88,16 @@ def ways(
     or none, is given one run, and the words, no two of which are alike.
     """
     apart = alone - codes_of([function])
-    with suppress(TouchedError, TooSlowError, NotMadeError):
-        cost(_calling(function, text_of(runs[0], 0)))  # what is kept for good from now on is no work of any text
+    with suppress(ForbiddenChangeError, TooSlowError, NotMadeError):
+        cost(_calling(function, make_text(runs[0], 0)))  # what is kept for good from now on is no work of any text
     begun = time.process_time()
-    once = _loops(function, text_of(runs[0], 0), apart)
+    once = _loops(function, make_text(runs[0], 0), apart)
     if time.process_time() - begun > _MIN_EXPENSIVE:
         runs = [runs[0], runs[-1]]
     found: dict[frozenset[Line], dict[str, dict[Line, int]]] = {frozenset(): {runs[0]: {}}}
 
     def look(run: str) -> dict[Line, int]:
-        more = _loops(function, text_of(run, _MIN_TRACED), apart)
+        more = _loops(function, make_text(run, _MIN_TRACED), apart)
         grown = {line: times for line, times in more.items() if times - once[line] > _MIN_TRACED // 16}
         found.setdefault(frozenset(grown), {})[run] = grown
         return grown
@@ -110,8 +119,8 @@ def codes_of(functions: Iterable[TextFunction]) -> frozenset[int]:
 
 def _loops(function: TextFunction, text: str, apart: frozenset[int]) -> Counter[Line]:
     try:
-        return loops(_calling(function, text), apart)
-    except (TouchedError, TooSlowError, NotMadeError):  # with more text it comes as far as the world
+        return count_loops(_calling(function, text), apart)
+    except (ForbiddenChangeError, TooSlowError, NotMadeError):  # with more text it comes as far as the world
         return Counter()
 
 
@@ -119,7 +128,7 @@ def _turns(lines: Mapping[Line, int]) -> int:
     return sum(lines.values())
 
 
-def chosen(all_ways: Mapping[str, dict[str, dict[Line, int]]]) -> dict[str, list[str]]:
+def choose_runs(all_ways: Mapping[str, dict[str, dict[Line, int]]]) -> dict[str, list[str]]:
     """Return the runs that each function, by its name, is to be given, those first that do the least.
 
     A way that goes round no loop more often than one before it has nothing new: the loops of what a function calls
@@ -138,14 +147,14 @@ def chosen(all_ways: Mapping[str, dict[str, dict[Line, int]]]) -> dict[str, list
 
 def _calling(function: TextFunction, text: str) -> Callable[[], object]:
     try:
-        with harmless(20):
+        with side_effects_forbidden(20):
             arguments = function.arguments(text)
     except Exception as error:
         raise NotMadeError(function.name) from error
     return lambda: function.run(arguments)
 
 
-def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: float) -> Iterator[str]:
+def find_growth(function: TextFunction, runs: Iterable[str], longest: int, seconds: float) -> Iterator[str]:
     """Yield how a function grows too fast with each of the runs with which it does, up to `longest`.
 
     `seconds` is about what one call of a linear function may take; a dearer one is given shorter texts.
@@ -153,10 +162,12 @@ def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: 
     bound = next((most for name, most in BOUNDED.items() if function.name.startswith(name)), None)
     for run in runs:
         told = ""
-        with suppress(TouchedError, NotMadeError):  # with a longer text it comes as far as the world, or is refused
+        with suppress(
+            ForbiddenChangeError, NotMadeError
+        ):  # with a longer text it comes as far as the world, or is refused
             if bound:
                 spent = _bounded(function, run, bound)
-                told = f"{bound} characters take {spent:.4f} s" if spent > DEAREST else ""
+                told = f"{bound} characters take {spent:.4f} s" if spent > MOST_EXPENSIVE else ""
             else:
                 prepare = partial(_pumped, function, run)
                 told = grows_too_fast(prepare, longest, seconds=seconds)
@@ -165,7 +176,7 @@ def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: 
 
 
 def _pumped(function: TextFunction, run: str, length: int) -> Callable[[], object]:
-    return _calling(function, text_of(run, length))
+    return _calling(function, make_text(run, length))
 
 
 def _bounded(function: TextFunction, run: str, bound: int) -> float:

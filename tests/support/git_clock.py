@@ -93,7 +93,7 @@ def restart(folder: Path, start: int, slack: int = 0) -> None:
         _started[folder] = start
 
 
-def spared(git: str, arguments: Sequence[str]) -> str:
+def unclocked_git(git: str, arguments: Sequence[str]) -> str:
     """Return the real git in place of the one with a clock for a command that makes no commits."""
     folder = Path(git).parent
     return git if not folder.name.startswith(PREFIX) or not _MAKING.isdisjoint(arguments) else _real(folder)
@@ -105,7 +105,7 @@ def _real(folder: Path) -> str:
     return found or str(folder / "git")
 
 
-def spare_readers() -> None:
+def use_real_git_for_readers() -> None:
     """Have skilld, in this process, start the real git for what makes no commits."""
     from skilld.git.run import Git
 
@@ -114,7 +114,7 @@ def spare_readers() -> None:
 
     def spared_argv(self: Git, arguments: Sequence[str]) -> list[str]:
         git, *rest = argv(self, arguments)
-        return [spared(git, arguments), *rest]
+        return [unclocked_git(git, arguments), *rest]
 
     if argv.__name__ != spared_argv.__name__:
         door._argv = spared_argv

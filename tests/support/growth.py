@@ -87,7 +87,7 @@ RUNS: dict[str, Callable[[int], str]] = {
 
 
 @functools.cache
-def text_of(run: str, length: int) -> str:
+def make_text(run: str, length: int) -> str:
     """Return a text of about `length` characters: half of it behind a rule in its line, half at the start of a line."""
     half = RUNS[run](length // 2)
     return f"From now on always sort the entries{half}x\n{half}x"
@@ -97,7 +97,7 @@ class TooSlowError(Exception):
     """A call was ended because it took more processor time than any linear one does."""
 
 
-class TouchedError(BaseException):
+class ForbiddenChangeError(BaseException):
     """A call was about to change something of the world. No handler of the program's own may take it for its error."""
 
 
@@ -120,7 +120,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         and _watched == threading.get_ident()
         and not _imports(sys._getframe())
     ):
-        raise TouchedError(event)
+        raise ForbiddenChangeError(event)
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:
@@ -135,7 +135,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def harmless(seconds: float) -> Iterator[None]:
+def side_effects_forbidden(seconds: float) -> Iterator[None]:
     """Let nothing inside change the world, print, wait for input, or take more than `seconds` of processor time.
 
     A call that would start a thread has touched the world too: no audit event of Python 3.11 tells of it. What is
@@ -166,7 +166,7 @@ def harmless(seconds: float) -> Iterator[None]:
 
 
 def _touches(*_: Any, **__: Any) -> Any:
-    raise TouchedError("a thread or another machine")
+    raise ForbiddenChangeError("a thread or another machine")
 
 
 def _too_slow(_number: int, frame: FrameType | None) -> None:
@@ -181,7 +181,7 @@ _OF_THE_PROGRAM = (Exception, builtins.SystemExit)
 
 def cost(call: Callable[[], object], seconds: float = _MOST) -> float:
     """Return the processor seconds of a call, whatever it raises; `TooSlowError` where it is ended."""
-    with harmless(seconds):
+    with side_effects_forbidden(seconds):
         begun = time.thread_time()
         try:
             call()
@@ -240,14 +240,14 @@ class _Trace:
         return Counter({(code, line): times for code, all_, _ in self._seen.values() for line, times in all_.items()})
 
 
-def loops(call: Callable[[], object], apart: frozenset[int] = frozenset()) -> Counter[Line]:
+def count_loops(call: Callable[[], object], apart: frozenset[int] = frozenset()) -> Counter[Line]:
     """Return how often a call reaches each line of ours, each built-in from there, and each library (line 0).
 
     Of the functions whose code has an id in `apart`, and of all that they call, only how often they are called counts.
     """
     trace = _Trace(apart)
     before = sys.gettrace(), sys.getprofile()
-    with suppress(*_OF_THE_PROGRAM), harmless(_MOST_TRACED):
+    with suppress(*_OF_THE_PROGRAM), side_effects_forbidden(_MOST_TRACED):
         sys.setprofile(trace.builtin)
         sys.settrace(trace.entered)
         try:

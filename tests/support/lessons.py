@@ -7,11 +7,11 @@ from typing import Any
 
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
+from support.session import LASTING, LASTING_2, Session
 
-TICKETS, HOSTS = LASTING, LASTING_TOO
+TICKETS, HOSTS = LASTING, LASTING_2
 LINKS = "Remember to link every entry to its pull request."
-LINES = {
+RULE_LINES = {
     TICKETS: "- Always put the ticket number first in each entry.",
     HOSTS: "- Never mention internal hostnames in the release notes.",
     LINKS: "- Link every entry to its pull request.",

@@ -97,8 +97,8 @@ class Project:
             own_refs="\n".join(ref for ref in refs if not ref.startswith(("refs/heads/skilld/", "refs/skilld/"))),
             index=(git_folder / "index").read_bytes(),
             config=(git_folder / "config").read_bytes(),
-            hooks=contents(git_folder / "hooks"),
-            files={name: data for name, data in contents(self.root).items() if not name.startswith(".git/")},
+            hooks=folder_contents(git_folder / "hooks"),
+            files={name: data for name, data in folder_contents(self.root).items() if not name.startswith(".git/")},
         )
 
     def commit(self, message: str, files: Mapping[str, str]) -> str:
@@ -113,7 +113,7 @@ class Project:
         return self.git("rev-parse", "HEAD")
 
 
-def without_skill(root: Path, home: Path, files: Mapping[str, str]) -> Project:
+def project_without_skill(root: Path, home: Path, files: Mapping[str, str]) -> Project:
     """Make a project that has these files besides its README and its style page, and no skill."""
     project = Project(root, home, ".elsewhere")
     project.git("rm", "--quiet", "-r", ".elsewhere")
@@ -121,7 +121,7 @@ def without_skill(root: Path, home: Path, files: Mapping[str, str]) -> Project:
     return project
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def folder_contents(folder: Path) -> dict[str, bytes]:
     """Return the bytes of every file below a folder, by its path there."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

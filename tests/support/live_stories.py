@@ -12,7 +12,7 @@ from typing import Any
 
 from support.live_bench import Bench
 from support.live_project import SKILL, SKILL_TEXT
-from support.session import LASTING, LASTING_TOO
+from support.session import LASTING, LASTING_2
 from support.stub_agents import Rule, Step
 from support.stub_model import StubModel
 
@@ -36,7 +36,7 @@ class LeanStories(ABC):
                 bench.agent.say(self.first_prompt)
                 bench.agent.say(LASTING)
                 bench.agent.say("thanks, that reads well")
-                bench.agent.say(LASTING_TOO)
+                bench.agent.say(LASTING_2)
                 bench.agent.send("ok, save it")
                 sent = time.monotonic()
                 proposals = bench.wait_for_proposals()
@@ -63,11 +63,11 @@ class LeanStories(ABC):
     def check_proposal(self, bench: Bench, proposals: list[dict[str, Any]]) -> None:
         (proposal,) = proposals
         quotes = [evidence["quote"] for evidence in proposal["evidence"]]
-        assert {rule for rule in (LASTING, LASTING_TOO) for quote in quotes if quote in rule} == {
+        assert {rule for rule in (LASTING, LASTING_2) for quote in quotes if quote in rule} == {
             LASTING,
-            LASTING_TOO,
+            LASTING_2,
         }
-        assert all(quote and (quote in LASTING or quote in LASTING_TOO) for quote in quotes)
+        assert all(quote and (quote in LASTING or quote in LASTING_2) for quote in quotes)
         assert proposal["skill"] == SKILL
         assert proposal["path"] == str(bench.project.skill_path)
         assert proposal["agent"] == bench.agent.agent

@@ -24,7 +24,7 @@ from skilld.store import Store
 from skilld.team.membership import Membership
 from skilld.types import Evidence, Kind, Proposal, State, TargetKind, Update
 from support.program import Program
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import Person
 from support.teams import FILE, Team
 
@@ -50,14 +50,14 @@ class Machine:
     def database(self) -> Path:
         return self.home / ".local/state/skilld/skilld.db"
 
-    def later(self) -> str:
+    def tick(self) -> str:
         """Return a later time than before."""
         self.now += 1
         return f"2026-03-{2 + self.now // 1440:02}T{self.now // 60 % 24:02}:{self.now % 60:02}:00Z"
 
     def say(self, rule: str, **changes: Any) -> Proposal:
         """Have a rule proposed for the project's instructions, as it is when the person said it here."""
-        at = self.later()
+        at = self.tick()
         path = self.clone.root / FILE
         number = f"{self.name}-{self.now}"
         quote = f"from now on: {rule}"
@@ -75,7 +75,7 @@ class Machine:
             "evidence": (Evidence(f"claude-code:{number}", quote),),
             "created_at": at,
         }
-        return stage_and_store(self.store, a_proposal(**facts | changes))
+        return stage_and_store(self.store, make_proposal(**facts | changes))
 
     def find(self, rule: str) -> Proposal:
         """Return the newest proposal that says a rule."""
@@ -99,7 +99,7 @@ class Machine:
         self.membership = done.membership
         return done
 
-    def look(self) -> None:
+    def observe(self) -> None:
         """Look at what plain git shows of the proposals here, as the daemon does."""
         now = time.time()
         record_observation(self.store, observe(observe_job(self.store, proposals_to_check(self.store, now), now)), now)
@@ -118,7 +118,7 @@ def _no_sessions() -> Any:
     return SessionWords()
 
 
-class Desk:
+class SyncGroup:
     """A person's private repository, and machines that join it."""
 
     def __init__(self, folder: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from support.stub_model import Body, Reply, said
+from support.stub_model import Body, Reply, request_text
 
 RULE, FACT, PITFALL = ("Always ", "Never "), ("Our ", "The staging "), ("Stop ", "No, ")
 _KINDS = ((RULE, "preference"), (FACT, "fact"), (PITFALL, "correction"))
@@ -19,9 +19,9 @@ _WANTED = re.compile(r"<improvements>\n(.*?)\n</improvements>", re.DOTALL)
 _FILE = re.compile(r"<current_skill_file>\n(.*?)\n</current_skill_file>", re.DOTALL)
 
 
-def answer(body: Body) -> Reply | str:
+def answer_request(body: Body) -> Reply | str:
     """Answer a request for updates, for operations or for names."""
-    asked = said(body)
+    asked = request_text(body)
     if messages := _MESSAGES.search(asked):
         skill = _SKILL.search(asked)
         return _tagged("updates", _updates(messages[1], skill[1] if skill else ""))

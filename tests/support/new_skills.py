@@ -7,27 +7,33 @@ from typing import Any
 from skilld.proposals.model import ProposalCommit, ProposeOutcome
 from skilld.skills.write import compose
 from skilld.types import Kind, Op, Operation, Proposal, State
-from support.proposals import a_proposal
-from support.repos import AT, Desk, Person, whole
+from support.proposals import make_proposal
+from support.repos import AT, Harness, Person, create_skill
 
-NEW = ".claude/skills/deploy/SKILL.md"
-TEXT = compose("deploy", "How we deploy to staging.", "# Deploy\n\n- Ask before a deploy.\n- Watch the graphs.", {})
-OTHER = compose("deploy", "How we deploy to staging.", "# Deploy\n\n- Deploy on Mondays only.", {})
+NEW_SKILL = ".claude/skills/deploy/SKILL.md"
+NEW_TEXT = compose("deploy", "How we deploy to staging.", "# Deploy\n\n- Ask before a deploy.\n- Watch the graphs.", {})
+OTHER_TEXT = compose("deploy", "How we deploy to staging.", "# Deploy\n\n- Deploy on Mondays only.", {})
 
 
-def propose_new(desk: Desk, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> ProposeOutcome:
-    path = desk.person.root / relpath
+def propose_new(
+    harness: Harness, name: str = "n1", relpath: str = NEW_SKILL, text: str = NEW_TEXT, **other: Any
+) -> ProposeOutcome:
+    path = harness.person.root / relpath
     facts = {"path": path, "skill": path.parent.name, "creates": True, "summary": f"new skill: say {name}"}
-    return desk.propose(name, whole(text), **(facts | other))
+    return harness.propose(name, create_skill(text), **(facts | other))
 
 
-def made_new(desk: Desk, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> ProposalCommit:
-    outcome = propose_new(desk, name, relpath, text, **other)
+def commit_new(
+    harness: Harness, name: str = "n1", relpath: str = NEW_SKILL, text: str = NEW_TEXT, **other: Any
+) -> ProposalCommit:
+    outcome = propose_new(harness, name, relpath, text, **other)
     assert isinstance(outcome, ProposalCommit), outcome
     return outcome
 
 
-def new_proposal(person: Person, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> Proposal:
+def new_proposal(
+    person: Person, name: str = "n1", relpath: str = NEW_SKILL, text: str = NEW_TEXT, **other: Any
+) -> Proposal:
     """Return a proposal of a new skill as whoever mined it hands it to be staged."""
     path = person.root / relpath
     facts: dict[str, Any] = {
@@ -41,4 +47,4 @@ def new_proposal(person: Person, name: str = "n1", relpath: str = NEW, text: str
         "kind": Kind.ADD_STEP,
         "created_at": AT,
     }
-    return a_proposal(**(facts | other))
+    return make_proposal(**(facts | other))

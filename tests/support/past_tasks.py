@@ -52,18 +52,18 @@ def load(name: str) -> list[Task]:
     return [Task(**{"agent": "claude-code", "expected": {}, "answers": ()} | one) for one in items]
 
 
-def project(task: Task, root: Path, *, versioned: bool = True) -> Path:
+def make_project(task: Task, root: Path, *, versioned: bool = True) -> Path:
     """Write a project as it is before the task, in a repository if it is `versioned`, and return its folder."""
     for path, text in task.files.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     if versioned:
-        shell(root, "git init -q -b main && git add -A && git commit -q -m Start")
+        run_shell(root, "git init -q -b main && git add -A && git commit -q -m Start")
     return root
 
 
-def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+def run_shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Run a command as an agent does."""
     environment = {
         "PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
@@ -75,25 +75,25 @@ def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def record(task: Task, home: Path, root: Path, work: Path) -> None:
+def record_sessions(task: Task, home: Path, root: Path, work: Path) -> None:
     """Write the transcripts of a task's sessions, each run in a fresh copy below `work`, as if it were `root`."""
     for number, script in enumerate(task.sessions, 1):
         versioned = any(line.startswith("$ git") for line in script)
-        copy = project(task, work / f"{task.name}-{number}", versioned=versioned)
+        copy = make_project(task, work / f"{task.name}-{number}", versioned=versioned)
         writer = (_Codex if task.agent == "codex" else _Claude)(home, root, f"2026-11-{10 + number:02}T09:00:00.000Z")
         for line in script:
             _do(line, writer, copy)
         writer.write()
 
 
-def recorded(home: Path) -> SessionSet:
+def recorded_sessions(home: Path) -> SessionSet:
     """Return the recorded sessions as mining reads them."""
     return read_sessions([*transcripts_below(home, 0)], SessionFilter(), lambda text: text, lambda _: None)
 
 
-def judged(task: Task, home: Path, *, model: bool) -> Judgement:
+def judge_sessions(task: Task, home: Path, *, model: bool) -> Judgement:
     """Return what the recorded sessions come to: heard by a model's stored answers, or by rules alone."""
-    reading = recorded(home)
+    reading = recorded_sessions(home)
     rows = [
         summarize(session, _told(task, session) if model else detect_feedback(session)) for session in reading.sessions
     ]
@@ -110,12 +110,12 @@ def _told(task: Task, session: Session) -> list[Feedback]:
     ]
 
 
-def text_of(candidate: Candidate) -> str:
+def skill_text(candidate: Candidate) -> str:
     """Return the SKILL.md that a candidate would be."""
     return build_skill(candidate, day=DAY, with_sessions=True).text
 
 
-def lacks(expected: Mapping[str, Any], text: str) -> list[str]:
+def missing_parts(expected: Mapping[str, Any], text: str) -> list[str]:
     """Return what a draft lacks of what a reader would keep, by the guide in docs/mining.md."""
     steps = [line for line in text.splitlines() if re.match(r"\d+\. ", line)]
     where = [next((n for n, line in enumerate(steps) if one in line), -1) for one in expected["steps"]]
@@ -134,7 +134,7 @@ def lacks(expected: Mapping[str, Any], text: str) -> list[str]:
     return [what for what, is_so in faults.items() if is_so]
 
 
-def commands_of(text: str, values: Mapping[str, str]) -> list[str]:
+def draft_commands(text: str, values: Mapping[str, str]) -> list[str]:
     """Return the commands of a draft in their order, the check last, with values for its variables."""
     found = re.findall(r"^(?:\d+\.|-) Run `(.+)`\.", text, re.MULTILINE)
     return [re.sub(r"\{\{(\w+)\}\}", lambda hole: values[hole[1]], command) for command in found]
@@ -145,7 +145,7 @@ def _do(line: str, writer: _Writer, copy: Path) -> None:
     if mark == ">":
         writer.typed(text)
     elif mark == "$":
-        done = shell(copy, text)
+        done = run_shell(copy, text)
         writer.ran(text, done.returncode, done.stdout + done.stderr)
     elif mark == "~":
         path, _, content = text.partition(" = ")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from support import warm
-from support.person import at_a_terminal
+from support.fake_callers import in_terminal
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
 
@@ -35,7 +35,7 @@ class Program:
             "SKILLD_MODEL": "offline",
             **(settings or {}),
         }
-        self.typed_in = at_a_terminal()  # what stands between a verb and whoever runs the tests
+        self.typed_in = in_terminal()  # what stands between a verb and whoever runs the tests
         self.before: tuple[str, ...] = ()  # a command that runs the one behind it, somewhere else
         self._output = home / "skilld-run.log"
 
@@ -43,7 +43,7 @@ class Program:
         """Run one verb to its end, with `typed` on its standard input, and return what came of it."""
         return self._process(arguments, typed, {})
 
-    def answered(self, verb: Sequence[str], *answers: str, **variables: str) -> str:
+    def run_dialog(self, verb: Sequence[str], *answers: str, **variables: str) -> str:
         """Run a verb that asks in plain lines, and return what it printed; a failure or an escape fails the test."""
         done = self._process(verb, "".join(f"{answer}\n" for answer in answers), variables)
         assert (done.returncode, done.stderr) == (0, "")
@@ -54,7 +54,7 @@ class Program:
         self, arguments: Sequence[str], typed: str, variables: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **variables}
-        if self.typed_in == at_a_terminal() and not self.before and warm.fits(environment, typed):
+        if self.typed_in == in_terminal() and not self.before and warm.fits(environment, typed):
             return warm.run(("skilld", *arguments), self.home, environment, typed=typed, timeout=3 * LIMIT)
         return subprocess.run(
             [*self.typed_in, *self.before, *_SKILLD, *arguments],

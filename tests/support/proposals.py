@@ -31,7 +31,7 @@ _PROPOSAL = Proposal(
     created_at="2026-03-02T09:00:00Z",
 )
 # What one that is committed has besides.
-COMMITTED: Mapping[str, str] = {
+COMMIT_FIELDS: Mapping[str, str] = {
     "repo": "/p",
     "relpath": "SKILL.md",
     "base": "1" * 40,
@@ -40,6 +40,6 @@ COMMITTED: Mapping[str, str] = {
 }
 
 
-def a_proposal(**changes: Any) -> Proposal:
+def make_proposal(**changes: Any) -> Proposal:
     """Return an open proposal with these fields in place of the usual ones."""
     return replace(_PROPOSAL, **changes)

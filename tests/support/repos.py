@@ -37,7 +37,7 @@ from skilld.proposals.observe import observe
 from skilld.proposals.propose import propose, rebuild
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support import git_clock
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.waiting import LIMIT
 
 AT = "2026-01-05T10:00:00Z"
@@ -66,7 +66,7 @@ _TIMED = ("index", "HEAD", "config", "packed-refs", "logs")
 _OURS = ("objects", "refs/heads/skilld", "refs/skilld")
 
 
-def isolate(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+def isolate_git(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Give this process, and the git it runs, an empty home and no inherited GIT_* variable."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
@@ -92,7 +92,7 @@ class Person:
         """Run git as a person types it and return what it prints."""
         env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         env |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true"} | self.env | variables
-        git = git_clock.spared(shutil.which("git", path=env["PATH"]) or "git", args)
+        git = git_clock.unclocked_git(shutil.which("git", path=env["PATH"]) or "git", args)
         done = subprocess.run(
             [git, *args],
             cwd=self.root,
@@ -188,7 +188,7 @@ def snapshot(root: Path) -> dict[str, str]:
     return found
 
 
-def below(anchor: str, line: str) -> Callable[[bytes], bytes]:
+def insert_below(anchor: str, line: str) -> Callable[[bytes], bytes]:
     """Return an edit that puts a line below an anchor line, which must stand there once; endings are kept."""
 
     def apply(data: bytes) -> bytes:
@@ -202,7 +202,7 @@ def below(anchor: str, line: str) -> Callable[[bytes], bytes]:
     return apply
 
 
-def instead(anchor: str, line: str) -> Callable[[bytes], bytes]:
+def replace_line(anchor: str, line: str) -> Callable[[bytes], bytes]:
     """Return an edit that puts a line in the place of an anchor line, which must stand there once."""
 
     def apply(data: bytes) -> bytes:
@@ -215,7 +215,7 @@ def instead(anchor: str, line: str) -> Callable[[bytes], bytes]:
     return apply
 
 
-def without(anchor: str) -> Callable[[bytes], bytes]:
+def remove_line(anchor: str) -> Callable[[bytes], bytes]:
     """Return an edit that takes an anchor line away, which must stand there once."""
 
     def apply(data: bytes) -> bytes:
@@ -228,13 +228,13 @@ def without(anchor: str) -> Callable[[bytes], bytes]:
     return apply
 
 
-def whole(text: str) -> Callable[[bytes], bytes]:
+def create_skill(text: str) -> Callable[[bytes], bytes]:
     """Return the making of a skill with this text."""
     return partial(apply, operations=[Operation(Op.CREATE, "", text)])
 
 
 @dataclass
-class Desk:
+class Harness:
     """skilld as a program would use it on one repository: it remembers what it proposed, as the store does."""
 
     person: Person
@@ -262,7 +262,7 @@ class Desk:
         if facts.pop("creates", False):
             facts["operations"] = (Operation(Op.CREATE, "", apply(b"").decode()),)
         standing = facts.pop("standing", self.known())
-        edit = ProposalEdit(a_proposal(**(facts | {"path": str(facts["path"])})), apply)
+        edit = ProposalEdit(make_proposal(**(facts | {"path": str(facts["path"])})), apply)
         return Request(edit, standing, frozenset(self.decided), self.private, restored)
 
     def known(self) -> tuple[ProposalEdit, ...]:
@@ -321,7 +321,7 @@ class Desk:
         return self.proposals[name].repo if name in self.proposals else str(self.person.root)
 
 
-def copied(template: Path, to: Path) -> Person:
+def copy_repo(template: Path, to: Path) -> Person:
     """Copy a folder that has a repository in `work` and its remotes beside it; return who works there."""
     shutil.copytree(template, to, symlinks=True, dirs_exist_ok=True)
     for config in to.glob("*/.git/config"):
@@ -331,15 +331,15 @@ def copied(template: Path, to: Path) -> Person:
     return person
 
 
-_MADE: dict[Path, dict[str, ProposalCommit]] = {}  # in each template
+_COMMITS: dict[Path, dict[str, ProposalCommit]] = {}  # in each template
 
 
-def desk_with(edits: Mapping[str, Callable[[bytes], bytes]], template: Path, to: Path) -> Desk:
+def harness_with(edits: Mapping[str, Callable[[bytes], bytes]], template: Path, to: Path) -> Harness:
     """Return skilld with these proposals on a copy of a template, which the first call makes."""
-    if template not in _MADE:
-        first = Desk(new_repo(template / "work"))
-        _MADE[template] = {name: first.made(name, apply) for name, apply in edits.items()}
-    desk = Desk(copied(template, to))
-    for name, made in _MADE[template].items():
-        desk.remember(desk.request(name, edits[name]), replace(made, repo=str(desk.person.root)))
-    return desk
+    if template not in _COMMITS:
+        first = Harness(new_repo(template / "work"))
+        _COMMITS[template] = {name: first.made(name, apply) for name, apply in edits.items()}
+    harness = Harness(copy_repo(template, to))
+    for name, made in _COMMITS[template].items():
+        harness.remember(harness.request(name, edits[name]), replace(made, repo=str(harness.person.root)))
+    return harness

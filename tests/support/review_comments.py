@@ -23,7 +23,7 @@ _VERBS = "get set load save build check merge split parse render update delete c
 _START = datetime(2026, 8, 1, tzinfo=UTC)
 
 
-def comments(
+def make_comments(
     of: str = "first", *, seed: int = 20, number: int = 4000, start: datetime = _START
 ) -> list[dict[str, Any]]:
     """Return so many comments, the oldest first: a third of tools, and each rule asked for 6 to 12 times."""
@@ -42,11 +42,12 @@ def comments(
         rows.append({"body": _filled(chance.choice(written["tool"]), chance), "who": who, "tool": True})
     chance.shuffle(rows)
     return [
-        row(at, start + timedelta(minutes=20 * at), pull=chance.randint(1, 400), **one) for at, one in enumerate(rows)
+        comment_row(at, start + timedelta(minutes=20 * at), pull=chance.randint(1, 400), **one)
+        for at, one in enumerate(rows)
     ]
 
 
-def row(
+def comment_row(
     at: int, when: datetime, *, body: str, who: tuple[str, str], pull: int, rule: str = "", tool: bool = False
 ) -> dict[str, Any]:
     """Return one comment as GitHub has it."""

@@ -35,7 +35,7 @@ STOPPED = "ActiveState=inactive\nResult=success\nStatusText=\nMainPID=0\nNRestar
 RUNNING = "ActiveState=active\nResult=success\nStatusText=at work\nMainPID=4711\nNRestarts=2\nUnitFileState=enabled\n"
 
 
-class Fake:
+class FakeManager:
     """A manager's program."""
 
     def __init__(self, folder: Path, name: str, text: str) -> None:

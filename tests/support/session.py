@@ -10,7 +10,7 @@ from skilld.demo import Transcript
 from support.live_project import SKILL, Project
 
 LASTING = "From now on, always put the ticket number first in each entry."
-LASTING_TOO = "Never mention internal hostnames in the release notes again."
+LASTING_2 = "Never mention internal hostnames in the release notes again."
 # What an agent ran for a task: enough of it for a skill where it came in two sessions.
 SQUASHING = ("!make squash", "make squash ONTO=main", "make check")
 TAGGING = ("!make tag", "make tag SIGNED=yes", "make check")

@@ -92,7 +92,7 @@ class StubModel(LoopbackServer):
             request.send_body(reply.status, _payload(reply, asked), headers=wait)
 
 
-def said(body: Body) -> str:
+def request_text(body: Body) -> str:
     """Return all message text of a request, one blank line between messages: for asserting what was sent."""
     return "\n\n".join(_text(message.get("content")) for message in body["messages"])
 

@@ -24,13 +24,13 @@ def _sections(name: str) -> dict[str, list[list[str]]]:
     return found
 
 
-def rows(name: str, section: str) -> list[list[str]]:
+def table_rows(name: str, section: str) -> list[list[str]]:
     """Return the rows of a section, of which there is at least one."""
     found = _sections(name)[section]
     assert found, section
     return found
 
 
-def texts(name: str, section: str) -> list[str]:
+def table_texts(name: str, section: str) -> list[str]:
     """Return the texts of a section whose rows have one field."""
-    return [text for (text,) in rows(name, section)]
+    return [text for (text,) in table_rows(name, section)]

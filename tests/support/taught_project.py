@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from conftest import furnish
-from support.lessons import HOSTS, LINES, LINKS, TICKETS, Lessons
+from support.lessons import HOSTS, LINKS, RULE_LINES, TICKETS, Lessons
 from support.live_project import SKILL, Project
 from support.program import Program
 from support.session import Session
 
-ONE = LINES[LINKS]
-FIRST, SECOND = LINES[TICKETS], LINES[HOSTS]
+THIRD = RULE_LINES[LINKS]
+FIRST, SECOND = RULE_LINES[TICKETS], RULE_LINES[HOSTS]
 
 
 @dataclass
@@ -46,8 +46,8 @@ class TaughtProject:
         return dict(self.program.json("show", name))
 
 
-def teach(folder: Path) -> None:
-    """Make what `taught` copies, below `folder`."""
+def make_taught_project(folder: Path) -> None:
+    """Make what `copy_of_taught_project` copies, below `folder`."""
     there = folder / "there"
     (there / "home").mkdir(parents=True)
     furnish(there / "home")
@@ -63,7 +63,7 @@ def teach(folder: Path) -> None:
 
 
 @contextmanager
-def taught(folder: Path) -> Iterator[TaughtProject]:
+def copy_of_taught_project(folder: Path) -> Iterator[TaughtProject]:
     """Give a fresh copy."""
     there = folder / "there"
     shutil.copytree(folder / "kept", there, symlinks=True)

@@ -11,7 +11,7 @@ from skilld.store import Store
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.types import Evidence, Kind, State, TargetKind, Update
 from support.program import Program
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import Person
 
 FILE = "CLAUDE.md"
@@ -26,7 +26,7 @@ def ssh_key(home: Path) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def a_rule(**changes: Any) -> Record:
+def make_rule(**changes: Any) -> Record:
     """Return an accepted rule of two sessions, with these fields in place of the usual ones."""
     facts: dict[str, Any] = {
         "what": RecordType.RULE,
@@ -79,7 +79,7 @@ class Colleague:
             "evidence": (Evidence(f"claude-code:{number}", quote),),
             "decided_at": "2026-03-03T09:00:00Z",
         }
-        store.proposals.add(a_proposal(**(facts | changes)))
+        store.proposals.add(make_proposal(**(facts | changes)))
         store.close()
 
     def team(self, *arguments: str) -> subprocess.CompletedProcess[str]:

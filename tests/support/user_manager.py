@@ -43,7 +43,7 @@ exec "$@"
 """
 
 
-def why_not() -> str:
+def unavailable_reason() -> str:
     """Return why no user manager can be had here, empty where one can. tools/live_desktop.py installs what it needs."""
     if sys.platform != "linux":
         return "systemd is Linux's"

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from support import warm_server
-from support.person import at_a_terminal
+from support.fake_callers import in_terminal
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHOSEN = "SKILLD_TEST_WARM"
@@ -65,7 +65,7 @@ class _Server:
         numbers = ",".join(map(str, handed))
         with theirs:
             self.process = subprocess.Popen(
-                [*at_a_terminal(), sys.executable, str(_SERVER), numbers, "-" * _MAX_SHOWN],
+                [*in_terminal(), sys.executable, str(_SERVER), numbers, "-" * _MAX_SHOWN],
                 env=environment,
                 cwd="/",
                 stdin=subprocess.DEVNULL,

@@ -450,7 +450,7 @@ def load() -> None:
     choice_members("Sort the entries.")
     Redactor(bytes(32)).redact("It runs on 2 servers.")
     tokenizer()
-    importlib.import_module("git_clock").spare_readers()  # it lies beside this script
+    importlib.import_module("git_clock").use_real_git_for_readers()  # it lies beside this script
     _settle()
 
 

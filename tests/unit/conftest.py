@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.store import Store
-from support.repos import Desk, Person, isolate, new_repo
+from support.repos import Harness, Person, isolate_git, new_repo
 
 # Left out of `make test-quick`: modules whose tests start processes (it refuses them), or take more than five seconds.
 NOT_QUICK = frozenset(
@@ -117,7 +117,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return somebody with a repository with one skill, and with a home of their own."""
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     return new_repo(tmp_path / "work")
 
 
@@ -130,6 +130,6 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def desk(person: Person) -> Desk:
+def harness(person: Person) -> Harness:
     """Return skilld on that repository, with nothing proposed."""
-    return Desk(person)
+    return Harness(person)

@@ -13,8 +13,8 @@ from skilld.agents.declared import ANY, Format, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.wrappers import Wrappers
 from support.adapter_checks import CHECKS
+from support.carrier import Carrier
 from support.forged import CARRIERS
-from support.forging import Carrier
 
 # An agent made up here: lines of JSON in ~/.toy/talks, each with a `what`.
 _SAID = {"what": "said", "by": "person"}

@@ -17,7 +17,7 @@ from skilld.classify.backends.agent_cli.own_questions import is_own_question, ne
 from skilld.classify.backends.choose import choose
 from skilld.errors import RetryError
 from skilld.types import Usage
-from support.tables import rows
+from support.tables import table_rows
 
 RULES = "The rules."
 
@@ -196,14 +196,14 @@ def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None
 
 
 def test_trouble_that_stays_is_not_tried_again() -> None:
-    for said, status, told in rows("agent_cli_clients", "trouble that stays"):
+    for said, status, told in table_rows("agent_cli_clients", "trouble that stays"):
         error = failure_error(CLIENTS["claude"], said, int(status) if status else None, 1)
         assert not isinstance(error, RetryError)
         assert told in error.cause
 
 
 def test_trouble_that_may_pass() -> None:
-    for said, status, told in rows("agent_cli_clients", "trouble that may pass"):
+    for said, status, told in table_rows("agent_cli_clients", "trouble that may pass"):
         error = failure_error(CLIENTS["claude"], said, int(status) if status else None, 1)
         assert isinstance(error, RetryError)
         assert told in error.cause

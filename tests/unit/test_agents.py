@@ -17,8 +17,8 @@ from skilld.pipeline.documents import standing_instructions
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Turn
-from support.tables import rows
-from support.truth import events_of
+from support.ground_truth import events_of
+from support.tables import table_rows
 from tools.agents_table import tables
 from unit.test_adapter_checks import AGENT, INFO
 
@@ -90,7 +90,7 @@ def test_every_agent_has_its_fixtures_and_its_section(name: str) -> None:
 
 
 def test_transcripts_are_known_by_their_place_and_name() -> None:
-    for agent, path, expected in rows("agents", "which files are transcripts"):
+    for agent, path, expected in table_rows("agents", "which files are transcripts"):
         assert ADAPTERS[agent].is_transcript(PurePath(path)) is (expected == "yes"), path
 
 

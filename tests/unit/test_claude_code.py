@@ -9,8 +9,8 @@ import pytest
 
 from skilld.agents import claude_code
 from skilld.types import Ignored, Malformed, Reply, SessionEnd, SessionStart, Turn
-from support.event_lists import ignored, replies, skills, turn_texts
-from support.truth import events_of, events_of_records
+from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_texts
+from support.ground_truth import events_of, events_of_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 SHELF = "/home/kim/shop/.claude/skills"
@@ -76,9 +76,9 @@ def prompt(text: object, **fields: object) -> dict[str, object]:
 def test_a_session_is_read_as_it_was_typed(name: str) -> None:
     events = events_of(claude_code, FIXTURES / f"{name}.jsonl")
     assert turn_texts(events) == TURNS[name]
-    assert skills(events) == SKILLS[name]
-    assert replies(events) == REPLIES[name]
-    assert ignored(events) == IGNORED[name]
+    assert skill_uses(events) == SKILLS[name]
+    assert reply_texts(events) == REPLIES[name]
+    assert ignored_counts(events) == IGNORED[name]
     assert not [event for event in events if isinstance(event, Malformed)]
 
 

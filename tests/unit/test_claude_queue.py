@@ -11,7 +11,7 @@ import pytest
 from skilld.agents import claude_code
 from skilld.agents.claude_code import Parser
 from skilld.types import Event, Turn
-from support.truth import events_of_records, raw_lines
+from support.ground_truth import events_of_records, raw_lines
 
 OLD, NEW = "2.1.33", "2.1.197"
 

@@ -10,7 +10,7 @@ import pytest
 
 from skilld.agents import claude_code
 from skilld.types import Ignored, SkillUse, Turn
-from support.truth import events_of_records, raw_lines
+from support.ground_truth import events_of_records, raw_lines
 
 FOLDER = "/home/kim/shop/.claude/skills/price-list"
 FILE = f"{FOLDER}/SKILL.md"

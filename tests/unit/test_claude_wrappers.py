@@ -10,16 +10,16 @@ from skilld.agents.claude_code.records import Record
 from skilld.agents.claude_code.wrappers import WRAPPERS, TypedWords, bash_input, find_notes, typed_words
 from skilld.agents.wrappers import possible_picks, typed_answer
 from skilld.types import How, Ignored, Span, Turn
-from support.tables import rows, texts
+from support.tables import table_rows, table_texts
 
 
 def test_the_clients_own_texts() -> None:
-    for text, reason in rows("claude_wrappers", "the client's own texts"):
+    for text, reason in table_rows("claude_wrappers", "the client's own texts"):
         assert typed_words([text], signed=False) == reason
 
 
 def test_a_persons_texts_stay_as_they_were_typed() -> None:
-    for text in texts("claude_wrappers", "a person's texts"):
+    for text in table_texts("claude_wrappers", "a person's texts"):
         assert typed_words([text], signed=False) == TypedWords(text)
 
 
@@ -234,7 +234,7 @@ def test_an_answer_without_its_options_is_not_believed() -> None:
 
 
 def test_picks_are_taken_out_of_an_answer() -> None:
-    for answer, free in rows("claude_notes", "picks in an answer"):
+    for answer, free in table_rows("claude_notes", "picks in an answer"):
         assert typed_answer(answer, possible_picks(["Oak", "Pine", "Pine, old", "Other"]), several=True) == free
 
 

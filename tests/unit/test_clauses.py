@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from skilld.classify.clauses import foreign_parts, has_only_own_words, without_foreign_clauses
 from skilld.classify.verify import VerifiedUpdate, verify
 from skilld.types import Kind, Message, SkillDoc, Update
-from support.tables import rows
+from support.tables import table_rows
 
 SAID = "From now on, always put the ticket number first in each entry."
 CHANGE = "Always put the ticket number first in each entry"
 SKILL = SkillDoc(1, "release-notes", "/p/SKILL.md", "# Release notes\n\n- No marketing words.\n- Ask outside first.\n")
-TONGUES = rows("clauses", "what somebody says, a change that says the same, a clause that nobody said")
+TONGUES = table_rows("clauses", "what somebody says, a change that says the same, a clause that nobody said")
 
 
 def _proposed(change: str, said: str = SAID) -> VerifiedUpdate | None:

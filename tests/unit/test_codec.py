@@ -42,16 +42,16 @@ from skilld.types import (
     Update,
     Usage,
 )
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 
-PROPOSAL = a_proposal(
+PROPOSAL = make_proposal(
     operations=(Operation(Op.INSERT_AFTER, "- a", "- b"), Operation(Op.DELETE, "- c")),
     kind=Kind.ADD_STEP,
     evidence=(Evidence("claude-code:t1", "always b \u2028 \ud83d"),),
     confidence=0.75,
     flags=("look at it",),
     updates=(Update(None, "", "Say b.", "", Kind.FACT, 1, "b"),),
-    **COMMITTED,
+    **COMMIT_FIELDS,
 )
 BATCH = BatchJob(
     batch="b1",

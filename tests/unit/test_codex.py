@@ -9,8 +9,8 @@ import pytest
 
 from skilld.agents import codex
 from skilld.types import How, Ignored, RawLine, SessionEnd, SkillUse, Span, Turn
-from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
-from support.truth import events_of
+from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
+from support.ground_truth import events_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
 PAGINATED = FIXTURES / "rollout-2026-11-02T09-00-00-0a000000-0000-7000-8000-000000000001.jsonl"
@@ -37,12 +37,12 @@ def test_a_paginated_terminal_session() -> None:
         "codex:turn-3.call_2.fmt.1",
         "codex:msg_u8",
     ]
-    assert skills(events) == [
+    assert skill_uses(events) == [
         ("release-notes", "/w/shop/.agents/skills/release-notes/SKILL.md"),
         ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"),
     ]
-    assert replies(events) == ["Here they are.", "I see."]
-    assert ignored(events) == {
+    assert reply_texts(events) == ["Here they are.", "I see."]
+    assert ignored_counts(events) == {
         "injected": 1,
         "skill-body": 1,
         "headless": 1,
@@ -68,9 +68,9 @@ def test_a_legacy_desktop_session() -> None:
         ("typed", "save and go on"),
         ("typed", "save and go on"),
     ]
-    assert skills(events) == [("menu", "/w/shop/.agents/skills/menu/SKILL.md")]
-    assert replies(events) == ["A plan.", "Done."]
-    assert ignored(events) == {"injected": 1, "plan": 1, "duplicate": 1, "review": 3}
+    assert skill_uses(events) == [("menu", "/w/shop/.agents/skills/menu/SKILL.md")]
+    assert reply_texts(events) == ["A plan.", "Done."]
+    assert ignored_counts(events) == {"injected": 1, "plan": 1, "duplicate": 1, "review": 3}
     assert {event.session_id for event in events if isinstance(event, Turn)} == {"0b000000-0000-7000-8000-000000000002"}
 
 
@@ -112,14 +112,14 @@ def test_a_fork_without_native_ids_names_copies_by_their_place_in_the_root(
 def test_a_sub_agent_says_nothing_though_its_file_replays_the_parent() -> None:
     events = events_of(codex, SUBAGENT)
     assert events == [event for event in events if isinstance(event, Ignored)]
-    assert ignored(events) == {"subagent": 2}
+    assert ignored_counts(events) == {"subagent": 2}
 
 
 def test_an_old_session_with_command_templates() -> None:
     events = events_of(codex, OLD)
     assert turn_texts(events) == [("command", "only for the shop page"), ("typed", "now in French")]
-    assert skills(events) == [("menu", "/home/u/.agents/skills/menu/SKILL.md")]
-    assert ignored(events) == {"injected": 1, "command": 1}
+    assert skill_uses(events) == [("menu", "/home/u/.agents/skills/menu/SKILL.md")]
+    assert ignored_counts(events) == {"injected": 1, "command": 1}
 
 
 def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
@@ -135,9 +135,9 @@ def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
 def test_the_oldest_files_hold_bare_items_and_no_mirrors() -> None:
     events = events_of(codex, OLDEST)
     assert turn_texts(events) == [("typed", "sort the list by price"), ("typed", "cheapest first")]
-    assert skills(events) == [("menu", "/w/shop/.codex/skills/menu/SKILL.md")]
-    assert replies(events) == ["Sorted."]
-    assert ignored(events) == {"injected": 2}
+    assert skill_uses(events) == [("menu", "/w/shop/.codex/skills/menu/SKILL.md")]
+    assert reply_texts(events) == ["Sorted."]
+    assert ignored_counts(events) == {"injected": 2}
     assert [event.at for event in events if isinstance(event, Turn)] == [None, None]
 
 

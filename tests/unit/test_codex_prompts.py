@@ -9,7 +9,7 @@ import pytest
 
 from skilld.agents.codex.user_messages import AskedQuestions, Prompt, is_wrapped, kind_reason, read_prompt
 from skilld.types import How
-from support.tables import rows
+from support.tables import table_rows
 
 IDE = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## Open tabs:\n- a.py: a.py\n\n"
 TEMPLATE = (
@@ -18,12 +18,12 @@ TEMPLATE = (
 
 
 def test_the_typed_words_remain() -> None:
-    for text, typed in rows("codex_prompts", "the typed words remain"):
+    for text, typed in table_rows("codex_prompts", "the typed words remain"):
         assert read_prompt(text) == Prompt(typed)
 
 
 def test_what_nobody_typed_has_a_reason() -> None:
-    for text, reason in rows("codex_prompts", "what nobody typed"):
+    for text, reason in table_rows("codex_prompts", "what nobody typed"):
         assert read_prompt(text) == Prompt("", reason=reason)
 
 

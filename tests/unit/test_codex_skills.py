@@ -8,11 +8,11 @@ import pytest
 
 from skilld.agents.codex.skills import block_use, call_uses, execution_uses, mention_uses
 from skilld.agents.skill_reads import resolve, skills_read
-from support.tables import rows
+from support.tables import table_rows
 
 
 def test_commands_that_print_a_skill() -> None:
-    for command, paths in rows("codex_skills", "commands that print a skill"):
+    for command, paths in table_rows("codex_skills", "commands that print a skill"):
         assert ", ".join(skills_read(command, "/w")) == paths
 
 

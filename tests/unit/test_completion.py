@@ -15,7 +15,7 @@ from skilld.paths import private_dir
 from skilld.settings import setting_choices, setting_keys
 from skilld.store import Store
 from skilld.types import State
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 
 
 def _completers() -> dict[tuple[str, str], object]:
@@ -51,7 +51,7 @@ def proposals(home: Path) -> dict[State, str]:
     store = Store.open(paths.places().database)
     made = {}
     for number, state in enumerate(State):
-        proposal = a_proposal(**COMMITTED, id=f"{number:08x}", state=state)
+        proposal = make_proposal(**COMMIT_FIELDS, id=f"{number:08x}", state=state)
         store.proposals.add(proposal)
         made[state] = proposal.id
     store.close()

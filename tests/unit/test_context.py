@@ -15,7 +15,7 @@ from skilld.context import Context, Disk, Kind, LoadTime, Scope, context_of, fin
 from skilld.context.installed import installed_version
 from skilld.context.patterns import matches
 from skilld.health.checks import surprises
-from support.in_process import InProcess
+from support.in_process_program import InProcessProgram
 
 NEW, OLD = "2.1.330", "2.1.197"
 
@@ -347,7 +347,7 @@ def test_scopes_and_order_are_told(repo: Path) -> None:
 def test_the_verb_and_the_doctor_tell_the_same_surprise(home: Path, repo: Path) -> None:
     write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine", "AGENT.md": "nobody's"})
     write(home, {".claude/settings.json": "{}", ".codex/config.toml": ""})
-    program = InProcess(home)
+    program = InProcessProgram(home)
     found = program.json("context", "--project", str(repo))
     assert set(found["agents"]) == {"claude-code", "codex"}
     assert found["unread"] == [str(repo / "AGENT.md")]

@@ -16,8 +16,8 @@ from skilld.pipeline.messages import read_batch
 from skilld.protocol import BatchJob, Source
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Event, How, Message, RawLine, Turn
-from support.claude_lines import OLD, enqueued, taken, typed, write
-from support.truth import events_of
+from support.claude_lines import OLD_VERSION, dequeued_line, enqueued_line, prompt_line, write_transcript
+from support.ground_truth import events_of
 
 SHARED = Path(__file__).parents[3] / "shared/data/transcripts/claude-code"
 
@@ -58,16 +58,18 @@ def _shown(messages: list[Message]) -> list[tuple[int | None, str]]:
 
 
 def test_the_turns_of_the_batch_and_what_the_agent_said_between(tmp_path: Path) -> None:
-    old = [typed("t0", "old"), _reply("old answer")]
-    lines = [*old, typed("t1", "first"), _reply("answer"), typed("t2", "second"), _reply("after the batch")]
-    path = write(tmp_path / "s.jsonl", *lines)
+    old = [prompt_line("t0", "old"), _reply("old answer")]
+    lines = [*old, prompt_line("t1", "first"), _reply("answer"), prompt_line("t2", "second"), _reply("after the batch")]
+    path = write_transcript(tmp_path / "s.jsonl", *lines)
     messages = read_batch(_whole(path, "t1", "t2", start=len(old[0])), redact)
     assert _shown(messages) == [(None, "old answer"), (1, "first"), (None, "answer"), (2, "second")]
     assert (messages[1].turn_key, messages[1].how) == ("claude-code:t1", How.TYPED)
 
 
 def test_every_message_is_redacted(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", _reply(f"I found {SECRET}"), typed("t1", f"my token is {SECRET}"))
+    path = write_transcript(
+        tmp_path / "s.jsonl", _reply(f"I found {SECRET}"), prompt_line("t1", f"my token is {SECRET}")
+    )
     messages = read_batch(_whole(path, "t1"), redact)
     assert len(messages) == 2
     assert all(SECRET not in message.text and "[REDACTED:" in message.text for message in messages)
@@ -77,27 +79,32 @@ def test_a_secret_is_not_cut_in_half_and_so_missed(tmp_path: Path) -> None:
     half = 32 * 1024
     for before in range(half - len(SECRET), half, 7):
         text = "x" * (before - 1) + " " + SECRET + " " + "y " * half
-        path = write(tmp_path / "s.jsonl", typed("t1", text))
+        path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", text))
         (message,) = read_batch(_whole(path, "t1"), redact)
         assert SECRET[:12] not in message.text
         assert len(message.text) <= 64 * 1024 + 100
 
 
 def test_a_long_text_without_any_white_space_is_nobodys_words(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1", "x" * 100_000))
+    path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "x" * 100_000))
     (message,) = read_batch(_whole(path, "t1"), redact)
     assert message.text.strip() == ""
 
 
 def test_a_turn_that_is_in_two_files_is_one_message(tmp_path: Path) -> None:
-    first = write(tmp_path / "a.jsonl", typed("t1", "first"))
-    fork = write(tmp_path / "b.jsonl", typed("t1", "first"), typed("t2", "second"))
+    first = write_transcript(tmp_path / "a.jsonl", prompt_line("t1", "first"))
+    fork = write_transcript(tmp_path / "b.jsonl", prompt_line("t1", "first"), prompt_line("t2", "second"))
     sources = [(path, 0, path.stat().st_size) for path in (first, fork)]
     assert _shown(read_batch(_job("t1", "t2", sources=sources), redact)) == [(1, "first"), (2, "second")]
 
 
 def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1", "first", version=OLD), enqueued("never push"), taken())
+    path = write_transcript(
+        tmp_path / "s.jsonl",
+        prompt_line("t1", "first", version=OLD_VERSION),
+        enqueued_line("never push"),
+        dequeued_line(),
+    )
     found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if "s1:2026-03-03T10:00:00.000Z" in turn]
     job = replace(_whole(path, "t1"), turns=("claude-code:t1", *found))
     assert _shown(read_batch(job, redact)) == [(1, "first"), (2, "never push")]
@@ -105,7 +112,7 @@ def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> 
 
 def test_a_long_run_of_the_agents_messages_is_cut_to_the_newest(tmp_path: Path) -> None:
     replies = [_reply(f"step {number}") for number in range(60)]
-    path = write(tmp_path / "s.jsonl", *replies, typed("t1", "stop"))
+    path = write_transcript(tmp_path / "s.jsonl", *replies, prompt_line("t1", "stop"))
     messages = read_batch(_whole(path, "t1"), redact)
     assert [messages[0].text, messages[-1].text, len(messages)] == ["step 20", "stop", 41]
 
@@ -115,9 +122,9 @@ def test_what_was_said_before_the_batch_is_only_skimmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aside: int
 ) -> None:
     """The start of a batch is the end of a line; where it is not, the line is read whole."""
-    before = [typed("t0", "old"), *(_plain(f"old answer {number}") for number in range(20))]
-    batch = [typed("t1", "first"), _plain("answer"), typed("t2", "second")]
-    path = write(tmp_path / "s.jsonl", *before, *batch, *(_plain(f"after {number}") for number in range(9)))
+    before = [prompt_line("t0", "old"), *(_plain(f"old answer {number}") for number in range(20))]
+    batch = [prompt_line("t1", "first"), _plain("answer"), prompt_line("t2", "second")]
+    path = write_transcript(tmp_path / "s.jsonl", *before, *batch, *(_plain(f"after {number}") for number in range(9)))
     fed: list[RawLine] = []
     feed = Parser.feed
 
@@ -148,13 +155,13 @@ def test_a_batch_reads_the_same_whatever_is_skimmed_before_it() -> None:
 
 @pytest.mark.parametrize("fate", ["deleted", "rewritten", "a link", "a folder"])
 def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1", "first"))
+    path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "first"))
     job = _whole(path, "t1")
     path.unlink()
     if fate == "rewritten":
-        write(path, typed("other", "x"))
+        write_transcript(path, prompt_line("other", "x"))
     elif fate == "a link":
-        path.symlink_to(write(tmp_path / "elsewhere", typed("t1", "first")))
+        path.symlink_to(write_transcript(tmp_path / "elsewhere", prompt_line("t1", "first")))
     elif fate == "a folder":
         path.mkdir()
     with pytest.raises(SkilldError, match="Cannot read the transcript: "):
@@ -162,17 +169,17 @@ def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
 
 
 def test_a_turn_that_is_gone_leaves_the_numbers_of_the_others_alone(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t2", "second"))
+    path = write_transcript(tmp_path / "s.jsonl", prompt_line("t2", "second"))
     assert _shown(read_batch(_whole(path, "t1", "t2"), redact)) == [(2, "second")]
 
 
 def test_half_an_emoji_is_text_that_any_request_can_hold(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1", "cut \ud83d here"))
+    path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "cut \ud83d here"))
     (message,) = read_batch(_whole(path, "t1"), redact)
     assert message.text.encode("utf-8", "strict").startswith(b"cut ")
 
 
 def test_nothing_is_read_behind_the_end_that_was_known(tmp_path: Path) -> None:
-    first = typed("t1", "first")
-    path = write(tmp_path / "s.jsonl", first, typed("t2", "second"))
+    first = prompt_line("t1", "first")
+    path = write_transcript(tmp_path / "s.jsonl", first, prompt_line("t2", "second"))
     assert _shown(read_batch(_job("t1", "t2", sources=[(path, 0, len(first))]), redact)) == [(1, "first")]

@@ -10,8 +10,8 @@ import pytest
 from skilld.agents import copilot_cli
 from skilld.agents.copilot_cli import read_history
 from skilld.types import SessionEnd, Turn
-from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
-from support.truth import events_of, events_of_records
+from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
+from support.ground_truth import events_of, events_of_records
 
 SESSION = "2a000000-0000-4000-8000-000000000001"
 FILE = Path(__file__).parents[1] / "fixtures" / "copilot-cli" / "session-state" / SESSION / "events.jsonl"
@@ -31,9 +31,9 @@ def test_a_session_that_was_left_and_taken_up() -> None:
         ("queued", "ありがとう 🙏"),
     ]
     assert turn_keys(events) == ["copilot-cli:m2", "copilot-cli:m12", "copilot-cli:m16", "copilot-cli:m28"]
-    assert skills(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
-    assert replies(events) == ["Here it is.", "Done.", "Read.", "Yes.", "どうも"]
-    assert ignored(events) == {"injected": 1, "bare-command": 1, "subagent": 1, "not-typed": 1}
+    assert skill_uses(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
+    assert reply_texts(events) == ["Here it is.", "Done.", "Read.", "Yes.", "どうも"]
+    assert ignored_counts(events) == {"injected": 1, "bare-command": 1, "subagent": 1, "not-typed": 1}
     assert sum(isinstance(event, SessionEnd) for event in events) == 2
     *_, last = [event for event in events if isinstance(event, Turn)]
     assert (last.session_id, last.at, last.cwd) == (SESSION, "2026-11-03T09:20:05.000Z", "/w/shop/api")
@@ -95,7 +95,7 @@ def test_free_answers_count_and_picked_ones_do_not() -> None:
     ]
     assert turn_texts(events) == [("answer", "yaml, always"), ("answer", "with comments")]
     assert turn_keys(events) == ["copilot-cli:r.format", "copilot-cli:r.more"]
-    assert ignored(events) == {"picked-answer": 2}
+    assert ignored_counts(events) == {"picked-answer": 2}
 
 
 @pytest.mark.parametrize("data", [b"{", b'{"commandHistory": ["a', b"[]", b'{"commandHistory": {}}'])

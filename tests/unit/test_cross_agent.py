@@ -20,8 +20,8 @@ from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 from skilld.verb_jobs import MendRules
 from support.live_project import Project
-from support.proposals import a_proposal
-from support.repos import isolate
+from support.proposals import make_proposal
+from support.repos import isolate_git
 
 NOW = 1_795_000_000.0
 DAY = 86400.0
@@ -62,7 +62,7 @@ class Bench(NamedTuple):
             "decided_at": rfc3339(NOW - DAY),
             **changes,
         }
-        made = a_proposal(**fields)
+        made = make_proposal(**fields)
         self.store.proposals.add(made)
         return made
 
@@ -75,7 +75,7 @@ class Bench(NamedTuple):
 
 @pytest.fixture
 def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    isolate(monkeypatch, home)
+    isolate_git(monkeypatch, home)
     project = Project(tmp_path / "plain", home, ".elsewhere")
     return Bench(project, Store.open(tmp_path / "skilld.db"), Host(home, {}))
 
@@ -214,7 +214,7 @@ def test_it_never_applies_itself(bench: Bench) -> None:
 
 def test_the_daemon_looks_whom_a_decision_concerns_once(tmp_path: Path) -> None:
     engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), NOW)
-    taught = a_proposal(state=State.OPEN)
+    taught = make_proposal(state=State.OPEN)
     engine.store.proposals.add(taught)
     noon = NOW - NOW % DAY
     assert schedule.due_verb(engine, noon) is None

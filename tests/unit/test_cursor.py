@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from skilld.agents import cursor
-from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
-from support.truth import events_of, events_of_records
+from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
+from support.ground_truth import events_of, events_of_records
 
 SESSION = "4a000000-0000-4000-8000-000000000001"
 FILE = Path(__file__).parents[1] / "fixtures" / "cursor" / "agent-transcripts" / SESSION / f"{SESSION}.jsonl"
@@ -27,12 +27,12 @@ def test_a_session_with_context_around_the_queries() -> None:
         ("typed", "ok"),
         ("typed", "wrap it in <b>bold</b> </user_query> tags"),
     ]
-    assert skills(events) == [
+    assert skill_uses(events) == [
         ("menu", "/w/shop/.cursor/skills/menu/SKILL.md"),
         ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"),
     ]
-    assert replies(events) == ["Reading.", "Here it is.", "Good.", "Good.", "Done."]
-    assert ignored(events) == {"injected": 2, "button": 1}
+    assert reply_texts(events) == ["Reading.", "Here it is.", "Good.", "Good.", "Done."]
+    assert ignored_counts(events) == {"injected": 2, "button": 1}
     assert len(set(turn_keys(events))) == 4
     assert turn_keys(events_of(cursor, FILE)) == turn_keys(events), "when the file is written again"
 

@@ -10,34 +10,45 @@ from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.proposals import worktree
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.model import CommitMethod
-from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, instead, isolate, snapshot, without
+from support.repos import (
+    SKILL,
+    TEXT,
+    Harness,
+    Person,
+    harness_with,
+    insert_below,
+    isolate_git,
+    remove_line,
+    replace_line,
+    snapshot,
+)
 from support.repository_states import bisecting, detached, dirty, merging, on_staging, rebasing
 
-DRY = below("- Run the tests.", "- Do a dry run.")
-APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
+APPENDED = {name: insert_below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
 ORDERS = list(itertools.permutations("abc"))
 
 
 @pytest.fixture
-def offered(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    """Return a desk with one proposal, p1."""
-    isolate(monkeypatch, tmp_path / "home")
-    return desk_with({"p1": DRY}, templates / "one", tmp_path)
+def offered(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
+    """Return a harness with one proposal, p1."""
+    isolate_git(monkeypatch, tmp_path / "home")
+    return harness_with({"p1": DRY}, templates / "one", tmp_path)
 
 
 @pytest.fixture
-def three(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    """Return a desk with three proposals for one place."""
-    isolate(monkeypatch, tmp_path / "home")
-    return desk_with(APPENDED, templates / "three", tmp_path)
+def three(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
+    """Return a harness with three proposals for one place."""
+    isolate_git(monkeypatch, tmp_path / "home")
+    return harness_with(APPENDED, templates / "three", tmp_path)
 
 
 @pytest.mark.parametrize("comment", ["#", "S"])
-def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk, comment: str) -> None:
+def test_accept_is_a_pick_in_the_persons_name(person: Person, harness: Harness, comment: str) -> None:
     person.git("config", "core.commentChar", comment)  # stripped, such lines would take the trailers along
     person.git("config", "commit.cleanup", "strip")
-    made = desk.made("p1", DRY)
-    landed = desk.accept("p1")
+    made = harness.made("p1", DRY)
+    landed = harness.accept("p1")
     assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
     assert person.git("log", "-1", "--format=%an <%ae> %cn") == "skilld <skilld@localhost> Pat Person"
     assert person.git("log", "-1", "--format=%B") == person.git("log", "-1", "--format=%B", made.commit)
@@ -45,15 +56,15 @@ def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk, commen
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Desk) -> None:
-    person, desk = offered.person, offered
-    landed = desk.accept("p1")
+def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Harness) -> None:
+    person, harness = offered.person, offered
+    landed = harness.accept("p1")
     person.git("config", "revert.reference", "true")
-    desk.revert("p1")
+    harness.revert("p1")
     message = person.git("log", "-1", "--format=%B")
     assert message == f'Revert "skilld(release): say p1"\n\nThis reverts commit {landed.commit}.'
     tip = person.tip()
-    assert desk.revert("p1").method is CommitMethod.NOTHING, "it is gone"
+    assert harness.revert("p1").method is CommitMethod.NOTHING, "it is gone"
     assert person.tip() == tip
 
 
@@ -62,16 +73,16 @@ def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Desk
     [*zip(ORDERS[::2], ORDERS[1::2][::-1], strict=True)],
 )
 def test_learnings_on_one_list_come_and_go_in_any_order(
-    three: Desk, accepted: tuple[str, ...], reverted: tuple[str, ...]
+    three: Harness, accepted: tuple[str, ...], reverted: tuple[str, ...]
 ) -> None:
-    person, desk = three.person, three
+    person, harness = three.person, three
     for name in accepted:
-        desk.accept(name)
-        desk.drop(name)
+        harness.accept(name)
+        harness.drop(name)
         assert f"- Learned {name}." in person.show()
     assert person.show() == person.skill.read_text().rstrip("\n")
     for count, name in enumerate(reverted, start=1):
-        landed = desk.revert(name)
+        landed = harness.revert(name)
         body = person.git("log", "-1", "--format=%B", landed.commit)
         assert "This reverts commit" in body
         assert [f"- Learned {other}." in person.show() for other in reverted] == [False] * count + [True] * (3 - count)
@@ -80,10 +91,10 @@ def test_learnings_on_one_list_come_and_go_in_any_order(
     assert len(person.log("^HEAD~6", "HEAD")) == 6
 
 
-def test_accepting_what_is_there_already_leaves_nothing_behind(offered: Desk) -> None:
-    person, desk = offered.person, offered
+def test_accepting_what_is_there_already_leaves_nothing_behind(offered: Harness) -> None:
+    person, harness = offered.person, offered
     tip = person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Do a dry run.\n- Tag")})
-    landed = desk.accept("p1")
+    landed = harness.accept("p1")
     assert (landed.method, landed.commit) == (CommitMethod.NOTHING, tip)
     assert person.tip() == tip
     assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
@@ -91,30 +102,32 @@ def test_accepting_what_is_there_already_leaves_nothing_behind(offered: Desk) ->
 
 
 @pytest.mark.parametrize("neighbour", [False, True], ids=["by git", "by lines"])
-def test_a_proposal_amended_on_the_branch_comes_in_as_amended(person: Person, desk: Desk, *, neighbour: bool) -> None:
-    desk.made("a", APPENDED["a"])
+def test_a_proposal_amended_on_the_branch_comes_in_as_amended(
+    person: Person, harness: Harness, *, neighbour: bool
+) -> None:
+    harness.made("a", APPENDED["a"])
     person.git("switch", "--quiet", "skilld/staging")
     person.write(SKILL, person.skill.read_text().replace("- Learned a.", "- Learned a, in my words."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
     person.git("switch", "--quiet", "main")
     if neighbour:
         person.commit("mine", {SKILL: TEXT.replace("- Push the tag.", "- Push the tag.\n- Mine.")})
-    assert desk.accept("a").method is (CommitMethod.ANCHORS if neighbour else CommitMethod.GIT)
+    assert harness.accept("a").method is (CommitMethod.ANCHORS if neighbour else CommitMethod.GIT)
     assert "- Learned a, in my words." in person.show()
     assert person.show().count("Learned a") == 1
 
 
-def test_other_work_stays_as_it_is(offered: Desk) -> None:
-    person, desk = offered.person, offered
+def test_other_work_stays_as_it_is(offered: Harness) -> None:
+    person, harness = offered.person, offered
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
-    landed = desk.accept("p1")
+    landed = harness.accept("p1")
     assert landed.method is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
     assert person.files_changed("HEAD^", "HEAD") == [SKILL]
     assert person.git("log", "-1", "--format=%an %cn %at") == "skilld Pat Person 1767607200"
-    desk.revert("p1")
+    harness.revert("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
 
@@ -134,14 +147,14 @@ def anchors_gone(person: Person) -> str:
 @pytest.mark.parametrize(
     "state", [dirty, staged, detached, merging, rebasing, bisecting, on_staging, anchors_gone], ids=lambda f: f.__name__
 )
-def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, state: object) -> None:
+def test_a_tree_that_is_not_ready_is_left_alone(person: Person, harness: Harness, state: object) -> None:
     assert callable(state)
-    made = desk.made("p1", DRY)
+    made = harness.made("p1", DRY)
     cause = state(person)
     person.git("status")
     before = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
     with pytest.raises(RefusedError) as refused:
-        desk.accept("p1")
+        harness.accept("p1")
     assert refused.value.code is Exit.REFUSED
     assert refused.value.cause == cause
     first = (
@@ -158,7 +171,7 @@ def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, stat
     assert after == before
 
 
-def test_what_git_refuses_is_told_with_the_way_out_and_leaves_everything_as_it_was(offered: Desk) -> None:
+def test_what_git_refuses_is_told_with_the_way_out_and_leaves_everything_as_it_was(offered: Harness) -> None:
     person, tip = offered.person, offered.person.tip()
 
     def refused(match: str | None = None) -> str:
@@ -185,14 +198,14 @@ def test_what_git_refuses_is_told_with_the_way_out_and_leaves_everything_as_it_w
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Desk) -> None:
-    person, desk = offered.person, offered
+def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Harness) -> None:
+    person, harness = offered.person, offered
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     hook = person.write(".git/hooks/pre-commit", f"#!/bin/sh\necho tidied >> {SKILL}\nexit 1\n")
     hook.chmod(0o755)
     with pytest.raises(RefusedError, match="is kept as git object") as refused:
-        desk.accept("p1")
+        harness.accept("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "A  staged.txt"
     kept = person.git("cat-file", "blob", refused.value.cause.rsplit(" ", 1)[1])
@@ -200,13 +213,13 @@ def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Desk) -> None:
 
 
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
-def test_changes_that_git_is_told_to_overlook_stay_the_persons(offered: Desk, flag: str) -> None:
-    person, desk = offered.person, offered
+def test_changes_that_git_is_told_to_overlook_stay_the_persons(offered: Harness, flag: str) -> None:
+    person, harness = offered.person, offered
     person.git("update-index", f"--{flag}", SKILL)
-    tip = desk.accept("p1").commit  # the flag alone is no reason to refuse
+    tip = harness.accept("p1").commit  # the flag alone is no reason to refuse
     person.git("update-index", f"--{flag}", SKILL)  # git drops the one where it writes the file
     person.write(SKILL, unfinished := person.skill.read_text() + "unfinished\n")
-    for decide in (desk.revert, desk.accept):
+    for decide in (harness.revert, harness.accept):
         with pytest.raises(RefusedError) as caught:
             decide("p1")
         assert caught.value.cause == f"{SKILL} has uncommitted changes that git ignores ({flag})"
@@ -214,60 +227,60 @@ def test_changes_that_git_is_told_to_overlook_stay_the_persons(offered: Desk, fl
     assert (person.tip(), person.skill.read_text()) == (tip, unfinished)
 
 
-def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(offered: Desk) -> None:
-    person, desk = offered.person, offered
+def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(offered: Harness) -> None:
+    person, harness = offered.person, offered
     (person.root / ".git/packed-refs.lock").touch()
-    assert desk.accept("p1").method is CommitMethod.GIT
-    assert desk.revert("p1").method is CommitMethod.GIT
+    assert harness.accept("p1").method is CommitMethod.GIT
+    assert harness.revert("p1").method is CommitMethod.GIT
     assert person.skill.read_text() == TEXT
     assert not [*(person.root / ".git").glob("*_HEAD")]
 
 
 def test_a_folder_that_cannot_be_written_to_is_a_refusal(
-    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    made = desk.made("p1", DRY)
+    made = harness.made("p1", DRY)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")  # so that it is done by the lines
     monkeypatch.setattr(worktree, "write_atomically", full)
     with pytest.raises(RefusedError, match="Read-only file system"):
-        desk.accept("p1")
+        harness.accept("p1")
     assert person.tip() != made.commit
     assert person.skill.read_text() == TEXT
 
 
-def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(offered: Desk) -> None:
-    person, desk = offered.person, offered
+def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(offered: Harness) -> None:
+    person, harness = offered.person, offered
     hook = person.write(".git/hooks/post-commit", "#!/bin/sh\ntouch hook-ran\n")
     hook.chmod(0o755)
     removed = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index", "GIT_COMMITTER_NAME": "Pat at Work"}
-    desk.accept("p1", removed)
+    harness.accept("p1", removed)
     assert (person.root / "hook-ran").exists()
     assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat at Work"
 
 
-def test_a_converted_work_tree_file_stays_clean(person: Person, desk: Desk) -> None:
+def test_a_converted_work_tree_file_stays_clean(person: Person, harness: Harness) -> None:
     person.commit("endings", {".gitattributes": "*.md text eol=crlf\n"})
     person.skill.unlink()
     person.git("checkout", "--", SKILL)
     for name, apply in APPENDED.items():
-        desk.made(name, apply)
-    desk.accept("c")
-    desk.accept("a")
+        harness.made(name, apply)
+    harness.accept("c")
+    harness.accept("a")
     assert b"- Push the tag.\r\n- Learned a.\r\n- Learned c.\r\n" in person.skill.read_bytes()
     assert "\r" not in person.git("cat-file", "blob", f"HEAD:{SKILL}")
     assert person.git("status", "--porcelain") == ""
 
 
-def test_accept_worktree_only_writes_the_file(offered: Desk) -> None:
-    person, desk = offered.person, offered
+def test_accept_worktree_only_writes_the_file(offered: Harness) -> None:
+    person, harness = offered.person, offered
     person.skill.chmod(0o755)
     person.write(SKILL, TEXT + "unfinished\n")
     tip = person.tip()
-    assert accept_worktree(desk.proposals["p1"], DRY)
+    assert accept_worktree(harness.proposals["p1"], DRY)
     assert person.skill.read_text() == TEXT.replace("- Tag", "- Do a dry run.\n- Tag") + "unfinished\n"
     assert person.skill.stat().st_mode & 0o777 == 0o755
     assert person.tip() == tip
@@ -275,29 +288,31 @@ def test_accept_worktree_only_writes_the_file(offered: Desk) -> None:
     assert [path.name for path in person.skill.parent.iterdir()] == ["SKILL.md"]
     person.write(SKILL, "other\n")
     with pytest.raises(SkilldError, match="anchor not found"):
-        accept_worktree(desk.proposals["p1"], DRY)
+        accept_worktree(harness.proposals["p1"], DRY)
     assert person.skill.read_text() == "other\n"
 
 
 @pytest.mark.parametrize(
-    "apply", [without("- Tag the commit."), instead("- Tag the commit.", "- Sign it.")], ids=["removal", "change"]
+    "apply",
+    [remove_line("- Tag the commit."), replace_line("- Tag the commit.", "- Sign it.")],
+    ids=["removal", "change"],
 )
-def test_removals_and_changes_are_taken_back_too(person: Person, desk: Desk, apply: object) -> None:
+def test_removals_and_changes_are_taken_back_too(person: Person, harness: Harness, apply: object) -> None:
     assert callable(apply)
-    desk.made("p1", apply)
-    desk.accept("p1")
+    harness.made("p1", apply)
+    harness.accept("p1")
     person.commit("near by", {SKILL: person.skill.read_text().replace("- Run the tests.", "- Run all tests.")})
     person.commit("near by", {SKILL: person.skill.read_text().replace("- Push the tag.", "- Push it.")})
-    desk.revert("p1")
+    harness.revert("p1")
     expected = TEXT.replace("- Run the tests.", "- Run all tests.").replace("- Push the tag.", "- Push it.")
     assert person.skill.read_text() == expected
 
 
-def test_a_squash_is_not_reverted_as_a_whole(person: Person, desk: Desk) -> None:
-    desk.made("a", APPENDED["a"])
-    desk.made("b", APPENDED["b"])
+def test_a_squash_is_not_reverted_as_a_whole(person: Person, harness: Harness) -> None:
+    harness.made("a", APPENDED["a"])
+    harness.made("b", APPENDED["b"])
     person.git("merge", "--quiet", "--squash", "skilld/staging")
     person.git("commit", "--quiet", "--no-edit")
-    desk.revert("a")
+    harness.revert("a")
     assert "- Learned a." not in person.show()
     assert "- Learned b." in person.show()

@@ -12,37 +12,37 @@ from skilld.git import refs
 from skilld.git.errors import RefLockedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.model import GitStatus
-from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, isolate, new_repo, snapshot
+from support.repos import SKILL, TEXT, Harness, Person, harness_with, insert_below, isolate_git, new_repo, snapshot
 from support.repository_states import bisecting, detached, dirty, merging, on_staging, picking, rebasing
 
-DRY = below("- Run the tests.", "- Do a dry run.")
-NEWS = below("- Push the tag.", "- Write the news.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
+NEWS = insert_below("- Push the tag.", "- Write the news.")
 EDITED = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
 
 
 @pytest.fixture
-def desk(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    isolate(monkeypatch, tmp_path / "home")
-    return desk_with({"p1": DRY}, templates / "one", tmp_path)
+def harness(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
+    isolate_git(monkeypatch, tmp_path / "home")
+    return harness_with({"p1": DRY}, templates / "one", tmp_path)
 
 
 @pytest.fixture
-def person(desk: Desk) -> Person:
-    return desk.person
+def person(harness: Harness) -> Person:
+    return harness.person
 
 
-def apply(desk: Desk) -> str:
-    return apply_unasked(desk.proposals["p1"], desk.standing["p1"])
+def apply(harness: Harness) -> str:
+    return apply_unasked(harness.proposals["p1"], harness.standing["p1"])
 
 
-def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, desk: Desk) -> None:
+def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     head = person.commit("unfinished", {"src/app.py": "print(3)\n"})
     person.write("src/app.py", "print(4)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     status = person.git("status", "--porcelain")
-    commit = apply(desk)
+    commit = apply(harness)
     assert person.tip("feature") == person.tip() == commit
     assert person.git("rev-list", "--parents", "-1", commit) == f"{commit} {head}"
     assert person.files_changed(head, commit) == [SKILL]
@@ -54,10 +54,10 @@ def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, desk: D
     assert person.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_nothing_but_the_file_its_entry_and_the_branch_changes(person: Person, desk: Desk) -> None:
+def test_nothing_but_the_file_its_entry_and_the_branch_changes(person: Person, harness: Harness) -> None:
     person.git("status")
     before = snapshot(person.root)
-    apply(desk)
+    apply(harness)
     after = snapshot(person.root)
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     logs = {".git/logs/HEAD", ".git/logs/refs/heads/main"}
@@ -65,16 +65,16 @@ def test_nothing_but_the_file_its_entry_and_the_branch_changes(person: Person, d
 
 
 @pytest.mark.parametrize("way", ["git", "skilld"])
-def test_it_is_undone_by_either_revert(person: Person, desk: Desk, way: str) -> None:
-    desk.know("p1", landed=apply(desk))
-    assert desk.seen("p1").seen is GitStatus.LANDED
+def test_it_is_undone_by_either_revert(person: Person, harness: Harness, way: str) -> None:
+    harness.know("p1", landed=apply(harness))
+    assert harness.seen("p1").seen is GitStatus.LANDED
     if way == "git":
         person.git("revert", "--no-edit", "HEAD")
     else:
-        desk.revert("p1")
+        harness.revert("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == ""
-    assert desk.seen("p1").seen is GitStatus.REVERTED
+    assert harness.seen("p1").seen is GitStatus.REVERTED
 
 
 def staged(person: Person) -> str:
@@ -100,84 +100,84 @@ STATES = [dirty, staged, unstaged, converted, detached, on_staging, merging, reb
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
-def test_in_any_other_state_it_stays_staged(person: Person, desk: Desk, state: Callable[[Person], str]) -> None:
+def test_in_any_other_state_it_stays_staged(person: Person, harness: Harness, state: Callable[[Person], str]) -> None:
     cause = state(person)
     before = snapshot(person.root)
     with pytest.raises(RefusedError) as refused:
-        apply(desk)
+        apply(harness)
     assert refused.value.cause == cause
     assert snapshot(person.root) == before
-    assert person.tip("skilld/staging") == desk.proposals["p1"].commit
+    assert person.tip("skilld/staging") == harness.proposals["p1"].commit
 
 
-def test_an_edit_that_does_not_fit_the_checked_out_branch(person: Person, desk: Desk) -> None:
+def test_an_edit_that_does_not_fit_the_checked_out_branch(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("mine", {SKILL: TEXT.replace("- Run the tests.\n", "")})
     with pytest.raises(SkilldError, match="anchor not found"):
-        apply(desk)
+        apply(harness)
     assert person.git("status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
 def test_where_git_holds_a_lock_everything_is_put_back(
-    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch, lock: str
+    person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch, lock: str
 ) -> None:
     monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     tip = person.tip()
     (person.root / ".git" / lock).touch()
     with pytest.raises(RefLockedError):
-        apply(desk)
+        apply(harness)
     (person.root / ".git" / lock).unlink()
     assert person.tip() == tip
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_proposal_that_is_gone(person: Person, desk: Desk) -> None:
+def test_a_proposal_that_is_gone(person: Person, harness: Harness) -> None:
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     person.git("branch", "-D", "skilld/staging")
     person.git("gc", "--quiet", "--prune=now")
     with pytest.raises(RefusedError, match="its commit is no longer in"):
-        apply(desk)
+        apply(harness)
 
 
 def test_in_a_repository_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     person = Person(tmp_path / "home/.claude")
     person.write(SKILL, TEXT)
-    desk = Desk(person, tmp_path / "home/repos")
-    desk.made("p1", DRY)
+    harness = Harness(person, tmp_path / "home/repos")
+    harness.made("p1", DRY)
     person.write(SKILL, TEXT + "mine\n")
-    commit = apply_unasked(desk.proposals["p1"], DRY, desk.private)
+    commit = apply_unasked(harness.proposals["p1"], DRY, harness.private)
     assert person.skill.read_text() == EDITED + "mine\n"
-    own = Person(Path(desk.proposals["p1"].repo))
+    own = Person(Path(harness.proposals["p1"].repo))
     assert own.tip("main") == commit
     assert own.git("status", "--porcelain") == ""
 
 
 def test_in_a_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    isolate(monkeypatch, tmp_path / "home")
-    desk = Desk(new_repo(tmp_path / "work", "--object-format=sha256"))
-    desk.made("p1", DRY)
-    assert apply(desk) == desk.person.tip("main")
-    assert desk.person.git("status", "--porcelain") == ""
+    isolate_git(monkeypatch, tmp_path / "home")
+    harness = Harness(new_repo(tmp_path / "work", "--object-format=sha256"))
+    harness.made("p1", DRY)
+    assert apply(harness) == harness.person.tip("main")
+    assert harness.person.git("status", "--porcelain") == ""
 
 
 def test_in_a_linked_work_tree_only_that_one_follows(person: Person, tmp_path: Path) -> None:
     person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
-    desk = Desk(Person(tmp_path / "linked"))
-    desk.made("p1", DRY)
-    assert apply(desk) == person.tip("side")
+    harness = Harness(Person(tmp_path / "linked"))
+    harness.made("p1", DRY)
+    assert apply(harness) == person.tip("side")
     assert (tmp_path / "linked" / SKILL).read_text() == EDITED
-    assert desk.person.git("status", "--porcelain") == person.git("status", "--porcelain") == ""
+    assert harness.person.git("status", "--porcelain") == person.git("status", "--porcelain") == ""
     assert person.skill.read_text() == TEXT
 
 
-def test_a_conflict_that_was_left_in_the_index(person: Person, desk: Desk) -> None:
+def test_a_conflict_that_was_left_in_the_index(person: Person, harness: Harness) -> None:
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it."))
     person.git("stash", "--quiet")
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag that.")})
     person.git("stash", "pop", check=False)
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag that."))
     with pytest.raises(RefusedError, match="has staged changes"):
-        apply(desk)
+        apply(harness)

@@ -13,72 +13,84 @@ from skilld.proposals.observe import EDITED_NOTE, observe
 from skilld.proposals.poll import refresh
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
-from support.proposals import a_proposal
-from support.repos import AT, SKILL, TEXT, Desk, Person, below, desk_with, instead, isolate, new_repo, without
+from support.proposals import make_proposal
+from support.repos import (
+    AT,
+    SKILL,
+    TEXT,
+    Harness,
+    Person,
+    harness_with,
+    insert_below,
+    isolate_git,
+    new_repo,
+    remove_line,
+    replace_line,
+)
 
-DRY = below("- Run the tests.", "- Do a dry run.")
-NEWS = below("- Push the tag.", "- Write the news.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
+NEWS = insert_below("- Push the tag.", "- Write the news.")
 
 
 @pytest.fixture
-def desk(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    """Return a desk with two proposals: p1 to be decided, p2 to stay open."""
-    isolate(monkeypatch, tmp_path / "home")
-    return desk_with({"p1": DRY, "p2": NEWS}, templates / "two", tmp_path)
+def harness(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
+    """Return a harness with two proposals: p1 to be decided, p2 to stay open."""
+    isolate_git(monkeypatch, tmp_path / "home")
+    return harness_with({"p1": DRY, "p2": NEWS}, templates / "two", tmp_path)
 
 
 @pytest.fixture
-def person(desk: Desk) -> Person:
-    return desk.person
+def person(harness: Harness) -> Person:
+    return harness.person
 
 
-def merge(person: Person, desk: Desk) -> str:
+def merge(person: Person, harness: Harness) -> str:
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
-    person.git("merge", "--quiet", "--no-ff", "-m", "bring in", desk.proposals["p1"].commit)
-    return desk.proposals["p1"].commit
+    person.git("merge", "--quiet", "--no-ff", "-m", "bring in", harness.proposals["p1"].commit)
+    return harness.proposals["p1"].commit
 
 
-def fast_forward(person: Person, desk: Desk) -> str:
-    person.git("merge", "--quiet", "--ff-only", desk.proposals["p1"].commit)
+def fast_forward(person: Person, harness: Harness) -> str:
+    person.git("merge", "--quiet", "--ff-only", harness.proposals["p1"].commit)
     return person.tip()
 
 
-def squash(person: Person, desk: Desk) -> str:
+def squash(person: Person, harness: Harness) -> str:
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
-    person.git("merge", "--quiet", "--squash", desk.proposals["p1"].commit)
+    person.git("merge", "--quiet", "--squash", harness.proposals["p1"].commit)
     person.git("commit", "--quiet", "--no-edit")
     return person.tip()
 
 
-def pick(person: Person, desk: Desk) -> str:
+def pick(person: Person, harness: Harness) -> str:
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
-    person.git("cherry-pick", desk.proposals["p1"].commit)
+    person.git("cherry-pick", harness.proposals["p1"].commit)
     return person.tip()
 
 
-def pick_under_another_message(person: Person, desk: Desk) -> str:
+def pick_under_another_message(person: Person, harness: Harness) -> str:
     person.commit("meanwhile", {SKILL: TEXT.replace("Keep the", "Always keep the")})
-    person.git("cherry-pick", "--no-commit", desk.proposals["p1"].commit)
+    person.git("cherry-pick", "--no-commit", harness.proposals["p1"].commit)
     person.git("commit", "--quiet", "-m", "a dry run")
     return person.tip()
 
 
-def rebase(person: Person, desk: Desk) -> str:
+def rebase(person: Person, harness: Harness) -> str:
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
-    person.git("switch", "--quiet", "-c", "review", desk.proposals["p1"].commit)
+    person.git("switch", "--quiet", "-c", "review", harness.proposals["p1"].commit)
     person.git("rebase", "--quiet", "main")
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "--ff-only", "review")
     return person.tip()
 
 
-def typed_by_hand(person: Person, desk: Desk) -> str:
-    assert desk.proposals
+def typed_by_hand(person: Person, harness: Harness) -> str:
+    assert harness.proposals
     text = person.skill.read_text().replace("- Tag", "- Do a dry run.\n- Tag").replace("Keep the", "Always keep the")
     return person.commit("by hand", {SKILL: text})
 
 
-def by_fetch(person: Person, desk: Desk) -> str:
+def by_fetch(person: Person, harness: Harness) -> str:
     """Squash it on the host and fetch; the local main stays behind."""
     host = Person(person.root.parent / "host")
     person.git("clone", "--quiet", "--no-local", ".", str(host.root))
@@ -87,11 +99,11 @@ def by_fetch(person: Person, desk: Desk) -> str:
     host.git("commit", "--quiet", "-m", f"Say it (#7)\n\n* {host.git('log', '-1', '--format=%B', 'p/p1')}\n* more")
     person.git("remote", "add", "origin", str(host.root))
     person.git("fetch", "--quiet", "origin", "main")
-    assert desk.proposals
+    assert harness.proposals
     return person.tip("origin/main")
 
 
-WAYS: list[Callable[[Person, Desk], str]] = [
+WAYS: list[Callable[[Person, Harness], str]] = [
     merge,
     fast_forward,
     squash,
@@ -105,155 +117,161 @@ WAYS: list[Callable[[Person, Desk], str]] = [
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_every_way_of_accepting_is_seen_and_lines_taken_out_by_hand_are_a_revert(
-    person: Person, desk: Desk, way: Callable[[Person, Desk], str]
+    person: Person, harness: Harness, way: Callable[[Person, Harness], str]
 ) -> None:
-    assert desk.seen("p1").seen is GitStatus.NOTHING
-    commit = way(person, desk)
-    found = desk.seen("p1")
+    assert harness.seen("p1").seen is GitStatus.NOTHING
+    commit = way(person, harness)
+    found = harness.seen("p1")
     assert (found.seen, found.commit, found.note) == (GitStatus.LANDED, commit, "")
-    assert desk.seen("p2").seen is GitStatus.NOTHING
-    desk.know("p1", landed=commit)
+    assert harness.seen("p2").seen is GitStatus.NOTHING
+    harness.know("p1", landed=commit)
     if way is by_fetch:
         person.git("merge", "--quiet", "--ff-only", "origin/main")
     removed = person.commit("no more", {SKILL: person.skill.read_text().replace("- Do a dry run.\n", "")})
-    assert desk.seen("p1") == Observation("p1", GitStatus.REVERTED, removed, "lines gone")
+    assert harness.seen("p1") == Observation("p1", GitStatus.REVERTED, removed, "lines gone")
 
 
 @pytest.mark.parametrize("way", [fast_forward, squash], ids=lambda way: way.__name__)
 def test_git_revert_is_seen_and_so_is_its_revert(
-    person: Person, desk: Desk, way: Callable[[Person, Desk], str]
+    person: Person, harness: Harness, way: Callable[[Person, Harness], str]
 ) -> None:
-    desk.know("p1", landed=way(person, desk))
+    harness.know("p1", landed=way(person, harness))
     person.git("revert", "--no-edit", "HEAD")
     reverted = person.tip()
-    assert desk.seen("p1") == Observation("p1", GitStatus.REVERTED, reverted, "reverted")
+    assert harness.seen("p1") == Observation("p1", GitStatus.REVERTED, reverted, "reverted")
     person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "restored")
+    assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "restored")
 
 
-def test_a_revert_that_names_a_short_commit_is_seen_when_the_skill_is_gone_too(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    desk.accept("p1")
+def test_a_revert_that_names_a_short_commit_is_seen_when_the_skill_is_gone_too(
+    person: Person, harness: Harness
+) -> None:
+    harness.made("p1", DRY)
+    harness.accept("p1")
     person.git("-c", "revert.reference=true", "revert", "--no-edit", "HEAD")
     person.git("rm", "--quiet", SKILL)
     person.git("commit", "--quiet", "-m", "gone")
-    assert desk.seen("p1").seen is GitStatus.REVERTED
+    assert harness.seen("p1").seen is GitStatus.REVERTED
 
 
-def test_a_reverted_merge_reverts_what_it_brought(person: Person, desk: Desk) -> None:
-    merge(person, desk)
+def test_a_reverted_merge_reverts_what_it_brought(person: Person, harness: Harness) -> None:
+    merge(person, harness)
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
-    assert desk.seen("p1") == Observation("p1", GitStatus.REVERTED, person.tip(), "reverted")
+    assert harness.seen("p1") == Observation("p1", GitStatus.REVERTED, person.tip(), "reverted")
 
 
-def test_a_reverted_merge_of_a_rebased_branch(person: Person, desk: Desk) -> None:
+def test_a_reverted_merge_of_a_rebased_branch(person: Person, harness: Harness) -> None:
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
     person.git("switch", "--quiet", "skilld/staging")
     person.git("rebase", "--quiet", "main")
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "--no-ff", "-m", "bring in", "skilld/staging")
-    assert [desk.seen(name).seen for name in ("p1", "p2")] == [GitStatus.LANDED, GitStatus.LANDED]
+    assert [harness.seen(name).seen for name in ("p1", "p2")] == [GitStatus.LANDED, GitStatus.LANDED]
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
-    assert [desk.seen(name).seen for name in ("p1", "p2")] == [GitStatus.REVERTED, GitStatus.REVERTED]
+    assert [harness.seen(name).seen for name in ("p1", "p2")] == [GitStatus.REVERTED, GitStatus.REVERTED]
 
 
-def test_an_amended_proposal_is_edited_by_you(person: Person, desk: Desk) -> None:
-    person.git("cherry-pick", desk.proposals["p1"].commit)
+def test_an_amended_proposal_is_edited_by_you(person: Person, harness: Harness) -> None:
+    person.git("cherry-pick", harness.proposals["p1"].commit)
     person.write(SKILL, person.skill.read_text().replace("- Do a dry run.", "- Do a dry run with care."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED_NOTE)
+    assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED_NOTE)
 
 
-def test_later_rewording_is_an_edit_not_a_revert(person: Person, desk: Desk) -> None:
-    commit = pick(person, desk)
+def test_later_rewording_is_an_edit_not_a_revert(person: Person, harness: Harness) -> None:
+    commit = pick(person, harness)
     person.commit("word", {SKILL: person.skill.read_text().replace("- Do a dry run.", "- First do a dry run.")})
-    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED_NOTE)
+    assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED_NOTE)
 
 
-def test_only_a_branch_that_somebody_has_checked_out_accepts(person: Person, desk: Desk) -> None:
+def test_only_a_branch_that_somebody_has_checked_out_accepts(person: Person, harness: Harness) -> None:
     person.git("branch", "review", "skilld/staging")
-    assert desk.seen("p1").seen is GitStatus.NOTHING
+    assert harness.seen("p1").seen is GitStatus.NOTHING
     person.git("worktree", "add", "--quiet", "../linked", "review")
-    assert desk.seen("p1").seen is GitStatus.LANDED
-    assert desk.seen("p2").seen is GitStatus.LANDED
+    assert harness.seen("p1").seen is GitStatus.LANDED
+    assert harness.seen("p2").seen is GitStatus.LANDED
 
 
-def test_staging_itself_accepts_nothing_nor_while_it_is_rebased(person: Person, desk: Desk) -> None:
+def test_staging_itself_accepts_nothing_nor_while_it_is_rebased(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "skilld/staging")
-    assert desk.seen("p1").seen is GitStatus.BUSY
+    assert harness.seen("p1").seen is GitStatus.BUSY
     person.git("rebase", "--quiet", "--exec", "false", "HEAD~1", check=False)
-    assert desk.seen("p1").seen is GitStatus.BUSY
+    assert harness.seen("p1").seen is GitStatus.BUSY
 
 
-def test_another_branch_with_another_version_accepts_no_removal(person: Person, desk: Desk) -> None:
+def test_another_branch_with_another_version_accepts_no_removal(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "old")
     person.commit("long ago", {SKILL: "# Release\n"})
     person.git("switch", "--quiet", "main")
     person.commit("newer", {SKILL: TEXT + "\nNew.\n"})
-    made = desk.made("p3", without("New."))
+    made = harness.made("p3", remove_line("New."))
     assert made
     person.git("switch", "--quiet", "old")
-    assert desk.seen("p3").seen is GitStatus.NOTHING
+    assert harness.seen("p3").seen is GitStatus.NOTHING
 
 
-def test_the_default_branch_has_the_first_word(person: Person, desk: Desk) -> None:
-    pick(person, desk)
+def test_the_default_branch_has_the_first_word(person: Person, harness: Harness) -> None:
+    pick(person, harness)
     person.git("switch", "--quiet", "-c", "feature")
     person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1").seen is GitStatus.LANDED
+    assert harness.seen("p1").seen is GitStatus.LANDED
 
 
-def test_the_newer_of_main_and_its_remote_counts(person: Person, desk: Desk) -> None:
+def test_the_newer_of_main_and_its_remote_counts(person: Person, harness: Harness) -> None:
     person.git("init", "--quiet", "--bare", "../host.git")
     person.git("remote", "add", "origin", "../host.git")
-    pick(person, desk)
+    pick(person, harness)
     person.git("revert", "--no-edit", "HEAD")
     person.git("push", "--quiet", "origin", "main")
-    assert desk.seen("p1").seen is GitStatus.REVERTED
+    assert harness.seen("p1").seen is GitStatus.REVERTED
     person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1").seen is GitStatus.LANDED
+    assert harness.seen("p1").seen is GitStatus.LANDED
 
 
-def test_a_later_sighting_follows_a_rejection(person: Person, desk: Desk) -> None:
-    commit = desk.proposals["p1"].commit
-    desk.drop("p1")
-    assert desk.seen("p1").seen is GitStatus.DROPPED
+def test_a_later_sighting_follows_a_rejection(person: Person, harness: Harness) -> None:
+    commit = harness.proposals["p1"].commit
+    harness.drop("p1")
+    assert harness.seen("p1").seen is GitStatus.DROPPED
     person.git("cherry-pick", commit)
-    assert desk.seen("p1").seen is GitStatus.LANDED
+    assert harness.seen("p1").seen is GitStatus.LANDED
 
 
-def test_repository_gone_and_moved(person: Person, desk: Desk) -> None:
-    proposals = list(desk.proposals.values())
+def test_repository_gone_and_moved(person: Person, harness: Harness) -> None:
+    proposals = list(harness.proposals.values())
     person.root.rename(person.root.parent / "elsewhere")
     assert [found.seen for found in observe(person.root, proposals)] == [GitStatus.GONE, GitStatus.GONE]
     new_repo(person.root, text="# Other\n")
     assert [found.seen for found in observe(person.root, proposals)] == [GitStatus.GONE, GitStatus.GONE]
 
 
-def test_a_skill_that_is_gone_reverts_nothing(person: Person, desk: Desk) -> None:
-    pick(person, desk)
+def test_a_skill_that_is_gone_reverts_nothing(person: Person, harness: Harness) -> None:
+    pick(person, harness)
     shutil.rmtree(person.root / "skills")
     person.commit("moved away")
-    assert desk.seen("p1").seen is GitStatus.LANDED
+    assert harness.seen("p1").seen is GitStatus.LANDED
 
 
 @pytest.mark.parametrize(
-    "apply", [without("- Tag the commit."), instead("- Tag the commit.", "- Sign it.")], ids=["removal", "change"]
+    "apply",
+    [remove_line("- Tag the commit."), replace_line("- Tag the commit.", "- Sign it.")],
+    ids=["removal", "change"],
 )
 def test_removals_and_changes_by_hand_are_the_same_change_and_can_be_reverted(
-    person: Person, desk: Desk, apply: Callable[[bytes], bytes]
+    person: Person, harness: Harness, apply: Callable[[bytes], bytes]
 ) -> None:
-    desk.made("p3", apply)
+    harness.made("p3", apply)
     person.commit("by hand", {SKILL: apply(TEXT.encode())})
-    assert desk.seen("p3").how == "same change"
-    desk.know("p3", landed=person.tip())
+    assert harness.seen("p3").how == "same change"
+    harness.know("p3", landed=person.tip())
     person.commit("back", {SKILL: TEXT + "More.\n"})
-    assert desk.seen("p3").seen is GitStatus.REVERTED
+    assert harness.seen("p3").seen is GitStatus.REVERTED
 
 
 def test_what_another_branch_reverts_is_accepted_by_whom_it_was(person: Person, store: Store) -> None:
     edit = (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run."),)
-    stage_and_store(store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=edit, created_at=AT))
+    stage_and_store(
+        store, make_proposal(id="p1", skill="release", path=str(person.skill), operations=edit, created_at=AT)
+    )
 
     def p1() -> Proposal:
         found = store.proposals.get("p1")

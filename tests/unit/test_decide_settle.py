@@ -4,14 +4,14 @@ import pytest
 
 from skilld.proposals.model import RESTORABLE_SECONDS, GitStatus, Observation, ObservedState, next_state
 from skilld.types import Proposal, State
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 NOW = 1_800_000_000.0
 LONG_AGO = NOW - RESTORABLE_SECONDS
 
 
 def proposal(state: State, commit: str = "c1") -> Proposal:
-    return a_proposal(id="p1", state=state, commit=commit, note="known")
+    return make_proposal(id="p1", state=state, commit=commit, note="known")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_went_with_its_repository_comes_back_with_it() -> None:
     gone = next_state(proposal(State.OPEN), Observation("p1", GitStatus.GONE), None, NOW)
     assert gone == ObservedState(State.STALE, note="its repository is gone")
     for note, state in ((gone.note, State.OPEN), ("it does not fit", State.STALE)):
-        stale = a_proposal(id="p1", state=State.STALE, commit="c1", note=note)
+        stale = make_proposal(id="p1", state=State.STALE, commit="c1", note=note)
         assert next_state(stale, Observation("p1", GitStatus.NOTHING), None, NOW).state is state
 
 
@@ -68,6 +68,6 @@ def test_the_day_of_a_dropped_one_does_not_end_while_its_repository_is_out_of_re
 
 
 def test_what_was_dropped_while_its_repository_was_out_of_reach_has_a_day_from_its_return() -> None:
-    away = a_proposal(id="p1", state=State.STALE, commit="c1", note="its repository is gone")
+    away = make_proposal(id="p1", state=State.STALE, commit="c1", note="its repository is gone")
     found = next_state(away, Observation("p1", GitStatus.DROPPED), LONG_AGO, NOW)
     assert found == ObservedState(State.DROPPED, note="its repository is back", missing_since=NOW)

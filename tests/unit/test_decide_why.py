@@ -8,9 +8,9 @@ from skilld.edit.operations import apply
 from skilld.errors import UsageError
 from skilld.proposals.explain import find_origin
 from skilld.types import Op, Operation
-from support.repos import SKILL, TEXT, Desk, Person, below, instead
+from support.repos import SKILL, TEXT, Harness, Person, insert_below, replace_line
 
-DRY = below("- Run the tests.", "- Do a dry run.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
 
 
 def line_of(person: Person, text: str) -> int:
@@ -18,9 +18,9 @@ def line_of(person: Person, text: str) -> int:
 
 
 def test_a_line_of_a_proposal(person: Person) -> None:
-    desk = Desk(person)
-    desk.made("p1", DRY)
-    landed = desk.accept("p1")
+    harness = Harness(person)
+    harness.made("p1", DRY)
+    landed = harness.accept("p1")
     origin = find_origin(person.skill, line_of(person, "- Do a dry run."))
     assert (origin.text, origin.commit, origin.proposals) == ("- Do a dry run.", landed.commit, ("p1",))
     assert origin.trailers["Skilld-Batch"] == "batch-p1"
@@ -28,9 +28,11 @@ def test_a_line_of_a_proposal(person: Person) -> None:
 
 
 def test_a_line_that_moved_since(person: Person) -> None:
-    desk = Desk(person)
-    desk.made("p1", below("- Run the tests.", "- Do a dry run of the whole release before anything else happens."))
-    desk.accept("p1")
+    harness = Harness(person)
+    harness.made(
+        "p1", insert_below("- Run the tests.", "- Do a dry run of the whole release before anything else happens.")
+    )
+    harness.accept("p1")
     line = "- Do a dry run of the whole release before anything else happens."
     text = person.skill.read_text().replace(line + "\n", "")
     person.commit("moved", {SKILL: text.replace("## Notes\n", f"## Notes\n\n{line}\n")})
@@ -39,9 +41,9 @@ def test_a_line_that_moved_since(person: Person) -> None:
 
 @pytest.mark.parametrize("listed", ["missing", "its commit"])
 def test_commits_that_git_blame_is_told_to_ignore(person: Person, listed: str) -> None:
-    desk = Desk(person)
-    desk.made("p1", instead("- Tag the commit.", "- Tag the signed commit."))
-    landed = desk.accept("p1")
+    harness = Harness(person)
+    harness.made("p1", replace_line("- Tag the commit.", "- Tag the signed commit."))
+    landed = harness.accept("p1")
     person.git("config", "blame.ignoreRevsFile", ".ignored")
     if listed == "its commit":
         person.write(".ignored", f"{landed.commit}\n")
@@ -49,18 +51,18 @@ def test_commits_that_git_blame_is_told_to_ignore(person: Person, listed: str) -
 
 
 def test_a_work_tree_with_uncommitted_lines(person: Person) -> None:
-    desk = Desk(person)
-    desk.made("p1", DRY)
-    desk.accept("p1")
+    harness = Harness(person)
+    harness.made("p1", DRY)
+    harness.accept("p1")
     person.write(SKILL, "new\nnew\n" + person.skill.read_text())
     assert find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals == ("p1",)
     assert find_origin(person.skill, 1).commit == ""
 
 
 def test_a_squash_names_all_it_brought(person: Person) -> None:
-    desk = Desk(person)
-    desk.made("p1", DRY)
-    desk.made("p2", below("- Push the tag.", "- Write the news."))
+    harness = Harness(person)
+    harness.made("p1", DRY)
+    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
     person.git("merge", "--quiet", "--squash", "skilld/staging")
     person.git("commit", "--quiet", "--no-edit")
     assert set(find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals) == {"p1", "p2"}
@@ -68,9 +70,9 @@ def test_a_squash_names_all_it_brought(person: Person) -> None:
 
 def test_lines_that_end_in_a_bare_cr(person: Person) -> None:
     person.commit("old", {SKILL: TEXT.replace("\n", "\r")})
-    desk = Desk(person)
-    desk.made("p1", partial(apply, operations=[Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run.")]))
-    landed = desk.accept("p1")
+    harness = Harness(person)
+    harness.made("p1", partial(apply, operations=[Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run.")]))
+    landed = harness.accept("p1")
     person.commit("mine", {SKILL: person.skill.read_bytes() + b"More.\r"})
     lines = person.skill.read_bytes().decode().split("\r")
     origin = find_origin(person.skill, lines.index("- Do a dry run.") + 1)

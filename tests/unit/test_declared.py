@@ -23,7 +23,7 @@ from skilld.ingest.follow import Follower
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.store import Store
 from skilld.types import How, RawLine, SkillUse, Turn
-from support.truth import events_of, events_of_records
+from support.ground_truth import events_of, events_of_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 NOW = 1_795_000_000.0

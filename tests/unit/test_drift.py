@@ -13,7 +13,7 @@ from skilld.ingest.discover import Host
 from skilld.ingest.drift import drifts, update_survey, version_in
 from skilld.settings import Settings
 from skilld.store import Store
-from support.in_process import InProcess
+from support.in_process_program import InProcessProgram
 
 
 def _claude(version: str, *more: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ def test_what_is_kept_may_be_anything(kept: dict[str, Any]) -> None:
 
 
 def test_the_daemon_looks_and_status_and_doctor_tell(tmp_path: Path) -> None:
-    program = InProcess(tmp_path)
+    program = InProcessProgram(tmp_path)
     records = [{"type": "session_start", "id": "s"}, *([{"type": "brand_new", "secret": "hunter2"}] * 40)]
     path = tmp_path / ".factory/sessions/-w/s.jsonl"
     path.parent.mkdir(parents=True)

@@ -23,7 +23,7 @@ from skilld.proposals.remarks import (
 )
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import AT, SKILL, TEXT, Person, snapshot
 
 STAGING = "refs/heads/skilld/staging"
@@ -38,7 +38,7 @@ EDITS = {
 def offer(person: Person, store: Store, *names: str) -> None:
     for name in names:
         anchor, text = EDITS[name]
-        new = a_proposal(
+        new = make_proposal(
             id=name,
             batch_id=f"batch-{name}",
             skill="release",
@@ -266,7 +266,7 @@ def test_a_dropped_proposal_of_a_private_repository(tmp_path: Path, store: Store
     loose = tmp_path / "home" / "skills" / "notes" / "SKILL.md"
     loose.parent.mkdir(parents=True)
     loose.write_text(TEXT)
-    new = a_proposal(
+    new = make_proposal(
         id="p9", path=str(loose), operations=(Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry."),), created_at=AT
     )
     made = stage_and_store(store, new)
@@ -347,7 +347,7 @@ def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Per
     person.commit("one section", {SKILL: TEXT.partition("\n## Notes")[0]})
     steps = (Operation(Op.INSERT_AFTER, "- Push the tag.", "\n## Preferences\n\n- Be brief."),)
     stage_and_store(
-        store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=steps, created_at=AT)
+        store, make_proposal(id="p1", skill="release", path=str(person.skill), operations=steps, created_at=AT)
     )
     person.skill.write_text(person.skill.read_text() + "- my own note\n")
     decide(store, get(store, "p1"), accepting({}, worktree=True))
@@ -363,7 +363,7 @@ def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Per
 def test_what_comes_again_is_shown_with_why_it_was_rejected(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     decide(store, get(store, "p1"), rejecting("the pipeline does it"))
-    again = a_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
+    again = make_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
     store.proposals.add(replace(again, repo=get(store, "p2").repo))
     assert list_contradictions(store, get(store, "p2")) == []
     assert list_contradictions(store, get(store, "p5")) == [

@@ -9,7 +9,7 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.edits import add_blank_lines, inserts_into_code
 from skilld.types import Op, Operation
-from support.tables import rows
+from support.tables import table_rows
 
 SKILL = """---
 name: ship
@@ -37,7 +37,7 @@ How we ship.
 
 
 def test_the_instruction_goes_into_its_section_in_its_style() -> None:
-    for hint, text, old, new in rows("edit_place", "into its section"):
+    for hint, text, old, new in table_rows("edit_place", "into its section"):
         head, _, tail = SKILL.rpartition(old)
         assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
 
@@ -64,7 +64,7 @@ def test_a_second_instruction_without_a_section_goes_below_the_first() -> None:
 
 
 def test_list_styles_are_kept() -> None:
-    for before, after in rows("edit_place", "list styles"):
+    for before, after in table_rows("edit_place", "list styles"):
         assert apply(before.encode(), [insert_bullet(before.encode(), "", "n")]).decode() == after
 
 
@@ -147,7 +147,7 @@ def _after(anchor: str, text: str) -> str:
 
 
 def test_an_insertion_is_set_off_where_it_has_to_be() -> None:
-    for anchor, text, stands in rows("edit_place", "set off"):
+    for anchor, text, stands in table_rows("edit_place", "set off"):
         assert stands in _after(anchor, text)
 
 

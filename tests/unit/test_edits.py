@@ -15,7 +15,7 @@ from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import BEYOND_FLAG, BY_ASSENT_FLAG, compose
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update
-from support.editor import Editor
+from support.edit_only_backend import EditOnlyBackend
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 TEXT = f"""\
@@ -40,7 +40,7 @@ LINE = "- Put the ticket number first."
 redact = Redactor(b"k" * KEY_BYTES).redact
 
 
-class Scripted(Editor):
+class Scripted(EditOnlyBackend):
     """A model that answers with what it is given, and remembers what it was shown."""
 
     def __init__(self, answer: list[Operation] | str) -> None:

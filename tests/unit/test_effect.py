@@ -24,7 +24,7 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.types import Kind, Outcome, State, Update
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 RULE = "Use pnpm, never npm, in this repository."
 GUIDE = "/home/ada/a/CLAUDE.md"
@@ -123,7 +123,7 @@ def test_a_session_of_an_older_version_is_read_still() -> None:
 
 def test_rules_are_lines_of_proposals_and_those_that_were_said_again() -> None:
     text = f"# App\n\n- {RULE}\n- Keep functions short.\n- Write tests first.\n"
-    brought = replace(a_proposal(id="p1"), path=GUIDE, agent="codex")
+    brought = replace(make_proposal(id="p1"), path=GUIDE, agent="codex")
     brought = replace(brought, operations=(replace(brought.operations[0], text="- Write tests first."),))
     tied = session(9, AGAIN, repeats=(Repeat("t9-0", AGAIN, GUIDE, 7, RULE, 4.0),))
     found = rules([(brought, 5.0)], [tied], {GUIDE: text}.__getitem__)
@@ -133,7 +133,7 @@ def test_rules_are_lines_of_proposals_and_those_that_were_said_again() -> None:
 
 def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
     update = Update(1, "", RULE, "", Kind.PREFERENCE, 1, "Bitte pnpm", 0.9)
-    note = replace(a_proposal(id="n1"), state=State.SAID, path=GUIDE, session_id="s9", updates=(update,))
+    note = replace(make_proposal(id="n1"), state=State.SAID, path=GUIDE, session_id="s9", updates=(update,))
     text = f"- {RULE}\n"
     (noted,) = with_noted_repeats([session(9)], [note], lambda _: text, lambda *_: 3.0)
     assert [(one.path, one.line, one.since) for one in noted.repeats] == [(GUIDE, 1, 3.0)]

@@ -10,7 +10,7 @@ import pytest
 from skilld.classify.rule_repeats import MAX_QUOTE, corrections, repeats_rule
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import work_of
-from support.tables import rows
+from support.tables import table_rows
 
 DATA = Path(__file__).parents[1] / "data" / "effect"
 
@@ -54,7 +54,7 @@ def test_a_repeat_is_told_from_talk_and_from_other_rules(name: str, half: str, n
 
 
 def test_the_surer_a_turn_corrects_the_fewer_words_it_takes() -> None:
-    for rule, text, again in rows("effect_again", "said again"):
+    for rule, text, again in table_rows("effect_again", "said again"):
         assert repeats_rule(text, rule) is (again == "yes")
 
 

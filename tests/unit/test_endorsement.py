@@ -10,7 +10,7 @@ from skilld.classify.endorsement import Endorsement, find_endorsement
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
-from support.tables import texts
+from support.tables import table_texts
 
 RULE = "Components must not fetch data. Loaders do."
 CHANGE = "Components must not fetch data; loaders do."
@@ -21,7 +21,7 @@ def _found(text: str, offer: str = "") -> Endorsement | None:
 
 
 def test_own_words_endorse_the_quotation_above_or_below_them() -> None:
-    for words in texts("endorse", "endorsing"):
+    for words in table_texts("endorse", "endorsing"):
         for text in (f"> {RULE}\n\n{words}", f"{words}\n\n> {RULE}", f"{words}:\n```\n{RULE}\n```\nthanks"):
             found = _found(text)
             assert found is not None
@@ -30,7 +30,7 @@ def test_own_words_endorse_the_quotation_above_or_below_them() -> None:
 
 
 def test_other_words_beside_a_quotation_endorse_nothing() -> None:
-    for words in texts("endorse", "not endorsing"):
+    for words in table_texts("endorse", "not endorsing"):
         assert _found(f"> {RULE}\n\n{words}", "The agent's words.") is None
         assert _found(f"{words}\n\n> {RULE}", "The agent's words.") is None
 

@@ -17,15 +17,15 @@ from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
 from skilld.types import Cause, Outcome, State, Usage
-from support.claude_lines import append, ended, typed, write
-from support.proposals import COMMITTED, a_proposal
+from support.claude_lines import append_lines, prompt_line, session_end_line, write_transcript
+from support.proposals import COMMIT_FIELDS, make_proposal
 
 NOW = 1772442000.0
 LASTING = "from now on always put the ticket number first"
-PROPOSAL = a_proposal(**COMMITTED)
+PROPOSAL = make_proposal(**COMMIT_FIELDS)
 
 
-class Desk:
+class EngineHarness:
     """An engine over a store and one folder of transcripts."""
 
     def __init__(self, home: Path) -> None:
@@ -43,8 +43,8 @@ class Desk:
     def say(self, *texts: str) -> None:
         """Have a person say something, a second after the last word of the session."""
         said = self.path.read_bytes().count(b"\n") if self.path.exists() else 0
-        lines = [typed(f"t{said + number}", text) for number, text in enumerate(texts)]
-        write(self.path, self.path.read_bytes() if said else b"", *lines, mtime=NOW + said)
+        lines = [prompt_line(f"t{said + number}", text) for number, text in enumerate(texts)]
+        write_transcript(self.path, self.path.read_bytes() if said else b"", *lines, mtime=NOW + said)
         self.engine.follower.sweep()
 
     def batch(self) -> StoredBatch:
@@ -61,8 +61,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = Desk(tmp_path)
+def harness(tmp_path: Path) -> Iterator[EngineHarness]:
+    made = EngineHarness(tmp_path)
     yield made
     made.store.close()
 
@@ -70,164 +70,172 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 FIVE = ("hello", LASTING, "ok", "thanks", "go on")
 
 
-def test_five_turns_make_a_batch_and_a_restart_does_not_make_another(desk: Desk) -> None:
-    desk.say(*FIVE[:4])
-    assert desk.engine.close_due(NOW) == 0
-    desk.say(FIVE[4])
-    assert desk.engine.close_due(NOW) == 1
-    assert desk.engine.close_due(NOW) == 0
-    desk.start()
-    desk.engine.follower.sweep()
-    assert desk.engine.close_due(NOW + 1e6) == 0
-    assert desk.counts() == (1, 0, 0)
+def test_five_turns_make_a_batch_and_a_restart_does_not_make_another(harness: EngineHarness) -> None:
+    harness.say(*FIVE[:4])
+    assert harness.engine.close_due(NOW) == 0
+    harness.say(FIVE[4])
+    assert harness.engine.close_due(NOW) == 1
+    assert harness.engine.close_due(NOW) == 0
+    harness.start()
+    harness.engine.follower.sweep()
+    assert harness.engine.close_due(NOW + 1e6) == 0
+    assert harness.counts() == (1, 0, 0)
 
 
-def test_what_is_left_over_is_judged_when_the_session_was_idle(desk: Desk) -> None:
-    desk.say("hello", LASTING)
-    assert desk.engine.close_due(NOW + 599) == 0
-    assert desk.engine.close_due(NOW + 601) == 1
+def test_what_is_left_over_is_judged_when_the_session_was_idle(harness: EngineHarness) -> None:
+    harness.say("hello", LASTING)
+    assert harness.engine.close_due(NOW + 599) == 0
+    assert harness.engine.close_due(NOW + 601) == 1
 
 
-def test_what_is_left_over_is_judged_at_once_when_the_session_is_over(desk: Desk) -> None:
-    desk.say(LASTING)
-    append(desk.path, ended())
-    desk.engine.follower.sweep()
-    assert desk.engine.close_due(NOW) == 1
+def test_what_is_left_over_is_judged_at_once_when_the_session_is_over(harness: EngineHarness) -> None:
+    harness.say(LASTING)
+    append_lines(harness.path, session_end_line())
+    harness.engine.follower.sweep()
+    assert harness.engine.close_due(NOW) == 1
 
 
-def test_chatter_is_done_without_a_worker(desk: Desk) -> None:
-    desk.say("hi", "ok", "thanks", "go on", "looks good")
-    assert desk.engine.close_due(NOW) == 0
-    assert desk.engine.next_batch(NOW) is None
-    assert desk.counts() == (0, 1, 0)
+def test_chatter_is_done_without_a_worker(harness: EngineHarness) -> None:
+    harness.say("hi", "ok", "thanks", "go on", "looks good")
+    assert harness.engine.close_due(NOW) == 0
+    assert harness.engine.next_batch(NOW) is None
+    assert harness.counts() == (0, 1, 0)
 
 
-def test_paused_a_batch_is_closed_and_handed_to_nobody(desk: Desk) -> None:
-    desk.store.meta.set(PAUSED_UNTIL, NOW + 60)
-    desk.say(*FIVE)
-    assert desk.engine.close_due(NOW) == 1
-    assert desk.engine.next_batch(NOW) is None
-    assert desk.engine.next_batch(NOW + 60) is not None
+def test_paused_a_batch_is_closed_and_handed_to_nobody(harness: EngineHarness) -> None:
+    harness.store.meta.set(PAUSED_UNTIL, NOW + 60)
+    harness.say(*FIVE)
+    assert harness.engine.close_due(NOW) == 1
+    assert harness.engine.next_batch(NOW) is None
+    assert harness.engine.next_batch(NOW + 60) is not None
 
 
-def test_the_stored_job_holds_no_word_and_no_key(desk: Desk) -> None:
-    desk.start(model_api_key="sk-secret")
-    desk.say(*FIVE)
-    desk.engine.close_due(NOW)
-    batch = desk.engine.next_batch(NOW)
+def test_the_stored_job_holds_no_word_and_no_key(harness: EngineHarness) -> None:
+    harness.start(model_api_key="sk-secret")
+    harness.say(*FIVE)
+    harness.engine.close_due(NOW)
+    batch = harness.engine.next_batch(NOW)
     assert batch is not None
     assert LASTING not in repr(batch.job)
     assert batch.job.turns == tuple(f"claude-code:t{number}" for number in range(5))
-    assert batch.job.sources == (Source(str(desk.path), 0, desk.path.stat().st_size),)
-    desk.engine.start(batch)
-    kept = b"".join(path.read_bytes() for path in desk.home.glob("skilld.*"))
+    assert batch.job.sources == (Source(str(harness.path), 0, harness.path.stat().st_size),)
+    harness.engine.start(batch)
+    kept = b"".join(path.read_bytes() for path in harness.home.glob("skilld.*"))
     assert b"sk-secret" not in kept
     assert LASTING.encode() not in kept
 
 
-def test_a_result_with_a_proposal_is_kept_once(desk: Desk) -> None:
-    desk.say(*FIVE)
-    batch = desk.batch()
+def test_a_result_with_a_proposal_is_kept_once(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    batch = harness.batch()
     result = BatchResult(outcome=Outcome.PROPOSED, proposals=(PROPOSAL,), usage=Usage(2), model="m")
-    assert desk.engine.finish(batch, result, NOW) == [PROPOSAL]
-    assert desk.engine.finish(batch, replace(result, usage=Usage()), NOW) == []
-    assert desk.counts() == (0, 1, 0)
-    assert desk.store.usage.rows()[0]["calls"] == 2
+    assert harness.engine.finish(batch, result, NOW) == [PROPOSAL]
+    assert harness.engine.finish(batch, replace(result, usage=Usage()), NOW) == []
+    assert harness.counts() == (0, 1, 0)
+    assert harness.store.usage.rows()[0]["calls"] == 2
 
 
-def test_passing_trouble_is_tried_again_ever_later_and_then_parked(desk: Desk) -> None:
-    desk.say(*FIVE)
+def test_passing_trouble_is_tried_again_ever_later_and_then_parked(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
     waits = []
     now = NOW
     for _ in range(4):
-        desk.engine.close_due(now)
-        batch = desk.engine.next_batch(now)
+        harness.engine.close_due(now)
+        batch = harness.engine.next_batch(now)
         assert batch is not None
-        desk.engine.start(batch)
-        desk.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="no network"), now)
-        row = desk.store._db.execute("SELECT state, not_before FROM batches").fetchone()
+        harness.engine.start(batch)
+        harness.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="no network"), now)
+        row = harness.store._db.execute("SELECT state, not_before FROM batches").fetchone()
         waits.append((row["state"], row["not_before"] - now))
         now = row["not_before"]
     assert waits[:3] == [("pending", 30.0), ("pending", 60.0), ("pending", 120.0)]
     assert waits[3][0] == "parked"
-    assert desk.store.meta.get(LAST_ERROR)["message"] == "no network"
-    assert desk.store.batches.retry() == 1
+    assert harness.store.meta.get(LAST_ERROR)["message"] == "no network"
+    assert harness.store.batches.retry() == 1
 
 
-def test_an_error_is_forgotten_once_its_batch_is_judged(desk: Desk) -> None:
-    desk.say(*FIVE)
-    batch = desk.batch()
-    desk.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="no network"), NOW)
-    desk.engine.finish(batch, BatchResult(outcome=Outcome.NOTHING), NOW + 60)
-    assert desk.store.meta.get(LAST_ERROR) is None
+def test_an_error_is_forgotten_once_its_batch_is_judged(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    batch = harness.batch()
+    harness.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="no network"), NOW)
+    harness.engine.finish(batch, BatchResult(outcome=Outcome.NOTHING), NOW + 60)
+    assert harness.store.meta.get(LAST_ERROR) is None
 
 
 @pytest.mark.parametrize(("asked", "waits"), [(90, 90.0), (None, 30.0), (1, 30.0), (1e12, 86400.0)])
-def test_a_server_may_ask_for_a_longer_wait_but_not_for_ever(desk: Desk, asked: float | None, waits: float) -> None:
-    desk.say(*FIVE)
-    batch = desk.batch()
-    desk.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="busy", retry_after=asked), NOW)
-    assert desk.engine.next_batch(NOW + waits - 1) is None
-    assert desk.engine.next_batch(NOW + waits) is not None
+def test_a_server_may_ask_for_a_longer_wait_but_not_for_ever(
+    harness: EngineHarness, asked: float | None, waits: float
+) -> None:
+    harness.say(*FIVE)
+    batch = harness.batch()
+    harness.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="busy", retry_after=asked), NOW)
+    assert harness.engine.next_batch(NOW + waits - 1) is None
+    assert harness.engine.next_batch(NOW + waits) is not None
 
 
-def test_a_failure_is_parked_at_once_and_a_refusal_is_done(desk: Desk) -> None:
-    desk.say(*FIVE)
-    desk.engine.finish(desk.batch(), Result(outcome=Outcome.FAILED, detail="the key was rejected"), NOW)
-    assert desk.counts() == (0, 0, 1)
-    desk.say(*FIVE)
-    desk.engine.finish(desk.batch(), Result(outcome=Outcome.REFUSED, detail="no JSON"), NOW)
-    assert desk.counts() == (0, 1, 1)
-    assert desk.store.meta.get(LAST_ERROR)["message"] == "no JSON"
+def test_a_failure_is_parked_at_once_and_a_refusal_is_done(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    harness.engine.finish(harness.batch(), Result(outcome=Outcome.FAILED, detail="the key was rejected"), NOW)
+    assert harness.counts() == (0, 0, 1)
+    harness.say(*FIVE)
+    harness.engine.finish(harness.batch(), Result(outcome=Outcome.REFUSED, detail="no JSON"), NOW)
+    assert harness.counts() == (0, 1, 1)
+    assert harness.store.meta.get(LAST_ERROR)["message"] == "no JSON"
 
 
-def test_a_session_of_now_goes_before_those_that_were_read_again(desk: Desk) -> None:
-    old = desk.path.with_name("s0.jsonl")
-    write(old, *(typed(f"o{number}", text, session="s0") for number, text in enumerate(FIVE)), mtime=NOW - 86400)
-    desk.engine.follower.sweep()
-    desk.engine.close_due(NOW)
-    desk.say(*FIVE)
-    desk.engine.close_due(NOW)
-    first = desk.batch()
-    assert (first.session_id, desk.batch().session_id) == ("s1", "s0")
+def test_a_session_of_now_goes_before_those_that_were_read_again(harness: EngineHarness) -> None:
+    old = harness.path.with_name("s0.jsonl")
+    write_transcript(
+        old, *(prompt_line(f"o{number}", text, session="s0") for number, text in enumerate(FIVE)), mtime=NOW - 86400
+    )
+    harness.engine.follower.sweep()
+    harness.engine.close_due(NOW)
+    harness.say(*FIVE)
+    harness.engine.close_due(NOW)
+    first = harness.batch()
+    assert (first.session_id, harness.batch().session_id) == ("s1", "s0")
 
 
-def test_a_worker_that_died_with_the_daemon_is_replaced(desk: Desk) -> None:
-    desk.say(*FIVE)
-    first = desk.batch()
-    desk.start()
-    assert desk.engine.next_batch(NOW) is None
-    assert desk.store.batches.recover() == 1
-    again = desk.engine.next_batch(NOW)
+def test_a_worker_that_died_with_the_daemon_is_replaced(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    first = harness.batch()
+    harness.start()
+    assert harness.engine.next_batch(NOW) is None
+    assert harness.store.batches.recover() == 1
+    again = harness.engine.next_batch(NOW)
     assert again is not None
     assert again.id == first.id
 
 
-def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(desk: Desk) -> None:
-    desk.say(*FIVE)
-    batch = desk.batch()
+def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    batch = harness.batch()
     plan = BatchResult(outcome=Outcome.PROPOSED, proposals=(PROPOSAL,), usage=Usage(2), model="m")
-    desk.engine.save_plan(batch, plan, NOW)
-    desk.store.batches.recover()
-    again = desk.engine.next_batch(NOW)
+    harness.engine.save_plan(batch, plan, NOW)
+    harness.store.batches.recover()
+    again = harness.engine.next_batch(NOW)
     assert again is not None
-    work = desk.engine.start(again).work
+    work = harness.engine.start(again).work
     assert isinstance(work, AnalyseBatch)
     assert work.batch.plan == Plan((PROPOSAL,))
-    assert desk.store.proposals.count(State.OPEN) == 0
-    assert desk.store.usage.rows()[0]["calls"] == 2
+    assert harness.store.proposals.count(State.OPEN) == 0
+    assert harness.store.usage.rows()[0]["calls"] == 2
 
 
 @pytest.mark.parametrize("changed", [".skilld.toml", ".git/refs/heads/main"])
-def test_what_a_refused_project_changes_has_its_batch_done_again(desk: Desk, changed: str) -> None:
-    project = desk.home / "project"
-    write(project / ".git/HEAD", b"ref: refs/heads/main\n")
+def test_what_a_refused_project_changes_has_its_batch_done_again(harness: EngineHarness, changed: str) -> None:
+    project = harness.home / "project"
+    write_transcript(project / ".git/HEAD", b"ref: refs/heads/main\n")
     (project / ".git/refs/heads").mkdir(parents=True)
-    write(desk.path, *(typed(f"t{number}", text, cwd=str(project)) for number, text in enumerate(FIVE)), mtime=NOW)
-    desk.engine.follower.sweep()
+    write_transcript(
+        harness.path,
+        *(prompt_line(f"t{number}", text, cwd=str(project)) for number, text in enumerate(FIVE)),
+        mtime=NOW,
+    )
+    harness.engine.follower.sweep()
     refused = BatchResult(outcome=Outcome.FAILED, detail="no", cause=Obstacle(Cause.REPOSITORY, str(project)))
-    desk.engine.finish(desk.batch(), refused, NOW)
-    assert desk.counts() == (0, 0, 1)
-    assert desk.engine.obstacles.retry_cleared(NOW + 60) == 0
-    write(project / changed, b"#\n")
-    assert desk.engine.obstacles.retry_cleared(NOW + 120) == 1
+    harness.engine.finish(harness.batch(), refused, NOW)
+    assert harness.counts() == (0, 0, 1)
+    assert harness.engine.obstacles.retry_cleared(NOW + 60) == 0
+    write_transcript(project / changed, b"#\n")
+    assert harness.engine.obstacles.retry_cleared(NOW + 120) == 1

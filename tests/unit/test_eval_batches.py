@@ -16,7 +16,7 @@ from skilld.evaluate.batches import Pipeline, in_memory, likeness, match
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.models import GoldModel
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
-from support.editor import Editor
+from support.edit_only_backend import EditOnlyBackend
 
 SKILL = """\
 ---
@@ -87,7 +87,7 @@ def pipeline(waits: list[float] | None = None) -> Pipeline:
     return Pipeline(lambda text: text, ([] if waits is None else waits).append)
 
 
-class Says(Editor):
+class Says(EditOnlyBackend):
     """A back-end with one answer; it adds each change at the end of the file, and is content with an edited skill."""
 
     def __init__(self, *updates: Update, failures: Sequence[SkilldError] = ()) -> None:

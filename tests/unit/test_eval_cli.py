@@ -13,7 +13,7 @@ import pytest
 
 from skilld.__main__ import main
 from support.program import Program
-from support.stub_model import Body, Reply, StubModel, said
+from support.stub_model import Body, Reply, StubModel, request_text
 from support.waiting import LIMIT
 
 SKILL = (
@@ -198,7 +198,7 @@ def test_any_model_behind_an_endpoint_is_scored(tmp_path: Path, home: Path) -> N
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
         found = Program(home, settings).json("eval", "batches", "--data", data, "--backend", "litellm")
     assert (found["precision"], found["recall"], found["calls"], found["tokens"]) == (1.0, 1.0, 3, 330)
-    assert [change in said(body) for body in model.bodies] == [False, True, True]
+    assert [change in request_text(body) for body in model.bodies] == [False, True, True]
 
 
 def many(tmp_path: Path, count: int) -> str:
@@ -221,7 +221,7 @@ def test_several_at_once_give_what_one_after_the_other_gives(tmp_path: Path, hom
     data, busy = many(tmp_path, 5), {"loaf1x", "loaf3x"}
 
     def answer(body: Body) -> Reply | str:
-        asked = said(body)
+        asked = request_text(body)
         turned_away = next((name for name in busy if name in asked), None)
         if turned_away:
             busy.discard(turned_away)
@@ -247,7 +247,9 @@ def test_several_at_once_give_what_one_after_the_other_gives(tmp_path: Path, hom
 def test_a_run_that_is_broken_off_tells_what_it_reached(tmp_path: Path, home: Path, jobs: str) -> None:
     data, printed = many(tmp_path, 3), tmp_path / "printed"
     with (
-        StubModel(lambda body: Reply("<updates>[]</updates>", delay=0 if "loaf0x" in said(body) else 60)) as model,
+        StubModel(
+            lambda body: Reply("<updates>[]</updates>", delay=0 if "loaf0x" in request_text(body) else 60)
+        ) as model,
         printed.open("wb") as output,
     ):
         scoring = Program(home, of(model)).start(*ASKED, data, "--jobs", jobs, output=output.fileno())

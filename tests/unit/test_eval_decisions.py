@@ -15,10 +15,10 @@ from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.types import ClosedBy, Evidence, Kind, State
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 AT = "2026-03-02T09:00:00Z"
-ACCEPTED = a_proposal(
+ACCEPTED = make_proposal(
     id="a1",
     batch_id="b1",
     state=State.ACCEPTED,

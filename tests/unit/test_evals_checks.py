@@ -9,7 +9,7 @@ import pytest
 from skilld.evals.checks import Literal, judged_statements, parse_literal, passes_code, statements_for
 from skilld.evals.grow import grow
 from skilld.types import Evidence, Kind, Message, Proposal, Update
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ TALK = say("Write the release notes for 2.4.0", "- done", "ok", f"Hm. {RULE}", "
 
 def corrected(turn: str = "t3", **more: object) -> Proposal:
     update = Update(1, "", "Put the ticket number first.", "", Kind.PREFERENCE, 1, RULE)
-    return a_proposal(**{"evidence": (Evidence(turn, RULE),), "updates": (update,), "summary": "x", **more})
+    return make_proposal(**{"evidence": (Evidence(turn, RULE),), "updates": (update,), "summary": "x", **more})
 
 
 def test_a_case_asks_what_was_asked_before_the_correction() -> None:

@@ -8,7 +8,7 @@ from skilld.daemon.recovery import open_store
 from skilld.evals.results import FLAG_PREFIX, outcomes_of, result_lines, with_flag
 from skilld.store import Store
 from skilld.store.evals import StoredCase, StoredEval, StoredRun
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 EVAL = StoredEval("e1", "notes", "/p", "p1", False, "m", "j", 6, (StoredCase("/f", "1"),), "2026-03-02T09:00:00Z")  # noqa: FBT003 - a field
 NOW = 1_772_500_000.0
@@ -17,7 +17,7 @@ NOW = 1_772_500_000.0
 def filled(path: Path, *, ours: bool) -> Store:
     """Return a store with an evaluation whose runs passed only on one side."""
     store = open_store(path, NOW)
-    store.proposals.add(a_proposal(id="p1"))
+    store.proposals.add(make_proposal(id="p1"))
     with store.transaction():
         store.evals.add(EVAL)
         for number in range(EVAL.pairs):

@@ -15,7 +15,7 @@ from skilld.classify.offline.product import likely_languages
 from skilld.classify.said_already import find_same_ban
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
-from support.tables import rows
+from support.tables import table_rows
 
 DATA = Path(__file__).parents[1] / "data" / "everyday"
 SKILLS = json.loads((DATA / "skills.json").read_text(encoding="utf-8"))
@@ -117,7 +117,7 @@ description: Work on the shop
 
 def test_a_prohibition_is_said_already_in_whatever_words_for_no() -> None:
     """Part 4: another "no", its reach and its politeness make no new rule; another object does."""
-    for asked, said in rows("everyday", "prohibitions said already"):
+    for asked, said in table_rows("everyday", "prohibitions said already"):
         assert (find_same_ban(asked, FORBIDS) is not None) is (said == "yes"), asked
 
 

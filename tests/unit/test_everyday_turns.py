@@ -8,7 +8,7 @@ from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
 from skilld.types import Message, SkillDoc
-from support.tables import rows, texts
+from support.tables import table_rows, table_texts
 
 SKILL = SkillDoc(
     1, "bakery-site", "/p/SKILL.md", "# Bakery site\n\n## Pages\n\n- Photos as PNG.\n- Recipes in Markdown.\n"
@@ -21,13 +21,13 @@ def changes(*turns: str) -> list[str]:
 
 
 def test_what_stands_behind_a_rule_is_no_part_of_it() -> None:
-    for said, change in rows("everyday_turns", "what stands behind a rule"):
+    for said, change in table_rows("everyday_turns", "what stands behind a rule"):
         heard = [update.change for update in Offline().detect([Message(said, turn=1)], [SKILL])]
         assert heard == ([change] if change else ["One question at a time."])
 
 
 def test_words_of_time_that_lay_down_nothing() -> None:
-    for said in texts("everyday_turns", "words of time"):
+    for said in table_texts("everyday_turns", "words of time"):
         assert changes(said) == []
 
 
@@ -73,7 +73,7 @@ def test_asking_first_how_much_is_no_question() -> None:
 
 
 def test_a_letter_or_a_text_to_work_on_is_not_the_persons() -> None:
-    for typed, own in rows("everyday_turns", "letters and texts to work on"):
+    for typed, own in table_rows("everyday_turns", "letters and texts to work on"):
         assert own_words(typed).strip("\n") == own
 
 
@@ -105,7 +105,7 @@ def test_a_reproach_is_not_turned_into_its_opposite(said: str) -> None:
 
 
 def test_what_is_said_again_or_of_the_project_is_heard() -> None:
-    for said, change in rows("everyday_turns", "said again, or of the project"):
+    for said, change in table_rows("everyday_turns", "said again, or of the project"):
         assert changes(said) == ([change] if change else [])
 
 
@@ -115,10 +115,10 @@ def test_a_rule_of_the_project_is_no_talk_about_the_product() -> None:
 
 
 def test_a_story_a_product_what_is_taken_back_and_an_occasion_lay_down_nothing() -> None:
-    for said in texts("everyday_turns", "stories, products, what is taken back, occasions"):
+    for said in table_texts("everyday_turns", "stories, products, what is taken back, occasions"):
         assert changes(*said.split(" >> ")) == []
 
 
 def test_what_is_said_after_a_story_or_of_the_work_is_heard() -> None:
-    for said in texts("everyday_turns", "after a story, or of the work"):
+    for said in table_texts("everyday_turns", "after a story, or of the work"):
         assert changes(*said.split(" >> ")) != []

@@ -15,7 +15,7 @@ from skilld.git.remote import find_remote_base, push, push_addresses
 from skilld.git.repo import open_repo
 from skilld.proposals.remove_refs import plan_removal, remove_refs
 from skilld.redact import Redactor
-from support.repos import SKILL, TEXT, Person, copied, isolate, new_repo, snapshot
+from support.repos import SKILL, TEXT, Person, copy_repo, isolate_git, new_repo, snapshot
 
 SESSION = "11111111-2222-3333-4444-555555555555"
 CHECK = LeakCheck(
@@ -42,14 +42,14 @@ SHARED = "".join(line for line in OURS.splitlines(keepends=True) if "sessions" n
 @pytest.fixture
 def person(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return a person with a clone of a bare repository, and work of their own that is on no remote."""
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     template = templates / "clone"
     if not template.exists():
         origin = new_repo(template / "first")
         origin.git("clone", "--quiet", "--bare", ".", "../hub.git")
         origin.git("clone", "--quiet", str(template / "hub.git"), "../work")
         Person(template / "work").commit("private work", {"secret.txt": "x\n"})
-    return copied(template, tmp_path)
+    return copy_repo(template, tmp_path)
 
 
 def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> SharedBranch:

@@ -13,15 +13,15 @@ from skilld.exchange import incoming
 from skilld.exchange.incoming import SourceSkill, find_skills, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
-from support.repos import Person, isolate, snapshot
-from support.tables import rows
+from support.repos import Person, isolate_git, snapshot
+from support.tables import table_rows
 
 TEXT = "---\nname: tidy\ndescription: Tidies up.\n---\n\nTidy up.\n"
 
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     root = tmp_path / "all" / "theirs"
     root.mkdir(parents=True)
     person = Person(root)
@@ -93,7 +93,7 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_address_is_told_from_a_path() -> None:
-    for source, address in rows("exchange_sources", "addresses"):
+    for source, address in table_rows("exchange_sources", "addresses"):
         assert is_address(source) is (address == "yes")
 
 

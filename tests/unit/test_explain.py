@@ -10,9 +10,9 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.ingest.explain import explain, kind_of, shape_of
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.forged import CARRIERS
-from support.in_process import InProcess
+from support.in_process_program import InProcessProgram
 
 _DROID = [
     {"type": "session_start", "id": "s", "cwd": "/w"},
@@ -60,7 +60,7 @@ def test_each_record_is_explained(session: Path) -> None:
 
 def test_it_shows_nobodys_words(session: Path, tmp_path: Path) -> None:
     for arguments in (["--explain"], ["--explain", "--json"]):
-        shown = InProcess(tmp_path).run("inspect", str(session), *arguments).stdout
+        shown = InProcessProgram(tmp_path).run("inspect", str(session), *arguments).stdout
         assert "userMessageSource is cli_tui" in shown
         assert not [words for words in ("tabs", "by a script", "hunter2", "secret phrase") if words in shown]
 
@@ -76,7 +76,7 @@ def test_a_claim_without_a_proof_is_explained_at_its_own_record(tmp_path: Path) 
 
 
 def test_other_adapters_are_explained_by_what_they_make(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1"), b'{"type":"brand-new","x":"y"}\n')
+    path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1"), b'{"type":"brand-new","x":"y"}\n')
     first, second = explain(path, ADAPTERS["claude-code"])
     assert first.taken == ("a turn (typed)",)
     assert (second.kind, second.taken) == ("type=brand-new", ("nothing",))

@@ -13,7 +13,17 @@ from skilld.ingest import follow, tail, turn_writer
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
 from skilld.store import Store
-from support.claude_lines import AFTER, BEFORE, OLD, append, ended, enqueued, taken, typed, write
+from support.claude_lines import (
+    AFTER,
+    BEFORE,
+    OLD_VERSION,
+    append_lines,
+    dequeued_line,
+    enqueued_line,
+    prompt_line,
+    session_end_line,
+    write_transcript,
+)
 
 INSTALLED = 1772442000.0  # 2026-03-02T09:00:00Z: between BEFORE and AFTER
 LATER = 4_000_000_000.0  # everything has been idle for years
@@ -53,9 +63,9 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 def test_turns_of_a_new_file_wait_in_the_order_they_were_said(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1"), typed("t2"))
+    write_transcript(machine.path(), prompt_line("t1"), prompt_line("t2"))
     assert follower.sweep() == 2
-    append(machine.path(), typed("t3"))
+    append_lines(machine.path(), prompt_line("t3"))
     assert follower.sweep() == 1
     assert follower.sweep() == 0
     assert machine.waiting() == ["t1", "t2", "t3"]
@@ -63,41 +73,41 @@ def test_turns_of_a_new_file_wait_in_the_order_they_were_said(machine: Machine) 
 
 def test_a_restart_at_any_point_neither_loses_nor_doubles_a_turn(machine: Machine) -> None:
     follower = machine.start()
-    whole = b"".join(typed(f"t{number}") for number in range(6))
+    whole = b"".join(prompt_line(f"t{number}") for number in range(6))
     for cut in range(0, len(whole), 97):
-        write(machine.path(), whole[:cut])
+        write_transcript(machine.path(), whole[:cut])
         follower.sweep()
         follower = machine.start()
-    write(machine.path(), whole)
+    write_transcript(machine.path(), whole)
     follower.sweep()
     assert machine.waiting() == ["t0", "t1", "t2", "t3", "t4", "t5"]
 
 
 def test_what_was_there_at_the_first_start_does_not_count_and_what_follows_does(machine: Machine) -> None:
-    write(machine.path(), typed("old", at=BEFORE))
+    write_transcript(machine.path(), prompt_line("old", at=BEFORE))
     follower = machine.start()
     assert follower.sweep() == 0
-    append(machine.path(), typed("new"))
+    append_lines(machine.path(), prompt_line("new"))
     assert follower.sweep() == 1
     assert machine.waiting() == ["new"]
 
 
 def test_a_file_that_came_while_skilld_was_away_counts(machine: Machine) -> None:
     machine.start()
-    write(machine.path(), typed("t1"))
+    write_transcript(machine.path(), prompt_line("t1"))
     assert machine.start().sweep() == 1
 
 
 def test_a_file_that_was_noted_but_not_read_when_skilld_was_killed_is_read_by_the_next(machine: Machine) -> None:
     machine.start()
-    path = write(machine.path(), typed("t1"))
+    path = write_transcript(machine.path(), prompt_line("t1"))
     machine.store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
     assert machine.start().sweep() == 1
 
 
 def test_a_file_that_could_not_be_read_at_first_is_read_when_it_can(machine: Machine) -> None:
     follower = machine.start()
-    target = write(machine.path("target").with_suffix(".txt"), typed("t1"))
+    target = write_transcript(machine.path("target").with_suffix(".txt"), prompt_line("t1"))
     machine.path().symlink_to(target)
     assert follower.read_new("claude-code", machine.path()) == 0
     assert str(machine.path()) in follower.unreadable
@@ -110,27 +120,34 @@ def test_a_file_that_could_not_be_read_at_first_is_read_when_it_can(machine: Mac
 def test_a_fork_of_a_session_from_before_skilld_repeats_nothing_in_whatever_folder(
     machine: Machine, folder: str
 ) -> None:
-    write(machine.folder.parent / folder / "old.jsonl", typed("t1", at=BEFORE), typed("t2", at=BEFORE))
+    write_transcript(
+        machine.folder.parent / folder / "old.jsonl", prompt_line("t1", at=BEFORE), prompt_line("t2", at=BEFORE)
+    )
     follower = machine.start()
-    forked = [typed(turn, session="fork", at=BEFORE) for turn in ("t1", "t2")]
-    write(machine.path("fork"), *forked, typed("t3", session="fork"))
+    forked = [prompt_line(turn, session="fork", at=BEFORE) for turn in ("t1", "t2")]
+    write_transcript(machine.path("fork"), *forked, prompt_line("t3", session="fork"))
     assert follower.sweep() == 1
     assert machine.waiting("fork") == ["t3"]
 
 
 def test_words_from_before_skilld_in_a_new_file_that_is_no_fork_count(machine: Machine) -> None:
-    write(machine.path("other"), typed("x1", at=BEFORE))
+    write_transcript(machine.path("other"), prompt_line("x1", at=BEFORE))
     follower = machine.start()
-    write(machine.path("copied-in"), typed("t1", session="copied-in", at=BEFORE))
+    write_transcript(machine.path("copied-in"), prompt_line("t1", session="copied-in", at=BEFORE))
     follower.sweep()
     assert machine.waiting("copied-in") == ["t1"]
 
 
 def test_a_fork_of_a_session_from_after_skilld_repeats_nothing(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1"), typed("t2"))
+    write_transcript(machine.path(), prompt_line("t1"), prompt_line("t2"))
     follower.sweep()
-    write(machine.path("fork"), typed("t1", session="fork"), typed("t2", session="fork"), typed("t3", session="fork"))
+    write_transcript(
+        machine.path("fork"),
+        prompt_line("t1", session="fork"),
+        prompt_line("t2", session="fork"),
+        prompt_line("t3", session="fork"),
+    )
     assert follower.sweep() == 1
     assert machine.waiting() == ["t1", "t2"]
     assert machine.waiting("fork") == ["t3"]
@@ -138,37 +155,37 @@ def test_a_fork_of_a_session_from_after_skilld_repeats_nothing(machine: Machine)
 
 def test_a_file_that_was_rewritten_gives_its_new_turns_and_repeats_no_old_ones(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1"), typed("t2"), typed("t3"))
+    write_transcript(machine.path(), prompt_line("t1"), prompt_line("t2"), prompt_line("t3"))
     follower.sweep()
-    write(machine.path(), typed("t3"), typed("t4"))
+    write_transcript(machine.path(), prompt_line("t3"), prompt_line("t4"))
     assert follower.sweep() == 1
     assert machine.waiting() == ["t1", "t2", "t3", "t4"]
 
 
 def test_a_session_from_before_skilld_that_is_rewritten_gives_only_what_was_said_since(machine: Machine) -> None:
-    write(machine.path(), *(typed(f"old{number}", at=BEFORE) for number in range(5)))
+    write_transcript(machine.path(), *(prompt_line(f"old{number}", at=BEFORE) for number in range(5)))
     follower = machine.start()
-    write(machine.path(), typed("old4", at=BEFORE), typed("new", at=AFTER))
+    write_transcript(machine.path(), prompt_line("old4", at=BEFORE), prompt_line("new", at=AFTER))
     follower.sweep()
     assert machine.waiting() == ["new"]
 
 
 def test_a_session_from_before_skilld_that_was_read_and_is_rewritten_revives_nothing(machine: Machine) -> None:
-    write(machine.path(), typed("old", at=BEFORE), typed("old2", at=BEFORE))
+    write_transcript(machine.path(), prompt_line("old", at=BEFORE), prompt_line("old2", at=BEFORE))
     follower = machine.start()
-    append(machine.path(), typed("new"))
+    append_lines(machine.path(), prompt_line("new"))
     follower.sweep()
-    write(machine.path(), typed("old2", at=BEFORE), typed("new2"))
+    write_transcript(machine.path(), prompt_line("old2", at=BEFORE), prompt_line("new2"))
     follower.sweep()
     assert machine.waiting() == ["new", "new2"]
 
 
 def test_a_renamed_file_goes_on_where_it_was(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1"))
+    write_transcript(machine.path(), prompt_line("t1"))
     follower.sweep()
     machine.path().rename(machine.path("moved"))
-    append(machine.path("moved"), typed("t2"))
+    append_lines(machine.path("moved"), prompt_line("t2"))
     assert follower.sweep() == 1
     assert machine.start().sweep() == 0
     (row,) = machine.store.transcripts.files()
@@ -176,20 +193,20 @@ def test_a_renamed_file_goes_on_where_it_was(machine: Machine) -> None:
 
 
 def test_a_project_from_before_skilld_may_be_moved(machine: Machine) -> None:
-    write(machine.path(), typed("old", at=BEFORE))
+    write_transcript(machine.path(), prompt_line("old", at=BEFORE))
     follower = machine.start()
     machine.folder.rename(machine.folder.parent / "-moved")
-    append(machine.folder.parent / "-moved" / "s1.jsonl", typed("new"))
+    append_lines(machine.folder.parent / "-moved" / "s1.jsonl", prompt_line("new"))
     follower.sweep()
     assert machine.waiting() == ["new"]
 
 
 def test_a_new_file_on_the_inode_of_one_from_before_skilld_counts_from_its_start(machine: Machine) -> None:
-    old = write(machine.path("old"), typed("old", at=BEFORE))
+    old = write_transcript(machine.path("old"), prompt_line("old", at=BEFORE))
     follower = machine.start()
     # What a file system does when it uses an inode again: the same number under another name, with other content.
     old.rename(machine.path("reused"))
-    write(machine.path("reused"), typed("t1", session="reused"), typed("t2", session="reused"))
+    write_transcript(machine.path("reused"), prompt_line("t1", session="reused"), prompt_line("t2", session="reused"))
     follower.sweep()
     assert machine.waiting("reused") == ["t1", "t2"]
 
@@ -197,7 +214,7 @@ def test_a_new_file_on_the_inode_of_one_from_before_skilld_counts_from_its_start
 def test_a_queued_prompt_that_nothing_delivers_is_no_turn_however_long_the_session_is_idle(machine: Machine) -> None:
     """S6: an agent's schedule queues its prompt as a person does."""
     follower = machine.start()
-    write(machine.path(), typed("t1"), enqueued("never push to main"))
+    write_transcript(machine.path(), prompt_line("t1"), enqueued_line("never push to main"))
     assert follower.sweep() == 1
     assert follower.flush_idle(0.0) == 0
     assert follower.flush_idle(LATER) == 0
@@ -207,10 +224,10 @@ def test_a_queued_prompt_that_nothing_delivers_is_no_turn_however_long_the_sessi
 
 def test_a_queued_prompt_outlives_a_kill_before_it_was_decided(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1", version=OLD), enqueued("never push to main"))
+    write_transcript(machine.path(), prompt_line("t1", version=OLD_VERSION), enqueued_line("never push to main"))
     follower.sweep()
     follower = machine.start()
-    append(machine.path(), taken())
+    append_lines(machine.path(), dequeued_line())
     assert follower.sweep() == 1
     assert machine.start().sweep() == 0
     assert len(machine.waiting()) == 2
@@ -220,29 +237,38 @@ def test_queued_prompts_are_decided_however_many_files_are_open(machine: Machine
     follower = machine.start()
     sessions = [f"n{number}" for number in range(80)]
     for name in sessions:
-        write(machine.path(name), typed(f"t{name}", session=name, version=OLD), enqueued("x", session=name))
+        write_transcript(
+            machine.path(name),
+            prompt_line(f"t{name}", session=name, version=OLD_VERSION),
+            enqueued_line("x", session=name),
+        )
     assert follower.sweep() == 80
     assert follower.flush_idle(LATER) == 0
     for name in sessions:
-        append(machine.path(name), taken(session=name))
+        append_lines(machine.path(name), dequeued_line(session=name))
     assert follower.sweep() == 80
 
 
 def test_a_fork_stays_open_while_many_others_are_read_to_find_what_it_repeats(machine: Machine) -> None:
     for number in range(80):
-        write(machine.path(f"n{number}"), typed(f"old{number}", at=BEFORE))
+        write_transcript(machine.path(f"n{number}"), prompt_line(f"old{number}", at=BEFORE))
     follower = machine.start()
-    start = typed("t1", session="new", at=BEFORE, version=OLD)
-    write(machine.path("new"), start, enqueued("never push", session="new"))
+    start = prompt_line("t1", session="new", at=BEFORE, version=OLD_VERSION)
+    write_transcript(machine.path("new"), start, enqueued_line("never push", session="new"))
     assert follower.sweep() == 1
-    append(machine.path("new"), taken(session="new"))
+    append_lines(machine.path("new"), dequeued_line(session="new"))
     assert follower.sweep() == 1
 
 
 def test_backfill_counts_what_was_said_in_the_last_days_and_nothing_twice(machine: Machine) -> None:
-    write(machine.path(), typed("ancient", at="2026-01-01T10:00:00Z"), typed("old", at=BEFORE), mtime=INSTALLED - 60)
+    write_transcript(
+        machine.path(),
+        prompt_line("ancient", at="2026-01-01T10:00:00Z"),
+        prompt_line("old", at=BEFORE),
+        mtime=INSTALLED - 60,
+    )
     follower = machine.start()
-    append(machine.path(), typed("new"))
+    append_lines(machine.path(), prompt_line("new"))
     follower.sweep()
     assert follower.backfill(7, INSTALLED) == 1
     assert follower.sweep() == 1
@@ -253,17 +279,17 @@ def test_backfill_counts_what_was_said_in_the_last_days_and_nothing_twice(machin
 
 
 def test_a_backfill_that_was_killed_before_it_read_goes_on_at_the_next_start(machine: Machine) -> None:
-    write(machine.path(), typed("old", at=BEFORE))
+    write_transcript(machine.path(), prompt_line("old", at=BEFORE))
     machine.start().backfill(10_000, INSTALLED)
     assert machine.start().sweep() == 1
 
 
 def test_a_session_is_over_when_its_log_says_so_until_something_more_is_said(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1"), ended())
+    write_transcript(machine.path(), prompt_line("t1"), session_end_line())
     follower.sweep()
     assert machine.store.transcripts.activity("claude-code", "s1")[1]
-    append(machine.path(), typed("t2"))
+    append_lines(machine.path(), prompt_line("t2"))
     follower.sweep()
     assert not machine.store.transcripts.activity("claude-code", "s1")[1]
 
@@ -271,9 +297,9 @@ def test_a_session_is_over_when_its_log_says_so_until_something_more_is_said(mac
 def test_a_name_that_is_no_text_is_told_and_stops_nothing(machine: Machine) -> None:
     strange = os.fsencode(machine.folder) + b"/\xff\xfe.jsonl"
     with open(strange, "wb") as file:  # noqa: PTH123 - a path of bytes
-        file.write(typed("t0"))
+        file.write(prompt_line("t0"))
     follower = machine.start()
-    write(machine.path(), typed("t1"))
+    write_transcript(machine.path(), prompt_line("t1"))
     assert follower.sweep() == 1
     assert follower.read_new("claude-code", Path(os.fsdecode(strange))) == 0
     assert follower.unreadable == {os.fsdecode(strange): "its name is not UTF-8"}
@@ -281,14 +307,14 @@ def test_a_name_that_is_no_text_is_told_and_stops_nothing(machine: Machine) -> N
 
 def test_text_that_no_file_can_hold_is_kept_all_the_same(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t\ud800", "half \ud83d an emoji", session="s\udc00", cwd="/a\ud800"))
+    write_transcript(machine.path(), prompt_line("t\ud800", "half \ud83d an emoji", session="s\udc00", cwd="/a\ud800"))
     assert follower.sweep() == 1
 
 
 def test_a_folder_that_no_system_can_have_is_not_known_and_its_turns_count(machine: Machine) -> None:
     follower = machine.start()
     longest = "/a" * 2000
-    write(machine.path(), typed("t1", cwd=longest), typed("t2", session="s2", cwd="/a" * 30_000))
+    write_transcript(machine.path(), prompt_line("t1", cwd=longest), prompt_line("t2", session="s2", cwd="/a" * 30_000))
     assert follower.sweep() == 2
     assert machine.store.transcripts.cwd("claude-code", "s1") == longest
     assert machine.store.transcripts.cwd("claude-code", "s2") is None
@@ -307,19 +333,19 @@ def test_a_deleted_file_leaves_no_complaint(machine: Machine) -> None:
 def test_a_large_file_is_read_whole_although_each_look_is_bounded(machine: Machine) -> None:
     follower = machine.start()
     filler = b'{"type":"file-history-snapshot","x":"' + b"x" * 1_000_000 + b'"}\n'
-    write(machine.path(), typed("t1"), filler * 6, typed("t2"), filler * 6, typed("t3"))
+    write_transcript(machine.path(), prompt_line("t1"), filler * 6, prompt_line("t2"), filler * 6, prompt_line("t3"))
     assert follower.sweep() == 3
 
 
 def test_a_write_that_failed_is_repeated_with_nothing_lost(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1"))
+    write_transcript(machine.path(), prompt_line("t1"))
     follower.sweep()
-    append(machine.path(), typed("t2"))
+    append_lines(machine.path(), prompt_line("t2"))
     # The disk is full: SQLite itself refuses to grow the file.
     machine.store._db.execute("PRAGMA max_page_count = 1")
     monkeypatch.setattr(tail, "CHUNK_BYTES", 1 << 16)
-    append(machine.path(), *(typed(f"u{number}", "word " * 50) for number in range(2000)))
+    append_lines(machine.path(), *(prompt_line(f"u{number}", "word " * 50) for number in range(2000)))
     with pytest.raises(SkilldError, match="database"):
         follower.sweep()
     machine.store._db.execute("PRAGMA max_page_count = 1000000")
@@ -331,8 +357,8 @@ def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
 ) -> None:
     monkeypatch.setattr(follow, "_TRANSACTION_SECONDS", 600)
     follower = machine.start()
-    write(machine.path("s1"), typed("t1"))
-    write(machine.path("s2"), typed("t2", session="s2"))
+    write_transcript(machine.path("s1"), prompt_line("t1"))
+    write_transcript(machine.path("s2"), prompt_line("t2", session="s2"))
     steps = iter(range(2))
 
     def stop() -> None:
@@ -345,7 +371,7 @@ def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
     follower.progress = lambda: None
     machine.path("s1").unlink()
     machine.path("s2").unlink()
-    write(machine.path("s3"), typed("t3", session="s3"))
+    write_transcript(machine.path("s3"), prompt_line("t3", session="s3"))
     assert follower.sweep() == 1
     assert machine.store.transcripts.sessions_waiting() == [("claude-code", "s3")]
 
@@ -358,7 +384,7 @@ def test_what_was_read_is_written_before_it_is_much(
     monkeypatch.setattr(turn_writer, limit, 2)
     follower = machine.start()
     for number in range(4):
-        write(machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"))
+        write_transcript(machine.path(f"n{number}"), prompt_line(f"t{number}", session=f"n{number}"))
     written = []
     follower.progress = lambda: written.append(len(machine.store.transcripts.sessions_waiting()))
     assert follower.sweep() == 4
@@ -368,11 +394,11 @@ def test_what_was_read_is_written_before_it_is_much(
 def test_following_many_files_leaves_no_descriptor_open(machine: Machine) -> None:
     follower = machine.start()
     for number in range(100):
-        write(machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"))
+        write_transcript(machine.path(f"n{number}"), prompt_line(f"t{number}", session=f"n{number}"))
     before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
     assert follower.sweep() == 100
     for number in range(100):
-        append(machine.path(f"n{number}"), typed(f"u{number}", session=f"n{number}"))
+        append_lines(machine.path(f"n{number}"), prompt_line(f"u{number}", session=f"n{number}"))
     assert follower.sweep() == 100
     after = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
     assert after <= before + 2

@@ -8,28 +8,28 @@ import pytest
 
 from skilld.batching import gate
 from skilld.batching.gate import BUCKETS, Model, buckets, load, needs_classification, score
-from support.tables import texts
+from support.tables import table_texts
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
 
 
 def test_plain_chatter_is_dropped() -> None:
-    for text in texts("gate", "plain chatter"):
+    for text in table_texts("gate", "plain chatter"):
         assert needs_classification(text) is False
 
 
 def test_what_may_be_lasting_passes() -> None:
-    for text in texts("gate", "what may be lasting"):
+    for text in table_texts("gate", "what may be lasting"):
         assert needs_classification(text) is True
 
 
 def test_a_small_task_alone_costs_no_call() -> None:
-    for text in texts("gate", "small tasks"):
+    for text in table_texts("gate", "small tasks"):
         assert needs_classification(text) is False
 
 
 def test_a_task_with_room_for_a_rule_passes() -> None:
-    for text in texts("gate", "tasks with room for a rule"):
+    for text in table_texts("gate", "tasks with room for a rule"):
         assert needs_classification(text) is True
 
 

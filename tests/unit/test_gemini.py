@@ -11,8 +11,8 @@ import pytest
 from skilld.agents import gemini_cli
 from skilld.agents.gemini_cli import read_log
 from skilld.types import Malformed, Turn
-from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
-from support.truth import events_of, events_of_records, raw_lines
+from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
+from support.ground_truth import events_of, events_of_records, raw_lines
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "gemini-cli" / "chats"
 LINES = FIXTURES / "session-2026-11-03T09-00-1a000000.jsonl"
@@ -32,10 +32,10 @@ def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
         ("typed", "ok"),
     ]
     assert turn_keys(events) == [f"gemini-cli:u{number}" for number in (1, 2, 3, 4, 7, 9)]
-    assert skills(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md")]
-    assert replies(events) == ["Here it is.", "Seen.", "Understood.", "Fine.", "Going on.", "Good.", "Yes.", "Yes."]
+    assert skill_uses(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md")]
+    assert reply_texts(events) == ["Here it is.", "Seen.", "Understood.", "Fine.", "Going on.", "Good.", "Yes.", "Yes."]
     # "Please continue.", a shell command's echo, two of history written again, one of a headless run
-    assert ignored(events) == {"not-typed": 5}
+    assert ignored_counts(events) == {"not-typed": 5}
     first = next(event for event in events if isinstance(event, Turn))
     assert first.session_id == "1a000000-0000-4000-8000-000000000001"
     assert (first.at, first.cwd) == ("2026-11-03T09:00:05.000Z", "/w/shop")
@@ -45,8 +45,8 @@ def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
 def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
     events = events_of(gemini_cli, DOCUMENT)
     assert turn_texts(events) == [("typed", "soup first"), ("typed", "and bread")]
-    assert skills(events) == [MENU]
-    assert replies(events) == ["Soup, then?", "I see."]
+    assert skill_uses(events) == [MENU]
+    assert reply_texts(events) == ["Soup, then?", "I see."]
     turn = next(event for event in events if isinstance(event, Turn))
     assert turn.session_id == "1a000000-0000-4000-8000-000000000002"
     assert b'"o1"' in DOCUMENT.read_bytes()[turn.span.start : turn.span.end]
@@ -74,8 +74,8 @@ def test_a_document_resumes_before_a_message_that_is_not_whole() -> None:
 
 def test_a_subagent_has_no_turns() -> None:
     events = events_of(gemini_cli, SUBAGENT)
-    assert (turn_texts(events), replies(events)) == ([], [])
-    assert ignored(events) == {"subagent": 1}
+    assert (turn_texts(events), reply_texts(events)) == ([], [])
+    assert ignored_counts(events) == {"subagent": 1}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_skill_that_was_refused_or_only_listed_is_not_in_use() -> None:
     call = {"id": "c", "name": "activate_skill", "args": {"name": "menu"}, "status": "cancelled"}
     listing = {"id": "d", "name": "run_shell_command", "args": {"command": "ls .gemini/skills/menu/SKILL.md"}}
     record = {"type": "gemini", "id": "a", "content": "", "toolCalls": [call, {**listing, "status": "success"}]}
-    assert skills(events_of_records(gemini_cli, record)) == []
+    assert skill_uses(events_of_records(gemini_cli, record)) == []
 
 
 def asked(answer: str, **more: Any) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def test_a_free_answer_is_a_turn_and_a_picked_one_is_none(picked: str) -> None:
     events = events_of_records(gemini_cli, asked("YAML, always"), asked("YAML, always"))  # written again as it grows
     assert turn_texts(events) == [("answer", "YAML, always")]
     assert turn_keys(events) == ["gemini-cli:q.0"]
-    assert ignored(events_of_records(gemini_cli, asked(picked))) == {"picked-answer": 1}
+    assert ignored_counts(events_of_records(gemini_cli, asked(picked))) == {"picked-answer": 1}
 
 
 @pytest.mark.parametrize("more", [{"name": "mcp_ask_user"}, {"status": "cancelled"}])

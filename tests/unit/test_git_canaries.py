@@ -9,8 +9,8 @@ from pathlib import Path
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.explain import find_origin
 from skilld.proposals.observe import observe
-from support.new_skills import made_new
-from support.repos import SKILL, TEXT, Desk, Person, below
+from support.new_skills import commit_new
+from support.repos import SKILL, TEXT, Harness, Person, insert_below
 
 HOOKS = (
     "applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change "
@@ -65,19 +65,19 @@ def test_the_canaries_sing_for_the_person(person: Person) -> None:
 
 def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
     log = plant(person)
-    desk = Desk(person)
-    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
-    desk.made("p2", below("- Push the tag.", "- Write the news."))
-    made_new(desk)
-    desk.drop("p1")
-    observe(person.root, list(desk.proposals.values()))
-    desk.drop("n1")
+    harness = Harness(person)
+    harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
+    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
+    commit_new(harness)
+    harness.drop("p1")
+    observe(person.root, list(harness.proposals.values()))
+    harness.drop("n1")
     find_origin(person.skill, 3)
     os.utime(person.skill)
-    desk.made("p3", below("Keep the changelog short.", "Always."))
-    desk.drop("p2")
-    apply_unasked(desk.proposals["p3"], desk.standing["p3"])
-    desk.drop("p3")
+    harness.made("p3", insert_below("Keep the changelog short.", "Always."))
+    harness.drop("p2")
+    apply_unasked(harness.proposals["p3"], harness.standing["p3"])
+    harness.drop("p3")
     assert person.tip("skilld/staging") == ""
     assert not log.exists()
 
@@ -87,18 +87,18 @@ def test_none_sings_in_a_repository_of_our_own(person: Person) -> None:
     person.git("commit", "--quiet", "-m", "not in git")
     person.write("skills/.gitattributes", "*.md filter=canary diff=canary merge=canary\n")
     log = plant(person, "--global")
-    desk = Desk(person, person.root.parent / "repos")
-    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+    harness = Harness(person, person.root.parent / "repos")
+    harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
     person.write(SKILL, TEXT + "\nMore.\n")
-    desk.seen("p1")
-    desk.made("p2", below("- Push the tag.", "- Write the news."))
+    harness.seen("p1")
+    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
     person.write(".gitignore", ".claude/\n")
-    made_new(desk)
-    desk.seen("n1")
-    assert find_origin(person.skill, 3, desk.private).proposals == ()
-    apply_unasked(desk.proposals["p2"], desk.standing["p2"], desk.private)
-    desk.drop("p2")
-    desk.drop("p1")
+    commit_new(harness)
+    harness.seen("n1")
+    assert find_origin(person.skill, 3, harness.private).proposals == ()
+    apply_unasked(harness.proposals["p2"], harness.standing["p2"], harness.private)
+    harness.drop("p2")
+    harness.drop("p1")
     assert not log.exists()
 
 
@@ -110,7 +110,7 @@ def test_nothing_is_fetched_for_a_missing_object(person: Person) -> None:
     missing = person.root / ".git/objects" / blob[:2] / blob[2:]
     missing.chmod(stat.S_IRWXU)
     missing.unlink()
-    desk = Desk(person)
-    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
-    assert desk.drop("p1").tip is None
+    harness = Harness(person)
+    harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
+    assert harness.drop("p1").tip is None
     assert not log.exists()

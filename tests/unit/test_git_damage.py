@@ -11,11 +11,11 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git.errors import RepoRefusedError
 from skilld.git.repo import open_repo
 from skilld.proposals.branch import find_missing_object
-from support.repos import SKILL, Desk, Person, below, snapshot
+from support.repos import SKILL, Harness, Person, insert_below, snapshot
 
 STAGING = "refs/heads/skilld/staging"
-DRY = below("- Run the tests.", "- Do a dry run.")
-NEWS = below("- Push the tag.", "- Write the news.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
+NEWS = insert_below("- Push the tag.", "- Write the news.")
 
 
 def object_of(person: Person, name: str) -> Path:
@@ -31,26 +31,28 @@ def destroy(person: Person, name: str) -> None:
 
 
 @pytest.mark.parametrize("which", ["HEAD^", "HEAD"])
-def test_a_version_that_cannot_be_read_is_not_taken_for_an_empty_one(person: Person, desk: Desk, which: str) -> None:
-    desk.made("p1", DRY)
-    desk.accept("p1")
+def test_a_version_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    person: Person, harness: Harness, which: str
+) -> None:
+    harness.made("p1", DRY)
+    harness.accept("p1")
     if which == "HEAD":
         person.commit("mine", {SKILL: person.skill.read_text() + "More.\n"})
         which = "HEAD^"
     destroy(person, f"{which}:{SKILL}")
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="cannot be read") as refused:
-        desk.revert("p1")
+        harness.revert("p1")
     assert refused.value.remedy == f"To list damaged or missing objects: git -C {person.root} fsck"
     assert snapshot(person.root) == before
 
 
-def test_a_proposal_that_cannot_be_read_is_not_accepted(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_proposal_that_cannot_be_read_is_not_accepted(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     destroy(person, f"{STAGING}:{SKILL}")
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="cannot be read"):
-        desk.accept("p1")
+        harness.accept("p1")
     assert snapshot(person.root) == before
 
 
@@ -59,41 +61,41 @@ REFUSING = "#!/bin/sh\nexit 1\n"
 
 @pytest.mark.parametrize("verb", ["accept", "revert"])
 def test_a_hook_that_refuses_every_move_of_a_ref_leaves_the_skill_as_it_was(
-    person: Person, desk: Desk, verb: str
+    person: Person, harness: Harness, verb: str
 ) -> None:
-    desk.made("p1", DRY)
+    harness.made("p1", DRY)
     if verb == "revert":
-        desk.accept("p1")
+        harness.accept("p1")
     text, tip = person.skill.read_text(), person.tip()
     person.write(".git/hooks/reference-transaction", REFUSING).chmod(0o755)
     with pytest.raises(RefusedError, match="hook"):
-        desk.accept("p1") if verb == "accept" else desk.revert("p1")
+        harness.accept("p1") if verb == "accept" else harness.revert("p1")
     assert (person.skill.read_text(), person.tip(), person.git("status", "--porcelain")) == (text, tip, "")
     assert not (person.root / ".git/MERGE_MSG").exists()
     (person.root / ".git/hooks/reference-transaction").unlink()
-    assert desk.accept("p1") if verb == "accept" else desk.revert("p1")
+    assert harness.accept("p1") if verb == "accept" else harness.revert("p1")
 
 
-def test_a_pick_that_could_not_be_tidied_up_is_one_all_the_same(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_pick_that_could_not_be_tidied_up_is_one_all_the_same(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.git("pack-refs", "--all")
     person.write(".git/packed-refs.lock", "")  # of a gc that was killed: no ref can be deleted
-    landed = desk.accept("p1")
+    landed = harness.accept("p1")
     assert landed.commit == person.tip() != person.tip("HEAD^")
     assert person.log("-1") == ["skilld(release): say p1"]
 
 
-def test_decisions_at_once_take_turns(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
-    desk.made("p3", below("- Tag the commit.", "- Sign it."))
+def test_decisions_at_once_take_turns(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    harness.made("p2", NEWS)
+    harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
     # Long enough that all of them are at it at once.
     person.write(".git/hooks/prepare-commit-msg", "#!/bin/sh\nsleep 0.3\n").chmod(0o755)
     failed: list[Exception] = []
 
     def accept(name: str) -> None:
         try:
-            desk.accept(name)
+            harness.accept(name)
         except SkilldError as error:
             failed.append(error)
 
@@ -109,35 +111,35 @@ def test_decisions_at_once_take_turns(person: Person, desk: Desk) -> None:
 
 @pytest.mark.parametrize("content", ["", "\0" * 41])
 def test_a_staging_branch_that_lost_its_commit_in_a_power_cut_has_it_again(
-    person: Person, desk: Desk, content: str
+    person: Person, harness: Harness, content: str
 ) -> None:
-    desk.made("p1", DRY)
-    tip = desk.made("p2", NEWS).commit
+    harness.made("p1", DRY)
+    tip = harness.made("p2", NEWS).commit
     (person.root / ".git" / STAGING).write_text(content)
-    desk.made("p3", below("- Tag the commit.", "- Sign it."))
+    harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert person.tip(f"{STAGING}^") == tip
     (person.root / ".git" / STAGING).write_text(content)
-    desk.drop("p1")
+    harness.drop("p1")
     assert person.log(STAGING, "^main") == ["skilld(release): say p3", "skilld(release): say p2"]
 
 
-def test_a_staging_branch_without_its_objects_is_named_with_the_way_out(person: Person, desk: Desk) -> None:
-    first = desk.made("p1", DRY).commit
-    second = desk.made("p2", NEWS).commit
+def test_a_staging_branch_without_its_objects_is_named_with_the_way_out(person: Person, harness: Harness) -> None:
+    first = harness.made("p1", DRY).commit
+    second = harness.made("p2", NEWS).commit
     object_of(person, second).unlink()
     with pytest.raises(RepoRefusedError, match=f"skilld/staging is damaged: .*{second}") as refused:
-        desk.propose("p3", below("- Tag the commit.", "- Sign it."))
+        harness.propose("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert refused.value.remedy == f"git -C {person.root} update-ref {STAGING} {first}"
-    assert [desk.seen("p1").seen, desk.seen("p2").seen] == ["busy", "gone"]  # neither was dropped by the person
+    assert [harness.seen("p1").seen, harness.seen("p2").seen] == ["busy", "gone"]  # neither was dropped by the person
     person.git("update-ref", STAGING, first)
-    desk.made("p3", below("- Tag the commit.", "- Sign it."))
-    assert desk.seen("p1").seen == "nothing"
+    harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
+    assert harness.seen("p1").seen == "nothing"
 
 
 @pytest.mark.parametrize("what", [STAGING, f"{STAGING}^", f"{STAGING}^{{tree}}", f"{STAGING}:{SKILL}"])
-def test_an_object_that_the_staging_branch_lost_is_found(person: Person, desk: Desk, what: str) -> None:
-    first = desk.made("p1", DRY).commit
-    desk.made("p2", NEWS)
+def test_an_object_that_the_staging_branch_lost_is_found(person: Person, harness: Harness, what: str) -> None:
+    first = harness.made("p1", DRY).commit
+    harness.made("p2", NEWS)
     repo = open_repo(person.root)
     assert find_missing_object(repo) is None
     lost = person.git("rev-parse", what)
@@ -149,16 +151,16 @@ def test_an_object_that_the_staging_branch_lost_is_found(person: Person, desk: D
     assert found[1] == f"git -C {person.root} update-ref {way_out}"
 
 
-def test_a_repository_that_is_not_there_is_said_so(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_repository_that_is_not_there_is_said_so(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.root.rename(person.root.parent / "moved")
     with pytest.raises(RefusedError, match=f"not accepted: {person.root} does not exist"):
-        desk.accept("p1")
+        harness.accept("p1")
 
 
 @pytest.mark.parametrize("how", ["renamed", "renamed and changed", "removed", "sparse"])
-def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, desk: Desk, how: str) -> None:
-    made = desk.made("p1", DRY)
+def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, harness: Harness, how: str) -> None:
+    made = harness.made("p1", DRY)
     match how:
         case "renamed" | "renamed and changed":
             person.git("mv", "skills/release", "skills/ship")
@@ -173,21 +175,21 @@ def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, desk: Desk,
             person.git("sparse-checkout", "set", "src")
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="is not in the work tree") as refused:
-        desk.accept("p1")
+        harness.accept("p1")
     pick = f"git -C {person.root} cherry-pick {made.commit}"
     again = f"Restore {SKILL}, then: skilld accept p1"  # the pick would conflict
     assert refused.value.remedy == (again if how == "removed" else pick)
     assert snapshot(person.root) == before
     if how != "removed":  # git follows a folder that was renamed
         person.git("cherry-pick", made.commit)
-        assert desk.seen("p1").seen == "landed"
+        assert harness.seen("p1").seen == "landed"
 
 
-def test_one_whose_message_the_person_wrote_anew_is_still_proposed(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_one_whose_message_the_person_wrote_anew_is_still_proposed(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     person.git("commit", "--quiet", "--amend", "-m", "my own words")
     person.git("switch", "--quiet", "main")
-    assert desk.seen("p1").seen == "nothing"
+    assert harness.seen("p1").seen == "nothing"
     person.git("branch", "--quiet", "-f", "skilld/staging", "main")
-    assert desk.seen("p1").seen == "dropped"
+    assert harness.seen("p1").seen == "dropped"

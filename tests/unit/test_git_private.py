@@ -17,18 +17,18 @@ from skilld.proposals.explain import find_origin
 from skilld.proposals.model import CommitMethod, GitStatus, ProposalCommit
 from skilld.proposals.poll import _repo_stamp
 from skilld.proposals.propose import propose
-from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
+from support.repos import TEXT, Harness, Person, insert_below, isolate_git, new_repo, snapshot
 from support.waiting import LIMIT
 
-DRY = below("- Run the tests.", "- Do a dry run.")
-NEWS = below("- Push the tag.", "- Write the news.")
-APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
+NEWS = insert_below("- Push the tag.", "- Write the news.")
+APPENDED = {name: insert_below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
 
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return a person with a skill in no repository, and with other files beside it."""
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     person = Person(tmp_path / "home/.claude")
     person.write("skills/release/SKILL.md", TEXT)
     person.write("skills/release/scripts/run.sh", "echo\n")
@@ -38,29 +38,29 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     return tmp_path / "home/data/skilld/repos"
 
 
 @pytest.fixture
-def desk(person: Person, folder: Path) -> Desk:
-    return Desk(person, folder)
+def harness(person: Person, folder: Path) -> Harness:
+    return Harness(person, folder)
 
 
-def own(desk: Desk) -> Person:
+def own(harness: Harness) -> Person:
     """Return the person's git in the repository of the first proposal, by its address alone."""
-    return Person(Path(next(iter(desk.proposals.values())).repo))
+    return Person(Path(next(iter(harness.proposals.values())).repo))
 
 
-def test_a_proposal_changes_nothing_in_the_root(person: Person, desk: Desk, folder: Path) -> None:
+def test_a_proposal_changes_nothing_in_the_root(person: Person, harness: Harness, folder: Path) -> None:
     before = snapshot(person.root)
-    made = desk.made("p1", DRY)
+    made = harness.made("p1", DRY)
     assert snapshot(person.root) == before
     assert Path(made.repo).parent == folder
     assert made.relpath == "release/SKILL.md"
     assert made.staging.base_info is not None
     assert made.staging.base_info.warning == ""
-    git = own(desk)
+    git = own(harness)
     assert git.log("skilld/staging") == ["skilld(release): say p1", "Current state: release/SKILL.md"]
     assert git.git("log", "-1", "--format=%an <%ae> %cn", "main") == "Pat Person <pat@example.org> Pat Person"
     assert git.git("ls-tree", "-r", "--name-only", "skilld/staging") == "release/SKILL.md"
@@ -69,45 +69,45 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, desk: Desk, fold
     assert git.git("status", "--porcelain") == ""
 
 
-def test_nobody_else_may_read_it(desk: Desk, folder: Path) -> None:
+def test_nobody_else_may_read_it(harness: Harness, folder: Path) -> None:
     old = os.umask(0o022)
     try:
-        desk.made("p1", DRY)
+        harness.made("p1", DRY)
     finally:
         os.umask(old)
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder.parent)] == [0o700, 0o700]
 
 
-def test_accept_and_revert_in_every_order(person: Person, desk: Desk) -> None:
+def test_accept_and_revert_in_every_order(person: Person, harness: Harness) -> None:
     for name, apply in APPENDED.items():
-        desk.made(name, apply)
+        harness.made(name, apply)
     for name in "bca":
-        desk.accept(name)
-        desk.drop(name)
+        harness.accept(name)
+        harness.drop(name)
         assert f"- Learned {name}." in person.skill.read_text()
     for name in "cab":
-        desk.revert(name)
+        harness.revert(name)
         assert f"- Learned {name}." not in person.skill.read_text()
     assert person.skill.read_text() == TEXT
-    assert own(desk).git("status", "--porcelain") == ""
+    assert own(harness).git("status", "--porcelain") == ""
     assert sorted(path.name for path in person.skill.parent.iterdir()) == ["SKILL.md", "scripts"]
 
 
-def test_the_persons_own_edits_are_kept_in_their_name(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_the_persons_own_edits_are_kept_in_their_name(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("Keep the", "Always keep the"))
-    landed = desk.accept("p1")
+    landed = harness.accept("p1")
     assert landed.method is CommitMethod.GIT
     expected = TEXT.replace("Keep the", "Always keep the").replace("- Tag", "- Do a dry run.\n- Tag")
     assert person.skill.read_text() == expected
-    assert own(desk).git("log", "--format=%an: %s", "main").splitlines() == [
+    assert own(harness).git("log", "--format=%an: %s", "main").splitlines() == [
         "skilld: skilld(release): say p1",
         "Pat Person: Current state: release/SKILL.md",
         "Pat Person: Current state: release/SKILL.md",
     ]
 
 
-def test_the_persons_hooks_and_conversions_stay_out_of_it(person: Person, desk: Desk, tmp_path: Path) -> None:
+def test_the_persons_hooks_and_conversions_stay_out_of_it(person: Person, harness: Harness, tmp_path: Path) -> None:
     hook = person.write("../hooks/pre-commit", "#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
     person.git("config", "--global", "core.hooksPath", str(hook.parent))
@@ -118,94 +118,94 @@ def test_the_persons_hooks_and_conversions_stay_out_of_it(person: Person, desk: 
     (tmp_path / "template/hooks/reference-transaction").symlink_to(hook)
     person.write("skills/.gitattributes", "*.md filter=x text eol=crlf ident\n")
     person.write("skills/release/SKILL.md", TEXT.replace("\n", "\r\n") + "$Id$\r\n")
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
-    desk.accept("p1")
-    desk.accept("p2")
+    harness.made("p1", DRY)
+    harness.made("p2", NEWS)
+    harness.accept("p1")
+    harness.accept("p2")
     expected = TEXT.replace("- Tag", "- Do a dry run.\n- Tag").replace("tag.\n", "tag.\n- Write the news.\n")
     assert person.skill.read_bytes() == expected.replace("\n", "\r\n").encode() + b"$Id$\r\n"
-    assert own(desk).git("status", "--porcelain") == ""
+    assert own(harness).git("status", "--porcelain") == ""
 
 
-def test_all_skills_of_a_root_share_one_repository(person: Person, desk: Desk) -> None:
-    first = desk.made("p1", DRY)
-    second = desk.made("p2", below("# Other", "More."), path=person.root / "skills/other/SKILL.md")
+def test_all_skills_of_a_root_share_one_repository(person: Person, harness: Harness) -> None:
+    first = harness.made("p1", DRY)
+    second = harness.made("p2", insert_below("# Other", "More."), path=person.root / "skills/other/SKILL.md")
     assert second.repo == first.repo
-    git = own(desk)
+    git = own(harness)
     assert git.git("ls-tree", "-r", "--name-only", "main").splitlines() == ["other/SKILL.md", "release/SKILL.md"]
     assert git.log("skilld/staging", "^main") == ["skilld(release): say p2", "skilld(release): say p1"]
 
 
-def test_lines_typed_or_taken_out_by_hand_are_noticed(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_lines_typed_or_taken_out_by_hand_are_noticed(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do a dry run.\n- Tag"))
-    found = desk.seen("p1")
+    found = harness.seen("p1")
     assert (found.seen, found.how) == (GitStatus.LANDED, "same change")
-    desk.know("p1", landed=found.commit)
+    harness.know("p1", landed=found.commit)
     person.write("skills/release/SKILL.md", TEXT)
-    assert desk.seen("p1").seen is GitStatus.REVERTED
+    assert harness.seen("p1").seen is GitStatus.REVERTED
 
 
-def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.skill.unlink()
-    assert desk.seen("p1").seen is GitStatus.NOTHING
-    assert own(desk).git("ls-tree", "-r", "--name-only", "main") == ""
-    own(desk).git("merge", "skilld/staging", check=False)
-    assert "release/SKILL.md" in own(desk).git("status", "--porcelain")
+    assert harness.seen("p1").seen is GitStatus.NOTHING
+    assert own(harness).git("ls-tree", "-r", "--name-only", "main") == ""
+    own(harness).git("merge", "skilld/staging", check=False)
+    assert "release/SKILL.md" in own(harness).git("status", "--porcelain")
 
 
-def test_accepting_for_a_skill_that_was_deleted_says_that_it_is_not_there(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_accepting_for_a_skill_that_was_deleted_says_that_it_is_not_there(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.skill.unlink()
     with pytest.raises(RefusedError, match=f"{person.skill} does not exist"):
-        desk.accept("p1")
+        harness.accept("p1")
 
 
-def test_a_root_that_is_gone_ends_its_proposals(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_root_that_is_gone_ends_its_proposals(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     (person.root / "skills").rename(person.root / "moved")
-    assert desk.seen("p1").seen is GitStatus.GONE
+    assert harness.seen("p1").seen is GitStatus.GONE
     with pytest.raises(NotTrackedError):
-        managed_repos.open_any(Path(desk.proposals["p1"].repo), desk.private)
+        managed_repos.open_any(Path(harness.proposals["p1"].repo), harness.private)
 
 
-def test_a_merge_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_merge_in_progress_is_left_alone(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do my dry run.\n- Tag"))
-    desk.seen("p1")
-    git = own(desk)
+    harness.seen("p1")
+    git = own(harness)
     git.git("merge", "skilld/staging", check=False)
     assert "<<<<<<<" in person.skill.read_text()
     tip = git.tip("main")
-    desk.seen("p1")
+    harness.seen("p1")
     with pytest.raises(RefusedError, match="a merge is in progress"):
-        desk.accept("p1")
+        harness.accept("p1")
     assert git.tip("main") == tip
     assert "<<<<<<<" in person.skill.read_text()
     git.git("merge", "--abort")
-    assert desk.accept("p1").method is CommitMethod.ANCHORS
+    assert harness.accept("p1").method is CommitMethod.ANCHORS
 
 
-def test_why_finds_a_line(person: Person, desk: Desk, folder: Path) -> None:
+def test_why_finds_a_line(person: Person, harness: Harness, folder: Path) -> None:
     with pytest.raises(NotTrackedError):
         find_origin(person.skill, 1, folder)
-    desk.made("p1", DRY)
-    desk.accept("p1")
+    harness.made("p1", DRY)
+    harness.accept("p1")
     origin = find_origin(person.skill, TEXT.split("\n").index("- Tag the commit.") + 1, folder)
     assert (origin.text, origin.proposals) == ("- Do a dry run.", ("p1",))
 
 
-def test_git_goes_first_once_it_tracks_the_skill(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_git_goes_first_once_it_tracks_the_skill(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.git("init", "--quiet")
     person.git("add", "skills/release")
     person.git("commit", "--quiet", "-m", "now in git")
-    made = desk.propose("p2", NEWS, standing=())
+    made = harness.propose("p2", NEWS, standing=())
     assert isinstance(made, ProposalCommit)
     assert made.repo == str(person.root)
     # What was proposed before still comes in from where it was proposed.
-    desk.accept("p1")
+    harness.accept("p1")
     assert person.git("status", "--porcelain", "--untracked-files=no") == "M skills/release/SKILL.md"
 
 
@@ -225,13 +225,13 @@ def test_what_a_repository_around_it_does_not_track(tmp_path: Path, folder: Path
         person.git("rm", "--quiet", "--cached", "--ignore-unmatch", "skills/release/SKILL.md")
         person.git("commit", "--quiet", "--allow-empty", "-m", "out")
     before = snapshot(person.root)
-    desk = Desk(person, folder)
-    made = desk.made("p1", DRY)
+    harness = Harness(person, folder)
+    made = harness.made("p1", DRY)
     assert Path(made.repo).parent == folder
-    desk.drop("p1")
+    harness.drop("p1")
     assert snapshot(person.root) == before
-    desk.made("p2", NEWS)
-    desk.accept("p2")
+    harness.made("p2", NEWS)
+    harness.accept("p2")
     assert "- Write the news." in person.skill.read_text()
     after = {name: value for name, value in snapshot(person.root).items() if name != "skills/release/SKILL.md"}
     assert after == {name: value for name, value in before.items() if name != "skills/release/SKILL.md"}
@@ -242,12 +242,12 @@ def test_a_refused_repository_is_not_gone_around(tmp_path: Path, folder: Path) -
     person.git("config", "core.repositoryFormatVersion", "1")
     person.git("config", "extensions.refStorage", "reftable")
     with pytest.raises(RepoRefusedError):
-        Desk(person, folder).propose("p1", DRY)
+        Harness(person, folder).propose("p1", DRY)
     assert not folder.exists()
 
 
-def test_links_are_not_followed(person: Person, desk: Desk, tmp_path: Path) -> None:
-    desk.made("p1", DRY)
+def test_links_are_not_followed(person: Person, harness: Harness, tmp_path: Path) -> None:
+    harness.made("p1", DRY)
     secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "SKILL.md").write_text("secret\n")
@@ -257,17 +257,17 @@ def test_links_are_not_followed(person: Person, desk: Desk, tmp_path: Path) -> N
     person.skill.parent.rmdir()
     person.skill.parent.symlink_to(secret)
     with pytest.raises(RefusedError, match="reached through a symlink"):
-        desk.accept("p1")
-    desk.seen("p1")
-    assert own(desk).git("ls-tree", "-r", "--name-only", "main") == ""
+        harness.accept("p1")
+    harness.seen("p1")
+    assert own(harness).git("ls-tree", "-r", "--name-only", "main") == ""
     assert (secret / "SKILL.md").read_text() == "secret\n"
 
 
 def test_another_repository_in_its_place_is_not_opened(
-    person: Person, desk: Desk, folder: Path, tmp_path: Path
+    person: Person, harness: Harness, folder: Path, tmp_path: Path
 ) -> None:
-    desk.made("p1", DRY)
-    address = Path(desk.proposals["p1"].repo)
+    harness.made("p1", DRY)
+    address = Path(harness.proposals["p1"].repo)
     person.git("--git-dir", str(address), "config", "core.worktree", str(tmp_path))
     with pytest.raises(NotTrackedError):
         managed_repos.open_any(address, folder)
@@ -276,10 +276,10 @@ def test_another_repository_in_its_place_is_not_opened(
     assert managed_repos.open_any(other.root, folder).private is False
 
 
-def test_a_root_is_known_once_it_has_a_repository(person: Person, desk: Desk, folder: Path) -> None:
+def test_a_root_is_known_once_it_has_a_repository(person: Person, harness: Harness, folder: Path) -> None:
     assert managed_repos.list_roots(folder) == {}
-    desk.made("p1", DRY)
-    assert managed_repos.list_roots(folder) == {person.root / "skills": Path(desk.proposals["p1"].repo)}
+    harness.made("p1", DRY)
+    assert managed_repos.list_roots(folder) == {person.root / "skills": Path(harness.proposals["p1"].repo)}
 
 
 @pytest.mark.parametrize(
@@ -307,44 +307,44 @@ def test_four_processes_that_make_it_at_once(person: Person, folder: Path) -> No
     assert len(list(folder.iterdir())) == 1
 
 
-def test_a_retry_finds_what_was_made(desk: Desk) -> None:
-    made = desk.made("p1", DRY)
-    again = propose(desk.request("p1", DRY))
+def test_a_retry_finds_what_was_made(harness: Harness) -> None:
+    made = harness.made("p1", DRY)
+    again = propose(harness.request("p1", DRY))
     assert isinstance(again, ProposalCommit)
     assert (again.commit, again.repo, again.fresh) == (made.commit, made.repo, False)
 
 
-def test_a_lock_that_a_killed_process_left_does_not_hold_for_ever(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    lock = Path(desk.proposals["p1"].repo) / "index.lock"
+def test_a_lock_that_a_killed_process_left_does_not_hold_for_ever(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    lock = Path(harness.proposals["p1"].repo) / "index.lock"
     lock.touch()
     person.write("skills/release/SKILL.md", TEXT + "\nMore.\n")
     with pytest.raises(RefLockedError):
-        desk.made("p2", NEWS)
+        harness.made("p2", NEWS)
     two_hours_ago = time.time() - 7200
     os.utime(lock, (two_hours_ago, two_hours_ago))
-    desk.made("p2", NEWS)
+    harness.made("p2", NEWS)
     assert not lock.exists()
 
 
-def test_a_kill_between_index_and_commit_is_made_good(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    git = own(desk)
+def test_a_kill_between_index_and_commit_is_made_good(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    git = own(harness)
     blob = git.git("hash-object", "-w", "--stdin", check=True)
     git.git("update-index", "--cacheinfo", f"100644,{blob},release/SKILL.md")
     assert git.git("status", "--porcelain") != ""
-    desk.seen("p1")
+    harness.seen("p1")
     assert git.git("status", "--porcelain") == ""
     assert person.skill.read_text() == TEXT
 
 
-def test_the_daemon_sees_that_a_skill_or_a_ref_changed(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    address, skills = Path(desk.proposals["p1"].repo), [str(person.skill)]
+def test_the_daemon_sees_that_a_skill_or_a_ref_changed(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    address, skills = Path(harness.proposals["p1"].repo), [str(person.skill)]
     stamps = [_repo_stamp(address, skills)]
     os.utime(person.skill, (1, 1))
     stamps.append(_repo_stamp(address, skills))
-    own(desk).git("update-ref", "refs/heads/mine", "main")
+    own(harness).git("update-ref", "refs/heads/mine", "main")
     stamps.append(_repo_stamp(address, skills))
     assert len(set(stamps)) == 3
     assert _repo_stamp(address, skills) == stamps[-1]

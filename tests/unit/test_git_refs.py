@@ -16,7 +16,7 @@ from skilld.git.refs import RefChange
 from skilld.git.repo import Repo, open_repo
 from skilld.git.staging_branch import STAGING_REF
 from support.processes import processes_of
-from support.repos import SKILL, TEXT, Desk, Person, below
+from support.repos import SKILL, TEXT, Harness, Person, insert_below
 from support.waiting import wait_for
 
 REF = "refs/skilld/proposals/p1"
@@ -130,7 +130,7 @@ def test_links_on_the_way_to_a_ref(person: Person, repo: Repo, part: str) -> Non
 
 def propose_in_a_group_of_its_own(root: Path, name: str) -> None:
     os.setsid()
-    Desk(Person(root)).made(name, below("- Push the tag.", f"- Learned {name}."))
+    Harness(Person(root)).made(name, insert_below("- Push the tag.", f"- Learned {name}."))
 
 
 def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> None:
@@ -150,18 +150,18 @@ def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> 
         wait_for("its git to be gone", lambda: not processes_of(Path(os.environ["HOME"])))
         refs.remove_stale_locks(repo.common_dir)
     assert killed > 0
-    desk = Desk(person)
+    harness = Harness(person)
     for name in names:
-        desk.made(name, below("- Push the tag.", f"- Learned {name}."))
+        harness.made(name, insert_below("- Push the tag.", f"- Learned {name}."))
     subjects = [subject.removeprefix("skilld(release): say ") for subject in person.log(STAGING_REF, "^main")]
     assert sorted(subjects) == sorted(names)
     assert person.git("fsck", "--strict", "--no-dangling") == ""
 
 
 def race(root: Path, name: str, rounds: int) -> None:
-    desk = Desk(Person(root))
+    harness = Harness(Person(root))
     for count in range(rounds):
-        desk.made(f"{name}{count}", below("- Push the tag.", f"- Learned {name}{count}."))
+        harness.made(f"{name}{count}", insert_below("- Push the tag.", f"- Learned {name}{count}."))
 
 
 def test_two_workers_lose_nothing(person: Person) -> None:

@@ -13,7 +13,7 @@ from skilld.git.environment import git_program, person_variables, scrub_environm
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
 from skilld.git.run import Git, PersonGit
 from support.repos import Person
-from support.tables import rows
+from support.tables import table_rows
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_missing_git_is_said_in_words(person: Person) -> None:
 
 
 def test_only_what_changes_bytes_is_a_filter(tmp_path: Path) -> None:
-    for pattern, expected in rows("git_attributes", "filters"):
+    for pattern, expected in table_rows("git_attributes", "filters"):
         (tmp_path / ".gitattributes").write_text(pattern + "\n")
         asked = is_filtered(tmp_path, tmp_path / ".git", "skills/release/SKILL.md", tmp_path / "none")
         assert asked is (expected == "yes"), pattern
@@ -139,6 +139,6 @@ def test_s2_a_pattern_of_many_stars_has_an_end(tmp_path: Path) -> None:
 
 
 def test_patterns_of_attributes(tmp_path: Path) -> None:
-    for pattern, path, expected in rows("git_attributes", "patterns"):
+    for pattern, path, expected in table_rows("git_attributes", "patterns"):
         (tmp_path / ".gitattributes").write_text(f"{pattern} filter=lfs\n")
         assert is_filtered(tmp_path, tmp_path / ".git", path, tmp_path / "none") is (expected == "yes")

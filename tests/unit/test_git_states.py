@@ -12,11 +12,11 @@ import pytest
 
 from skilld.git.errors import NotTrackedError, RepoRefusedError, StagingBusyError
 from skilld.proposals.model import ProposalCommit
-from support.new_skills import NEW, made_new, propose_new
-from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
+from support.new_skills import NEW_SKILL, commit_new, propose_new
+from support.repos import SKILL, TEXT, Harness, Person, insert_below, isolate_git, new_repo, snapshot
 from support.repository_states import detached, merging, picking, rebasing
 
-DRY = below("- Run the tests.", "- Do a dry run.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
 STAGING = "refs/heads/skilld/staging"
 
 
@@ -145,7 +145,7 @@ CASES = {
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     return new_repo(tmp_path / "all" / "work")
 
 
@@ -155,20 +155,20 @@ def test_an_edit_is_proposed_or_refused_and_nothing_else_changes(person: Person,
     everything = person.root.parent
     path = here.skill if here.skill.exists() else here.root / "sk\nills/release/SKILL.md"
     before = snapshot(everything)
-    desk = Desk(here)
+    harness = Harness(here)
     if case.refusal is None:
-        made = desk.propose("p1", DRY, path=path)
+        made = harness.propose("p1", DRY, path=path)
         assert isinstance(made, ProposalCommit)
         assert here.git("diff", "--name-only", f"{made.commit}^", made.commit) == SKILL
         assert here.git("ls-tree", made.commit, SKILL).split()[0] == here.git("ls-tree", "HEAD", SKILL).split()[0]
         assert here.git("fsck", "--strict", "--no-dangling") == ""
         assert here.tip(STAGING) == here.tip("refs/skilld/proposals/p1") == made.commit
         before_drop = snapshot(everything)
-        assert desk.drop("p1").tip is None
+        assert harness.drop("p1").tip is None
         assert snapshot(everything) == before_drop == before
     else:
         with pytest.raises(case.refusal, match=case.words):
-            desk.propose("p1", DRY, path=path)
+            harness.propose("p1", DRY, path=path)
         assert snapshot(everything) == before
         assert not (person.root.parent / "outside").exists() or not list((person.root.parent / "outside").iterdir())
 
@@ -195,7 +195,7 @@ NEW_CASES = {
 } | {
     "untracked": Case(UNTRACKED),
     "submodule": replace(CASES["submodule"], refusal=RepoRefusedError, words="is a submodule of another repository"),
-    "ignored": Case(((".gitignore", ".claude/skills/\n"),), NotTrackedError, f"git ignores {NEW}"),
+    "ignored": Case(((".gitignore", ".claude/skills/\n"),), NotTrackedError, f"git ignores {NEW_SKILL}"),
     "filter": Case((OTHERS,), NotTrackedError, "a git filter changes"),
 }
 
@@ -205,26 +205,26 @@ def test_a_new_skill_is_proposed_or_refused_and_nothing_else_changes(person: Per
     here = case.made(person)
     everything = person.root.parent
     before = snapshot(everything)
-    desk = Desk(here)
+    harness = Harness(here)
     if case.refusal is None:
-        made = made_new(desk, "p1")
-        assert here.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW}"
+        made = commit_new(harness, "p1")
+        assert here.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW_SKILL}"
         assert here.git("fsck", "--strict", "--no-dangling") == ""
         assert here.tip(STAGING) == here.tip("refs/skilld/proposals/p1") == made.commit
-        assert desk.drop("p1").tip is None
+        assert harness.drop("p1").tip is None
     else:
         with pytest.raises(case.refusal, match=case.words):
-            propose_new(desk, "p1")
+            propose_new(harness, "p1")
     assert snapshot(everything) == before
 
 
-TWIN = NEW.replace("deploy", "Deploy")
+TWIN = NEW_SKILL.replace("deploy", "Deploy")
 
 
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        (((NEW, "mine\n"),), "exists, but git does not track it"),
+        (((NEW_SKILL, "mine\n"),), "exists, but git does not track it"),
         (((".claude", "mine\n"),), "exists, but is not a folder"),
         (({".claude": "mine\n"}, gone(".claude")), "is not a folder in the latest commit"),
         ((link(".claude", "../outside"),), "reached through a symlink"),
@@ -244,13 +244,13 @@ def test_a_place_that_is_taken_is_refused(person: Person, steps: tuple[Step, ...
     take(person, steps)
     before = snapshot(person.root.parent)
     with pytest.raises(RepoRefusedError, match=words):
-        propose_new(Desk(person, person.root.parent / "own"))
+        propose_new(Harness(person, person.root.parent / "own"))
     assert snapshot(person.root.parent) == before
 
 
 def test_replace_refs_are_not_followed(person: Person) -> None:
     take(person, ({SKILL: "# Other\n"}, "replace HEAD HEAD^", (SKILL, "# Other\n")))
-    made = Desk(person).propose("p1", below("# Other", "More."))
+    made = Harness(person).propose("p1", insert_below("# Other", "More."))
     assert isinstance(made, ProposalCommit)
     assert person.git("--no-replace-objects", "show", f"{made.commit}:{SKILL}") == "# Other\nMore."
 
@@ -263,7 +263,7 @@ def test_a_skill_of_another_owner_is_refused(person: Person) -> None:
         for name in files:
             os.chown(Path(folder) / name, 12345, 12345)
     with pytest.raises(RepoRefusedError, match="belongs to another user") as refused:
-        Desk(person).propose("p1", DRY)
+        Harness(person).propose("p1", DRY)
     # Git trusts no less than the whole repository.
     assert (
         refused.value.remedy == f"If you trust the repository: git config --global --add safe.directory {person.root}"
@@ -272,12 +272,12 @@ def test_a_skill_of_another_owner_is_refused(person: Person) -> None:
 
 def test_a_removed_git_folder_never_means_the_repository_above(person: Person) -> None:
     inner = new_repo(person.root / "inner")
-    desk = Desk(inner)
-    desk.made("p1", DRY)
+    harness = Harness(inner)
+    harness.made("p1", DRY)
     (inner.root / ".git").rename(inner.root.parent.parent / "away")
     before = snapshot(person.root)
     with pytest.raises(NotTrackedError):
-        desk.propose("p2", below("- Push the tag.", "- Write the news."))
+        harness.propose("p2", insert_below("- Push the tag.", "- Write the news."))
     assert snapshot(person.root) == before
     assert person.tip(STAGING) == ""
 
@@ -285,4 +285,4 @@ def test_a_removed_git_folder_never_means_the_repository_above(person: Person) -
 def test_an_inherited_variable_is_refused(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     with pytest.raises(RuntimeError, match="GIT_DIR"):
-        Desk(person).propose("p1", DRY)
+        Harness(person).propose("p1", DRY)

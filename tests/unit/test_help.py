@@ -14,7 +14,7 @@ import pytest
 from skilld.__main__ import main
 from skilld.cli.examples import EXAMPLES
 from skilld.cli.parser import GROUPS, VERBS, build_parser
-from support.tables import rows
+from support.tables import table_rows
 
 COLUMNS = 80
 SIX = ["setup", "run", "status", "review", "accept", "reject"]
@@ -78,7 +78,7 @@ def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None
 
 
 def test_a_near_miss_is_told_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
-    for given, said in rows("help", "near misses"):
+    for given, said in table_rows("help", "near misses"):
         with pytest.raises(SystemExit) as done:
             main(given.split(" "))
         assert done.value.code == 2

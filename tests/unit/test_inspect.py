@@ -6,13 +6,15 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.ingest.inspect import guess_agent, inspect
-from support.claude_lines import OLD, append, enqueued, taken, typed, write
+from support.claude_lines import OLD_VERSION, append_lines, dequeued_line, enqueued_line, prompt_line, write_transcript
 
 CLAUDE = ADAPTERS["claude-code"]
 
 
 def test_the_promised_shape_with_the_words_as_they_were_typed(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1", "always  use\ttabs\n"), b"{torn\n", typed("t2", "ok"))
+    path = write_transcript(
+        tmp_path / "s.jsonl", prompt_line("t1", "always  use\ttabs\n"), b"{torn\n", prompt_line("t2", "ok")
+    )
     assert inspect(path, CLAUDE).as_json() == {
         "agent": "claude-code",
         "session_id": "s1",
@@ -30,27 +32,35 @@ def test_the_promised_shape_with_the_words_as_they_were_typed(tmp_path: Path) ->
 
 
 def test_a_copy_of_a_turn_is_counted_once_and_what_was_delivered_at_the_end_is_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1"), typed("t1", version=OLD), enqueued("never push"), taken())
+    path = write_transcript(
+        tmp_path / "s.jsonl",
+        prompt_line("t1"),
+        prompt_line("t1", version=OLD_VERSION),
+        enqueued_line("never push"),
+        dequeued_line(),
+    )
     assert [turn.text for turn in inspect(path, CLAUDE).turns.values()] == ["always use tabs", "never push"]
 
 
 def test_a_line_without_an_end_is_not_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1"), typed("t2").rstrip(b"\n"))
+    path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1"), prompt_line("t2").rstrip(b"\n"))
     assert len(inspect(path, CLAUDE).turns) == 1
-    append(path, b"\n")
+    append_lines(path, b"\n")
     assert len(inspect(path, CLAUDE).turns) == 2
 
 
 def test_a_huge_line_is_stepped_over_and_counted(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", b'{"type":"user","x":"' + b"x" * (9 << 20) + b'"}\n', typed("t1"))
+    path = write_transcript(
+        tmp_path / "s.jsonl", b'{"type":"user","x":"' + b"x" * (9 << 20) + b'"}\n', prompt_line("t1")
+    )
     view = inspect(path, CLAUDE)
     assert len(view.turns) == 1
     assert view.as_json()["ignored"] == {"line over 8 MiB": 1}
 
 
 def test_an_agent_is_known_by_the_place_of_the_file_or_by_what_it_holds(tmp_path: Path) -> None:
-    by_place = write(tmp_path / "projects/-p/s.jsonl", b"")
-    by_content = write(tmp_path / "copied.txt", typed("t1"))
+    by_place = write_transcript(tmp_path / "projects/-p/s.jsonl", b"")
+    by_content = write_transcript(tmp_path / "copied.txt", prompt_line("t1"))
     assert guess_agent(by_place) == "claude-code"
     assert guess_agent(by_content) == "claude-code"
 
@@ -59,4 +69,4 @@ def test_an_agent_is_known_by_the_place_of_the_file_or_by_what_it_holds(tmp_path
     "content", [b"", b"\n\n", b"plain words\n", b"SQLite format 3\0" + bytes(4096), b"[1, 2]\n", b"{}\n"]
 )
 def test_what_is_no_transcript_has_no_agent(tmp_path: Path, content: bytes) -> None:
-    assert guess_agent(write(tmp_path / "x", content)) is None
+    assert guess_agent(write_transcript(tmp_path / "x", content)) is None

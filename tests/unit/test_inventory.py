@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skilld.skills import Places, Skill, inventory
 from skilld.skills.spec import FrontMatter, read_front
-from support.tables import rows
+from support.tables import table_rows
 
 
 def _skill(folder: Path, description: str = "Writes notes.") -> Path:
@@ -81,7 +81,7 @@ def test_a_skill_that_skilld_wrote_is_evolving(tmp_path: Path) -> None:
 
 
 def test_a_description_is_read_in_every_style() -> None:
-    for text, description in rows("inventory", "descriptions"):
+    for text, description in table_rows("inventory", "descriptions"):
         assert read_front(f"---\n{text}\n---\n# Body\n").description == description
 
 

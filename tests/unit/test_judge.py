@@ -15,7 +15,7 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import LintError
 from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update
-from support.editor import Editor
+from support.edit_only_backend import EditOnlyBackend
 
 TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
 TYPED = "always put the ticket number first"
@@ -28,7 +28,7 @@ VAGUE = Operation(Op.INSERT_AFTER, "- Past tense.", "- Put the ticket number.")
 GOOD = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE}")
 
 
-class Scripted(Editor):
+class Scripted(EditOnlyBackend):
     """A model with one edit to give, and the updates it still finds after each edit."""
 
     def __init__(self, edit: Operation, *found: list[Update]) -> None:

@@ -20,7 +20,7 @@ from skilld.protocol import AnalyseBatch, BatchJob, BatchResult, Outage
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Outcome, Usage
-from support.tables import rows
+from support.tables import table_rows
 
 NOW = datetime(2026, 11, 22, 14, 0, tzinfo=UTC).timestamp()  # a Sunday
 NO_OLLAMA = {"OLLAMA_HOST": "192.0.2.1"}
@@ -37,7 +37,7 @@ def here(tmp_path: Path) -> dict[str, str]:
 
 
 def test_when_a_limit_resets_is_read_off_what_the_client_says() -> None:
-    for said, hours in rows("judges", "limits and hours"):
+    for said, hours in table_rows("judges", "limits and hours"):
         assert seconds_until_reset(said, NOW) == (pytest.approx(float(hours) * HOUR) if hours else None), said
 
 

@@ -9,14 +9,14 @@ from skilld.classify.said_already import find_same_words, is_same_change
 from skilld.proposals.past_decisions import find_refused_sentence, known_reason, match_open_proposal
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
-from support.proposals import a_proposal
-from support.tables import rows
+from support.proposals import make_proposal
+from support.tables import table_rows
 
 PATH = "/p/.claude/skills/notes/SKILL.md"
 UPDATE = Update(
     1, "Style", "Put the ticket number first.", "", Kind.PREFERENCE, 1, "Always the ticket number first!", 0.9
 )
-STANDING = a_proposal(path=PATH, operations=(Operation(Op.INSERT_AFTER, "- a", "- Put the ticket number first."),))
+STANDING = make_proposal(path=PATH, operations=(Operation(Op.INSERT_AFTER, "- a", "- Put the ticket number first."),))
 DECIDED = PastDecision(
     PATH, State.REJECTED, ("- Put the ticket number first.",), ("always the ticket number first!",), "s1"
 )
@@ -110,7 +110,7 @@ def test_what_a_proposal_was_made_for_is_said_whatever_its_edit_writes() -> None
 
 
 def test_a_rule_turned_round_is_another_rule() -> None:
-    for one, other in rows("known", "a rule turned round"):
+    for one, other in table_rows("known", "a rule turned round"):
         assert not is_same_change(one, other)
         assert find_same_words(one, f"# Rules\n\n- {other}\n") is None
         assert is_same_change(one, one.lower())
@@ -118,10 +118,10 @@ def test_a_rule_turned_round_is_another_rule() -> None:
 
 
 def test_what_cannot_both_hold_is_named() -> None:
-    for change, line in rows("contradictions", "cannot both hold"):
+    for change, line in table_rows("contradictions", "cannot both hold"):
         assert contradicts_clearly(change, line)
 
 
 def test_an_exception_another_subject_and_a_mere_command_are_not() -> None:
-    for change, line in rows("contradictions", "can both hold"):
+    for change, line in table_rows("contradictions", "can both hold"):
         assert not contradicts_clearly(change, line)

@@ -27,7 +27,7 @@ from skilld.store import Store
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
 from skilld.types import Op, Operation, Proposal, State
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 NOW = 1772442000.0  # 2026-03-02 09:00 UTC
 
@@ -39,7 +39,7 @@ def _skill(
 
 
 def _proposal(path: str, state: State, decided_at: str = "") -> Proposal:
-    return a_proposal(skill="x", path=path, state=state, created_at="2026-03-01T09:00:00Z", decided_at=decided_at)
+    return make_proposal(skill="x", path=path, state=state, created_at="2026-03-01T09:00:00Z", decided_at=decided_at)
 
 
 def _task(status: str, *skills: str, qa: bool | None = None) -> Task:

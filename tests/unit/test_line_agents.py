@@ -15,7 +15,7 @@ import pytest
 from skilld.agents import ADAPTERS
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.types import Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
-from support.truth import SHARED, events_of, events_with_restarts, raw_lines
+from support.ground_truth import SHARED, events_of, events_with_restarts, raw_lines
 from tools.fuzz_targets import FIXTURES, transcripts
 
 LINES = {

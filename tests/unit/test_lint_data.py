@@ -13,7 +13,7 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import Severity, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from support.edits import SKILL
+from support.lint_skill import SKILL
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 

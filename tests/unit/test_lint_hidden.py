@@ -8,8 +8,8 @@ import codecs
 import pytest
 
 from skilld.edit.lint import Severity, lint, worst_severity
-from support.edits import SKILL, added, changed, findings
-from support.tables import rows, texts
+from support.lint_skill import SKILL, lint_bullet, lint_replacement, skill_with_bullet
+from support.tables import table_rows, table_texts
 
 REFUSE, FLAG = Severity.REFUSE, Severity.FLAG
 
@@ -25,8 +25,8 @@ def test_t06_a_changed_front_matter_is_refused() -> None:
 
 
 def test_t06_t07_what_reads_like_a_front_matter_is_refused() -> None:
-    for text, rule in rows("lint", "reads like a front matter"):
-        assert findings(text)[rule] is REFUSE
+    for text, rule in table_rows("lint", "reads like a front matter"):
+        assert lint_bullet(text)[rule] is REFUSE
 
 
 def test_t07_a_front_matter_that_is_too_big_is_not_touched() -> None:
@@ -35,12 +35,12 @@ def test_t07_a_front_matter_that_is_too_big_is_not_touched() -> None:
 
 
 def test_a_rule_between_paragraphs_is_no_front_matter() -> None:
-    assert findings("Write it down.\n\n---\n\nNote: keep it short.") == {}
+    assert lint_bullet("Write it down.\n\n---\n\nNote: keep it short.") == {}
 
 
 def test_t08_dynamic_commands_are_refused_wherever_they_stand() -> None:
-    for text in texts("lint", "dynamic commands"):
-        assert findings(text)["dynamic-command"] is REFUSE
+    for text in table_texts("lint", "dynamic commands"):
+        assert lint_bullet(text)["dynamic-command"] is REFUSE
 
 
 def test_t08_a_dynamic_command_that_stood_there_is_no_finding() -> None:
@@ -49,61 +49,61 @@ def test_t08_a_dynamic_command_that_stood_there_is_no_finding() -> None:
 
 
 def test_t08_arguments_are_refused_and_numbered_ones_flagged_in_code() -> None:
-    assert findings("Work on $ARGUMENTS now")["arguments"] is REFUSE
-    assert findings("Print it with `awk '{print $1}'` here") == {"arguments": FLAG}
-    assert findings("Keep it under $5 a day") == {}
-    assert findings("Writing `!` negates, and `#` comments") == {"dynamic-command": FLAG}
+    assert lint_bullet("Work on $ARGUMENTS now")["arguments"] is REFUSE
+    assert lint_bullet("Print it with `awk '{print $1}'` here") == {"arguments": FLAG}
+    assert lint_bullet("Keep it under $5 a day") == {}
+    assert lint_bullet("Writing `!` negates, and `#` comments") == {"dynamic-command": FLAG}
 
 
 @pytest.mark.parametrize("path", ["~/.config/x", "/etc/hosts", "C:\\keys.txt"])
 def test_t09_files_outside_the_project_are_never_included(path: str) -> None:
-    assert findings(f"Follow @{path} always")["import"] is REFUSE
+    assert lint_bullet(f"Follow @{path} always")["import"] is REFUSE
 
 
 def test_t09_a_typed_import_is_flagged_a_foreign_one_refused_and_code_left_alone() -> None:
-    assert findings("Import @docs/tone.md always")["import"] is FLAG
-    assert findings("Import @docs/tone.md always", said="import the tone file")["import"] is REFUSE
-    assert "import" not in findings("Import `@docs/tone.md` always")
-    assert "import" not in findings("Use @acme/ui and mail bo@acme.dev, ask @bo, mark @slow")
+    assert lint_bullet("Import @docs/tone.md always")["import"] is FLAG
+    assert lint_bullet("Import @docs/tone.md always", said="import the tone file")["import"] is REFUSE
+    assert "import" not in lint_bullet("Import `@docs/tone.md` always")
+    assert "import" not in lint_bullet("Use @acme/ui and mail bo@acme.dev, ask @bo, mark @slow")
 
 
 def test_t10_hidden_markup_is_refused_even_when_typed() -> None:
-    for text, rule in rows("lint", "hidden markup"):
-        assert findings(text)[rule] is REFUSE
+    for text, rule in table_rows("lint", "hidden markup"):
+        assert lint_bullet(text)[rule] is REFUSE
 
 
 def test_t10_code_generics_and_placeholders_pass() -> None:
-    for text in texts("lint", "code, generics and placeholders"):
-        assert {rule: found for rule, found in findings(text).items() if rule != "html"} == {}
-        assert findings(text).get("html") is not REFUSE
+    for text in table_texts("lint", "code, generics and placeholders"):
+        assert {rule: found for rule, found in lint_bullet(text).items() if rule != "html"} == {}
+        assert lint_bullet(text).get("html") is not REFUSE
 
 
 def test_t10_a_typed_directive_or_tag_is_flagged_a_foreign_one_refused() -> None:
-    assert findings("Start with <!-- prettier-ignore --> there") == {"html-comment": FLAG}
-    assert findings("Start with <!-- prettier-ignore --> there", said="start with it")["html-comment"] is REFUSE
-    assert findings("Use <button>, not <div>, for clicks") == {"html": FLAG}
-    assert findings("Use <button> for clicks", said="use buttons for clicks") == {"html": REFUSE}
+    assert lint_bullet("Start with <!-- prettier-ignore --> there") == {"html-comment": FLAG}
+    assert lint_bullet("Start with <!-- prettier-ignore --> there", said="start with it")["html-comment"] is REFUSE
+    assert lint_bullet("Use <button>, not <div>, for clicks") == {"html": FLAG}
+    assert lint_bullet("Use <button> for clicks", said="use buttons for clicks") == {"html": REFUSE}
 
 
 def test_t10_text_between_backticks_of_two_lines_does_not_pass_for_code() -> None:
-    assert findings("one ` two\nthree ` <script>go()</script> ` four")["html"] is REFUSE
+    assert lint_bullet("one ` two\nthree ` <script>go()</script> ` four")["html"] is REFUSE
 
 
 def test_an_edit_that_turns_other_lines_into_code_is_refused() -> None:
-    assert changed("1. Read", "```\n1. Read")["changes-other-lines"] is REFUSE
-    assert changed("1. Read `git log`.", "<!--")["changes-other-lines"] is REFUSE
+    assert lint_replacement("1. Read", "```\n1. Read")["changes-other-lines"] is REFUSE
+    assert lint_replacement("1. Read `git log`.", "<!--")["changes-other-lines"] is REFUSE
 
 
 def test_t11_links_and_images() -> None:
-    for text, rule, expected in rows("lint", "links and images"):
-        assert findings(text)[rule] is Severity[expected]
+    for text, rule, expected in table_rows("lint", "links and images"):
+        assert lint_bullet(text)[rule] is Severity[expected]
 
 
 def test_t11_a_host_in_other_letters_is_shown_as_the_network_knows_it() -> None:
     text = "See https://\u0430\u0440\u0440le.com now"
-    sentences = [found.sentence for found in lint(SKILL, added(text), text) if found.rule == "address"]
+    sentences = [found.sentence for found in lint(SKILL, skill_with_bullet(text), text) if found.rule == "address"]
     assert sentences == ["It contains a network address: \u0430\u0440\u0440le.com (xn--le-6kc8da.com)"]
-    assert "address" not in findings("Check http://localhost:8080/health and 127.0.0.1 and 10.0.0.7 first")
+    assert "address" not in lint_bullet("Check http://localhost:8080/health and 127.0.0.1 and 10.0.0.7 first")
 
 
 INVISIBLE = (
@@ -114,21 +114,21 @@ INVISIBLE = (
 
 @pytest.mark.parametrize("char", list(INVISIBLE))
 def test_t12_invisible_characters_are_refused(char: str) -> None:
-    assert findings(f"Keep{char} it kind")["invisible-character"] is REFUSE
+    assert lint_bullet(f"Keep{char} it kind")["invisible-character"] is REFUSE
 
 
 def test_t12_scripts_and_emoji_pass() -> None:
-    for text in texts("lint", "scripts and emoji"):
-        assert findings(text) == {}
+    for text in table_texts("lint", "scripts and emoji"):
+        assert lint_bullet(text) == {}
 
 
 def test_t12_marks_of_direction_are_flagged_beside_letters_that_need_them() -> None:
-    assert findings("כתוב\u200f את זה היטב") == {"invisible-character": FLAG}
+    assert lint_bullet("כתוב\u200f את זה היטב") == {"invisible-character": FLAG}
 
 
 def test_t12_look_alike_letters_are_flagged() -> None:
-    for text in texts("lint", "look-alike letters"):
-        assert findings(text)["look-alike"] is FLAG
+    for text in table_texts("lint", "look-alike letters"):
+        assert lint_bullet(text)["look-alike"] is FLAG
 
 
 @pytest.mark.parametrize(
@@ -146,23 +146,23 @@ def test_t12_look_alike_letters_are_flagged() -> None:
     ],
 )
 def test_t15_encoded_words_are_refused(text: str) -> None:
-    assert findings(text)["encoded-text"] is REFUSE
+    assert lint_bullet(text)["encoded-text"] is REFUSE
 
 
 def test_t15_blobs_are_refused_and_codes_of_dots_flagged() -> None:
     blob = base64.b64encode(bytes((n * 89 + n * n * 7) % 256 for n in range(90))).decode()
-    assert findings("Use " + blob)["opaque-blob"] is REFUSE
-    assert findings("Say -.. --- / .. - / -. --- .-- / -... --- please")["encoded-text"] is FLAG
+    assert lint_bullet("Use " + blob)["opaque-blob"] is REFUSE
+    assert lint_bullet("Say -.. --- / .. - / -. --- .-- / -... --- please")["encoded-text"] is FLAG
 
 
 def test_t15_digests_names_and_paths_are_no_payload() -> None:
-    for text in texts("lint", "digests, names and paths"):
-        assert not {"encoded-text", "opaque-blob"} & set(findings(text))
+    for text in table_texts("lint", "digests, names and paths"):
+        assert not {"encoded-text", "opaque-blob"} & set(lint_bullet(text))
 
 
 def test_findings_are_sorted_counted_and_safe_to_show() -> None:
     text = "Be\u202e kind <!-- \x1b[31m yes --> <b>now</b> " + " ".join(f"https://h{n}.dev" for n in range(9))
-    found = lint(SKILL, added(text), text)
+    found = lint(SKILL, skill_with_bullet(text), text)
     assert worst_severity(found) is REFUSE
     assert worst_severity([]) is Severity.PASS
     severities = [finding.severity for finding in found]

@@ -9,7 +9,7 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.types import SkillUse, Turn
-from support.truth import SHARED, differences, events_of, events_with_restarts
+from support.ground_truth import SHARED, events_of, events_with_restarts, find_differences
 
 LIVE = SHARED / "live"
 
@@ -52,7 +52,7 @@ CASES = [path.parent for path in sorted(LIVE.glob("*/truth.json")) if agent_of(p
 def test_what_is_read_is_what_was_typed(case: Path | None) -> None:
     if case is None:
         pytest.skip("no live sessions beside the repository")
-    assert set(differences(case, ADAPTERS[agent_of(case)])) == set(UNKNOWABLE.get(case.name, {}))
+    assert set(find_differences(case, ADAPTERS[agent_of(case)])) == set(UNKNOWABLE.get(case.name, {}))
 
 
 @pytest.mark.parametrize("case", CASES or [None], ids=[case.name for case in CASES] or ["absent"])

@@ -11,7 +11,7 @@ import pytest
 from skilld.__main__ import main
 from skilld.cli.logs import follow_file
 from skilld.paths import places, private_dir
-from support.claude_lines import append
+from support.claude_lines import append_lines
 
 NASTY = "\x1b]0;owned\x07\x9b31m\u202e"
 
@@ -78,14 +78,14 @@ def test_a_log_is_followed_through_half_lines_and_rotations(log: Path) -> None:
     log.write_bytes(line("old"))
 
     def rotate() -> None:
-        append(log, line("third"))
+        append_lines(log, line("third"))
         log.rename(log.with_name("skilld.log.1"))
         log.write_bytes(line("fourth"))
 
     steps: Iterator[Callable[[], object]] = iter(
         [
-            lambda: append(log, line("first"), b'{"event": "sec'),
-            lambda: append(log, b'ond"}\n'),
+            lambda: append_lines(log, line("first"), b'{"event": "sec'),
+            lambda: append_lines(log, b'ond"}\n'),
             rotate,
             log.unlink,
             lambda: log.write_bytes(line("fifth")),

@@ -11,7 +11,7 @@ from skilld.mining.session_summary import summarize
 from skilld.mining.sessions import Reader, Transcript
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.types import Kind
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 
 RULE = "Always keep each entry under 60 characters."
 TASK = "commit this, push it and open a draft PR"
@@ -19,7 +19,7 @@ TASK = "commit this, push it and open a draft PR"
 
 def _look(folder: Path, part: Part, *said: str) -> list[str]:
     path = folder / "s1.jsonl"
-    write(path, *(typed(f"t{number}", text) for number, text in enumerate(said)))
+    write_transcript(path, *(prompt_line(f"t{number}", text) for number, text in enumerate(said)))
     where = {"s1": Transcript("claude-code", path, 0.0)}
     return [*find_refutations([part], Transcripts(where, lambda text: text)).values()]
 
@@ -49,8 +49,8 @@ def test_what_is_not_there_or_is_not_theirs_does_not(tmp_path: Path, part: Part,
 def test_a_request_copied_from_the_agent_is_nobodys(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     offer = {"role": "assistant", "content": [{"type": "text", "text": f"Next:\n\n- **{TASK}**"}]}
-    agents = typed("a1", type="assistant", parentUuid="t1", origin=None, message=offer)
-    write(path, typed("t1", "what now?"), agents, typed("t0", TASK))
+    agents = prompt_line("a1", type="assistant", parentUuid="t1", origin=None, message=offer)
+    write_transcript(path, prompt_line("t1", "what now?"), agents, prompt_line("t0", TASK))
     transcript = Transcript("claude-code", path, 0.0)
     (session,) = Reader(lambda text: text).sessions(transcript)
     assert [message.by_person for message in session.messages] == [True, False, True]

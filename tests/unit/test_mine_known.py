@@ -10,7 +10,7 @@ from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece
 from skilld.mining.dedup import ProposalHistory
 from skilld.types import Evidence, Op, Operation, Proposal, State
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 PATH = "/shop/SKILL.md"
 SAID = "Always put the ticket number first in each entry."
@@ -24,7 +24,7 @@ def _ask(text: str, *, turn: str = "k9", at: str = "2026-03-01T09:00:00Z") -> As
 
 def _proposed(state: State, *, text: str = f"# Notes\n\n- {SAID}\n") -> Proposal:
     operations = (Operation(Op.INSERT_AFTER, "- a", text),)
-    return a_proposal(
+    return make_proposal(
         id="abc12345",
         path=PATH,
         state=state,

@@ -11,7 +11,7 @@ import pytest
 
 from skilld.mining.review_comments import AuthorKind, github_comment, gitlab_comment, is_generated
 from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
-from support.review_comments import PEOPLE, comments, row
+from support.review_comments import PEOPLE, comment_row, make_comments
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -23,7 +23,8 @@ def plain(text: str) -> str:
 def said(*texts: str) -> list[RecurringRequest]:
     """Return what comes again where each text was said in a pull request and on a day of its own."""
     rows = [
-        row(at, START + timedelta(days=at), body=text, who=PEOPLE[at % 3], pull=at) for at, text in enumerate(texts)
+        comment_row(at, START + timedelta(days=at), body=text, who=PEOPLE[at % 3], pull=at)
+        for at, text in enumerate(texts)
     ]
     return found_in(rows)
 
@@ -40,7 +41,7 @@ def found_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
 
 @pytest.mark.parametrize("written", ["third", "fourth", "fifth"])
 def test_what_recurs_is_what_people_asked_for(written: str) -> None:
-    rows = comments(written, number=300)
+    rows = make_comments(written, number=300)
     rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
     found = found_in(rows)
     right: list[Any] = []
@@ -68,7 +69,7 @@ def test_what_recurs_is_what_people_asked_for(written: str) -> None:
     ],
 )
 def test_who_wrote_it(changes: dict[str, Any], sort: AuthorKind) -> None:
-    one = github_comment(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | changes, "pulls", "ADA")
+    one = github_comment(comment_row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | changes, "pulls", "ADA")
     assert one is not None
     assert (one.sort, one.pull) == (sort, "3")
     assert one.own is (changes.get("user", 0) == 0)
@@ -83,7 +84,9 @@ def test_what_is_no_comment_on_a_pull_request_is_none(made: object) -> None:
 
 @pytest.mark.parametrize("url", ["javascript:/pull/1#x", "https://x.example/pull/1#\x1b[31m", "https://x y/pull/1#a"])
 def test_an_address_that_is_none_is_not_shown(url: str) -> None:
-    one = github_comment(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | {"html_url": url}, "pulls", "")
+    one = github_comment(
+        comment_row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | {"html_url": url}, "pulls", ""
+    )
     assert one is not None
     assert one.url == ""
 
@@ -145,14 +148,14 @@ def test_three_pull_requests_on_two_days_are_enough() -> None:
         3,
         {"collaborator": 1, "member": 1, "owner": 1},
     )
-    same_day = [row(at, START, body=UTC_RULE, who=PEOPLE[0], pull=at) for at in range(3)]
+    same_day = [comment_row(at, START, body=UTC_RULE, who=PEOPLE[0], pull=at) for at in range(3)]
     assert found_in(same_day) == []
-    same_pull = [row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[0], pull=1) for at in range(3)]
+    same_pull = [comment_row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[0], pull=1) for at in range(3)]
     assert found_in(same_pull) == []
 
 
 def test_the_order_in_which_comments_are_read_changes_nothing() -> None:
-    rows = [row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[at % 3], pull=at) for at in range(5)]
+    rows = [comment_row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[at % 3], pull=at) for at in range(5)]
     assert found_in(rows) == found_in(rows[::-1]) == found_in([*rows, *rows])
 
 

@@ -14,7 +14,7 @@ from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
 from skilld.types import How, Kind, Message, SkillDoc, Update
-from support.stub_model import Body, Reply, StubModel, said
+from support.stub_model import Body, Reply, StubModel, request_text
 
 UPDATES = json.dumps(
     [{"skill": 1, "section": "Style", "change": "Be brief.", "kind": "preference", "turn": 1, "quote": "be brief"}]
@@ -85,7 +85,7 @@ def test_an_answer_in_parts_is_beyond_litellm_and_tried_again_later(stub: StubMo
 def test_what_cannot_be_read_is_asked_for_once_more_with_the_reason(stub: StubModel, bad: Reply, fault: str) -> None:
     stub.queue(bad, f"<updates>{UPDATES}</updates>")
     assert len(_detect(_model(stub))) == 1
-    first, second = (said(body) for body in stub.bodies)
+    first, second = (request_text(body) for body in stub.bodies)
     assert fault in second
     assert second[:400] == first[:400], "the beginning is what a provider's cache serves"
 
@@ -111,7 +111,7 @@ def test_a_part_that_cannot_be_used_is_asked_for_once_more_and_the_rest_is_kept(
 ) -> None:
     stub.queue(json.dumps([PLAIN, bad]), json.dumps([SIGNED]))
     assert sorted(_both(_model(stub))) == ["Always sign.", "Be brief."]
-    assert fault in said(stub.bodies[1])
+    assert fault in request_text(stub.bodies[1])
     stub.queue(json.dumps([PLAIN, bad]), Reply(status=503))
     assert "Be brief." in _both(_model(stub))
     stub.queue("prose", json.dumps([PLAIN, bad]))
@@ -123,7 +123,7 @@ def test_a_closed_question_tells_the_same_from_the_opposite(stub: StubModel) -> 
     stub.queue('<verdicts>["same", "Opposite", "unclear"]</verdicts>')
     update = Update(1, "", "Never push.", "", Kind.PREFERENCE, 1, "pushing is mine")
     assert _model(stub).polarity([update] * 3, ["pushing is mine"] * 3) == [True, False, None]
-    assert "doubtful_changes" in said(stub.bodies[0])
+    assert "doubtful_changes" in request_text(stub.bodies[0])
 
 
 def test_it_is_asked_for_no_third_time_and_trouble_then_changes_nothing(stub: StubModel) -> None:
@@ -159,7 +159,9 @@ def test_an_endpoint_that_refuses_what_we_add_is_asked_plainly_from_then_on(stub
     assert _detect(model) == []
     assert len(stub.bodies) == 3, "what was refused once is not sent again"
     assert [message["role"] for message in stub.bodies[-1]["messages"]] == ["user"]
-    assert said(stub.bodies[-1]) == said(stub.bodies[0]) or "recent_messages" in said(stub.bodies[-1])
+    assert request_text(stub.bodies[-1]) == request_text(stub.bodies[0]) or "recent_messages" in request_text(
+        stub.bodies[-1]
+    )
 
 
 def test_a_limit_that_leaves_no_room_in_a_small_context_is_dropped(stub: StubModel) -> None:

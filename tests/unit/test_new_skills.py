@@ -15,135 +15,137 @@ from skilld.proposals.model import AnchorNotFound, CommitMethod, EditConflict, G
 from skilld.proposals.observe import EDITED_NOTE
 from skilld.proposals.propose import rebuild
 from skilld.proposals.remove_refs import remove_refs
-from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
-from support.repos import SKILL, Desk, Person, below, snapshot, whole
+from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new
+from support.repos import SKILL, Harness, Person, create_skill, insert_below, snapshot
 from support.repository_states import detached, rebasing
 
-DRY = below("- Run the tests.", "- Do a dry run.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
 STAGING = "refs/heads/skilld/staging"
 REVIEW = ".claude/skills/review/SKILL.md"
-REVIEWING = TEXT.replace("name: deploy", "name: review")
+REVIEWING = NEW_TEXT.replace("name: deploy", "name: review")
 
 
-def test_a_new_skill_is_one_commit_with_one_file_and_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
+def test_a_new_skill_is_one_commit_with_one_file_and_nothing_of_the_person_changes(
+    person: Person, harness: Harness
+) -> None:
     person.write("src/app.py", "print(4)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     person.git("status")
     before = snapshot(person.root)
-    made = made_new(desk)
+    made = commit_new(harness)
     assert snapshot(person.root) == before
-    assert person.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW}"
-    assert person.git("show", f"{made.commit}:{NEW}") + "\n" == TEXT
-    assert person.git("ls-tree", made.commit, NEW).split()[0] == "100644"
+    assert person.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW_SKILL}"
+    assert person.git("show", f"{made.commit}:{NEW_SKILL}") + "\n" == NEW_TEXT
+    assert person.git("ls-tree", made.commit, NEW_SKILL).split()[0] == "100644"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
     assert person.tip(STAGING) == person.tip("refs/skilld/proposals/n1") == made.commit
     assert person.git("fsck", "--strict", "--no-dangling") == ""
-    assert desk.drop("n1").tip is None
+    assert harness.drop("n1").tip is None
     assert snapshot(person.root) == before
 
 
-def test_merging_it_brings_nothing_else(person: Person, desk: Desk) -> None:
+def test_merging_it_brings_nothing_else(person: Person, harness: Harness) -> None:
     main = person.tip()
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished", {"src/app.py": "print(3)\n"})
-    assert made_new(desk).base == main
+    assert commit_new(harness).base == main
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "skilld/staging")
-    assert person.files_changed(main, "main") == [NEW]
-    assert desk.seen("n1").seen is GitStatus.LANDED
+    assert person.files_changed(main, "main") == [NEW_SKILL]
+    assert harness.seen("n1").seen is GitStatus.LANDED
 
 
-def test_it_rests_on_head_where_the_default_branch_has_such_a_skill(person: Person, desk: Desk) -> None:
-    person.commit("theirs", {NEW: OTHER})
+def test_it_rests_on_head_where_the_default_branch_has_such_a_skill(person: Person, harness: Harness) -> None:
+    person.commit("theirs", {NEW_SKILL: OTHER_TEXT})
     person.git("switch", "--quiet", "-c", "feature")
-    person.git("rm", "--quiet", NEW)
+    person.git("rm", "--quiet", NEW_SKILL)
     gone = person.commit("not here")
-    assert made_new(desk).base == gone
+    assert commit_new(harness).base == gone
 
 
-def test_edits_and_new_skills_stand_on_one_line(person: Person, desk: Desk) -> None:
+def test_edits_and_new_skills_stand_on_one_line(person: Person, harness: Harness) -> None:
     person.commit("later", {"src/app.py": "print(2)\n"})
-    desk.made("p1", DRY)
-    made_new(desk)
-    desk.made("p2", below("- Push the tag.", "- Write the news."))
-    made_new(desk, "n2", REVIEW, REVIEWING)
+    harness.made("p1", DRY)
+    commit_new(harness)
+    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
+    commit_new(harness, "n2", REVIEW, REVIEWING)
     subjects = ["say p1", "new skill: say n1", "say p2", "new skill: say n2"]
     assert [line.split(": ", 1)[1] for line in person.log("--reverse", STAGING, "^main")] == subjects
-    desk.drop("p1")
-    assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [NEW, REVIEW, SKILL]
-    desk.drop("n1")
+    harness.drop("p1")
+    assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [NEW_SKILL, REVIEW, SKILL]
+    harness.drop("n1")
     assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [REVIEW, SKILL]
     person.commit("skill work", {SKILL: person.skill.read_text() + "More.\n"})
-    line = rebuild(person.root, desk.known(), desk.decided)
+    line = rebuild(person.root, harness.known(), harness.decided)
     assert (line.stale, line.base_info and line.base_info.commit) == ({}, person.tip())
     assert person.git("show", f"{STAGING}:{REVIEW}")
 
 
-def test_made_twice_it_is_one(person: Person, desk: Desk) -> None:
-    made = made_new(desk)
-    again = made_new(desk)
+def test_made_twice_it_is_one(person: Person, harness: Harness) -> None:
+    made = commit_new(harness)
+    again = commit_new(harness)
     assert (again.commit, again.fresh) == (made.commit, False)
-    assert isinstance(propose_new(desk, "n2"), NoChange)
-    other = propose_new(desk, "n3", text=OTHER)
+    assert isinstance(propose_new(harness, "n2"), NoChange)
+    other = propose_new(harness, "n3", text=OTHER_TEXT)
     assert isinstance(other, EditConflict)
     assert other.proposals == ("n1",)
     assert "a skill with that name now exists" in other.reason
     assert person.tip(STAGING) == made.commit
 
 
-def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    made_new(desk, "n2", REVIEW, REVIEWING)
-    person.commit("mine", {NEW: OTHER, REVIEW: REVIEWING})
+def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    commit_new(harness, "n2", REVIEW, REVIEWING)
+    person.commit("mine", {NEW_SKILL: OTHER_TEXT, REVIEW: REVIEWING})
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="a skill with that name now exists"):
-        desk.accept("n1")
+        harness.accept("n1")
     assert snapshot(person.root) == before
-    line = rebuild(person.root, desk.known())
+    line = rebuild(person.root, harness.known())
     assert (line.tip, list(line.stale), line.already_said) == (None, ["n1"], ["n2"])
 
 
-def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) -> None:
-    made = made_new(desk)
-    landed = desk.accept("n1")
+def test_accepting_is_a_pick_that_writes_the_file(person: Person, harness: Harness) -> None:
+    made = commit_new(harness)
+    landed = harness.accept("n1")
     assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
-    assert (person.root / NEW).read_text() == TEXT
-    assert person.files_changed("HEAD^", "HEAD") == [NEW]
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
+    assert person.files_changed("HEAD^", "HEAD") == [NEW_SKILL]
     assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat Person"
     assert person.git("status", "--porcelain") == ""
-    assert desk.accept("n1").method is CommitMethod.NOTHING
-    assert desk.drop("n1").tip is None
-    assert desk.seen("n1").seen is GitStatus.LANDED
-    origin = find_origin(person.root / NEW, 9)
+    assert harness.accept("n1").method is CommitMethod.NOTHING
+    assert harness.drop("n1").tip is None
+    assert harness.seen("n1").seen is GitStatus.LANDED
+    origin = find_origin(person.root / NEW_SKILL, 9)
     assert (origin.text, origin.proposals) == ("- Watch the graphs.", ("n1",))
     assert made.commit != landed.commit or person.tip("main^") == made.base
 
 
-def test_reverting_removes_the_file_and_its_folder(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    desk.accept("n1")
-    desk.drop("n1")
-    landed = desk.revert("n1")
+def test_reverting_removes_the_file_and_its_folder(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    harness.accept("n1")
+    harness.drop("n1")
+    landed = harness.revert("n1")
     assert landed.method is CommitMethod.GIT
     assert "This reverts commit" in person.git("log", "-1", "--format=%B")
     assert not (person.root / ".claude").exists()
-    assert desk.seen("n1").seen is GitStatus.REVERTED
-    assert desk.revert("n1").method is CommitMethod.NOTHING
+    assert harness.seen("n1").seen is GitStatus.REVERTED
+    assert harness.revert("n1").method is CommitMethod.NOTHING
 
 
-def test_other_work_stays_staged(person: Person, desk: Desk) -> None:
-    made_new(desk)
+def test_other_work_stays_staged(person: Person, harness: Harness) -> None:
+    commit_new(harness)
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
-    assert desk.accept("n1").method is CommitMethod.ANCHORS
+    assert harness.accept("n1").method is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
-    assert person.files_changed("HEAD^", "HEAD") == [NEW]
+    assert person.files_changed("HEAD^", "HEAD") == [NEW_SKILL]
     assert person.git("log", "-1", "--format=%an %cn %at") == "skilld Pat Person 1767607200"
-    assert desk.revert("n1").method is CommitMethod.ANCHORS
+    assert harness.revert("n1").method is CommitMethod.ANCHORS
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
-    assert person.files_changed("HEAD^", "HEAD") == [NEW]
+    assert person.files_changed("HEAD^", "HEAD") == [NEW_SKILL]
     assert not (person.root / ".claude").exists()
 
 
@@ -154,34 +156,34 @@ def state(person: Person) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("verb", ["accept", "revert"])
-def test_a_hook_that_says_no_leaves_all_as_it_was(person: Person, desk: Desk, verb: str) -> None:
-    made_new(desk)
+def test_a_hook_that_says_no_leaves_all_as_it_was(person: Person, harness: Harness, verb: str) -> None:
+    commit_new(harness)
     if verb == "revert":
-        desk.accept("n1")
+        harness.accept("n1")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     person.git("status")
     person.write(".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n").chmod(0o755)
     before = state(person)
     with pytest.raises(RefusedError, match="no"):
-        desk.accept("n1") if verb == "accept" else desk.revert("n1")
+        harness.accept("n1") if verb == "accept" else harness.revert("n1")
     assert state(person) == before
 
 
-def test_what_was_changed_since_is_not_taken_away(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    desk.accept("n1")
-    desk.drop("n1")
-    person.commit("mine", {NEW: TEXT + "- Mine.\n"})
-    assert desk.seen("n1").seen is GitStatus.LANDED
+def test_what_was_changed_since_is_not_taken_away(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    harness.accept("n1")
+    harness.drop("n1")
+    person.commit("mine", {NEW_SKILL: NEW_TEXT + "- Mine.\n"})
+    assert harness.seen("n1").seen is GitStatus.LANDED
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="has changed since it was created"):
-        desk.revert("n1")
+        harness.revert("n1")
     assert snapshot(person.root) == before
 
 
 def untracked(person: Person) -> None:
-    person.write(NEW, "mine\n")
+    person.write(NEW_SKILL, "mine\n")
 
 
 def a_file_above(person: Person) -> None:
@@ -189,13 +191,13 @@ def a_file_above(person: Person) -> None:
 
 
 def staged_and_deleted(person: Person) -> None:
-    person.write(NEW, "mine\n")
-    person.git("add", NEW)
-    (person.root / NEW).unlink()
+    person.write(NEW_SKILL, "mine\n")
+    person.git("add", NEW_SKILL)
+    (person.root / NEW_SKILL).unlink()
 
 
 def twin(person: Person) -> None:
-    person.write(NEW.replace("deploy", "Deploy"), "mine\n")
+    person.write(NEW_SKILL.replace("deploy", "Deploy"), "mine\n")
 
 
 def linked_parent(person: Person) -> None:
@@ -209,8 +211,8 @@ def ignored(person: Person) -> None:
 
 def on_staging(person: Person) -> None:
     person.git("switch", "--quiet", "skilld/staging")
-    (person.root / NEW).unlink()
-    person.git("rm", "--quiet", "--cached", NEW)
+    (person.root / NEW_SKILL).unlink()
+    person.git("rm", "--quiet", "--cached", NEW_SKILL)
     person.git("commit", "--quiet", "-m", "off")
 
 
@@ -219,36 +221,36 @@ def on_staging(person: Person) -> None:
     [untracked, a_file_above, staged_and_deleted, twin, linked_parent, ignored, detached, on_staging, rebasing],
 )
 def test_accepting_is_refused_and_nothing_changes(
-    person: Person, desk: Desk, build: Callable[[Person], object]
+    person: Person, harness: Harness, build: Callable[[Person], object]
 ) -> None:
-    made_new(desk)
+    commit_new(harness)
     build(person)
     before = snapshot(person.root.parent)
     with pytest.raises(RefusedError) as refused:
-        desk.accept("n1")
+        harness.accept("n1")
     assert refused.value.code is Exit.REFUSED
     assert snapshot(person.root.parent) == before
     if build in {untracked, a_file_above, linked_parent}:
         with pytest.raises(RefusedError):
-            accept_worktree(desk.proposals["n1"], whole(TEXT))
+            accept_worktree(harness.proposals["n1"], create_skill(NEW_TEXT))
         assert snapshot(person.root.parent) == before
 
 
-def test_writing_only_the_file(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    assert accept_worktree(desk.proposals["n1"], whole(TEXT))
-    assert (person.root / NEW).read_text() == TEXT
+def test_writing_only_the_file(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    assert accept_worktree(harness.proposals["n1"], create_skill(NEW_TEXT))
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
     assert [path.name for path in (person.root / ".claude/skills/deploy").iterdir()] == ["SKILL.md"]
     assert person.git("status", "--porcelain") == "?? .claude/"
-    assert not accept_worktree(desk.proposals["n1"], whole(TEXT))
-    assert stat.S_IMODE((person.root / NEW).stat().st_mode) == 0o644
+    assert not accept_worktree(harness.proposals["n1"], create_skill(NEW_TEXT))
+    assert stat.S_IMODE((person.root / NEW_SKILL).stat().st_mode) == 0o644
 
 
-def test_auto_mode_never_makes_a_skill(person: Person, desk: Desk) -> None:
-    made_new(desk)
+def test_auto_mode_never_makes_a_skill(person: Person, harness: Harness) -> None:
+    commit_new(harness)
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="always need your approval"):
-        apply_unasked(desk.proposals["n1"], whole(TEXT))
+        apply_unasked(harness.proposals["n1"], create_skill(NEW_TEXT))
     assert snapshot(person.root) == before
 
 
@@ -286,100 +288,102 @@ def test_there_and_back_in_every_work_tree(
     person: Person, build: Callable[[Person], Person], way: CommitMethod
 ) -> None:
     person = build(person)
-    desk = Desk(person)
-    made_new(desk)
+    harness = Harness(person)
+    commit_new(harness)
     if way is CommitMethod.ANCHORS:
         person.write("staged.txt", "staged\n")
         person.git("add", "--sparse", "staged.txt")
     before = person.git("status", "--porcelain")
-    assert desk.accept("n1").method is way
-    assert (person.root / NEW).read_text() == TEXT
-    assert (person.show(NEW) + "\n", person.git("status", "--porcelain")) == (TEXT, before)
-    assert desk.seen("n1").seen is GitStatus.LANDED
-    assert desk.revert("n1").method is way
-    assert not (person.root / NEW).exists()
+    assert harness.accept("n1").method is way
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
+    assert (person.show(NEW_SKILL) + "\n", person.git("status", "--porcelain")) == (NEW_TEXT, before)
+    assert harness.seen("n1").seen is GitStatus.LANDED
+    assert harness.revert("n1").method is way
+    assert not (person.root / NEW_SKILL).exists()
     assert person.git("status", "--porcelain") == before
-    assert desk.seen("n1").seen is GitStatus.REVERTED
+    assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_a_folder_that_was_renamed_is_made_again(person: Person, desk: Desk) -> None:
+def test_a_folder_that_was_renamed_is_made_again(person: Person, harness: Harness) -> None:
     person.commit("skills", {f".claude/skills/{name}/SKILL.md": f"# {name}\n" * 5 for name in "ab"})
-    made_new(desk)
+    commit_new(harness)
     person.git("mv", ".claude/skills", "moved")
     person.commit("moved")
-    desk.accept("n1")
-    assert (person.root / NEW).read_text() == TEXT
+    harness.accept("n1")
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
     assert person.git("status", "--porcelain") == ""
 
 
 def amended(person: Person) -> None:
     person.git("switch", "--quiet", "skilld/staging")
-    person.write(NEW, TEXT + "- Mine.\n")
+    person.write(NEW_SKILL, NEW_TEXT + "- Mine.\n")
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
     person.git("switch", "--quiet", "main")
 
 
-def test_amended_on_the_branch_it_comes_in_as_amended(person: Person, desk: Desk) -> None:
-    made_new(desk)
+def test_amended_on_the_branch_it_comes_in_as_amended(person: Person, harness: Harness) -> None:
+    commit_new(harness)
     amended(person)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
-    assert desk.accept("n1").method is CommitMethod.ANCHORS
-    assert (person.root / NEW).read_text() == TEXT + "- Mine.\n"
-    assert desk.seen("n1").note == EDITED_NOTE
+    assert harness.accept("n1").method is CommitMethod.ANCHORS
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT + "- Mine.\n"
+    assert harness.seen("n1").note == EDITED_NOTE
 
 
-def merge(person: Person, desk: Desk) -> None:
-    person.git("merge", "--quiet", "--no-ff", "-m", "bring in", desk.proposals["n1"].commit)
+def merge(person: Person, harness: Harness) -> None:
+    person.git("merge", "--quiet", "--no-ff", "-m", "bring in", harness.proposals["n1"].commit)
 
 
-def squash(person: Person, desk: Desk) -> None:
-    person.git("merge", "--quiet", "--squash", desk.proposals["n1"].commit)
+def squash(person: Person, harness: Harness) -> None:
+    person.git("merge", "--quiet", "--squash", harness.proposals["n1"].commit)
     person.git("commit", "--quiet", "--no-edit")
 
 
-def by_hand(person: Person, desk: Desk) -> None:
-    assert desk.proposals
-    person.commit("a skill", {NEW: TEXT, "src/app.py": "print(7)\n"})
+def by_hand(person: Person, harness: Harness) -> None:
+    assert harness.proposals
+    person.commit("a skill", {NEW_SKILL: NEW_TEXT, "src/app.py": "print(7)\n"})
 
 
 @pytest.mark.parametrize(
     ("bring", "take"),
     [*((bring, "revert") for bring in (merge, squash, by_hand)), (merge, "delete")],
 )
-def test_plain_git_is_noticed(person: Person, desk: Desk, bring: Callable[[Person, Desk], None], take: str) -> None:
-    made_new(desk)
-    assert desk.seen("n1").seen is GitStatus.NOTHING
+def test_plain_git_is_noticed(
+    person: Person, harness: Harness, bring: Callable[[Person, Harness], None], take: str
+) -> None:
+    commit_new(harness)
+    assert harness.seen("n1").seen is GitStatus.NOTHING
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
-    bring(person, desk)
-    seen = desk.seen("n1")
+    bring(person, harness)
+    seen = harness.seen("n1")
     assert (seen.seen, seen.note) == (GitStatus.LANDED, "")
-    desk.know("n1", landed=seen.commit)
-    desk.drop("n1")
+    harness.know("n1", landed=seen.commit)
+    harness.drop("n1")
     if take == "delete":
-        person.git("rm", "--quiet", NEW)
+        person.git("rm", "--quiet", NEW_SKILL)
         person.commit("not wanted")
     elif bring is merge:
         person.git("revert", "--no-edit", "-m", "1", "HEAD")
     else:
         person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("n1").seen is GitStatus.REVERTED
+    assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_dropped_from_the_branch_it_is_seen(person: Person, desk: Desk) -> None:
-    made_new(desk)
+def test_dropped_from_the_branch_it_is_seen(person: Person, harness: Harness) -> None:
+    commit_new(harness)
     person.git("branch", "--quiet", "-D", "skilld/staging")
-    assert desk.seen("n1").seen is GitStatus.DROPPED
+    assert harness.seen("n1").seen is GitStatus.DROPPED
 
 
-def test_withdrawing_takes_it_along(person: Person, desk: Desk) -> None:
+def test_withdrawing_takes_it_along(person: Person, harness: Harness) -> None:
     before = snapshot(person.root)
-    made_new(desk)
+    commit_new(harness)
     assert set(remove_refs(person.root).refs) == {STAGING, "refs/skilld/proposals/n1"}
     assert snapshot(person.root) == before
 
 
-def test_the_operation_does_not_fit_a_skill_that_is_there(person: Person, desk: Desk) -> None:
-    outcome = desk.propose("p1", whole(TEXT), path=person.skill)
+def test_the_operation_does_not_fit_a_skill_that_is_there(person: Person, harness: Harness) -> None:
+    outcome = harness.propose("p1", create_skill(NEW_TEXT), path=person.skill)
     assert isinstance(outcome, AnchorNotFound)
     assert "a skill with that name now exists" in outcome.reason

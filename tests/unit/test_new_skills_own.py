@@ -17,105 +17,107 @@ from skilld.proposals.model import CommitMethod, GitStatus, NoChange
 from skilld.proposals.refit import REMADE_NOTE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
-from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
-from support.proposals import a_proposal
-from support.repos import AT, Desk, Person, below, isolate, new_repo, snapshot
+from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new
+from support.proposals import make_proposal
+from support.repos import AT, Harness, Person, insert_below, isolate_git, new_repo, snapshot
 
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return a person without any skill."""
-    isolate(monkeypatch, tmp_path / "home")
+    isolate_git(monkeypatch, tmp_path / "home")
     return Person(tmp_path / "home")
 
 
 @pytest.fixture
-def desk(person: Person, tmp_path: Path) -> Desk:
-    return Desk(person, tmp_path / "data/repos")
+def harness(person: Person, tmp_path: Path) -> Harness:
+    return Harness(person, tmp_path / "data/repos")
 
 
-def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) -> None:
+def test_nothing_is_made_in_the_home_before_the_yes(person: Person, harness: Harness) -> None:
     before = snapshot(person.root)
-    made = made_new(desk)
-    assert isinstance(propose_new(desk, "n2"), NoChange)
-    assert (Path(made.repo).parent, made.relpath) == (desk.private, "deploy/SKILL.md")
+    made = commit_new(harness)
+    assert isinstance(propose_new(harness, "n2"), NoChange)
+    assert (Path(made.repo).parent, made.relpath) == (harness.private, "deploy/SKILL.md")
     own = Person(Path(made.repo))
-    assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == TEXT
+    assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == NEW_TEXT
     assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
-    assert desk.seen("n1").seen is GitStatus.NOTHING
+    assert harness.seen("n1").seen is GitStatus.NOTHING
     assert managed_repos.list_roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
     assert snapshot(person.root) == before
 
 
-def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    assert desk.accept("n1").method is CommitMethod.GIT
-    assert (person.root / NEW).read_text() == TEXT
-    assert desk.seen("n1").seen is GitStatus.LANDED
-    desk.drop("n1")
-    desk.made("p1", below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW, skill="deploy")
-    desk.drop("p1")
-    desk.revert("n1")
+def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    assert harness.accept("n1").method is CommitMethod.GIT
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
+    assert harness.seen("n1").seen is GitStatus.LANDED
+    harness.drop("n1")
+    harness.made(
+        "p1", insert_below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW_SKILL, skill="deploy"
+    )
+    harness.drop("p1")
+    harness.revert("n1")
     assert list((person.root / ".claude/skills").iterdir()) == []
-    assert desk.seen("n1").seen is GitStatus.REVERTED
+    assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_deleted_by_hand_it_was_not_wanted(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    desk.accept("n1")
-    desk.drop("n1")
-    (person.root / NEW).unlink()
-    assert desk.seen("n1").seen is GitStatus.REVERTED
+def test_deleted_by_hand_it_was_not_wanted(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    harness.accept("n1")
+    harness.drop("n1")
+    (person.root / NEW_SKILL).unlink()
+    assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_beside_other_skills_it_comes_alone(person: Person, desk: Desk) -> None:
+def test_beside_other_skills_it_comes_alone(person: Person, harness: Harness) -> None:
     person.write(".claude/skills/release/SKILL.md", "# Mine\n\n- Mine.\n")
-    made_new(desk)
-    desk.made("p1", below("- Mine.", "- More."), path=person.root / ".claude/skills/release/SKILL.md")
-    desk.accept("n1")
-    assert desk.drop("n1").stale == {}
-    desk.accept("p1")
+    commit_new(harness)
+    harness.made("p1", insert_below("- Mine.", "- More."), path=person.root / ".claude/skills/release/SKILL.md")
+    harness.accept("n1")
+    assert harness.drop("n1").stale == {}
+    harness.accept("p1")
     assert (person.root / ".claude/skills/release/SKILL.md").read_text() == "# Mine\n\n- Mine.\n- More.\n"
 
 
-def test_what_came_to_stand_there_is_kept(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    person.write(NEW, OTHER)
+def test_what_came_to_stand_there_is_kept(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    person.write(NEW_SKILL, OTHER_TEXT)
     with pytest.raises(RefusedError, match="a skill with that name now exists"):
-        desk.accept("n1")
-    assert (person.root / NEW).read_text() == OTHER
+        harness.accept("n1")
+    assert (person.root / NEW_SKILL).read_text() == OTHER_TEXT
 
 
-def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    desk.accept("n1")
-    desk.drop("n1")
-    made = desk.made("p1", below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW)
+def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, harness: Harness) -> None:
+    commit_new(harness)
+    harness.accept("n1")
+    harness.drop("n1")
+    made = harness.made("p1", insert_below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW_SKILL)
     (person.root / ".claude").rename(person.root / "away")
     tip = Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main")
     with pytest.raises(RefusedError, match="does not exist"):
-        desk.accept("p1")
-    assert desk.seen("p1").seen is GitStatus.GONE
+        harness.accept("p1")
+    assert harness.seen("p1").seen is GitStatus.GONE
     assert Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main") == tip
 
 
-def test_a_folder_that_is_ignored_has_its_own_too(person: Person, desk: Desk) -> None:
+def test_a_folder_that_is_ignored_has_its_own_too(person: Person, harness: Harness) -> None:
     project = new_repo(person.root.parent / "project")
     project.write(".git/info/exclude", ".claude/\n")
     before = snapshot(project.root)
-    made = made_new(desk, path=project.root / NEW)
-    assert Path(made.repo).parent == desk.private
+    made = commit_new(harness, path=project.root / NEW_SKILL)
+    assert Path(made.repo).parent == harness.private
     assert snapshot(project.root) == before
-    desk.accept("n1")
-    assert (project.root / NEW).read_text() == TEXT
+    harness.accept("n1")
+    assert (project.root / NEW_SKILL).read_text() == NEW_TEXT
     assert project.git("status", "--porcelain") == ""
 
 
-def test_a_repository_without_a_commit_is_refused_by_name(person: Person, desk: Desk) -> None:
+def test_a_repository_without_a_commit_is_refused_by_name(person: Person, harness: Harness) -> None:
     fresh = Person(person.root.parent / "fresh")
     person.git("init", "--quiet", str(fresh.root))
     with pytest.raises(NotTrackedError, match=r"^Cannot use this repository: .* has no commits yet") as refused:
-        made_new(desk, path=fresh.root / NEW)
+        commit_new(harness, path=fresh.root / NEW_SKILL)
     assert refused.value.remedy == f"Make the first commit: git -C {fresh.root} commit --allow-empty -m Start"
     assert not (person.root.parent / "data").exists()
 
@@ -131,7 +133,7 @@ def _say(store: Store, path: Path, name: str, operation: Operation) -> Proposal:
     update = Update(1, "", f"{said}.", "", Kind.PREFERENCE, 1, f"always {said}.", 0.9)
     return stage_and_store(
         store,
-        a_proposal(
+        make_proposal(
             id=name,
             batch_id=f"batch-{name}",
             skill="~/.claude/CLAUDE.md",
@@ -168,7 +170,7 @@ def test_of_a_file_that_is_gone_nothing_is_said_about_git(person: Person, store:
     path = person.write(".claude/skills/release/SKILL.md", "# Release\n\n- Tag.\n").resolve()
     made = stage_and_store(
         store,
-        a_proposal(path=str(path), operations=(Operation(Op.INSERT_AFTER, "- Tag.", "- Push."),), created_at=AT),
+        make_proposal(path=str(path), operations=(Operation(Op.INSERT_AFTER, "- Tag.", "- Push."),), created_at=AT),
     )
     path.unlink()
     with pytest.raises(RefusedError) as refused:

@@ -26,7 +26,7 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules, ObserveProposals, RecoverProposals
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
-from support.new_skills import NEW, OTHER, TEXT, new_proposal
+from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, new_proposal
 from support.repos import Person
 from support.waiting import LIMIT
 
@@ -57,7 +57,7 @@ def made(person: Person, store: Store) -> Proposal:
 
 
 def test_a_new_skill_that_stands_there_in_the_same_words_is_said_already(person: Person) -> None:
-    person.commit("by hand", {NEW: TEXT})
+    person.commit("by hand", {NEW_SKILL: NEW_TEXT})
     result = StagingResult()
     assert not stage(new_proposal(person), (), result)
     assert result.made == []
@@ -67,15 +67,15 @@ def test_a_new_skill_that_stands_there_in_the_same_words_is_said_already(person:
 def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
     assert made.summary == "new skill: say n1"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
-    assert read_versions(made) == (b"", TEXT.encode())
-    assert read_versions(replace(made, operations=(Operation(Op.CREATE, "", OTHER),))) == (b"", TEXT.encode())
+    assert read_versions(made) == (b"", NEW_TEXT.encode())
+    assert read_versions(replace(made, operations=(Operation(Op.CREATE, "", OTHER_TEXT),))) == (b"", NEW_TEXT.encode())
     lines = list(diff(made))
-    assert lines[:2] == ["--- /dev/null", f"+++ b/{NEW}"]
-    assert [line[1:] for line in lines[3:]] == TEXT.splitlines()
+    assert lines[:2] == ["--- /dev/null", f"+++ b/{NEW_SKILL}"]
+    assert [line[1:] for line in lines[3:]] == NEW_TEXT.splitlines()
 
 
 def test_one_batch_may_make_two(person: Person, made: Proposal) -> None:
-    text = OTHER.replace("name: deploy", "name: review")
+    text = OTHER_TEXT.replace("name: deploy", "name: review")
     second = new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text, batch_id=made.batch_id)
     assert staged(second, made).commit == person.tip(STAGING) != made.commit
     assert staged(second, made).id == "n2"
@@ -112,20 +112,20 @@ def test_an_edit_of_what_is_only_proposed_is_refused(person: Person, made: Propo
 
 def test_another_skill_of_the_name_is_refused(person: Person, made: Proposal) -> None:
     with pytest.raises(SkilldError, match="a skill with that name now exists"):
-        stage(new_proposal(person, "n2", text=OTHER), [made], StagingResult())
+        stage(new_proposal(person, "n2", text=OTHER_TEXT), [made], StagingResult())
 
 
 def test_auto_mode_leaves_it_staged(person: Person) -> None:
     result = StagingResult()
     assert stage(new_proposal(person), (), result)
-    apply_allowed(result, (), AutoRules(None, 0.0), lambda _: TEXT)
+    apply_allowed(result, (), AutoRules(None, 0.0), lambda _: NEW_TEXT)
     assert result.applied == []
-    assert not (person.root / NEW).exists()
+    assert not (person.root / NEW_SKILL).exists()
 
 
 def test_accepted_and_taken_back(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, accepting({}))
-    assert (person.root / NEW).read_text() == TEXT
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
     assert person.tip(STAGING) == ""
     accepted = store.proposals.get("n1")
     assert accepted is not None
@@ -134,7 +134,7 @@ def test_accepted_and_taken_back(person: Person, store: Store, made: Proposal) -
     reverted = store.proposals.get("n1")
     assert reverted is not None
     decide(store, reverted, accepting({}))
-    assert (person.root / NEW).read_text() == TEXT
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
 
 
 def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> None:
@@ -143,27 +143,27 @@ def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> 
     rejected = store.proposals.get("n1")
     assert rejected is not None
     reopen(store, rejected)
-    assert person.git("show", f"{STAGING}:{NEW}") + "\n" == TEXT
+    assert person.git("show", f"{STAGING}:{NEW_SKILL}") + "\n" == NEW_TEXT
 
 
 def test_the_persons_own_text_comes_in(person: Person, store: Store, made: Proposal) -> None:
     with pytest.raises(SkilldError, match="its name can contain only"):
-        accept_edited(store, made, TEXT.replace("name: deploy", "name: De ploy"), {})
-    assert person.git("show", f"{STAGING}:{NEW}") + "\n" == TEXT
-    accept_edited(store, made, OTHER, {})
-    assert (person.root / NEW).read_text() == OTHER
+        accept_edited(store, made, NEW_TEXT.replace("name: deploy", "name: De ploy"), {})
+    assert person.git("show", f"{STAGING}:{NEW_SKILL}") + "\n" == NEW_TEXT
+    accept_edited(store, made, OTHER_TEXT, {})
+    assert (person.root / NEW_SKILL).read_text() == OTHER_TEXT
     kept = store.proposals.get("n1")
     assert kept is not None
     assert (kept.state, kept.note, kept.operations) == (
         State.ACCEPTED,
         "edited by you",
-        (Operation(Op.CREATE, "", OTHER),),
+        (Operation(Op.CREATE, "", OTHER_TEXT),),
     )
 
 
 def test_its_one_part_is_the_whole(person: Person, store: Store, made: Proposal) -> None:
     decide_parts(store, made, [0], accepting({}))
-    assert (person.root / NEW).read_text() == TEXT
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
 
 
 def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> None:
@@ -205,7 +205,7 @@ def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
     waiting = staged(new_proposal(person))
     assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
-    assert read_versions(waiting) == (b"", TEXT.encode())
+    assert read_versions(waiting) == (b"", NEW_TEXT.encode())
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
     (committed,) = observe(ObserveProposals(now=time.time(), proposals=(waiting,))).committed
@@ -214,7 +214,7 @@ def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
 
 def test_two_at_once_are_two(person: Person) -> None:
     """Every process has its turn, and the second one finds the first one's commit below its own."""
-    text = OTHER.replace("name: deploy", "name: review")
+    text = OTHER_TEXT.replace("name: deploy", "name: review")
     proposals = [new_proposal(person), new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text)]
     threads = [threading.Thread(target=stage, args=(proposal, (), StagingResult())) for proposal in proposals]
     for thread in threads:
@@ -247,4 +247,4 @@ def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store
     store.proposals.add(made)
     assert (made.commit, person.tip(STAGING)) == (tip, tip)
     decide(store, made, accepting({}))
-    assert (person.root / NEW).read_text() == TEXT
+    assert (person.root / NEW_SKILL).read_text() == NEW_TEXT

@@ -15,7 +15,7 @@ from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice
 from skilld.settings import Notify
 from skilld.store import Store
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 
 NOON = 1_795_435_200.0  # 2026-11-23T12:00:00Z
 HOUR = 3600.0
@@ -47,7 +47,7 @@ def database(tmp_path: Path) -> Iterator[Callable[[], Store]]:
         made.append(Store.open(tmp_path / "skilld.db"))
         return made[-1]
 
-    opened().proposals.add(a_proposal(**COMMITTED))
+    opened().proposals.add(make_proposal(**COMMIT_FIELDS))
     yield opened
     for store in made:
         store.close()

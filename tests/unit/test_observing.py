@@ -15,12 +15,12 @@ from skilld.store import Store
 from skilld.store.journal import journal_of
 from skilld.store.meta import PAUSED_UNTIL
 from skilld.types import Changes, CommitChange, Op, Operation, Outcome, State, StateChange
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 from support.repos import new_repo
 
 NOW = 1772442000.0
 AT = "2026-03-02T09:00:00Z"
-PROPOSAL = a_proposal(id="a", created_at=AT, **COMMITTED)
+PROPOSAL = make_proposal(id="a", created_at=AT, **COMMIT_FIELDS)
 
 
 DONE = Outcome.NOTHING

@@ -11,7 +11,7 @@ import pytest
 from skilld.agents import opencode
 from skilld.agents.opencode import TypedList
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Turn
-from support.truth import events_of_records, raw_lines
+from support.ground_truth import events_of_records, raw_lines
 
 RECORDS = Path(__file__).parents[1] / "fixtures" / "opencode" / "records.jsonl"
 NOTES = "/w/app/.opencode/skills/release-notes/SKILL.md"

@@ -7,7 +7,7 @@ from pathlib import Path
 from skilld.store import Store
 from skilld.store.overview import SkillUsage, UnratedUse
 from skilld.types import How, SkillUse, Span, State, Turn
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC
 HOUR = 3600.0
@@ -33,8 +33,8 @@ def test_a_rating_is_asked_for_once_a_session_used_what_was_accepted(store: Stor
         return store.overview.unrated(NOON - 24 * HOUR, NOON)
 
     accepted = "2026-03-02T09:00:00Z"
-    store.proposals.add(a_proposal(skill="notes", state=State.ACCEPTED, decided_at=accepted))
-    store.proposals.add(a_proposal(id="2", skill="other", state=State.OPEN))
+    store.proposals.add(make_proposal(skill="notes", state=State.ACCEPTED, decided_at=accepted))
+    store.proposals.add(make_proposal(id="2", skill="other", state=State.OPEN))
     _use(store, "before", NOON - 5 * HOUR)
     _use(store, "goes on", NOON + HOUR)
     _use(store, "of the other", NOON - HOUR, name="other")

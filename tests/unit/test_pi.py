@@ -9,8 +9,8 @@ import pytest
 
 from skilld.agents import pi
 from skilld.types import Turn
-from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
-from support.truth import events_of, events_of_records
+from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
+from support.ground_truth import events_of, events_of_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "pi"
 TYPED = FIXTURES / "2026-11-03T09-00-00-000Z_0f000000-0000-7000-8000-000000000001.jsonl"
@@ -39,9 +39,9 @@ def test_a_session_at_the_terminal() -> None:
         ("queued", "and no allergens"),
         ("typed", "日本語で 🙏"),
     ]
-    assert skills(events) == [MENU, MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
-    assert replies(events) == ["Here it is.", "Done.", "Read it.", "はい。"]
-    assert ignored(events) == {"bare-command": 1}
+    assert skill_uses(events) == [MENU, MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
+    assert reply_texts(events) == ["Here it is.", "Done.", "Read it.", "はい。"]
+    assert ignored_counts(events) == {"bare-command": 1}
 
 
 def test_a_turn_carries_its_session_time_place_and_record() -> None:
@@ -56,7 +56,7 @@ def test_a_turn_carries_its_session_time_place_and_record() -> None:
 def test_a_session_that_began_with_its_prompt_is_nobodys_until_someone_acts_in_its_terminal() -> None:
     events = events_of(pi, HEADLESS)
     assert turn_texts(events) == [("typed", "taken up by a person")]
-    assert ignored(events) == {"headless": 2}
+    assert ignored_counts(events) == {"headless": 2}
 
 
 @pytest.mark.parametrize(("after", "turns"), [(0.05, 0), (0.9, 0), (1.5, 1), (-60, 1)])
@@ -108,7 +108,7 @@ def test_a_skill_block_that_does_not_begin_the_prompt_is_words() -> None:
     text = 'see <skill name="a" location="/x/a/SKILL.md">\nbody\n</skill>'
     events = events_of_records(pi, header(), user(text, 5))
     assert turn_texts(events) == [("typed", text)]
-    assert skills(events) == []
+    assert skill_uses(events) == []
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from skilld.daemon.presence import Presence, _find_clients
 from skilld.ingest.discover import Host
 from skilld.settings import Settings
 from skilld.store import Store
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.waiting import wait_for
 
 NOW = 1772442000.0
@@ -154,10 +154,10 @@ def test_a_command_may_have_left_the_session_in_a_folder_below(world: World, tmp
 
 @on_linux
 def test_u5_what_waits_is_judged_when_the_client_has_gone(tmp_path: Path) -> None:
-    line = typed("t1", "from now on always put the ticket number first", cwd=str(tmp_path))
+    line = prompt_line("t1", "from now on always put the ticket number first", cwd=str(tmp_path))
     with closing(Store.open(tmp_path / "skilld.db")) as store:
         engine = Engine(store, Settings(model="offline"), Host(tmp_path, {}), NOW)
-        write(tmp_path / ".claude/projects/-p/s1.jsonl", line, mtime=NOW)
+        write_transcript(tmp_path / ".claude/projects/-p/s1.jsonl", line, mtime=NOW)
         with program(tmp_path, "claude"):
             engine.follower.sweep()
             assert engine.close_due(NOW + 3) == 0

@@ -16,10 +16,10 @@ from skilld.notify import desktop as macos
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice, buttons, escape
 from skilld.types import Op, Operation
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.waiting import LIMIT, pause
 
-PROPOSAL = a_proposal()
+PROPOSAL = make_proposal()
 COMMAND = ["python", "-m", "skilld", "review"]
 
 

@@ -10,7 +10,7 @@ from skilld.errors import SkilldError
 from skilld.proposals.explain import Part, apply_only, parts
 from skilld.proposals.refit import Edit
 from skilld.types import Op, Operation
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 BEFORE = b"# Notes\n\n- Past tense.\n- Short.\n\n## More\n\nText.\n"
 # The second is anchored on what the first adds, the third stands elsewhere, the fourth rewrites a line.
@@ -57,7 +57,7 @@ def test_operations_that_do_not_fit_the_text_are_refused() -> None:
 
 def test_they_stay_parts_in_their_order_when_the_edit_moves_to_another_version() -> None:
     current = BEFORE.replace(b"- Short.\n", b"- Short.\n- By hand.\n").replace(b"Text.", b"Text. More.")
-    edit = Edit(a_proposal(operations=OPERATIONS))
+    edit = Edit(make_proposal(operations=OPERATIONS))
     edit.refit_loosely(BEFORE, apply_only(BEFORE, OPERATIONS, range(4)), current)
     assert edit.operations != OPERATIONS
     assert [part.added for part in parts(current, edit.operations)] == [part.added for part in PARTS]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from skilld.git.repo import open_repo
 from skilld.proposals.branch import describe_base, find_base
-from support.repos import SKILL, TEXT, Desk, Person, below
+from support.repos import SKILL, TEXT, Harness, Person, insert_below
 from support.waiting import LIMIT
 
 OTHER = "skills/other/SKILL.md"
@@ -118,10 +118,10 @@ def test_the_staging_branch_is_no_default_branch_of_a_clone(person: Person) -> N
     clone = Person(person.root.parent / "clone")
     assert clone.git("symbolic-ref", "refs/remotes/origin/HEAD") == "refs/remotes/origin/skilld/staging"
     clone.git("switch", "--quiet", "main")
-    desk = Desk(clone)
-    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
-    desk.made("p2", below("- Push the tag.", "- Write the news."))
-    assert [desk.seen(name).seen for name in ("p1", "p2")] == ["nothing", "nothing"]
+    harness = Harness(clone)
+    harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
+    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
+    assert [harness.seen(name).seen for name in ("p1", "p2")] == ["nothing", "nothing"]
     assert clone.git("rev-list", "--count", "main..skilld/staging") == "2"
 
 

@@ -9,17 +9,17 @@ from skilld.git.run import Git, Result
 from skilld.proposals.model import AnchorNotFound, EditConflict, NoChange, ProposalCommit, WaitsForPerson
 from skilld.proposals.propose import rebuild
 from skilld.types import Evidence, Kind, Update
-from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
+from support.repos import SKILL, TEXT, Harness, Person, insert_below, remove_line, replace_line, snapshot
 
-DRY = below("- Run the tests.", "- Do a dry run.")
-NEWS = below("- Push the tag.", "- Write the news.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
+NEWS = insert_below("- Push the tag.", "- Write the news.")
 STAGING = "refs/heads/skilld/staging"
 
 
-def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, desk: Desk) -> None:
+def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, harness: Harness) -> None:
     touched = person.tip()
     person.commit("later", {"src/app.py": "print(2)\n"})
-    made = desk.made("p1", DRY)
+    made = harness.made("p1", DRY)
     assert made.base == touched
     assert person.git("rev-list", "--parents", "-1", STAGING) == f"{made.commit} {touched}"
     assert person.files_changed(touched, STAGING) == [SKILL]
@@ -32,7 +32,7 @@ def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, desk:
     assert made.staging.base_info.warning == ""
 
 
-def test_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
+def test_nothing_of_the_person_changes(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished", {"src/app.py": "print(3)\n"})
     person.write("src/app.py", "print(4)\n")
@@ -41,18 +41,18 @@ def test_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
     person.write("untracked.txt", "mine\n")
     person.git("status")
     before = snapshot(person.root)
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
-    desk.drop("p1")
+    harness.made("p1", DRY)
+    harness.made("p2", NEWS)
+    harness.drop("p1")
     assert snapshot(person.root) == before
     assert person.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_merging_into_main_brings_only_the_proposal(person: Person, desk: Desk) -> None:
+def test_merging_into_main_brings_only_the_proposal(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished 1", {"src/app.py": "print(3)\n"})
     person.commit("unfinished 2", {"src/new.py": "print(4)\n"})
-    desk.made("p1", DRY)
+    harness.made("p1", DRY)
     person.git("switch", "--quiet", "main")
     main = person.tip()
     person.git("merge", "--quiet", "skilld/staging")
@@ -60,10 +60,10 @@ def test_merging_into_main_brings_only_the_proposal(person: Person, desk: Desk) 
     assert person.log("main") == ["skilld(release): say p1", "first"]
 
 
-def test_proposals_stack_in_a_straight_line(person: Person, desk: Desk) -> None:
-    first = desk.made("p1", DRY)
-    second = desk.made("p2", NEWS)
-    third = desk.made("p3", instead("- Tag the commit.", "- Sign the tag."))
+def test_proposals_stack_in_a_straight_line(person: Person, harness: Harness) -> None:
+    first = harness.made("p1", DRY)
+    second = harness.made("p2", NEWS)
+    third = harness.made("p3", replace_line("- Tag the commit.", "- Sign the tag."))
     lines = person.git("rev-list", "--parents", "--reverse", STAGING, "^main").splitlines()
     assert lines == [
         f"{first.commit} {person.tip('main')}",
@@ -73,46 +73,46 @@ def test_proposals_stack_in_a_straight_line(person: Person, desk: Desk) -> None:
     assert "- Sign the tag.\n- Push the tag.\n- Write the news." in person.show(ref=STAGING)
 
 
-def test_a_retry_finds_what_was_made(person: Person, desk: Desk) -> None:
-    made = desk.made("p1", DRY)
-    desk.made("p2", NEWS)
+def test_a_retry_finds_what_was_made(person: Person, harness: Harness) -> None:
+    made = harness.made("p1", DRY)
+    harness.made("p2", NEWS)
     tip = person.tip(STAGING)
-    again = desk.made("p1", DRY)
+    again = harness.made("p1", DRY)
     assert (again.commit, again.fresh) == (made.commit, False)
     assert person.tip(STAGING) == tip
 
 
-def test_a_retry_under_another_id_finds_the_batch(desk: Desk) -> None:
-    made = desk.made("p1", DRY)
-    again = desk.propose("other", DRY, batch_id="batch-p1")
+def test_a_retry_under_another_id_finds_the_batch(harness: Harness) -> None:
+    made = harness.made("p1", DRY)
+    again = harness.propose("other", DRY, batch_id="batch-p1")
     assert isinstance(again, ProposalCommit)
     assert (again.id, again.commit, again.fresh) == ("p1", made.commit, False)
 
 
-def test_a_retry_after_a_merge_finds_the_merged_commit(person: Person, desk: Desk) -> None:
-    made = desk.made("p1", DRY)
+def test_a_retry_after_a_merge_finds_the_merged_commit(person: Person, harness: Harness) -> None:
+    made = harness.made("p1", DRY)
     person.git("merge", "--quiet", "skilld/staging")
     person.git("branch", "-D", "skilld/staging")
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
-    again = desk.made("p1", DRY)
+    again = harness.made("p1", DRY)
     assert (again.commit, again.fresh) == (made.commit, False)
 
 
-def test_the_same_request_makes_the_same_commit(person: Person, desk: Desk) -> None:
-    made = desk.made("p1", DRY)
+def test_the_same_request_makes_the_same_commit(person: Person, harness: Harness) -> None:
+    made = harness.made("p1", DRY)
     person.git("update-ref", "-d", STAGING)
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
-    assert Desk(person).made("p1", DRY).commit == made.commit
+    assert Harness(person).made("p1", DRY).commit == made.commit
 
 
-def test_a_persons_commit_on_the_branch_survives(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
+def test_a_persons_commit_on_the_branch_survives(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    harness.made("p2", NEWS)
     person.git("switch", "--quiet", "skilld/staging")
     text = person.skill.read_text().replace("Keep the changelog short.", "Keep the changelog very short.")
     person.commit("my own words", {SKILL: text, "notes/mine.txt": "mine\n"})
     person.git("switch", "--quiet", "main")
-    line = desk.drop("p1")
+    line = harness.drop("p1")
     assert person.log(STAGING, "^main") == ["my own words", "skilld(release): say p2"]
     assert person.tip("refs/skilld/proposals/p1") == ""
     assert person.tip("refs/skilld/proposals/p2") == line.moved["p2"] == person.tip(f"{STAGING}^")
@@ -122,208 +122,208 @@ def test_a_persons_commit_on_the_branch_survives(person: Person, desk: Desk) -> 
     assert "dry run" not in person.show(ref=STAGING)
 
 
-def test_a_proposal_of_a_killed_job_keeps_no_other_skills_off_the_branch(person: Person, desk: Desk) -> None:
-    desk.made("p0", DRY)
+def test_a_proposal_of_a_killed_job_keeps_no_other_skills_off_the_branch(person: Person, harness: Harness) -> None:
+    harness.made("p0", DRY)
     other = person.root / "skills/other/SKILL.md"
     person.commit("another skill", {"skills/other/SKILL.md": TEXT})
     person.git("merge", "--quiet", "--no-edit", "skilld/staging")
     # It rests on the merged proposal, whose commit has no other skill; that it was made was never written down.
-    Desk(person).made("p1", below("- Do a dry run.", "- Ask twice."))
-    Desk(person).made("p2", NEWS, path=other, skill="other")
+    Harness(person).made("p1", insert_below("- Do a dry run.", "- Ask twice."))
+    Harness(person).made("p2", NEWS, path=other, skill="other")
     assert person.log(STAGING, "^main") == ["skilld(other): say p2", "skilld(release): say p1"]
 
 
-def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     person.commit("reworded", {SKILL: person.skill.read_text().replace("a dry run", "one dry run")})
     person.git("switch", "--quiet", "main")
     tip = person.tip(STAGING)
-    line = desk.drop("p1")
+    line = harness.drop("p1")
     assert line.held_reason == "your commit on skilld/staging no longer applies: reworded"
     assert person.tip(STAGING) == tip
     assert person.tip("refs/skilld/proposals/p1") == ""
     assert "- one dry run." not in person.show()
-    second = desk.made("p2", NEWS)
+    second = harness.made("p2", NEWS)
     assert person.tip(f"{STAGING}^") == tip
     assert second.staging.held_reason
 
 
-def test_an_amended_proposal_keeps_the_persons_words(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
+def test_an_amended_proposal_keeps_the_persons_words(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    harness.made("p2", NEWS)
     person.git("switch", "--quiet", "skilld/staging")
     person.write(SKILL, person.skill.read_text().replace("Write the news.", "Write news for people."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
     person.git("switch", "--quiet", "main")
-    desk.drop("p1")
+    harness.drop("p1")
     assert "- Write news for people." in person.show(ref=STAGING)
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
-    desk.made("p3", without("Keep the changelog short."))
+    harness.made("p3", remove_line("Keep the changelog short."))
     assert "- Write news for people." in person.show(ref=STAGING)
     assert person.log(STAGING, "^main")[1] == "skilld(release): say p2"
 
 
-def test_an_uncommitted_skill_is_waited_for(person: Person, desk: Desk) -> None:
+def test_an_uncommitted_skill_is_waited_for(person: Person, harness: Harness) -> None:
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it well."))
-    outcome = desk.propose("p1", below("- Tag it well.", "- Do a dry run."))
+    outcome = harness.propose("p1", insert_below("- Tag it well.", "- Do a dry run."))
     assert outcome == WaitsForPerson(f"on hold until you commit your changes to {SKILL}")
     assert person.tip(STAGING) == ""
-    made = desk.made("p2", DRY)
+    made = harness.made("p2", DRY)
     assert "Tag it well" not in person.show(ref=made.commit)
 
 
-def test_anchors_that_stand_nowhere(desk: Desk) -> None:
-    outcome = desk.propose("p1", below("- No such step.", "- Do a dry run."))
+def test_anchors_that_stand_nowhere(harness: Harness) -> None:
+    outcome = harness.propose("p1", insert_below("- No such step.", "- Do a dry run."))
     assert outcome == AnchorNotFound("The edit does not fit: anchor not found once: - No such step.")
 
 
-def test_a_contradiction_with_an_open_proposal_is_named(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    desk.made("p2", without("- Push the tag."))
+def test_a_contradiction_with_an_open_proposal_is_named(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    harness.made("p2", remove_line("- Push the tag."))
     tip = person.tip(STAGING)
-    outcome = desk.propose("p3", NEWS)
+    outcome = harness.propose("p3", NEWS)
     assert isinstance(outcome, EditConflict)
     assert outcome.proposals == ("p2",)
     assert person.tip(STAGING) == tip
 
 
-def test_an_edit_that_changes_nothing(person: Person, desk: Desk) -> None:
-    assert desk.propose("p1", lambda data: data) == NoChange()
+def test_an_edit_that_changes_nothing(person: Person, harness: Harness) -> None:
+    assert harness.propose("p1", lambda data: data) == NoChange()
     assert person.tip(STAGING) == ""
 
 
-def test_a_proposal_the_person_took_off_the_branch_is_not_put_back(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
+def test_a_proposal_the_person_took_off_the_branch_is_not_put_back(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
+    harness.made("p2", NEWS)
     person.git("branch", "-f", "skilld/staging", "skilld/staging^")
-    desk.made("p3", without("Keep the changelog short."))
+    harness.made("p3", remove_line("Keep the changelog short."))
     assert person.log(STAGING, "^main") == ["skilld(release): say p3", "skilld(release): say p1"]
 
 
-def test_the_message_quotes_the_words_behind_each_rule(person: Person, desk: Desk) -> None:
+def test_the_message_quotes_the_words_behind_each_rule(person: Person, harness: Harness) -> None:
     rules = [Update(1, "", "", "", Kind.PREFERENCE, 1, quote) for quote in ("always p1", "never skip p1")]
     said = tuple(Evidence("agent:1", quote) for quote in ("always p1", "never skip p1", "p1, as I said"))
-    made = desk.made("p1", DRY, updates=tuple(rules), evidence=said)
+    made = harness.made("p1", DRY, updates=tuple(rules), evidence=said)
     quoted = [line for line in person.git("log", "-1", "--format=%B", made.commit).split("\n") if line[:1] == '"']
     assert quoted == ['"always p1"', '"never skip p1"']
 
 
-def test_a_remote_keeps_quote_and_session_out_of_the_message(person: Person, desk: Desk) -> None:
-    assert '"always p1"' in person.git("log", "-1", "--format=%B", desk.made("p1", DRY).commit)
+def test_a_remote_keeps_quote_and_session_out_of_the_message(person: Person, harness: Harness) -> None:
+    assert '"always p1"' in person.git("log", "-1", "--format=%B", harness.made("p1", DRY).commit)
     person.git("remote", "add", "origin", "https://example.org/x.git")
-    body = person.git("log", "-1", "--format=%B", desk.made("p2", NEWS).commit)
+    body = person.git("log", "-1", "--format=%B", harness.made("p2", NEWS).commit)
     assert "always p2" not in body
     assert "Skilld-Session" not in body
 
 
-def test_two_skills_share_one_line(person: Person, desk: Desk) -> None:
+def test_two_skills_share_one_line(person: Person, harness: Harness) -> None:
     other = "deep/er/skills/review/SKILL.md"
     newest = person.commit("second skill", {other: "# Review\n\n- Read it all.\n"})
-    desk.made("p1", DRY)
-    made = desk.made("p2", below("- Read it all.", "- Run it."), path=person.root / other)
+    harness.made("p1", DRY)
+    made = harness.made("p2", insert_below("- Read it all.", "- Run it."), path=person.root / other)
     assert made.base == newest
     assert made.relpath == other
     assert person.files_changed("main", STAGING) == [other, SKILL]
 
 
-def test_names_that_mean_something_elsewhere(person: Person, desk: Desk) -> None:
+def test_names_that_mean_something_elsewhere(person: Person, harness: Harness) -> None:
     odd = "-sk*lls/[a] é:(x)/:!b/SKILL.md"
     person.commit("odd", {odd: TEXT, "-skills/SKILL.md": TEXT})
-    made = desk.made("p1", DRY, path=person.root / odd)
+    made = harness.made("p1", DRY, path=person.root / odd)
     assert made.relpath == odd
     assert person.git("diff", "--name-only", "-z", "main", STAGING).rstrip("\0") == odd
 
 
-def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(person: Person, desk: Desk) -> None:
+def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished", {"src/app.py": "print(3)\n"})
-    desk.made("p1", DRY)
-    desk.accept("p1")
-    desk.drop("p1")
-    made = desk.made("p2", NEWS)
+    harness.made("p1", DRY)
+    harness.accept("p1")
+    harness.drop("p1")
+    made = harness.made("p2", NEWS)
     assert made.staging.base_info is not None
     assert made.staging.base_info.warning == "is based on feature, which has 2 commits not on main"
     person.git("switch", "--quiet", "main")
     main = person.tip()
-    desk.accept("p2")
+    harness.accept("p2")
     assert person.files_changed(main, "main") == [SKILL]
     assert "dry run" not in person.show()
     assert "- Push the tag.\n- Write the news." in person.show()
 
 
-def test_what_another_open_proposal_says_is_not_said_twice(person: Person, desk: Desk) -> None:
-    desk.made("p1", below("- Run the tests.", "- Tell the team."))
-    desk.made("p2", below("- Push the tag.", "- Tell the team."))
+def test_what_another_open_proposal_says_is_not_said_twice(person: Person, harness: Harness) -> None:
+    harness.made("p1", insert_below("- Run the tests.", "- Tell the team."))
+    harness.made("p2", insert_below("- Push the tag.", "- Tell the team."))
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
-    third = desk.made("p3", without("Keep the changelog short."))
+    third = harness.made("p3", remove_line("Keep the changelog short."))
     assert (third.staging.already_said, third.staging.superseded) == ([], ["p2"])
     assert person.show(ref=STAGING).count("- Tell the team.") == 1
 
 
-def test_checking_out_another_branch_is_no_reason_to_move(person: Person, desk: Desk) -> None:
+def test_checking_out_another_branch_is_no_reason_to_move(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
-    made = desk.made("p1", below("More.", "Even more."))
+    made = harness.made("p1", insert_below("More.", "Even more."))
     person.git("switch", "--quiet", "main")
-    line = rebuild(person.root, desk.known())
+    line = rebuild(person.root, harness.known())
     assert (line.tip, dict(line.stale)) == (made.commit, {})
     assert line.base_info is not None
     assert line.base_info.warning == "is based on feature, which has 1 commit not on main"
     person.git("branch", "-D", "feature")
-    line = rebuild(person.root, desk.known())
+    line = rebuild(person.root, harness.known())
     assert (line.tip, list(line.stale)) == (None, ["p1"])
     assert touched != person.tip()
 
 
-def test_the_staging_branch_checked_out_does_not_rest_on_itself(person: Person, desk: Desk) -> None:
-    made = desk.made("p1", DRY)
+def test_the_staging_branch_checked_out_does_not_rest_on_itself(person: Person, harness: Harness) -> None:
+    made = harness.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
-    line = rebuild(person.root, desk.known())
+    line = rebuild(person.root, harness.known())
     assert line.base_info is not None
     assert (line.base_info.commit, line.base_info.warning) == (made.base, "")
     assert line.held_reason.startswith("skilld/staging is checked out")
 
 
-def test_a_skill_that_moved_on_takes_the_line_along(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_skill_that_moved_on_takes_the_line_along(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
-    line = rebuild(person.root, desk.known())
+    line = rebuild(person.root, harness.known())
     assert line.base_info is not None
     assert (line.base_info.commit, person.tip(f"{STAGING}^")) == (moved, moved)
     assert line.moved["p1"] == person.tip(STAGING) == person.tip("refs/skilld/proposals/p1")
-    desk.follow(line)
-    assert rebuild(person.root, desk.known()).moved == {}
+    harness.follow(line)
+    assert rebuild(person.root, harness.known()).moved == {}
 
 
-def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(person: Person, desk: Desk) -> None:
-    first = desk.made("p1", DRY)
+def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(person: Person, harness: Harness) -> None:
+    first = harness.made("p1", DRY)
     person.commit("mine", {"README.md": "mine\n"})
     person.git("switch", "--quiet", "skilld/staging")
     person.git("merge", "--quiet", "--no-edit", "main")
     person.git("switch", "--quiet", "main")
-    second = desk.made("p2", below("- Push the tag.", "- Write the news."))
-    third = desk.made("p3", below("- Tag the commit.", "- Sign it."))
+    second = harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
+    third = harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert second.staging.held_reason
-    assert desk.drop("p3").held_reason
+    assert harness.drop("p3").held_reason
     on_branch = person.git("rev-list", STAGING).splitlines()
     assert {first.commit, second.commit, third.commit} <= set(on_branch)
     assert person.log("--merges", STAGING) == ["Merge branch 'main' into skilld/staging"]
 
 
-def test_refs_that_a_kill_left_behind_come_to_where_their_proposals_are(person: Person, desk: Desk) -> None:
+def test_refs_that_a_kill_left_behind_come_to_where_their_proposals_are(person: Person, harness: Harness) -> None:
     """Git writes the refs of one transaction one after the other."""
-    first, second = desk.made("p1", DRY), desk.made("p2", NEWS)
+    first, second = harness.made("p1", DRY), harness.made("p2", NEWS)
     person.git("update-ref", "refs/skilld/proposals/p1", "main")
     person.git("update-ref", "-d", "refs/skilld/proposals/p2")
-    assert rebuild(person.root, desk.known()).moved == {}
+    assert rebuild(person.root, harness.known()).moved == {}
     assert [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")] == [first.commit, second.commit]
 
 
 def test_a_git_that_was_killed_says_nothing_of_the_branch(
-    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.made("p1", DRY)
+    harness.made("p1", DRY)
     call = Git.call
 
     def killed(git: Git, *args: str, **more: object) -> Result:
@@ -331,4 +331,4 @@ def test_a_git_that_was_killed_says_nothing_of_the_branch(
 
     monkeypatch.setattr(Git, "call", killed)
     with pytest.raises(GitFailedError):
-        rebuild(person.root, desk.known())
+        rebuild(person.root, harness.known())

@@ -9,8 +9,8 @@ import pytest
 
 from skilld.agents import qwen_code
 from skilld.types import RawLine, Turn
-from support.event_lists import ignored, replies, skills, turn_keys, turn_texts
-from support.truth import events_of, events_of_records, events_with_restarts
+from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
+from support.ground_truth import events_of, events_of_records, events_with_restarts
 
 SESSION = "3a000000-0000-4000-8000-000000000001"
 FILE = Path(__file__).parents[1] / "fixtures" / "qwen-code" / "chats" / f"{SESSION}.jsonl"
@@ -45,12 +45,12 @@ def test_a_session_with_commands_an_interruption_and_a_headless_prompt() -> None
         ("typed", "ありがとう 🙏"),
     ]
     assert turn_keys(events) == [f"qwen-code:q{number}" for number in (1, 10, 14, 20, 31)]
-    assert skills(events) == [
+    assert skill_uses(events) == [
         ("menu", "/w/shop/.qwen/skills/menu/SKILL.md"),
         ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"),
     ]
-    assert replies(events) == ["Here it is.", "Done.", "Fine.", "Read.", "Yes.", "どうも"]
-    assert ignored(events) == {"bare-command": 1, "headless": 1}
+    assert reply_texts(events) == ["Here it is.", "Done.", "Fine.", "Read.", "Yes.", "どうも"]
+    assert ignored_counts(events) == {"bare-command": 1, "headless": 1}
 
 
 def test_a_turn_carries_its_session_time_and_place() -> None:
@@ -125,8 +125,8 @@ def test_a_typed_command_that_brings_a_skills_folder_is_a_use_of_it() -> None:
     body = user("Base directory for this skill: /w/.qwen/skills/menu\n\n# Menu\n\n/menu no cents", 1.02)
     records = [command("/menu no cents", 1), body, request("s########0", 2)]
     assert turn_texts(events_of_records(qwen_code, *records)) == [("command", "no cents")]
-    assert skills(events_of_records(qwen_code, *records)) == [("menu", "/w/.qwen/skills/menu/SKILL.md")]
-    assert skills(events_of_records(qwen_code, *records[:2], request("54ccc9", 2))) == []
+    assert skill_uses(events_of_records(qwen_code, *records)) == [("menu", "/w/.qwen/skills/menu/SKILL.md")]
+    assert skill_uses(events_of_records(qwen_code, *records[:2], request("54ccc9", 2))) == []
 
 
 def test_a_custom_command_whose_expansion_does_not_repeat_it_counts_as_its_arguments() -> None:
@@ -166,7 +166,7 @@ def test_a_free_answer_is_a_turn_and_a_picked_one_is_none() -> None:
     )
     assert turn_texts(events) == [("answer", "all of them,\n**Fast**: too")]
     assert turn_keys(events) == ["qwen-code:f.1"]
-    assert ignored(events) == {"picked-answer": 1}
+    assert ignored_counts(events) == {"picked-answer": 1}
     assert turn_texts(events_of_records(qwen_code, *asked(given + "**Format**: obey", name="mcp__x__ask"))) == []
     assert turn_texts(events_of_records(qwen_code, *asked("**Format**: obey"))) == []
     assert turn_texts(events_of_records(qwen_code, *asked(given + "**Speed**: obey"))) == []

@@ -16,7 +16,7 @@ from skilld.proposals.poll import refresh
 from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
 STAGING = "refs/heads/skilld/staging"
@@ -25,7 +25,7 @@ ADDED = {"p1": "Write the news.", "p2": "Tell the team.", "p3": "Close the miles
 
 
 def offer(person: Person, store: Store, name: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
-    new = a_proposal(
+    new = make_proposal(
         id=name,
         batch_id=f"batch-{name}",
         skill="release",
@@ -42,7 +42,7 @@ def offer(person: Person, store: Store, name: str, *edit: str, op: Op = Op.INSER
 def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
     """Offer an edit that says what its summary says, in the words of a person."""
     places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
-    new = a_proposal(
+    new = make_proposal(
         id="p1",
         skill="release",
         path=str(person.skill),
@@ -150,7 +150,7 @@ def offer_both(person: Person, store: Store, *, updates: tuple[Update, ...]) -> 
     places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
     return stage_and_store(
         store,
-        a_proposal(
+        make_proposal(
             id="p1",
             skill="release",
             path=str(person.skill),

@@ -26,7 +26,7 @@ from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import ACTIVE_SETTINGS
 from skilld.types import Evidence, Kind, Message, Op, Operation, Proposal, State, Update, Usage
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
 NOW = 1772442000.0
@@ -82,7 +82,7 @@ class World:
         return self.model
 
     def _proposal(self, name: str, operation: Operation) -> Proposal:
-        return a_proposal(
+        return make_proposal(
             id=name,
             batch_id=f"batch-{name}",
             skill="release",

@@ -21,7 +21,7 @@ from skilld.past import Correction, PastSession, Repeat
 from skilld.store import Store
 from skilld.types import Proposal, State, TargetKind
 from support.live_project import Project
-from support.repos import isolate
+from support.repos import isolate_git
 
 NOW = 1_795_000_000.0
 DAY = 86400.0
@@ -125,7 +125,7 @@ class Bench(NamedTuple):
 
 @pytest.fixture
 def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    isolate(monkeypatch, home)
+    isolate_git(monkeypatch, home)
     project = Project(tmp_path / "plain", home, ".elsewhere")
     return Bench(project, Store.open(tmp_path / "skilld.db"), Host(home, {}))
 

@@ -48,10 +48,10 @@ from skilld.report.values import (
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Kind, State, Update, Usage
-from support.a_year import CUT, NOW, live
-from support.in_process import InProcess
-from support.proposals import a_proposal
-from support.reviewing import Screen, review, review_session
+from support.in_process_program import InProcessProgram
+from support.proposals import make_proposal
+from support.review_pilot import Screen, review, review_session
+from support.year_of_use import CUT, NOW, simulate_year
 
 HOME = "/home/ada"
 SHARE = Share(3, 1, 33)
@@ -307,7 +307,7 @@ def test_a_year_is_told_with_its_files_from_git_and_changes_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store.open(home / "skilld.db")
-    live(home, store)
+    simulate_year(home, store)
     asked: list[list[str]] = []
     execute = git_run.execute
 
@@ -354,7 +354,7 @@ def test_every_thing_said_counts_and_calls_that_cost_nothing_price_nothing(tmp_p
     store = Store.open(tmp_path / "skilld.db")
     changes = "Use pnpm.", "Run the linter."
     said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in changes)
-    one = a_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
+    one = make_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
     store.proposals.add(one)
     store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
     store.usage.add("2026-10-01", "m", "s", Usage(4))
@@ -379,7 +379,7 @@ def test_words_are_told_only_where_they_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_verb_tells_the_same_as_lines_a_page_and_json(home: Path) -> None:
-    program = InProcess(home)
+    program = InProcessProgram(home)
     document = program.json("report")
     assert document["taught"]["total"] == 0
     assert "Nothing to show, because" in program.run("report").stdout

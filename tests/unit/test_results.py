@@ -9,7 +9,7 @@ from skilld.protocol import BatchJob, BatchResult, NewLearning
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.types import ClosedBy, Evidence, Kind, Outcome
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 NOW = 1_780_000_000.0
 QUOTE = "always pnpm here, and the changelog in german"
@@ -27,7 +27,7 @@ def _learning(change: str, *, for_now: bool = False) -> NewLearning:
 
 PNPM, CHANGELOG = _learning("Use pnpm."), _learning("Write the changelog in German.")
 RESULT = BatchResult(outcome=Outcome.NOTHING)
-PROPOSAL = a_proposal(evidence=(Evidence("t1", QUOTE),), summary="Use pnpm.")
+PROPOSAL = make_proposal(evidence=(Evidence("t1", QUOTE),), summary="Use pnpm.")
 
 
 def _kept(store: Store) -> set[str]:

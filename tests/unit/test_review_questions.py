@@ -10,7 +10,7 @@ from skilld.review.plain import PlainReview
 from skilld.review.plain_tabs import Conversation, PlainTabs
 from skilld.store.learnings import Learning
 from skilld.types import TargetKind
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 LEARNING = Learning(
     "1", "t", "Say b.", "Say b.", "fact", "claude-code", "s", None, None, "no file", 0.9, "2026-03-02T09:00:00Z"
@@ -22,7 +22,7 @@ class FakeSession:
 
     def __init__(self) -> None:
         self.done: list[str] = []
-        self._open = [a_proposal(skill="CLAUDE.md", path="/p/CLAUDE.md", target=TargetKind.INSTRUCTIONS)]
+        self._open = [make_proposal(skill="CLAUDE.md", path="/p/CLAUDE.md", target=TargetKind.INSTRUCTIONS)]
 
     def proposals(self, ids: object = ()) -> list[Any]:
         del ids

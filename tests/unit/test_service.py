@@ -22,7 +22,7 @@ from skilld.paths import places, private_dir
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
 from skilld.service.values import missing_variables, needed_variables, service_path
-from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, Fake
+from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, FakeManager
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +34,8 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def systemctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    fake = Fake(tmp_path / "bin", "systemctl", SYSTEMCTL)
+def systemctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeManager:
+    fake = FakeManager(tmp_path / "bin", "systemctl", SYSTEMCTL)
     monkeypatch.setenv("PATH", f"{fake.folder}:/usr/bin:/bin")
     manager = Systemd(dict(os.environ), home, places().config)
     monkeypatch.setattr(service, "service_manager", lambda: manager)
@@ -43,14 +43,14 @@ def systemctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fa
 
 
 @pytest.fixture
-def launchctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    fake = Fake(tmp_path / "bin", "launchctl", LAUNCHCTL)
+def launchctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeManager:
+    fake = FakeManager(tmp_path / "bin", "launchctl", LAUNCHCTL)
     monkeypatch.setenv("PATH", f"{fake.folder}:/usr/bin:/bin")
     monkeypatch.setattr(service, "service_manager", lambda: Launchd(dict(os.environ), home))
     return fake
 
 
-def test_systemd_is_told_only_what_has_changed(systemctl: Fake, home: Path) -> None:
+def test_systemd_is_told_only_what_has_changed(systemctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     unit = home / ".config/systemd/user/skilld.service"
     assert f'ExecStart=:"{sys.executable}" "-P" "-m" "skilld" run\n' in unit.read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def test_systemd_is_told_only_what_has_changed(systemctl: Fake, home: Path) -> N
     assert systemctl.asked() == first
 
 
-def test_removal_stops_it_first_and_takes_only_its_own_files(systemctl: Fake, home: Path) -> None:
+def test_removal_stops_it_first_and_takes_only_its_own_files(systemctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     others = home / ".config/systemd/user/other.service"
     others.write_text("mine", encoding="utf-8")
@@ -82,7 +82,7 @@ def test_removal_stops_it_first_and_takes_only_its_own_files(systemctl: Fake, ho
     assert systemctl.asked() == []
 
 
-def test_a_service_whose_manager_is_gone_is_removed_all_the_same(systemctl: Fake, home: Path) -> None:
+def test_a_service_whose_manager_is_gone_is_removed_all_the_same(systemctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     wanted = home / ".config/systemd/user/default.target.wants/skilld.service"
     wanted.parent.mkdir()
@@ -92,7 +92,9 @@ def test_a_service_whose_manager_is_gone_is_removed_all_the_same(systemctl: Fake
     assert list((home / ".config/systemd").rglob("*skilld*")) == []
 
 
-def test_a_link_in_the_place_of_the_unit_is_replaced_and_not_written_through(systemctl: Fake, home: Path) -> None:
+def test_a_link_in_the_place_of_the_unit_is_replaced_and_not_written_through(
+    systemctl: FakeManager, home: Path
+) -> None:
     unit = home / ".config/systemd/user/skilld.service"
     unit.parent.mkdir(parents=True)
     unit.symlink_to(home / "precious")
@@ -102,7 +104,7 @@ def test_a_link_in_the_place_of_the_unit_is_replaced_and_not_written_through(sys
     assert systemctl.asked()
 
 
-def test_state_is_shown_as_the_manager_tells_it(systemctl: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+def test_state_is_shown_as_the_manager_tells_it(systemctl: FakeManager, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["service", "install"]) == 0
     (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
     capsys.readouterr()
@@ -122,7 +124,7 @@ def test_state_is_shown_as_the_manager_tells_it(systemctl: Fake, capsys: pytest.
 
 
 def test_without_a_manager_nothing_is_installed_and_the_cause_is_told(
-    systemctl: Fake, home: Path, capsys: pytest.CaptureFixture[str]
+    systemctl: FakeManager, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (systemctl.folder / "fails").write_text("Failed to connect to bus: No medium found", encoding="utf-8")
     assert main(["service", "install"]) == 1
@@ -136,7 +138,7 @@ def test_without_a_manager_nothing_is_installed_and_the_cause_is_told(
     assert "[Service]" in capsys.readouterr().out
 
 
-def test_no_service_is_put_beside_a_daemon_that_runs_in_a_terminal(systemctl: Fake) -> None:
+def test_no_service_is_put_beside_a_daemon_that_runs_in_a_terminal(systemctl: FakeManager) -> None:
     private_dir(places().state)
     lock = Lock.acquire(places().lock)
     assert main(["service", "install"]) == 4
@@ -145,7 +147,7 @@ def test_no_service_is_put_beside_a_daemon_that_runs_in_a_terminal(systemctl: Fa
 
 
 def test_what_only_the_shell_has_is_refused_kept_or_left(
-    systemctl: Fake, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    systemctl: FakeManager, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SKILLD_MODEL_API_KEY", "not-for-eyes")
     assert main(["service", "install"]) == 5
@@ -166,7 +168,7 @@ def test_what_only_the_shell_has_is_refused_kept_or_left(
 
 
 def test_the_doctor_names_what_the_service_lacks(
-    systemctl: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    systemctl: FakeManager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(doctor, "service_manager", service.service_manager)
     monkeypatch.setenv("SKILLD_MODEL", "offline")
@@ -184,7 +186,9 @@ def test_the_doctor_names_what_the_service_lacks(
     assert said() == "running under systemd"
 
 
-def test_launchd_loads_reloads_and_unloads_it(launchctl: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launchd_loads_reloads_and_unloads_it(
+    launchctl: FakeManager, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent = home / "Library/LaunchAgents/dev.skilld.daemon.plist"
     domain = f"gui/{os.geteuid()}"
     target = f"{domain}/dev.skilld.daemon"
@@ -208,7 +212,7 @@ def test_launchd_loads_reloads_and_unloads_it(launchctl: Fake, home: Path, monke
     assert not agent.exists()
 
 
-def test_a_launchd_that_ends_it_later_is_waited_for(launchctl: Fake, home: Path) -> None:
+def test_a_launchd_that_ends_it_later_is_waited_for(launchctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     (launchctl.folder / "slow").touch()
     assert main(["service", "stop"]) == 0
@@ -217,7 +221,7 @@ def test_a_launchd_that_ends_it_later_is_waited_for(launchctl: Fake, home: Path)
     assert Launchd(dict(os.environ), home).state().running
 
 
-def test_launchds_state_is_read_from_what_it_prints(launchctl: Fake, home: Path) -> None:
+def test_launchds_state_is_read_from_what_it_prints(launchctl: FakeManager, home: Path) -> None:
     manager = Launchd(dict(os.environ), home)
     assert (manager.state().installed, manager.state().state) == (False, "not loaded")
     assert main(["service", "install"]) == 0

@@ -19,7 +19,7 @@ from skilld.health.values import Model, Trouble
 from skilld.mining.sessions import Transcript
 from skilld.service.values import ServiceState
 from skilld.settings import Settings
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 
 class Manager:
@@ -144,7 +144,7 @@ def test_a_second_setup_says_what_holds_and_offers_only_what_was_not_judged_yet(
 ) -> None:
     with closing(common.store()) as store:
         for number in range(7):
-            store.proposals.add(a_proposal(id=f"0123abc{number}"))
+            store.proposals.add(make_proposal(id=f"0123abc{number}"))
         store.transcripts.add_file("claude-code", "/s.jsonl", Path.home().stat(), baseline=0)
         store.transcripts.add_file("claude-code", "/before.jsonl", Path.home().stat(), baseline=1)
     assert _setup(monkeypatch, "offline", "n") == Exit.OK

@@ -14,7 +14,7 @@ import pytest
 from skilld import paths, statusline
 from skilld.store import Store
 from skilld.types import State
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 AT = "2026-03-02T09:00:00Z"
 WHOLE = statusline.content({"claude-code": 2, "codex": 0, "": 1})
@@ -39,7 +39,7 @@ def shown(tmp_path: Path, *arguments: str) -> str:
 
 def test_it_says_how_many_wait_as_proposals_come_and_go(store: Store, tmp_path: Path) -> None:
     assert shown(tmp_path) == ""
-    one, two = a_proposal(id="00000001"), a_proposal(id="00000002", agent="codex")
+    one, two = make_proposal(id="00000001"), make_proposal(id="00000002", agent="codex")
     store.proposals.add(one)
     with store.transaction():
         store.proposals.add(two)
@@ -58,7 +58,7 @@ def test_what_was_taken_back_is_not_told_for_long(store: Store) -> None:
 
     def fail_to_commit() -> None:
         with store.transaction():
-            store.proposals.add(a_proposal())
+            store.proposals.add(make_proposal())
             store.write_waiting_file()  # as it is told just before the end
             raise OverflowError
 
@@ -71,7 +71,7 @@ def test_what_was_taken_back_is_not_told_for_long(store: Store) -> None:
 
 
 def test_a_file_that_is_gone_comes_back_with_the_daemon(store: Store) -> None:
-    store.proposals.add(a_proposal())
+    store.proposals.add(make_proposal())
     file = store.path.with_name(statusline.FILE)
     file.unlink()
     store.write_waiting_file()
@@ -80,7 +80,7 @@ def test_a_file_that_is_gone_comes_back_with_the_daemon(store: Store) -> None:
 
 def test_a_file_that_cannot_be_written_stops_no_proposal(store: Store) -> None:
     store.path.with_name(statusline.FILE).mkdir()
-    assert store.proposals.add(a_proposal())
+    assert store.proposals.add(make_proposal())
     assert store.proposals.count(State.OPEN) == 1
 
 
@@ -133,7 +133,7 @@ def test_a_whole_file_is_told_from_damaged_ones() -> None:
 
 
 def test_nobody_to_read_it_is_no_trouble(store: Store, tmp_path: Path) -> None:
-    store.proposals.add(a_proposal())
+    store.proposals.add(make_proposal())
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     closed = ["sh", "-c", 'exec "$0" -m skilld statusline >&-', sys.executable]
     done = subprocess.run(closed, env=environment, capture_output=True, text=True, check=False)
@@ -191,7 +191,7 @@ def test_a_shell_shows_the_same_by_itself(store: Store, tmp_path: Path) -> None:
         return done.stdout, done.stderr
 
     assert by_shell() == ("", "")  # there is no file yet
-    store.proposals.add(a_proposal())
+    store.proposals.add(make_proposal())
     assert by_shell() == ("skilld: 1 waiting", "")
-    store.proposals.decide(a_proposal(), State.ACCEPTED, AT, who="command")
+    store.proposals.decide(make_proposal(), State.ACCEPTED, AT, who="command")
     assert by_shell() == ("", "")

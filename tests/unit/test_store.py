@@ -22,12 +22,12 @@ from skilld.store.learnings import Learning
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.store.transcripts import BEFORE_SKILLD
 from skilld.types import ClosedBy, Evidence, How, SkillUse, Span, State, Turn, Usage
-from support.proposals import COMMITTED, a_proposal
+from support.proposals import COMMIT_FIELDS, make_proposal
 
 AT = "2026-03-02T09:00:00Z"
 BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", BatchJob(turns=("t1",)), 0, AT)
-PROPOSAL = a_proposal(
-    batch_id="b1", reason="asked", confidence=0.5, model="offline", created_at=AT, flags=("look",), **COMMITTED
+PROPOSAL = make_proposal(
+    batch_id="b1", reason="asked", confidence=0.5, model="offline", created_at=AT, flags=("look",), **COMMIT_FIELDS
 )
 
 

@@ -14,7 +14,7 @@ from skilld.store.batches import Tries
 from skilld.store.learnings import Learning
 from skilld.store.schema import MIGRATIONS
 from skilld.types import State
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 _ADD_COLUMN = "ALTER TABLE learnings ADD COLUMN extra TEXT NOT NULL DEFAULT 'new';"
 _FAIL_HALF_WAY = "CREATE TABLE half (x INTEGER) STRICT;\nINSERT INTO half VALUES ('no number');"
@@ -116,7 +116,7 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
     monkeypatch.setattr(schema, "MIGRATIONS", before)
     old = Store.open(path)
     for name in ("p1", "p2"):
-        old.proposals.add(a_proposal(id=name))
+        old.proposals.add(make_proposal(id=name))
     old.proposals.set_missing("p1", "2026-03-02T11:00:00Z")
     old.close()
     monkeypatch.undo()
@@ -153,7 +153,7 @@ def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_bein
     monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS[: known.index("0009_causes")], *later))
     old = Store.open(path)
     for name in ("p1", "p2"):
-        old.proposals.add(a_proposal(id=name))
+        old.proposals.add(make_proposal(id=name))
     old.learnings.add(Learning("l1", "t1", "Be brief.", "Be brief.", "fact", "codex", "s1", None, None, "", 0.5, ""))
     for table, column in (
         *(("proposals", name) for name in ("updates", "target", "agents", "conflicts", "also", "linked")),

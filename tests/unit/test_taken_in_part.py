@@ -14,7 +14,7 @@ from skilld.proposals.narrow import part_reasons
 from skilld.proposals.remarks import describe_borrowed_lines
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import AT, Person
 
 SAID = (
@@ -34,7 +34,7 @@ def made(person: Person, store: Store) -> Proposal:
     )
     return stage_and_store(
         store,
-        a_proposal(
+        make_proposal(
             skill="release",
             path=str(person.skill),
             operations=(
@@ -146,7 +146,7 @@ def test_the_rest_stays_open_above_another_open_proposal(
 ) -> None:
     below = (Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Tell the team."),)
     stage_and_store(
-        store, a_proposal(id="0a1b2c3d", batch_id="c", path=str(person.skill), operations=below, created_at=AT)
+        store, make_proposal(id="0a1b2c3d", batch_id="c", path=str(person.skill), operations=below, created_at=AT)
     )
     told = decide_parts(store, request.getfixturevalue("made"), chosen, decision)
     assert told.warnings == ()
@@ -174,7 +174,7 @@ def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: De
 @pytest.mark.parametrize("anchor", ["- Tag the commit.", "- Push the tag."])
 def test_parts_stay_apart_where_a_neighbour_is_accepted(person: Person, store: Store, anchor: str) -> None:
     def one(name: str, *operations: Operation) -> Proposal:
-        new = a_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
+        new = make_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
         return stage_and_store(store, new)
 
     neighbour = one("0a1b2c3d", Operation(Op.INSERT_AFTER, anchor, "- Tell the team."))

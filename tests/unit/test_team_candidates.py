@@ -11,7 +11,7 @@ from skilld.team.candidates import CandidateState, RemoteStatus, group_candidate
 from skilld.team.project import is_said
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.refs import Member
-from support.teams import a_rule
+from support.teams import make_rule
 
 RULE = "Use pnpm, not npm, to install packages."
 TOO = "Use pnpm and not npm to install packages."
@@ -35,7 +35,7 @@ def standing(members: list[Member], says: bool = False, **changes: Mapping[str, 
 
 
 def test_the_same_in_other_words_is_one_and_people_are_counted_by_their_keys() -> None:
-    first, second = a_rule(rule=RULE), a_rule(rule=TOO, place="AGENTS.md", first="2026-03-02", sessions=4)
+    first, second = make_rule(rule=RULE), make_rule(rule=TOO, place="AGENTS.md", first="2026-03-02", sessions=4)
     (one,) = group_candidates([member("ada", first), member("ben", second)])
     assert (one.people, one.sessions, one.since, one.places) == (2, 6, "2026-03-01", ("CLAUDE.md", "AGENTS.md"))
     (one,) = group_candidates([member("ada", first, key="k"), member("ben", second, key="k")])
@@ -53,17 +53,17 @@ def test_the_same_in_other_words_is_one_and_people_are_counted_by_their_keys() -
     ],
 )
 def test_what_is_not_the_same_stays_apart(one: str, other: str) -> None:
-    assert len(group_candidates([member("ada", a_rule(rule=one)), member("ben", a_rule(rule=other))])) == 2
+    assert len(group_candidates([member("ada", make_rule(rule=one)), member("ben", make_rule(rule=other))])) == 2
 
 
 def test_a_rule_of_one_skill_is_not_that_of_another() -> None:
-    skills = [a_rule(rule=RULE, place=f"skills/{name}/SKILL.md") for name in ("a", "b")]
+    skills = [make_rule(rule=RULE, place=f"skills/{name}/SKILL.md") for name in ("a", "b")]
     assert len(group_candidates([member("ada", skills[0]), member("ben", skills[1])])) == 2
 
 
 def test_where_a_candidate_stands() -> None:
     key = rule_key(RULE, "CLAUDE.md")
-    both = [member("ada", a_rule(rule=RULE)), member("ben", a_rule(rule=TOO))]
+    both = [member("ada", make_rule(rule=RULE)), member("ben", make_rule(rule=TOO))]
     assert standing(both[:1]) == [CandidateState.WAITING]
     assert standing(both) == [CandidateState.READY]
     assert standing(both, proposed={key: ""}) == [CandidateState.PROPOSED]
@@ -74,16 +74,16 @@ def test_where_a_candidate_stands() -> None:
 
 
 def test_what_was_rejected_comes_back_only_when_it_is_said_anew() -> None:
-    ada = member("ada", a_rule(rule=RULE, day="2026-03-06"))
+    ada = member("ada", make_rule(rule=RULE, day="2026-03-06"))
     assert standing([ada, member("carl", no("2026-03-06"))]) == [CandidateState.REJECTED]
     assert standing([ada, member("carl", no("2026-03-05"))]) == [CandidateState.WAITING]
     # Nobody can reject for all time to come.
-    later = member("ada", a_rule(rule=RULE, day="2026-03-21"))
+    later = member("ada", make_rule(rule=RULE, day="2026-03-21"))
     assert standing([later, member("carl", no("9999-12-31"))]) == [CandidateState.WAITING]
 
 
 def test_who_rejected_it_is_named() -> None:
-    members = [member("ada", a_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
+    members = [member("ada", make_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
     (one,) = with_states(
         group_candidates(members), members, RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20")
     )

@@ -23,7 +23,7 @@ from skilld.team.records import (
     rule_key,
     update_records,
 )
-from support.teams import RULE, a_rule
+from support.teams import RULE, make_rule
 
 FILE = "CLAUDE.md"
 
@@ -33,14 +33,14 @@ def gone(day: str, rev: int = 1) -> Record:
 
 
 def test_a_record_has_one_text() -> None:
-    data = encode(a_rule())
-    assert decode(data) == a_rule()
+    data = encode(make_rule())
+    assert decode(data) == make_rule()
     assert json.loads(data)["v"] == 1
     assert decode(encode(gone("2026-03-04"))) == gone("2026-03-04")
 
 
 def _with(**values: Any) -> bytes:
-    document = json.loads(encode(a_rule())) | values
+    document = json.loads(encode(make_rule())) | values
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -68,7 +68,7 @@ def _with(**values: Any) -> bytes:
         (_with(first="2026-04-01"), "dates"),
         (_with(agents=["<b>"]), "agents"),
         (_with(kind="order"), "kind"),
-        (encode(a_rule()) + b" ", "skilld's format"),
+        (encode(make_rule()) + b" ", "skilld's format"),
         (encode(replace(gone("2026-03-04"), note="x")), "a withdrawal cannot have"),
         (_with(at="2026-03-04T09:00:00Z"), "your own machines"),
         (_with(heard=["2026-03-04T09:00:00Z/codex/0123456789ab"]), "your own machines"),
@@ -91,7 +91,7 @@ def test_names_of_people(name: str, fine: bool) -> None:  # noqa: FBT001 - the r
     assert is_person_name(name) is fine
 
 
-VERSIONS = [a_rule(rev=1), a_rule(rev=2, sessions=3), gone("2026-03-04", rev=2), gone("2026-03-05", rev=3)]
+VERSIONS = [make_rule(rev=1), make_rule(rev=2, sessions=3), gone("2026-03-04", rev=2), gone("2026-03-05", rev=3)]
 
 
 def test_a_union_is_the_same_in_any_order() -> None:
@@ -102,18 +102,18 @@ def test_a_union_is_the_same_in_any_order() -> None:
 
 
 def test_a_withdrawal_holds_until_it_is_decided_anew() -> None:
-    known = merge_records([a_rule()])
+    known = merge_records([make_rule()])
     after = update_records(known, [gone("2026-03-04", rev=0)])
     assert [one.what for one in after.values()] == [RecordType.WITHDRAWN]
     # The other machine has not heard of it, and still says the rule.
-    assert update_records(after, [a_rule(rev=0)]) == after
-    (again,) = update_records(after, [a_rule(rev=0, decided="2026-03-06")]).values()
+    assert update_records(after, [make_rule(rev=0)]) == after
+    (again,) = update_records(after, [make_rule(rev=0, decided="2026-03-06")]).values()
     assert (again.what, again.rev) == (RecordType.RULE, 3)
     assert update_records({}, [gone("2026-03-04")]) == {}, "what was never shared is not told by taking it back"
 
 
 TOLD = st.builds(
-    lambda sessions, day, agent: a_rule(rev=0, sessions=sessions, day=f"2026-03-{day:02}", agents=(agent,)),
+    lambda sessions, day, agent: make_rule(rev=0, sessions=sessions, day=f"2026-03-{day:02}", agents=(agent,)),
     st.integers(1, 9),
     st.integers(1, 28),
     st.sampled_from(["codex", "claude-code"]),

@@ -31,8 +31,8 @@ from skilld.ingest.inspect import inspect
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import How, RawLine, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
-from support.claude_lines import typed, write
-from support.truth import SHARED
+from support.claude_lines import prompt_line, write_transcript
+from support.ground_truth import SHARED
 
 HERE = Span(0, 1)
 OK, FAILED, REJECTED, INTERRUPTED, UNKNOWN = ToolOutcome
@@ -222,8 +222,8 @@ def test_who_follows_makes_no_tool_events(tmp_path: Path, monkeypatch: pytest.Mo
 
     store = Store.open(tmp_path / "skilld.db")
     engine = Engine(store, Settings(), Host(tmp_path, {}), 1.0)
-    lines = typed("t1") + b"".join(json.dumps(record).encode() + b"\n" for record in claude())
-    path = write(tmp_path / ".claude/projects/-w/s.jsonl", lines)
+    lines = prompt_line("t1") + b"".join(json.dumps(record).encode() + b"\n" for record in claude())
+    path = write_transcript(tmp_path / ".claude/projects/-w/s.jsonl", lines)
     with monkeypatch.context() as patched:
         patched.setattr(ADAPTERS["claude-code"], "tool_events", never)
         assert engine.follower.sweep() == 1

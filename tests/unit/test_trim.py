@@ -21,7 +21,7 @@ from skilld.trim.pieces import pieces
 from skilld.trim.propose import MAX_OPEN, CutStatus, plan, proposal
 from skilld.trim.units import ParsedFile, lead_followers, parse_units
 from skilld.types import SkillRef, State, TargetKind
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 COUNT = ESTIMATE.count
 
@@ -216,7 +216,7 @@ def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_then_takes
     assert fates[waiting.key].status is CutStatus.WAITS
     kept = proposal(fates[waiting.after[0]], "m", "t", "2026-01-01T00:00:00Z")
     for state, fate in ((State.OPEN, CutStatus.WAITS), (State.REJECTED, CutStatus.PROPOSE)):
-        known = a_proposal(id=kept.id, batch_id=kept.batch_id, state=state)
+        known = make_proposal(id=kept.id, batch_id=kept.batch_id, state=state)
         assert {one.cut.key: one.status for one in plan([(REF, one) for one in cuts], [known])}[waiting.key] is fate
 
 
@@ -516,7 +516,9 @@ def test_a_cut_is_proposed_once_and_no_more_than_ten_at_a_time() -> None:
     assert [one.status for one in planned] == [CutStatus.PROPOSE] * MAX_OPEN + [CutStatus.WAITS] * 2
     made = [proposal(one, "offline", "t", "2026-01-01T00:00:00Z") for one in planned[:3]]
     states = (State.OPEN, State.REJECTED, State.STALE)
-    known = [a_proposal(id=one.id, batch_id=one.batch_id, state=state) for one, state in zip(made, states, strict=True)]
+    known = [
+        make_proposal(id=one.id, batch_id=one.batch_id, state=state) for one, state in zip(made, states, strict=True)
+    ]
     again = {one.batch.rpartition("-")[0]: one for one in plan(cuts, known)}
     fates = [again[one.batch_id.rpartition("-")[0]].status for one in made]
     assert fates == [CutStatus.OPEN, CutStatus.REJECTED, CutStatus.PROPOSE]

@@ -12,7 +12,7 @@ import pytest
 from skilld.agents import copilot_cli, gemini_cli
 from skilld.agents.typed_history import ProvingParser
 from skilld.types import Event, Ignored, RawLine, Reply, Turn
-from support.event_lists import ignored, replies, turn_texts
+from support.event_lists import ignored_counts, reply_texts, turn_texts
 
 SESSION = "s"
 
@@ -76,7 +76,7 @@ def test_steering_counts_in_a_session_that_somebody_types_in() -> None:
     ]
     for unlisted in (None, b"[]", log(("hello", 1), session="other")):
         events = Reader().read(unlisted, steering("shorter", 3), answer(4))
-        assert (turn_texts(events), ignored(events)) == ([], {"not-typed": 1})
+        assert (turn_texts(events), ignored_counts(events)) == ([], {"not-typed": 1})
 
 
 @pytest.mark.parametrize("typed", [None, b"[]", log(("hello", 1), session="other"), log(("hello", 60))])
@@ -85,8 +85,8 @@ def test_a_prompt_that_was_answered_without_being_in_the_list_is_nobodys(typed: 
     assert reader.read(typed, prompt("hello", 2), answer(3)) == []  # the list may be older than these lines
     events = reader.read(typed, answer(4))
     assert turn_texts(events) == []
-    assert ignored(events) == {"not-typed": 1}
-    assert replies(events) == ["answer 3", "answer 4"]
+    assert ignored_counts(events) == {"not-typed": 1}
+    assert reply_texts(events) == ["answer 3", "answer 4"]
 
 
 def test_a_list_that_comes_after_the_transcript_is_waited_for_and_the_order_kept() -> None:
@@ -113,7 +113,7 @@ def test_a_half_written_list_decides_nothing() -> None:
 def test_what_no_list_ever_proved_is_given_up_when_the_file_is_idle() -> None:
     reader = Reader()
     assert reader.read(b"[", prompt("hello", 2)) == []
-    assert ignored(reader.parser.flush()) == {"not-typed": 1}
+    assert ignored_counts(reader.parser.flush()) == {"not-typed": 1}
     assert reader.parser.flush() == []
 
 
@@ -123,7 +123,7 @@ def test_an_entry_proves_one_prompt_only() -> None:
     reader = Reader()
     events = [event for record in records for event in reader.read(typed, record)]
     assert [event.key for event in events if isinstance(event, Turn)] == ["gemini-cli:u2", "gemini-cli:u51"]
-    assert ignored(events) == {"not-typed": 1}
+    assert ignored_counts(events) == {"not-typed": 1}
 
 
 def test_a_restart_does_not_forget_which_entries_were_used() -> None:

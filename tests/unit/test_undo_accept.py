@@ -12,24 +12,24 @@ from skilld.proposals.model import GitStatus
 from skilld.proposals.observe import observe
 from skilld.proposals.undo_accept import remove_commit
 from skilld.types import Proposal, State
-from support.repos import SKILL, TEXT, Desk, Person, below
+from support.repos import SKILL, TEXT, Harness, Person, insert_below
 
-DRY = below("- Run the tests.", "- Do a dry run.")
-NEWS = below("- Push the tag.", "- Write the news.")
+DRY = insert_below("- Run the tests.", "- Do a dry run.")
+NEWS = insert_below("- Push the tag.", "- Write the news.")
 DONE = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
 
 
-def accepted(desk: Desk) -> Proposal:
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
-    landed = desk.accept("p1")
-    desk.drop("p1")  # the staging branch rests on the commit now, as it does in the program
-    return replace(desk.proposals["p1"], state=State.ACCEPTED, landed=landed.commit)
+def accepted(harness: Harness) -> Proposal:
+    harness.made("p1", DRY)
+    harness.made("p2", NEWS)
+    landed = harness.accept("p1")
+    harness.drop("p1")  # the staging branch rests on the commit now, as it does in the program
+    return replace(harness.proposals["p1"], state=State.ACCEPTED, landed=landed.commit)
 
 
-def test_a_commit_that_nothing_else_has_goes_and_the_file_with_it(person: Person, desk: Desk) -> None:
+def test_a_commit_that_nothing_else_has_goes_and_the_file_with_it(person: Person, harness: Harness) -> None:
     before = person.tip()
-    proposal = accepted(desk)
+    proposal = accepted(harness)
     person.write("notes.txt", "untracked\n")
     assert person.git("merge-base", "--is-ancestor", proposal.landed, "skilld/staging") == ""
     assert remove_commit(proposal, {}) is None
@@ -80,16 +80,16 @@ def staging_in_use(person: Person, landed: str) -> str:
 @pytest.mark.parametrize(
     "happens", [work_goes_on, something_uncommitted, something_staged, stashed, another_work_tree, staging_in_use]
 )
-def test_it_stays_and_says_why(person: Person, desk: Desk, happens: Callable[[Person, str], str]) -> None:
-    proposal = accepted(desk)
+def test_it_stays_and_says_why(person: Person, harness: Harness, happens: Callable[[Person, str], str]) -> None:
+    proposal = accepted(harness)
     why = happens(person, proposal.landed)
     before = person.tip(), person.git("status", "--porcelain"), person.skill.read_text()
     assert remove_commit(proposal, {}) == why
     assert (person.tip(), person.git("status", "--porcelain"), person.skill.read_text()) == before
 
 
-def test_it_stays_while_another_ref_contains_it(person: Person, desk: Desk) -> None:
-    proposal = accepted(desk)
+def test_it_stays_while_another_ref_contains_it(person: Person, harness: Harness) -> None:
+    proposal = accepted(harness)
     for ref, name in (
         ("refs/heads/feature", "feature"),
         ("refs/tags/v1", "tags/v1"),
@@ -102,20 +102,20 @@ def test_it_stays_while_another_ref_contains_it(person: Person, desk: Desk) -> N
     assert person.skill.read_text() == DONE
 
 
-def test_a_commit_that_is_not_the_proposals_own_stays(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_commit_that_is_not_the_proposals_own_stays(person: Person, harness: Harness) -> None:
+    harness.made("p1", DRY)
     tip = person.commit("mine", {SKILL: DONE})
-    landed = desk.accept("p1")
+    landed = harness.accept("p1")
     assert landed.commit == tip
-    proposal = replace(desk.proposals["p1"], state=State.ACCEPTED, landed=tip)
+    proposal = replace(harness.proposals["p1"], state=State.ACCEPTED, landed=tip)
     assert remove_commit(proposal, {}) == "no commit contains only this proposal"
     assert person.tip() == tip
 
 
 def test_a_branch_that_moves_meanwhile_keeps_its_move(
-    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = accepted(desk)
+    proposal = accepted(harness)
     move = refs.move_refs
 
     def after_another(*given: object) -> None:
@@ -129,12 +129,14 @@ def test_a_branch_that_moves_meanwhile_keeps_its_move(
     assert person.git("status", "--porcelain") == ""
 
 
-def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_again(person: Person, desk: Desk) -> None:
-    proposal = accepted(desk)
-    desk.revert("p1")
-    desk.decided.discard("p1")
-    desk.made("p1", DRY, restored=True)
-    reopened = replace(desk.proposals["p1"], state=State.OPEN, landed=proposal.landed)
+def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_again(
+    person: Person, harness: Harness
+) -> None:
+    proposal = accepted(harness)
+    harness.revert("p1")
+    harness.decided.discard("p1")
+    harness.made("p1", DRY, restored=True)
+    reopened = replace(harness.proposals["p1"], state=State.OPEN, landed=proposal.landed)
     assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.NOTHING]
     person.git("cherry-pick", reopened.commit)
     assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.LANDED]

@@ -18,9 +18,9 @@ from skilld.cli.common import parse_days, store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICE_ERROR, SNOOZED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
-from support.claude_lines import typed, write
+from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 NASTY = "\x1b]0;owned\x07\x9b31m\u202e\n--- a/x"
 RAW = ("\x1b", "\x07", "\x9b", "\u202e")
@@ -34,7 +34,7 @@ def _run(*arguments: str) -> int:
 
 
 def _proposal(text: str = "Say b") -> Proposal:
-    return a_proposal(
+    return make_proposal(
         skill=text,
         path="/nowhere/SKILL.md",
         operations=(Operation(Op.INSERT_AFTER, "- a", text),),
@@ -215,7 +215,7 @@ def test_a_line_outside_of_every_repository_came_from_no_proposal(
 def test_a_line_is_traced_to_its_own_words_among_those_of_a_proposal(capsys: pytest.CaptureFixture[str]) -> None:
     rules = {"Run the linter.": "always lint", "Use named exports.": "never default exports"}
     updates = [Update(1, "", change, "", Kind.PREFERENCE, 1, quote) for change, quote in rules.items()]
-    several = a_proposal(updates=tuple(updates), evidence=tuple(Evidence("t", quote) for quote in rules.values()))
+    several = make_proposal(updates=tuple(updates), evidence=tuple(Evidence("t", quote) for quote in rules.values()))
     why._print_why(store(), several, "- Use named exports.")
     shown = capsys.readouterr().out
     assert "  Use named exports.\n  you: “never default exports”\n  in the same proposal: Run the linter.\n" in shown
@@ -264,7 +264,7 @@ def test_all_that_is_to_be_told_of_notices_is_on_one_line(capsys: pytest.Capture
 
 
 def test_what_a_transcript_holds_is_shown_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "projects/-p/s.jsonl", typed("t1", NASTY, session=NASTY, cwd=NASTY))
+    path = write_transcript(tmp_path / "projects/-p/s.jsonl", prompt_line("t1", NASTY, session=NASTY, cwd=NASTY))
     assert _run("inspect", str(path)) == 0
     shown = capsys.readouterr().out
     assert "owned" in shown
@@ -303,7 +303,7 @@ def test_status_names_what_to_type_where_proposals_are_open(capsys: pytest.Captu
 def test_the_list_prints_three_warnings_each_on_a_line_and_counts_the_others(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    store().proposals.add(a_proposal(flags=("One.", "Two.", "Three.", "Four.")))
+    store().proposals.add(make_proposal(flags=("One.", "Two.", "Three.", "Four.")))
     assert _run("proposals") == 0
     shown = capsys.readouterr().out
     assert "/p\n    note: One.\n    note: Two.\n    note: Three.\n    note: 1 more: skilld show 0123abcd\n" in shown
@@ -399,7 +399,7 @@ def test_a_line_is_found_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixt
     file = tmp_path / "CLAUDE.md"
     file.write_text("- Use pnpm here.\n- Use pnpm for scripts.\n- Use pnpm to lint, mine.\n")
     operation = Operation(Op.INSERT_AFTER, "- a", "- Use pnpm here.\n- Use pnpm for scripts.")
-    store().proposals.add(a_proposal(state=State.ACCEPTED, path=str(file), operations=(operation,)))
+    store().proposals.add(make_proposal(state=State.ACCEPTED, path=str(file), operations=(operation,)))
     assert _run("why", "use pnpm") == 0
     shown = capsys.readouterr().out
     assert shown.splitlines()[:2] == [f"{file}:1  - Use pnpm here.", f"{file}:2  - Use pnpm for scripts."]

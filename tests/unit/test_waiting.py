@@ -20,10 +20,10 @@ from skilld.notify.notice import WAITING, Notice, about_waiting
 from skilld.settings import Notify
 from skilld.store.learnings import Learning
 from skilld.types import State
-from support.inline import Inline
-from support.live_project import Project, without_skill
-from support.one_process import OneProcess
-from support.reviewing import Screen, review, review_session
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
+from support.live_project import Project, project_without_skill
+from support.review_pilot import Screen, review, review_session
 from support.session import Session
 
 GUIDE = "# Guide\n\n- Be brief.\n"
@@ -64,14 +64,14 @@ def old(root: Path, number: int, text: str, **more: object) -> Learning:
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-def tomorrow(here: OneProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+def tomorrow(here: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 86400)
     here.engine.clock_was_set_back(0)
 
 
 def test_old_learnings_come_by_themselves_three_a_project_and_day(
-    here: OneProcess, root: Path, monkeypatch: pytest.MonkeyPatch
+    here: InProcessDaemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 16, 3: judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
     for number, text in enumerate(SAID):
@@ -87,7 +87,9 @@ def test_old_learnings_come_by_themselves_three_a_project_and_day(
     assert here.store.learnings.all() == []
 
 
-def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(here: OneProcess, root: Path) -> None:
+def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(
+    here: InProcessDaemon, root: Path
+) -> None:
     for number, session in enumerate(("s1", "s1", "s2")):
         here.store.learnings.add(old(root, number, SAID[0], session_id=session))
     (one,) = here.run()
@@ -108,14 +110,14 @@ def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(he
         {"quote": "Can you rename the file?", "change": "Rename the file."},  # what rules do not hear any more
     ],
 )
-def test_what_was_kept_for_another_reason_stays(here: OneProcess, root: Path, more: dict[str, object]) -> None:
+def test_what_was_kept_for_another_reason_stays(here: InProcessDaemon, root: Path, more: dict[str, object]) -> None:
     here.store.learnings.add(old(root, 1, SAID[0], **more))
     assert here.run() == []
     assert len(here.store.learnings.all()) == 1
 
 
 def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_place(
-    here: OneProcess, root: Path, tmp_path: Path, home: Path
+    here: InProcessDaemon, root: Path, tmp_path: Path, home: Path
 ) -> None:
     (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
@@ -136,11 +138,13 @@ def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_plac
     assert (one.path, here.store.learnings.all()) == (str(bare / "CLAUDE.md"), []), "the file is there now"
 
 
-def test_a_second_one_waits_for_the_proposal_that_makes_its_file(here: OneProcess, home: Path, tmp_path: Path) -> None:
+def test_a_second_one_waits_for_the_proposal_that_makes_its_file(
+    here: InProcessDaemon, home: Path, tmp_path: Path
+) -> None:
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
     for number in (1, 2):
         here.store.learnings.add(old(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
-    skilld = Inline(home)
+    skilld = InProcessProgram(home)
     first, second = (one["id"] for one in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
     (made,) = skilld.json("proposals")
@@ -151,7 +155,7 @@ def test_a_second_one_waits_for_the_proposal_that_makes_its_file(here: OneProces
     )
 
 
-def test_auto_does_not_take_them_in(here: OneProcess, root: Path, home: Path) -> None:
+def test_auto_does_not_take_them_in(here: InProcessDaemon, root: Path, home: Path) -> None:
     """Nor do other kinds of files than skills, unless the settings name them."""
     auto = here.engine.settings.model_copy(update={"apply": "auto"})
     assert [kind.value for kind in auto.auto.targets] == ["skill"]
@@ -164,12 +168,12 @@ def test_auto_does_not_take_them_in(here: OneProcess, root: Path, home: Path) ->
     assert os.environ["HOME"] == str(home)
 
 
-def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root: Path, home: Path) -> None:
+def test_each_is_one_row_and_the_review_gives_it_a_place(here: InProcessDaemon, root: Path, home: Path) -> None:
     """Issue 16, 3: by questions and answers; the keys of the screen are in test_review."""
     for number in range(3):
         here.store.learnings.add(old(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
     here.store.learnings.add(old(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
-    skilld = Inline(home)
+    skilld = InProcessProgram(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     said = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
     assert said.count("learning: ") == 2
@@ -179,11 +183,11 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root:
     assert skilld.json("learnings") == []
 
 
-def test_a_part_is_accepted_in_the_persons_own_file_instead(here: OneProcess, home: Path, tmp_path: Path) -> None:
-    project = without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
+def test_a_part_is_accepted_in_the_persons_own_file_instead(here: InProcessDaemon, home: Path, tmp_path: Path) -> None:
+    project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
     Session(home, project).type(SAID[0], "From now on, explain what you do first.", SAID[4], "thanks", "ok go on")
     (whole,) = here.run()
-    skilld, own, mine = Inline(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
+    skilld, own, mine = InProcessProgram(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
     assert f"skilld accept {whole.id} --to {own}" in skilld.run("show", whole.id).stdout
     refused = skilld.run("accept", whole.id, "--to", "/etc/hosts")
     assert (refused.returncode, "/etc/hosts is outside" in refused.stderr) == (1, True)
@@ -208,24 +212,24 @@ def test_a_part_is_accepted_in_the_persons_own_file_instead(here: OneProcess, ho
 
 
 def test_what_is_accepted_in_another_file_leaves_the_open_proposal_for_it_open(
-    here: OneProcess, home: Path, tmp_path: Path
+    here: InProcessDaemon, home: Path, tmp_path: Path
 ) -> None:
     """Both are of one batch and for one file, by which a proposal that was made already is found again."""
     mine = home / ".claude/CLAUDE.md"
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("# Preferences\n\n- Be brief.\n")
-    project = without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
+    project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
     Session(home, project).type(SAID[0], "I always prefer tabs over spaces.", "thanks", "ok go on", "yes please")
     one, other = sorted(here.run(), key=lambda each: each.path == str(mine))
     assert (one.path, other.path) == (str(project.root / "CLAUDE.md"), str(mine))
-    told = Inline(home).run("accept", one.id, "--to", str(mine))
+    told = InProcessProgram(home).run("accept", one.id, "--to", str(mine))
     assert told.returncode == 0, told.stderr
     assert "- Always use pnpm in this repository.\n" in mine.read_text()
     assert "tabs" not in mine.read_text()
     assert [left.id for left in here.store.proposals.in_states([State.OPEN])] == [other.id]
 
 
-def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess, root: Path, home: Path) -> None:
+def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: InProcessDaemon, root: Path, home: Path) -> None:
     """On a screen of 60 by 20, too."""
     for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
         here.store.learnings.add(old(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
@@ -248,7 +252,7 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
     assert here.store.learnings.all() == []
 
 
-def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root: Path) -> None:
+def test_a_notice_tells_once_that_something_began_to_wait(here: InProcessDaemon, root: Path) -> None:
     """Also where no proposal does; beside proposals it is one line of theirs."""
     here.store.learnings.add(old(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
     shown: list[str] = []

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from support import warm
-from support.person import at_a_terminal
+from support.fake_callers import in_terminal
 from support.processes import processes_of
 from support.program import Program
 from support.waiting import LIMIT, wait_for
@@ -112,7 +112,7 @@ def warmed(program: Program, *words: str, typed: str = "") -> subprocess.Complet
 
 def cold(program: Program, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*at_a_terminal(), sys.executable, "-m", "probe", *words],
+        [*in_terminal(), sys.executable, "-m", "probe", *words],
         cwd=program.home,
         env=program.environment,
         input=typed,

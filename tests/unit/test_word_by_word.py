@@ -17,7 +17,7 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import BEYOND_FLAG, BY_HEADING_FLAG, CheckedEdit, compose
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
-from support.editor import Editor
+from support.edit_only_backend import EditOnlyBackend
 
 SAID = "From now on, always put the ticket number first in each entry. And run the linter now."
 CHANGE = "Always put the ticket number first in each entry."
@@ -59,7 +59,7 @@ def _faith(after: str, *updates: Update, typed: str = SAID) -> FidelityCheck:
     return check_fidelity(TEXT, after, updates or [UPDATE], typed, title="Preferences")
 
 
-class Scripted(Editor):
+class Scripted(EditOnlyBackend):
     """A model with one answer to the request for an edit."""
 
     def __init__(self, answer: list[Operation]) -> None:

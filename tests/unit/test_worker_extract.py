@@ -12,7 +12,7 @@ from skilld.jobs.extract import extract_updates, look_up_prices
 from skilld.mining.questions import NO_SKILL
 from skilld.protocol import ExtractUpdates, LookUpPrices, Result, Window
 from skilld.types import Kind, Message
-from support.mining_model import answer
+from support.mining_model import answer_request
 from support.stub_model import GARBAGE, Reply, StubModel
 
 RULE = "Always run the suite with the flag --fast."
@@ -29,7 +29,7 @@ def _distil(job: ExtractUpdates) -> tuple[Result, list[WindowResult]]:
 
 
 def test_each_window_is_told_with_its_cost_before_the_next_is_asked_about() -> None:
-    with StubModel(answer) as model:
+    with StubModel(answer_request) as model:
         result, plans = _distil(_job(model, RULE, "paint the shed"))
     assert result.outcome == "nothing"
     assert [(plan.window, plan.usage.calls) for plan in plans] == [("w0", 1), ("w1", 1)]
@@ -54,7 +54,7 @@ def test_what_nobody_said_or_meant_is_left_out(reply: str) -> None:
 
 
 def test_an_answer_of_no_use_is_told_and_the_next_window_is_asked_about() -> None:
-    with StubModel(answer) as model:
+    with StubModel(answer_request) as model:
         model.queue(*[Reply("no JSON at all")] * 2)  # it is asked for once more
         result, plans = _distil(_job(model, RULE, RULE))
     assert result.outcome == "nothing"
@@ -66,7 +66,7 @@ def test_an_answer_of_no_use_is_told_and_the_next_window_is_asked_about() -> Non
     [(Reply(status=429, retry_after=7), "retry", 7.0), (Reply(status=401), "failed", None), (GARBAGE, "retry", None)],
 )
 def test_trouble_ends_the_job_and_what_was_paid_for_is_told(reply: Reply, outcome: str, wait: float | None) -> None:
-    with StubModel(answer) as model:
+    with StubModel(answer_request) as model:
         model.queue("<updates>[]</updates>", reply)
         result, plans = _distil(_job(model, RULE, RULE, RULE))
     assert (result.outcome, result.retry_after) == (outcome, wait)

@@ -25,7 +25,7 @@ from skilld.protocol import AutoRules, GitResult, ObserveProposals
 from skilld.skills.write import compose
 from skilld.store import Store
 from skilld.types import AutoApply, Evidence, Kind, Op, Operation, Proposal, State, StateChange
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import AT, SKILL, TEXT, Person, new_repo
 
 STAGING = "refs/heads/skilld/staging"
@@ -45,7 +45,7 @@ def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSE
         "evidence": (Evidence("agent:1", f"always {name}"),),
         "created_at": AT,
     }
-    return a_proposal(**(facts | other))
+    return make_proposal(**(facts | other))
 
 
 def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposal) -> Proposal:

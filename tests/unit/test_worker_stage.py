@@ -10,10 +10,10 @@ from skilld.errors import SkilldError
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.types import Evidence, Op, Operation, Proposal
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 from support.repos import Person
 
-PROPOSAL = a_proposal(
+PROPOSAL = make_proposal(
     skill="release",
     operations=(Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Sign the tag."),),
     summary="Sign the tag.",

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Original(Generic[T]):
+class Template(Generic[T]):
     """What `make` made in a folder below `below`, with all that lies there."""
 
     def __init__(self, below: Path, make: Callable[[Path], T]) -> None:
@@ -22,7 +22,7 @@ class Original(Generic[T]):
         self._there.rename(self._kept)
 
     @contextmanager
-    def fresh(self) -> Iterator[T]:
+    def copy(self) -> Iterator[T]:
         """Give a copy, as it was when it was made."""
         shutil.copytree(self._kept, self._there, symlinks=True)
         try:

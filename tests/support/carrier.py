@@ -38,6 +38,6 @@ class Carrier:
         return b"".join(json.dumps(record).encode() + b"\n" for record in self.lines(content, prompt))
 
 
-def without_holes(content: str) -> str:
+def without_template_fields(content: str) -> str:
     """Return a content in which a client that fills templates in finds nothing to fill in."""
     return content.replace("$", "").replace("!`", "")

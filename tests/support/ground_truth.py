@@ -107,7 +107,7 @@ def read_case(case: Path, adapter: Adapter) -> Reading:
     return reading
 
 
-def differences(case: Path, adapter: Adapter) -> list[str]:
+def find_differences(case: Path, adapter: Adapter) -> list[str]:
     """Return what the adapter lost, made up, doubled or put in another order in this case."""
     truth = _truth(case)
     reading = read_case(case, adapter)

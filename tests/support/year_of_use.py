@@ -13,7 +13,7 @@ from skilld.effect.figures import RuleState
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Evidence, Op, Operation, Proposal, State, TargetKind, Usage
-from support.proposals import a_proposal
+from support.proposals import make_proposal
 
 NOW = START + 365 * DAY
 _WEEK = 7 * DAY
@@ -29,7 +29,7 @@ _OF_ONE_AGENT = 80  # the first sessions of a project
 _STATES = (State.ACCEPTED,) * 7 + (State.REJECTED, State.REVERTED, State.OPEN, State.DROPPED, State.SAID)
 
 
-def live(home: Path, store: Store, seed: int = 5) -> None:
+def simulate_year(home: Path, store: Store, seed: int = 5) -> None:
     """Fill a store, and a home with projects."""
     chance = random.Random(seed)
     with store.transaction():
@@ -66,7 +66,7 @@ def _propose(  # noqa: PLR0917 - what a row has
     chance: random.Random, store: Store, root: Path, text: str, at: float, name: str, state: State, file: int
 ) -> None:
     path, kind, _ = _FILES[file]
-    one: Proposal = a_proposal(
+    one: Proposal = make_proposal(
         id=name,
         skill=Path(path).parent.name,
         path=str(root / path),

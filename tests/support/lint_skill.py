@@ -23,20 +23,20 @@ description: Writes notes.
 """
 
 
-def added(text: str) -> bytes:
+def skill_with_bullet(text: str) -> bytes:
     """Return the skill with `text` as one more bullet at its end, further lines indented."""
     return SKILL + ("- " + text.replace("\n", "\n  ") + "\n").encode()
 
 
-def findings(text: str, said: str | None = None) -> dict[str, Severity]:
+def lint_bullet(text: str, said: str | None = None) -> dict[str, Severity]:
     """Return rule and severity of each finding for one more bullet; the person said `said`, by default the text."""
     out: dict[str, Severity] = {}
-    for finding in reversed(lint(SKILL, added(text), text if said is None else said)):
+    for finding in reversed(lint(SKILL, skill_with_bullet(text), text if said is None else said)):
         out[finding.rule] = finding.severity
     return out
 
 
-def changed(old: str, new: str, said: str | None = None) -> dict[str, Severity]:
+def lint_replacement(old: str, new: str, said: str | None = None) -> dict[str, Severity]:
     """Return rule and severity of each finding for a replaced piece of the skill."""
     after = SKILL.replace(old.encode(), new.encode())
     return {finding.rule: finding.severity for finding in lint(SKILL, after, new if said is None else said)}

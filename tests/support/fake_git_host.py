@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 HEAD = "commit-of-the-branch"  # a stand-in of the tip: the test sets the true one in the file
 
 
-def answer(state: Path, method: str, path: str, body: bytes) -> tuple[int, Any]:
+def answer_request(state: Path, method: str, path: str, body: bytes) -> tuple[int, Any]:
     """Return the status and what is answered; pull requests are kept in the file `state`."""
     empty: dict[str, Any] = {"pulls": [], "head": HEAD, "asked": []}
     kept = json.loads(state.read_text()) if state.exists() else empty
@@ -44,12 +44,14 @@ def answer(state: Path, method: str, path: str, body: bytes) -> tuple[int, Any]:
         found = kept["pulls"][int(asked.path.rpartition("/")[2]) - 1]
         found["body"] = given.get("body", given.get("description"))
     elif not re.search(r"/(?:pulls|merge_requests)(?:/\d+)?$", asked.path):
-        status, found = reviewed(kept, asked.path, {name: values[0] for name, values in parse_qs(asked.query).items()})
+        status, found = comments_page(
+            kept, asked.path, {name: values[0] for name, values in parse_qs(asked.query).items()}
+        )
     state.write_text(json.dumps(kept))
     return status, found
 
 
-def reviewed(kept: dict[str, Any], path: str, query: dict[str, str]) -> tuple[int, Any]:
+def comments_page(kept: dict[str, Any], path: str, query: dict[str, str]) -> tuple[int, Any]:
     """Return what is told of comments: a page of those of one kind, sorted and cut as the host does it."""
     if path.endswith("/rate_limit"):
         return 200, {"resources": {"core": {"reset": 1_900_000_000}}}
@@ -71,7 +73,7 @@ def reviewed(kept: dict[str, Any], path: str, query: dict[str, str]) -> tuple[in
 
 
 @contextmanager
-def serving(state: Path) -> Iterator[int]:
+def serve(state: Path) -> Iterator[int]:
     """Answer on a port of loopback while the context lasts, as a proxy: gh asks http://api.github.localhost."""
     import threading
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # half of the stub's time, which needs none
@@ -89,7 +91,7 @@ def serving(state: Path) -> Iterator[int]:
             if "authorization" not in {name.lower() for name in self.headers}:
                 status, found = 401, {"message": "Bad credentials"}
             else:
-                status, found = answer(state, self.command, path, body)
+                status, found = answer_request(state, self.command, path, body)
             data = json.dumps(found).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=utf-8")
@@ -111,7 +113,7 @@ def serving(state: Path) -> Iterator[int]:
         server.server_close()
 
 
-def stub(folder: Path, name: str, state: Path) -> Path:
+def install_stub(folder: Path, name: str, state: Path) -> Path:
     """Put a program called `name` that answers from `state` into a folder, and return that. No token: no login."""
     folder.mkdir(exist_ok=True)
     program = folder / name
@@ -136,7 +138,7 @@ def main(state: str) -> None:
         sys.exit(4)
     method = given[given.index("--method") + 1]
     body = sys.stdin.buffer.read() if "--input" in given else b""
-    status, found = answer(file, method, given[-1], body)
+    status, found = answer_request(file, method, given[-1], body)
     if status >= 400:
         sys.stderr.write(f"{Path(sys.argv[0]).name}: {found['message']} (HTTP {status})\n")
         sys.exit(1)

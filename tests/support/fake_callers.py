@@ -18,11 +18,11 @@ from pathlib import Path
 from skilld.caller.tree import Process, Tree
 
 _PYTHON = Path(sys.executable)
-_SCRIPT = Path(__file__).with_name("false_terminal.py")
+_SCRIPT = Path(__file__).with_name("fake_terminal.py")
 
 
 @cache
-def a_program_called(name: str, python: Path = _PYTHON) -> Path:
+def python_called(name: str, python: Path = _PYTHON) -> Path:
     """Return a Python that goes by another name; it takes its libraries from the real one."""
     folder = Path(tempfile.mkdtemp(prefix="skilld-called-"))
     folder.chmod(0o755)  # for tests that go on as another user
@@ -32,12 +32,12 @@ def a_program_called(name: str, python: Path = _PYTHON) -> Path:
     return path
 
 
-def at_a_terminal(name: str = "xterm", python: Path = _PYTHON) -> tuple[str, ...]:
+def in_terminal(name: str = "xterm", python: Path = _PYTHON) -> tuple[str, ...]:
     """Return the words to put before a command to have it typed in a terminal; its exit code is the command's."""
-    return (str(a_program_called(name, python)), "-IS", str(_SCRIPT))
+    return (str(python_called(name, python)), "-IS", str(_SCRIPT))
 
 
-def a_persons_tree() -> Tree:
+def terminal_process_tree() -> Tree:
     """Return the tree of a command that was typed in a terminal of the desktop."""
     own = Process(os.getpid(), 101, session=102, terminal="34816", comm="skilld", argv=("skilld",))
     shell = Process(101, 100, session=101, terminal="34816", comm="bash", argv=("-bash",))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skilld.types import Message, SkillDoc, Update, Usage
 
 
-class Editor:
+class EditOnlyBackend:
     """Every other question fails the test; a test's own class answers this one with its `edit`."""
 
     name = "scripted"

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import subprocess
 import sys
-from pathlib import Path
-from unittest import mock
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from unittest.mock import patch
 
 from skilld.__main__ import main
 from support.program import Program
 
 # What starts processes, takes signals or sets up logging for good gets a process, as it has in life.
-_APART = ("run", "demo")
+_OWN_PROCESS = ("run", "demo")
 
 
-class Inline(Program):
-    """skilld on a home, as `Program`; its quick verbs run here, with nothing on standard input and no terminal."""
+class InProcessProgram(Program):
+    """As `Program`, with the same environment and current folder; no terminal is there."""
 
     def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        """Run one verb to its end and return what came of it."""
-        if typed or not arguments or arguments[0] in _APART:
+        """Run one verb to its end, with `typed` on its standard input, and return what came of it."""
+        if not arguments or arguments[0] in _OWN_PROCESS:
             return super().run(*arguments, typed=typed)
         out, err = _Stream(), _Stream()
         with (
-            mock.patch.dict(os.environ, self.environment, clear=True),
-            contextlib.chdir(self.home),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-            Path(os.devnull).open(encoding="utf-8") as nothing,
-            mock.patch.object(sys, "stdin", nothing),
-            mock.patch.object(sys, "argv", ["skilld", *arguments]),
+            patch.dict(os.environ, self.environment, clear=True),
+            patch.object(sys, "stdin", io.StringIO(typed)),
+            patch.object(sys, "argv", ["skilld", *arguments]),
+            chdir(self.home),
+            redirect_stdout(out),
+            redirect_stderr(err),
         ):
             try:
-                code = main(arguments)
+                code = int(main(arguments))
             except SystemExit as end:  # argparse's own way out
                 code = int(str(end.code or 0))
         return subprocess.CompletedProcess(["skilld", *arguments], code, out.text(), err.text())

@@ -20,7 +20,7 @@ from skilld.store import Store
 from skilld.types import Proposal, State
 
 
-class OneProcess:
+class InProcessDaemon:
     """Follows the transcripts of a home; what is there when it begins is old."""
 
     def __init__(self, home: Path) -> None:

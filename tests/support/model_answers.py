@@ -19,14 +19,14 @@ UPDATE: dict[str, Any] = {
     "confidence": 0.9,
 }
 OPERATION = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {CHANGE}"}
-NOTHING = "<updates>[]</updates>"
+NO_UPDATES = "<updates>[]</updates>"
 
 
-def updates(**changes: object) -> str:
+def updates_answer(**changes: object) -> str:
     """Return the answer with the one update, with these fields in place of the right ones."""
     return f"<updates>{json.dumps([UPDATE | changes])}</updates>"
 
 
-def operations(**changes: object) -> str:
+def operations_answer(**changes: object) -> str:
     """Return the answer with the one operation, with these fields in place of the right ones."""
     return f"<operations>{json.dumps([OPERATION | changes])}</operations>"

@@ -10,22 +10,22 @@ from skilld.cli.mine import start_generation
 from skilld.mining.proposing import CandidateResult
 from skilld.review.generate_screen import GenerateApp
 from skilld.review.generation import Generation
-from support.reviewing import Screen
+from support.review_pilot import Screen
 
 SIZE = (140, 40)
 
 
-def steps(*arguments: str) -> Generation:
+def generation_steps(*arguments: str) -> Generation:
     """Return the steps over the home that HOME names, as the verb makes them."""
     given = parser.build_parser("mine").parse_args(["mine", "--interactive", *arguments])
     return start_generation(mine._options(given), mine._world())
 
 
-def generate(story: Callable[[Screen], Awaitable[None]], *arguments: str) -> list[CandidateResult] | None:
+def run_generation(story: Callable[[Screen], Awaitable[None]], *arguments: str) -> list[CandidateResult] | None:
     """Run the steps on a screen, let `story` drive them, and return what they came to."""
 
     async def run() -> list[CandidateResult] | None:
-        app = GenerateApp(steps(*arguments))
+        app = GenerateApp(generation_steps(*arguments))
         async with app.run_test(size=SIZE, notifications=True) as pilot:
             screen = Screen(app, pilot)
             await story(screen)
