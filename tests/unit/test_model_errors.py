@@ -121,6 +121,14 @@ def test_an_answer_is_read_and_its_cost_counted(stub: StubModel) -> None:
     assert (model.usage.calls, model.usage.tokens_in, model.usage.tokens_out, model.usage.usd) == (1, 120, 7, 0.0)
 
 
+@pytest.mark.parametrize("reported", [0, -5000])
+def test_an_answer_without_a_cost_is_counted_by_its_length(stub: StubModel, reported: int) -> None:
+    stub.queue(Reply(text="<updates>[]</updates>" + 300 * " ", tokens_in=reported, tokens_out=reported))
+    model = Model(Spec("openai/stub", stub.base_url, SECRET))
+    assert _detect(model) == ([], [])
+    assert (model.usage.tokens_in > 1000, model.usage.tokens_out) == (True, 107)
+
+
 def test_a_turn_is_named_by_its_number_although_an_earlier_one_was_not_found_again(stub: StubModel) -> None:
     item = '{"section":"S","change":"c","kind":"fact","turn":3,"quote":"q"}'
     stub.queue(f"<updates>[{item}]</updates>")

@@ -131,17 +131,29 @@ def message_text(message: Any) -> str:  # noqa: ANN401 - a value of an untyped m
     raise BadReplyError("it is empty")
 
 
-def answer_usage(litellm: Any, model: str, response: Any) -> Usage:  # noqa: ANN401 - an untyped module
-    """Return the usage of one answer."""
+def answer_usage(litellm: Any, model: str, response: Any, asked: int) -> Usage:  # noqa: ANN401 - an untyped module
+    """Return the usage of one answer to a question of `asked` characters."""
     used = getattr(response, "usage", None)
-    tokens_in = int(getattr(used, "prompt_tokens", 0) or 0)
-    tokens_out = int(getattr(used, "completion_tokens", 0) or 0)
+    choices = getattr(response, "choices", None) or []
+    written = getattr(choices[0].message, "content", None) or "" if choices else ""
+    reported = int(getattr(used, "prompt_tokens", 0) or 0), int(getattr(used, "completion_tokens", 0) or 0)
+    tokens_in, tokens_out = counted_tokens(*reported, asked, len(written))
     try:
         costs = litellm.cost_per_token(model=model, prompt_tokens=tokens_in, completion_tokens=tokens_out)
         usd = float(sum(costs))
     except Exception:  # noqa: BLE001 - a model without a known price; litellm raises several types for it
         usd = 0.0
     return Usage(1, tokens_in, tokens_out, usd)
+
+
+def counted_tokens(tokens_in: int, tokens_out: int, asked: int, written: int) -> tuple[int, int]:
+    """Return the tokens that an endpoint reported, or an estimate by characters if it reported none.
+
+    Many local servers and proxies report none, and the daily budget must have a limit there, too.
+    """
+    if tokens_in > 0:
+        return tokens_in, tokens_out
+    return asked // _CHARACTERS_PER_TOKEN, max(tokens_out, written // _CHARACTERS_PER_TOKEN)
 
 
 def token_rates(model: str) -> Rates | None:

@@ -171,7 +171,7 @@ class Model:
             self.usage += Usage(calls=1)
             raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None
         whole = litellm.stream_chunk_builder(pieces, messages=[dict(message) for message in messages])
-        self.usage += answer_usage(litellm, self._spec.model, whole)
+        self.usage += answer_usage(litellm, self._spec.model, whole, sum(len(one["content"]) for one in messages))
 
     def _answer(self, request: prompt.Prompt, form: Mapping[str, Any], read: Callable[[str], Parsed]) -> Parsed:
         """Ask, and again once with the fault if the answer cannot be read."""
@@ -223,7 +223,7 @@ class Model:
         except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
             self.usage += Usage(calls=1)
             raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None  # it may contain the prompt
-        self.usage += answer_usage(litellm, self._spec.model, response)
+        self.usage += answer_usage(litellm, self._spec.model, response, length)
         if response is None:  # litellm returns it after two responses with status 422
             raise RequestRejectedError
         choices = getattr(response, "choices", None) or []

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from skilld.classify.backends.agent_cli.clients import find_program, parse_model
 from skilld.classify.backends.agent_cli.limits import seconds_until_reset
 from skilld.classify.backends.agent_cli.own_questions import is_own_question, new_mark
 from skilld.classify.backends.agent_cli.process import ExitResult, RunResult, run
+from skilld.classify.backends.completion import counted_tokens
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
 from skilld.errors import RetryError, SkilldError, cause_of
@@ -179,7 +181,12 @@ class AgentCli(Model):
         if done.ended is ExitResult.OVER_SIZE:
             raise TooLongError
         answer = client.read(done.output)
-        self.usage += answer.usage
+        used = answer.usage
+        if answer.text:
+            asked = len(request.system) + len(request.user)
+            counted = counted_tokens(used.tokens_in, used.tokens_out, asked, len(answer.text))
+            used = replace(used, tokens_in=counted[0], tokens_out=counted[1])
+        self.usage += used
         if done.ended is ExitResult.OVER_TIME:
             raise timeout_error(client, answer, self._spec.seconds)
         if answer.trouble or done.status:
