@@ -34,6 +34,8 @@ from skilld.classify.offline.phrasing import phrase
         ("Add a rule to CLAUDE.md: never use default exports", "Never use default exports."),
         ("make a rule that says to always tag the release", "Always tag the release."),
         ("use tabs from now on, I like to see them", "Use tabs."),
+        ("we agreed on it in the team: from now on, always use tabs", "Always use tabs."),
+        ("team decision: from now on, always use tabs", "Team decision: always use tabs."),
         ("next time you touch the schema, run the linter", "Next time you touch the schema, run the linter."),
         ("each single time you touch it, lint it first", "Each single time you touch it, lint it first."),
         ("next time, run the linter before the tests", "Run the linter before the tests."),

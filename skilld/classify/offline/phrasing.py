@@ -42,6 +42,7 @@ _GERUND = compiled(
 )
 _STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
 _COMMA = re.compile(r",\s+")
+_COLON_COMMA = re.compile(r":\s?,")  # "our decision: from now on, always ..."
 # The rest of "note that" after its verb is removed as an opener.
 _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
@@ -118,7 +119,7 @@ def _carried_rule(text: str) -> str | None:
 def _without_frame(text: str, match: Match) -> str:
     """Return `text` without "from now on", its introduction, and a task that it does not apply to."""
     text = _lasting_half(_without_announcement(text, match), match)
-    without = match.language.frames.sub(" ", text).replace(" ,", ",").strip(" ,:–—-，、：")
+    without = _COLON_COMMA.sub(":", match.language.frames.sub(" ", text).replace(" ,", ",")).strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
     return without if stems(without) else text

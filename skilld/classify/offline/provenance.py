@@ -24,6 +24,7 @@ _MESSAGE_HEADER = re.compile(
       # A message in a chat, a comment on a change.
       | @?\w[\w.'-]{0,31}(?:\ \w[\w.'-]{0,31}){0,2}\ {1,3}\[?\d\d?:\d\d(?:\ ?[AaPp][Mm])?\]?\s*$
       | @?\w[\w.'-]{0,31}(?:\ \w[\w.'-]{0,31}){0,2}\ (?:commented|replied|requested\ changes)\b[^.?!]{0,60}$
+      | @\w[\w-]{0,31}:\ \S | Q:\ \S | \[/?INST\] | <<SYS>> | <\|\w{1,20}\|>
       | (?:[Rr]eview\ )?[Cc]omment\ (?:from|by)\ [^.?!]{1,30}(?:\.\w{1,5}:\d+)?\s*$)""",
     re.VERBOSE,
 )
@@ -48,6 +49,7 @@ _LOG_LINE = re.compile(
       | Traceback\ \(most | Caused\ by: | File\ ".*",\ line\ \d+ | at\ \S[^\s(]*+\ ?+\(.*:\d | at\ [\w.$]+:\d+
       | (?:hint|tip|info|success|notice|deprecated|usage)\s*[:!]\s | [✓✔✗✘⚠ℹ]
       | \[?\d{1,2}:\d\d(?:\ ?[AP]M)?\]?\s
+      | (?:echo|printf)\ \S
       | (?:\$|❯|➜|%|PS\ [A-Z]:.*>|[^\s@]++@[^\s:~]++[:~].*[$\#])\ \S
       | (?:@@\ |\+\+\+\ |---\ [ab/]|diff\ --git|index\ [0-9a-f]{6,})
       | [+-]\ {2,}\S
@@ -74,8 +76,20 @@ _ANNOUNCEMENT = re.compile(
 )
 # The same within a line: "the page says: ...", "found this on the forum: ...".
 _INLINE_ANNOUNCEMENT = re.compile(
-    r"""\b(?:it|he|she|they|which|that|page|site|readme|docs?|documentation|file|comment|review|reviewer|article|error|log|
-        output|message|answer|someone|overflow|copilot|chatgpt|gemini|claude|bot|colleague|boss|client|customer)\b
+    r"""\b(?:here|this|that)(?:'s|\ is|\ was)\ [^.?!:\n]{0,30}\b(?:output|text|message|prompt|answer|reply|response
+        |excerpt|result)s?\b[^.?!:\n]{0,20}[:：]\s
+      | \bprompts?\ (?:of|for)\ [^.?!:\n]{1,40}\b(?:is|was|goes)\s?[:：]\s
+      | \b(?:explain|rewrite|reword|improve|correct|simplify|analy[sz]e|interpret|grammar|tl;?dr)\b[^.?!:\n]{0,20}
+        \b(?:this|these|the\ following)\b[^.?!:\n]{0,40}[:：]\s
+      | \b(?:is|are)\ (?:this|that|these)\ [^.?!:\n]{0,30}\b(?:rules?|prompt|sentence|wording|instructions?|phrase)\b
+        [^.?!:\n]{0,40}(?:[:：]\s|[?？]\s)
+      # What is to be written to others.
+      | (?:^|[.!?;]\s)\s{0,3}(?:(?:please|pls|can|could|would|you|now|also|and|then|ok)[ ,]{1,2}){0,4}
+        (?:write|draft|compose|send|post)\ [^.?!:\n]{0,40}\b(?:e?-?mail|letter|tweet|announcement|newsletter|prompt
+        |(?:message|reply|answer|note)\ (?:to|for))\b(?:[^.?!:\n]{0,40}[:：]\s
+        |[^.?!:\n]{0,60}\b(?:saying|that\ (?:says|tells)|telling|(?:to|and)\ (?:say|tell))\s)
+      | \b(?:it|he|she|they|which|that|page|site|readme|docs?|documentation|file|comment|review|reviewer|article|error
+        |log|output|message|answer|someone|overflow|copilot|chatgpt|gemini|claude|bot|colleague|boss|client|customer)\b
         [^.?!:\n]{0,30}\b(?:says?|said|saying|prints?|printed|wrote|writes|replie[ds]|reads|tells|told)\b
         [^.?!:\n]{0,20}[:：]\s
       | \b(?:kund\w+|chef\w*|kolleg\w+|handbuch|anleitung|doku\w*|e?-?mails?|client\w*|manual|documentaci[oó]n|correo|
@@ -105,6 +119,27 @@ _INLINE_ANNOUNCEMENT = re.compile(
       | \b(?:this|these|following|attached|below)\ (?:\w+\ ){0,2}?(?:resume|cv|paper|article|e?mail|document|essay|
         report|abstract|transcript|review|story|passage|letter|contract|tweet)s?
         \s?[:：]\s""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Somebody, except the person, who is quoted within a line: "Ana said on the phone: ...".
+_REPORT = re.compile(
+    r"""(?:^|[.!?;,(])\s{0,3}(?:
+        (?![^.?!:\n]{0,60}\b(?:i|i've|we|we've|you)\b)
+        (?:[^.?!:\n]{1,60}?\b(?:says?|said|wrote|writes|tells|told|commented|comments|replie[ds]|answere?[ds]|posted
+        |mentioned|claim(?:s|ed)|insist(?:s|ed)|recommend(?:s|ed))|(?:and\ |but\ )?(?:some(?:one|body)|he|she))\b
+        [^.?!:\n]{0,60}
+      | (?!(?:wie|como|comme|come|как|zoals|jak)\b)(?![^.?!:\n]{0,60}(?:\bj['’]|\b(?:ich|wir|je|nous|ai|yo|nosotros|he
+        \ (?:dicho|escrito)|eu|já|nós|io|ho|noi|abbiamo|ik|wij|we|heb|hebben|jsem|jsme|ja|я|мы)\b))
+        [^.?!:\n]{1,60}?\b(?:schreibt|schrieb|geschrieben|sagte?|gesagt|meinte?|escribió|escribe|escrito|dijo|dice|dicho
+        |écrit|dit|disait|escreveu|escreve|disse|diz|scrive|scritto|detto|schrijft|schreef|geschreven|zegt|zei|gezegd
+        |napisała?|pisze|powiedziała?|mówi|napsala?|píše|řekla?|říká|написала?|пишет|сказала?|говорит
+        |yazmış|yazdı|dedi|diyor)\b[^.?!:\n]{0,60}
+      )[:：]\s
+      | (?:^|[。！？，,])\s?(?![^：:\n]{0,20}[我咱])[^。！？：:\n]{1,20}
+        (?:(?<![来來是就])[说說]|[讲講]|回[复覆]|表示)[道过過了]?\s?[:：]
+      | (?:^|[。、])\s?(?![^：:\n]{0,40}(?:私|僕|俺))[^。：:\n]{1,40}(?:言っ|書い|話し|述べ)[^\s。：:]{0,8}[:：]
+      | (?:^|[.,])\s?(?![^：:\n]{0,40}(?:내가|제가|나는|저는))[^.：:\n]{1,40}
+        (?:말했|말씀|썼|전했)(?![듯잖])[^\s：:]{0,4}\s?[:：]""",
     re.IGNORECASE | re.VERBOSE,
 )
 # A line that asks about the text below it, or names its source.
@@ -199,7 +234,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
             compared += 1
             foreign = compared > _MAX_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
-        if not (foreign or _OWN_LIST.search(line)):
+        if not foreign:
             own, pasted = _own_length(line)
         if fence is not None:
             _update_fences(fences, fence["marks"], fence["info"])
@@ -303,12 +338,15 @@ def _update_fences(fences: list[str], marks: str, info: str) -> None:
 
 def _own_length(line: str) -> tuple[int, bool]:
     """Return the length of the person's own words in `line`, and whether the next lines are somebody else's."""
+    if (says := _INLINE_ANNOUNCEMENT.search(line)) and not _OWN_LIST.search(line, 0, says.end()):
+        return says.end(), True
+    if (report := _REPORT.search(line)) and not _OWN_LIST.search(line, 0, report.end()):
+        return report.start(), True
+    if _OWN_LIST.search(line):
+        return len(line), False
     taken_up = _WORK_ORDER.match(line)
     if taken_up and len(line) - taken_up.end() >= _MIN_COPIED:
         return taken_up.end(), True
-    says = _INLINE_ANNOUNCEMENT.search(line)
-    if says:
-        return says.end(), True
     return len(line), bool(_ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up)
 
 

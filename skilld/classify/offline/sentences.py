@@ -78,6 +78,7 @@ _SECOND_RULE = re.compile(
       | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
       | (?<!\s)\s++[-–—]{1,2}\s++(?=(?:always|never|from\s++now\s++on|please\s++always|remember)\b)
       | ,\s++(?=(?:and\s++)?i\s++(?:never|always)\s++want\b)
+      | (?P<colon>:)\s++(?=(?:from\s++now|in\s++(?:the\s++)?future)\b)
       | (?<!\s)\s*+(?P<comma>,)\s++
         (?!never\s++(?:in|on|at|to|from|with|as|by)\b)
         (?!(?:always|never|from\s++now(?:\s++on(?:wards?)?)?)\s*+(?:[.!]|$))
@@ -105,6 +106,9 @@ _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|cuz|coz|cos|since)\s++"
     r"|(?<=\s)(?:and|plus)\s++(?:(?:also|please|pls)\s++)?+(?=(?:when(?:ever)?|every|each|any|whatever|please|pls|no|links?)\b))"
+)
+_LATE_FRAME = re.compile(
+    r"[:：]\s++(?:from\s++now(?:\s++on(?:wards?)?)?|in\s++(?:the\s++)?future|next\s++time)\Z", re.IGNORECASE
 )
 _HABIT_WORD = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
 _NEVER_OTHER = re.compile(
@@ -203,9 +207,9 @@ def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
     """Whether words after a comma are a separate rule: not after "from now on", "when you write docs" or "titles:"."""
     if _SAME_SUBJECT.match(line, rule.end()):
         return False  # "we never hide errors, always show them"
-    if not rule["comma"]:
+    if not (rule["comma"] or rule["colon"]):
         return True
-    if _TOPIC.match(line, begin, rule.start()):
+    if _TOPIC.match(line, begin, rule.start()) or _LATE_FRAME.search(line, begin, rule.start()):
         return False
     if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
