@@ -159,16 +159,17 @@ def skills_in_use(
 
 
 def _batch_sources(store: Store, agent: str, session_id: str, closing: ClosedBatch[Any]) -> tuple[Source, ...]:
-    by_file: dict[int, list[int]] = {}
+    by_file: dict[int, list[Any]] = {}
     for turn in closing.turns:
-        by_file.setdefault(turn.file_id, []).append(turn.start)
+        by_file.setdefault(turn.file_id, []).append(turn)
     files = {file.id: file for file in store.transcripts.with_ids(by_file)}
     sources = []
-    for file_id, starts in by_file.items():
+    for file_id, turns in by_file.items():
         file = files[file_id]
-        first = min(starts)
+        first = min(turn.start for turn in turns)
         start = store.transcripts.previous_end(agent, session_id, file_id, first)
-        sources.append(Source(file.path, start, max(file.size, 0)))
+        # Positions of gathered sessions are record numbers, of which there may be more than the file has bytes.
+        sources.append(Source(file.path, start, max(file.size, *(turn.stop for turn in turns))))
     return tuple(sources)
 
 

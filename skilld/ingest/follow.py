@@ -196,7 +196,11 @@ class Follower:
         before = self._writer.new
         for name, followed in self._open.idle(idle_since):
             try:
-                if followed.cursor and (events := followed.flush()):
+                if not followed.cursor or not (events := followed.flush()):
+                    continue
+                if self._has_changed(followed.file):  # what the parser waited for may have been written since
+                    self._forget(name)
+                else:
                     with self._store.transaction():
                         self._add_reading(followed, events, followed.cursor, size=followed.cursor.offset)
                         self._writer.write()
@@ -208,6 +212,12 @@ class Follower:
                 self._forget(name)
                 raise
         return self._writer.new - before
+
+    def _has_changed(self, file: StoredFile) -> bool:
+        try:
+            return not self._seen.is_unchanged(file.path, _source(file.agent).facts(Path(file.path)))
+        except OSError:
+            return False  # it is gone
 
     def _open_file(self, agent: str, path: Path) -> OpenFile:
         name = str(path)

@@ -72,9 +72,13 @@ class FileRead:
         return self.size
 
     def parts(self, budget: int = 4 << 20) -> Iterator[Chunk | RawLine]:
-        """Yield complete lines, at most about `budget` bytes. A chunk becomes invalid when the next one is yielded."""
+        """Yield complete lines up to `size`, at most about `budget` bytes.
+
+        What was appended since the file was opened is left for the next read: a worker rereads no further than `size`.
+        A chunk becomes invalid when the next one is yielded.
+        """
         start = self._end
-        for part in read_parts(self._fd, start):
+        for part in read_parts(self._fd, start, end=self.size):
             if isinstance(part, Chunk):
                 self._end = part.offset + part.size
                 yield part

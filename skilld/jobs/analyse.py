@@ -145,10 +145,13 @@ class Analysis:
         return own_words(self._messages[place].text, before)
 
     def _read_messages(self) -> list[Message]:
-        """Return the batch's messages; for learnings only the stored words."""
+        """Return the batch's messages; for learnings only the stored words.
+
+        If some messages are missing, the job is tried again once before it goes on without them.
+        """
         if self._batch.kind == "waiting":
             return conversation.stored_messages(self._batch.turns, self._job.words, self._redact)
-        return conversation.read_batch(self._batch, self._redact)
+        return conversation.read_batch(self._batch, self._redact, whole=self._job.before is not Cause.TRANSCRIPT)
 
     def _judge_batch(self) -> list[Proposal]:
         """Read, judge and edit; return the proposals, which the daemon has already stored as the plan."""

@@ -30,11 +30,12 @@ class TranscriptGoneError(RetryError):
         self.place = place
 
 
-def read_batch(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
+def read_batch(job: BatchJob, redact: Callable[[str], str], *, whole: bool = False) -> list[Message]:
     """Return the messages since the last batch, in order, up to the batch's last turn.
 
     Each source is read from its start, because adapters need the head of a file; up to the last batch's end it is only
-    skimmed. Raises TranscriptGoneError if none of the batch's turns can be found, or some are in an unreadable file.
+    skimmed. Raises TranscriptGoneError if none of the batch's turns can be found, some are in an unreadable file, or,
+    with `whole`, any is missing: the client may be rewriting the file.
     """
     numbers = {key: number for number, key in enumerate(job.turns, 1)}
     messages: list[Message] = []
@@ -47,9 +48,10 @@ def read_batch(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
         except OSError as error:
             trouble = trouble or error
     found = {message.turn_key for message in messages if message.by_person}
-    if not found or (trouble and len(found) < len(numbers)):
+    if not found or (len(found) < len(numbers) and (trouble or whole)):
         place = job.sources[0].path if job.sources else ""
-        why = cause_of(trouble) if trouble else "it no longer contains your messages"
+        absent = "it no longer contains " + ("all of your messages" if found else "your messages")
+        why = cause_of(trouble) if trouble else absent
         raise TranscriptGoneError(str(trouble.filename or place) if trouble else place, why)
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]

@@ -71,6 +71,23 @@ def test_r2_what_is_away_for_a_while_is_proposed_when_it_is_back(
     assert LASTING.encode() not in (home / WORDS).read_bytes(), "what was judged is kept no longer"
 
 
+@pytest.mark.parametrize(("prompts", "fate"), [(1, "comes back"), (4, "stays so")])
+def test_r2_a_transcript_that_is_half_written_again_is_waited_for_once(
+    home: Path, project: Project, program: Program, prompts: int, fate: str
+) -> None:
+    session = _read(home, project, program)
+    whole = session.path.read_bytes()
+    session.path.write_bytes(b"".join(whole.splitlines(keepends=True)[: -2 * (5 - prompts)]))
+    program.run("run", "--once")
+    assert (quotes(program), learned(program)) == ([], [LASTING])
+    assert program.json("status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
+    if fate == "comes back":
+        session.path.write_bytes(whole)
+    Clock(program).pass_by(MINUTE)
+    program.run("run", "--once")
+    assert (quotes(program), learned(program)) == ([LASTING], [])
+
+
 @pytest.mark.parametrize("how", [pytest.param("deleted", marks=SLOW), "cut", "deleted after a crash"])
 def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
     home: Path, project: Project, program: Program, how: str

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
+from skilld.ingest import side_files
 from skilld.ingest.discover import Host
+from skilld.pipeline.messages import read_batch
 from skilld.protocol import AnalyseBatch, BatchResult, Obstacle, Plan, Result, Source
 from skilld.settings import Settings
 from skilld.store import Store
@@ -123,6 +125,19 @@ def test_the_stored_job_holds_no_word_and_no_key(harness: EngineHarness) -> None
     kept = b"".join(path.read_bytes() for path in harness.home.glob("skilld.*"))
     assert b"sk-secret" not in kept
     assert LASTING.encode() not in kept
+
+
+def test_the_worker_finds_a_turn_that_was_written_while_the_file_was_read(
+    harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.say(*FIVE[:3])
+    late = [prompt_line("t4", FIVE[4])]
+    monkeypatch.setattr(side_files, "provide", lambda *_: append_lines(harness.path, late.pop()) if late else None)
+    append_lines(harness.path, prompt_line("t3", FIVE[3]))  # opened, then grown, then read
+    harness.engine.follower.sweep()
+    harness.engine.close_touched(NOW)
+    harness.engine.follower.sweep()
+    assert [message.text for message in read_batch(harness.batch().job, str)] == [*FIVE]
 
 
 def test_a_result_with_a_proposal_is_kept_once(harness: EngineHarness) -> None:

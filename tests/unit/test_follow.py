@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -220,6 +221,24 @@ def test_a_queued_prompt_that_nothing_delivers_is_no_turn_however_long_the_sessi
     assert follower.flush_idle(LATER) == 0
     assert machine.start().flush_idle(LATER) == 0
     assert machine.waiting() == ["t1"]
+
+
+def test_an_idle_file_is_not_flushed_before_what_was_appended_is_read(tmp_path: Path, store: Store) -> None:
+    """The mirror of a Codex prompt gives the turn its key: a later reader finds the turn under no other."""
+    follower = Follower(store, [Root("codex", tmp_path / "sessions")], INSTALLED)
+    path = tmp_path / "sessions/rollout-s1.jsonl"
+    said = {"type": "message", "id": "msg", "role": "user", "content": [{"type": "input_text", "text": "use tabs"}]}
+    item = {"type": "UserMessage", "id": "item", "content": [{"type": "text", "text": "use tabs"}]}
+    prompt, mirror = (
+        json.dumps({"type": kind, "timestamp": AFTER, "payload": payload}).encode() + b"\n"
+        for kind, payload in (("response_item", said), ("event_msg", {"type": "item_completed", "item": item}))
+    )
+    write_transcript(path, prompt)
+    assert follower.sweep() == 0
+    append_lines(path, mirror)
+    assert follower.flush_idle(LATER) == 0
+    assert follower.sweep() == 1
+    assert not store.transcripts.unknown(["codex:item"])
 
 
 def test_a_queued_prompt_outlives_a_kill_before_it_was_decided(machine: Machine) -> None:

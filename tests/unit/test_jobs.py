@@ -41,6 +41,13 @@ def _skill(folder: Path) -> Path:
     return folder / "SKILL.md"
 
 
+def test_a_gathered_session_is_reread_however_small_its_file(store: Store, tmp_path: Path) -> None:
+    """Its positions are numbers of records, which lie in other files."""
+    closing = _session(store, tmp_path, (20, 21), (1999, 2000))
+    (source,) = job_builder.batch_job(store, Host(tmp_path, {}), "claude-code", "s1", closing).sources
+    assert source.end == 2000
+
+
 def test_skills_in_use_are_named_newest_first_each_once(store: Store, tmp_path: Path) -> None:
     closing = _session(store, tmp_path, (0, 10))
     paths = {name: _skill(tmp_path / f".claude/skills/{name}") for name in ("a", "b", "c", "d")}

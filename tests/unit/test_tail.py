@@ -52,6 +52,17 @@ def test_lines_carry_their_place_and_a_torn_one_waits(tmp_path: Path) -> None:
     assert read(path, first.cursor).lines == (RawLine(9, 15, b"three"),)
 
 
+def test_what_comes_during_a_look_is_for_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\n")
+    with tail.read_new(path, None) as look:
+        with path.open("ab") as file:
+            file.write(b"two\n")
+        assert [part.size for part in look.parts() if not isinstance(part, RawLine)] == [4]
+        assert (look.size, look.more, look.cursor.offset) == (4, False, 4)
+        assert _texts(read(path, look.cursor)) == [b"two"]
+
+
 def test_a_budget_bounds_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail, "CHUNK_BYTES", 18)
     path = tmp_path / "a.jsonl"
