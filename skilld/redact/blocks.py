@@ -170,9 +170,11 @@ def _parse_header(line: str) -> tuple[str, list[str]] | None:
     return None
 
 
-_LIST_OF_CODES = re.compile(
-    r"(?i)\b(?:backup|recovery|emergency|scratch|2fa|mfa|wiederherstellungs|reserve)[ -]?(?:2fa |mfa )?codes?\b"
-    r"[^\n:\d]{0,60}(?::|\n)"
+_CODES = r"(?i)\b(?:backup|recovery|emergency|scratch|2fa|mfa|wiederherstellungs|reserve)[ -]?(?:2fa |mfa )?codes?\b"
+_LIST_OF_CODES = re.compile(_CODES + r"[^\n:\d]{0,60}(?::|\n)")
+_ONE_CODE = re.compile(
+    _CODES + r"(?<=e)(?:[^\n:\d.;]{0,40}(?:[:=]|\b(?:is|was|ist|es|est)\b))?[ \t]{1,4}[\"'`]?"
+    r"(?P<secret>\d{4}[ -]\d{4}|(?=(?:[a-z-]{0,20}\d){2})[a-z\d]{4,8}(?:-[a-z\d]{4,8}){1,3})(?![\w-]|\.\w)"
 )
 _CODE = re.compile(
     r"[\s,;|]{0,8}(?:\d{1,2}[.)]\s|[-*\u2022]\s)?\s{0,4}"
@@ -181,7 +183,8 @@ _CODE = re.compile(
 
 
 def _find_codes(text: str) -> Iterator[Finding]:
-    """Yield the codes of a list of several, one of which has a digit: `backup codes: 1234-5678 abcd-efgh`."""
+    """Yield the codes of a list, one of which has a digit (`backup codes: 1234-5678 abcd-efgh`), and single ones."""
+    yield from (Finding(*found.span("secret"), "code") for found in _ONE_CODE.finditer(text))
     for heading in _LIST_OF_CODES.finditer(text):
         found, at = list[re.Match[str]](), heading.end()
         while (code := _CODE.match(text, at)) is not None:

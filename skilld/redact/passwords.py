@@ -143,9 +143,12 @@ _JOINED_PAIR = re.compile(r"[:/](?<=\w.)(?=[^\s/:,;\d]{0,64}+\d)(?P<secret>[A-Za
 _ACCOUNTS = frozenset({"admin", "administrator", "root", "postgres", "guest", "superuser", "pi", "sa"})
 _WITH_WORDS = frozenset("with as using auth creds mit als avec con com met med som jako как с под".split())  # noqa: SIM905
 _ROLES = " as ", " als ", " como ", " come ", " comme ", " que ", " jako ", " som "
+_USERS = "user", "account", "login", "nutzer", "usuario", "utilisateur", "utente", "usuário", "gebruiker"
+_WITH = "with|using|mit|con|avec|com|met|med"
 _LOGIN = re.compile(
     r"(?i)\b(?:log|sign|connect|auth|melde|anmeld|einlog|connecte|inicia|entra|acced)\w*[^\n.;]{0,60}?"
-    rf"(?:{'|'.join(_ROLES)})[\w.@-]{{1,64}},? (?:with|using|and|mit|con|avec|com|met|med) "
+    rf"(?:(?P<role>{'|'.join(_ROLES)})|\b(?:{_WITH})\b[^\n.;,\d]{{0,12}}?(?:{'|'.join(_USERS)})(?:name)? )"
+    rf"[\w.@-]{{1,64}}(?(role),? (?:{_WITH}|and)|(?:,| (?:and|und|et|y|e|en|och|og|{_WITH}))) "
     r"[\"'`]?(?P<secret>[^\s,;]{5,64}+)"
 )
 _RIGHT_MARGIN = "\"'`)]}>»”’.,!?"
@@ -164,7 +167,7 @@ def find_pairs(text: str, *, has_digit: bool) -> Iterator[Finding]:
         at = found.start()
         if not _IN_WORD.match(text, at - 1) and _USER_BEFORE.search(text[max(0, at - _CHARS_BEFORE) : at]):
             yield _password_finding(found)
-    for found in _LOGIN.finditer(text) if has_digit and any(word in text for word in _ROLES) else ():
+    for found in _LOGIN.finditer(text) if has_digit and any(word in text for word in (*_ROLES, *_USERS)) else ():
         if judge_word(found["secret"].rstrip(_RIGHT_MARGIN)) in {Shape.STRONG, Shape.WEAK}:
             yield _password_finding(found)
     for found in _JOINED_PAIR.finditer(text) if has_digit else ():

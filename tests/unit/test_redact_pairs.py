@@ -16,6 +16,10 @@ from skilld.redact import passwords
         ("log in with eve:Tr0ub-lampost", ["Tr0ub-lampost"]),
         ("log in to staging as eve with hunter2xyz.", ["hunter2xyz"]),
         ("melde dich als eve mit hunter2xyz an", ["hunter2xyz"]),
+        ("sign in with user eve and hunter2xyz", ["hunter2xyz"]),
+        ("melde dich mit dem Benutzer eva und Quill7Fern an", ["Quill7Fern"]),
+        ("log in with user bob and step2", []),
+        ("sign in with user bob and run python3", []),
         ("sign in as eve with two-factor, then run step2", []),
         ("p: sunflower", []),  # nobody is named
         ("the path src/Tr0ub-lampost is gone", []),  # `src` is no account

@@ -151,6 +151,11 @@ def test_the_ends_of_long_secrets_go_too() -> None:
         ("Backup codes: 1234-5678 2345-6789", ["1234-5678", "2345-6789"]),
         ("my recovery codes:\n1. abcd-efgh\n2. wxyz-1234\n", ["abcd-efgh", "wxyz-1234"]),
         ("backup codes: well-known long-term", []),
+        ("my backup code is 1234-5678", ["1234-5678"]),
+        ("use the recovery code 9f3k-22ab-x81q", ["9f3k-22ab-x81q"]),
+        ("backup codes 2023-2024 are gone", []),
+        ("the recovery code in parse-2024.py", []),
+        ("the backup code path handles 1024-2048 rows", []),
         ("exit codes: 1234-5678 2345-6789", []),
     ],
 )
