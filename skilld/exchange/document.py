@@ -136,7 +136,8 @@ def to_document(draft: Draft, stats: UsageStats, quotes: Sequence[str] = ()) -> 
     parts = split_body(draft.body)
     prompt, own = _kind_fields(draft, parts.prompt)
     if parts.steps or draft.kind is SkillKind.WORKFLOW:
-        own["steps"] = [{"name": one.name, "prompt": one.text, "tools": list(one.codes)} for one in parts.steps]
+        steps = parts.steps or _plain_steps(parts.prompt)
+        own["steps"] = [{"name": one.name, "prompt": one.text, "tools": list(one.codes)} for one in steps]
     learned: dict[str, Any] = {"sessions": list(draft.sessions), "extracted_at": draft.date}
     if quotes:
         learned["quotes"] = list(quotes)
@@ -155,6 +156,17 @@ def to_document(draft: Draft, stats: UsageStats, quotes: Sequence[str] = ()) -> 
         "team": draft.team,
         "stats": {"times_used": stats.times_used, "success_rate": stats.success_rate},
     }
+
+
+# As in a mined skill: an introduction, then steps of one line.
+_PLAIN_STEPS = re.compile(r"^## Steps\n\n(?:[^\n#]+:\n\n)?(?P<steps>(?:\d+\. [^\n]+(?:\n|\Z))+)", re.MULTILINE)
+
+
+def _plain_steps(prompt: str) -> tuple[Item, ...]:
+    """Return the numbered steps that are part of a prompt."""
+    found = _PLAIN_STEPS.search(prompt)
+    texts = [line.partition(" ")[2] for line in found["steps"].splitlines()] if found else []
+    return tuple(make_item(text.rstrip("."), text=text) for text in texts)
 
 
 def _kind_fields(draft: Draft, prompt: str) -> tuple[str, dict[str, Any]]:
@@ -234,16 +246,17 @@ def _document_body(value: Mapping[str, Any], prompt: str) -> Body:
         )
         for one in _get_maps(value, "examples")
     ]
+    steps = tuple(
+        make_item(
+            _get_text(one, "name"),
+            [_as_text(tool, "tools") for tool in _get_list(one, "tools")],
+            _get_text(one, "prompt"),
+        )
+        for one in _get_maps(value, "steps")
+    )
     return Body(
         prompt=prompt,
-        steps=tuple(
-            make_item(
-                _get_text(one, "name"),
-                [_as_text(tool, "tools") for tool in _get_list(one, "tools")],
-                _get_text(one, "prompt"),
-            )
-            for one in _get_maps(value, "steps")
-        ),
+        steps=steps if steps != _plain_steps(prompt) else (),
         workflow=tuple(
             make_item(_get_text(one, "tool"), (), _get_text(one, "description")) for one in _get_maps(value, "workflow")
         ),

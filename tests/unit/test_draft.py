@@ -171,6 +171,17 @@ def test_each_kind_has_its_own_keys() -> None:
     assert steps[1] == {"name": "Tag", "prompt": "", "tools": []}
 
 
+def test_the_steps_of_a_mined_workflow_are_steps_and_are_imported_once() -> None:
+    body = "# Ship it\n\n## Steps\n\nObserved in 2 sessions:\n\n1. Run `make test`.\n2. Change `V`.\n\n## Check\n\n- x"
+    mined = Draft("ship", "Ships.", body, SkillKind.WORKFLOW)
+    document = to_document(mined, UsageStats())
+    assert document["steps"] == [
+        {"name": "Run make test", "prompt": "Run `make test`.", "tools": []},
+        {"name": "Change V", "prompt": "Change `V`.", "tools": []},
+    ]
+    assert from_document(document)[0].body == body
+
+
 def test_a_document_of_the_source_is_read() -> None:
     text = b"""\
 name: debug-hooks
