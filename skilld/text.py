@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from typing import Any
 
 Redact = Callable[[str], str]
 _SENTENCE_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
@@ -128,3 +130,11 @@ def _joins_symbols(text: str, i: int) -> bool:
         and unicodedata.category(text[i + 1]) == "So"
         and unicodedata.category(text[i - 1]) in {"So", "Sk", "Mn"}
     )
+
+
+def read_json(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
+    """Return the JSON value of a text, None if it is not JSON."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None

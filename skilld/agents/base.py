@@ -9,7 +9,6 @@ walks through one.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from skilld.agents.chunk import Chunk
+from skilld.text import read_json
 from skilld.types import Event, Malformed, RawLine, Span
 
 
@@ -214,14 +214,6 @@ class Adapter(Protocol):
 # Readers of JSON fields whose types are not guaranteed: each returns its declared type, whatever the field holds.
 
 MAX_SHORT = 512  # characters of an id or a name: a hostile log must not make the state grow
-
-
-def read_json(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
-    """Return the JSON value of a text, None if it is not JSON."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None
 
 
 def read_object(data: bytes | str) -> dict[str, Any] | None:

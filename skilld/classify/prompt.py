@@ -96,7 +96,7 @@ def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
         load_text("edit_system"),
         "\n\n".join(
             (
-                "<current_skill_file>\n" + _escape_tags(skill.text) + "\n</current_skill_file>",
+                "<current_skill_file>\n" + escape_tags(skill.text) + "\n</current_skill_file>",
                 "<improvements>\n" + as_data(wanted) + "\n</improvements>",
                 load_text("edit_question"),
             )
@@ -107,7 +107,7 @@ def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
 def titles(texts: Sequence[str]) -> Prompt:
     """Ask for the names of new skills with these drafted texts, numbered from 1."""
     skills = [
-        f'<new_skill number="{number}">\n{_escape_tags(text)}\n</new_skill>' for number, text in enumerate(texts, 1)
+        f'<new_skill number="{number}">\n{escape_tags(text)}\n</new_skill>' for number, text in enumerate(texts, 1)
     ]
     return Prompt(load_text("title_system"), "\n\n".join([*skills, load_text("title_question")]))
 
@@ -147,7 +147,7 @@ def skill_fit(work: str, skills: Sequence[str]) -> Prompt:
 
 
 def _skill(skill: SkillDoc, text: str) -> str:
-    name, body = as_data(skill.name), _escape_tags(text)
+    name, body = as_data(skill.name), escape_tags(text)
     return f'<skill_definition number="{skill.number}" name={name}>\n{body}\n</skill_definition>'
 
 
@@ -208,9 +208,9 @@ def _cut_agent_text(text: str) -> str:
     return truncate(text, MESSAGE_LIMIT, tail_share=2 / 3)
 
 
-def _escape_tags(text: str) -> str:
-    """Keep a file readable, but prevent it from opening or closing a block."""
-    return _RESERVED_TAG.sub("\\\\u003c", text)
+def escape_tags(text: str, reserved: re.Pattern[str] = _RESERVED_TAG) -> str:
+    """Keep a text readable, but prevent it from opening or closing a block, by a `reserved` tag."""
+    return reserved.sub("\\\\u003c", text)
 
 
 def as_data(value: object) -> str:

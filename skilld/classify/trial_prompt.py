@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, find_array
-from skilld.classify.prompt import MARK_BYTES, Prompt, as_data, load_text
+from skilld.classify.prompt import MARK_BYTES, Prompt, as_data, escape_tags, load_text
 from skilld.classify.reply import array_schema
 from skilld.classify.trial import MAX_ANSWER
 from skilld.text import truncate
@@ -33,8 +33,8 @@ _RESERVED_TAG = re.compile(r"[<\uff1c\u2039\u3008](?=[\s/\\\uff0f]{0,9}(?:skill|
 def ask_case(request: str, skill: str) -> Prompt:
     """Make the request of a case, with this text of the skill, or without a skill if it is empty."""
     mark = secrets.token_hex(MARK_BYTES)
-    parts = [f"<skill>\n{_escape_tags(skill)}\n</skill>"] if skill.strip() else []
-    parts.append(f'<request mark="{mark}">\n{_escape_tags(request)}\n</request mark="{mark}">')
+    parts = [f"<skill>\n{escape_tags(skill, _RESERVED_TAG)}\n</skill>"] if skill.strip() else []
+    parts.append(f'<request mark="{mark}">\n{escape_tags(request, _RESERVED_TAG)}\n</request mark="{mark}">')
     return Prompt(load_text("trial_system"), "\n\n".join([*parts, load_text("trial_question")]))
 
 
@@ -72,8 +72,3 @@ def parse_verdict(reply: str, *, statements: int, answers: int) -> list[bool]:
     if len(found) != answers * statements:
         raise BadReplyError("it does not say yes or no for every answer and statement")
     return [all(found[answer, one] for one in range(1, statements + 1)) for answer in range(1, answers + 1)]
-
-
-def _escape_tags(text: str) -> str:
-    """Keep a text readable, but prevent it from opening or closing a block."""
-    return _RESERVED_TAG.sub("\\\\u003c", text)

@@ -12,7 +12,7 @@ from typing import Any
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills.spec import MAX_DESCRIPTION, read_front
 from skilld.skills.write import compose, holes
-from skilld.text import fold, one_line, truncate
+from skilld.text import fold, one_line, read_json, truncate
 
 FIRST_VERSION = "1.0.0"
 
@@ -117,7 +117,7 @@ def read_draft(text: str, name: str = "") -> Draft:
         description=front.description,
         body=trim_body(join_lines(file.body)),
         kind=SkillKind(kind) if kind in set(SkillKind) else None,
-        variables=parse_variables(_parse_json(front.metadata.get(VARIABLES, ""))),
+        variables=parse_variables(read_json(front.metadata.get(VARIABLES, ""))),
         schema=input_schema(front.metadata),
         **facts,
     )
@@ -130,7 +130,7 @@ def write_draft(draft: Draft) -> str:
 
 def input_schema(metadata: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the input schema of an MCP tool; empty for another skill, or if it is not for an object."""
-    found = _parse_json(metadata.get(SCHEMA, "")) if metadata.get(KIND) == SkillKind.TOOL else None
+    found = read_json(metadata.get(SCHEMA, "")) if metadata.get(KIND) == SkillKind.TOOL else None
     return found if isinstance(found, dict) and found.get("type") == "object" else {}
 
 
@@ -172,13 +172,6 @@ def _as_json(value: object) -> str:
 
 def _split_list(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.replace(",", " ").split()))
-
-
-def _parse_json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 # Steps, tools and examples as sections at the end of a skill's body: a heading and numbered items,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.base import hash_name, items, mapping, objects, read_json, remember, short, string
+from skilld.agents.base import hash_name, items, mapping, objects, remember, short, string
 from skilld.agents.codex.records import Record, Session
 from skilld.agents.wrappers import (
     TemplateLookup,
@@ -22,7 +22,7 @@ from skilld.agents.wrappers import (
     option_labels,
     typed_arguments,
 )
-from skilld.text import fold
+from skilld.text import fold, read_json
 from skilld.types import Event, How, Ignored, Turn
 
 # What a person typed in the text of a prompt, or why nobody did. The wrappers are those of the Codex clients

@@ -11,13 +11,14 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from skilld.agents.base import AgentInfo, ReadFile, objects, read_json, string
+from skilld.agents.base import AgentInfo, ReadFile, objects, string
 from skilld.agents.declared import ANY, Facts, Format, RecordKind, Role
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gatherers import Document
 from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.typed_history import Entry
 from skilld.agents.wrappers import option_labels
+from skilld.text import read_json
 
 _CREATED = re.compile(rb'"dateCreated":\s*"?(\d{1,15})\b')
 _MAX_ENTRY_BYTES = 4096  # bytes

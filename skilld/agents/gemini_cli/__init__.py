@@ -21,7 +21,6 @@ from skilld.agents.base import (
     items,
     mapping,
     objects,
-    read_json,
     read_object,
     remember,
     short,
@@ -33,6 +32,7 @@ from skilld.agents.tools import RecordReader, bounded, outcome_of_shell
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrappers import Wrappers, option_labels, possible_picks, typed_answer
 from skilld.clock import parse_time
+from skilld.text import read_json
 from skilld.types import (
     Event,
     How,

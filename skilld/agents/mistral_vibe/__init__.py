@@ -19,7 +19,6 @@ from skilld.agents.base import (
     items,
     mapping,
     objects,
-    read_json,
     read_object,
     short,
     string,
@@ -29,6 +28,7 @@ from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.skill_reads import Use
 from skilld.agents.wrappers import last_match
+from skilld.text import read_json
 from skilld.types import How
 
 _SKILL_FOLDER = re.compile(r"^Base directory for this skill: ([^\n]+)\nRelative paths in this skill are ", re.MULTILINE)

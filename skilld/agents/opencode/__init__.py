@@ -20,7 +20,6 @@ from skilld.agents.base import (
     items,
     mapping,
     objects,
-    read_json,
     read_object,
     remember,
     short,
@@ -38,7 +37,7 @@ from skilld.agents.wrappers import (
     typed_answer,
     typed_arguments,
 )
-from skilld.text import fold
+from skilld.text import fold, read_json
 from skilld.types import (
     Event,
     How,

@@ -6,7 +6,6 @@ formats are those of the versions named in docs/decisions/0008-agent-cli.md.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -20,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from skilld.classify.backends.agent_cli.own_questions import FOLDER_PREFIX
+from skilld.text import read_json
 from skilld.types import Usage
 
 # Clients look for instructions, settings and variables in all folders above the current one. So a workspace is never in
@@ -155,18 +155,10 @@ class Client:
         return f"{host} ({self.endpoint})" if host else ""
 
 
-def parse_json(data: bytes) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return the value of printed JSON, None if it is not JSON."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-
-
 def json_lines(data: bytes) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects among printed lines."""
     for line in data.split(b"\n"):
-        record = parse_json(line) if line.startswith(b"{") else None
+        record = read_json(line) if line.startswith(b"{") else None
         if isinstance(record, dict):
             yield record
 
@@ -208,5 +200,5 @@ def commented_json(path: Path) -> dict[str, Any]:
         return {}
     for pattern in (_COMMENT, _TRAILING_COMMA):
         text = pattern.sub(lambda match: match[1] or "", text)
-    found = parse_json(text.encode())
+    found = read_json(text.encode())
     return found if isinstance(found, dict) else {}

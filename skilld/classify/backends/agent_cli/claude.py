@@ -13,10 +13,10 @@ from skilld.classify.backends.agent_cli.base import (
     http_status,
     nested,
     number_at,
-    parse_json,
     sum_at,
     text_at,
 )
+from skilld.text import read_json
 from skilld.types import Usage
 
 # Override the person's own settings, whose `env` would override variables. Hooks: for versions before the safe mode.
@@ -48,7 +48,7 @@ def _command(question: Question) -> Command:
 
 
 def _read(output: bytes) -> ClientAnswer:
-    printed = parse_json(output)
+    printed = read_json(output)
     # A list of all messages if the person's settings say "verbose".
     results = [item for item in printed if nested(item, "type") == "result"] if isinstance(printed, list) else [printed]
     if not results or not isinstance(results[-1], dict):

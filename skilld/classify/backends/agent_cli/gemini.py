@@ -16,10 +16,10 @@ from skilld.classify.backends.agent_cli.base import (
     commented_json,
     http_status,
     nested,
-    parse_json,
     sum_at,
     text_at,
 )
+from skilld.text import read_json
 from skilld.types import Usage
 
 # The files of a login; a refreshed login is written through the link.
@@ -60,7 +60,7 @@ def _login_method(folder: Path) -> object:
 
 
 def _read(output: bytes) -> ClientAnswer:
-    printed = parse_json(output)
+    printed = read_json(output)
     if not isinstance(printed, dict):
         return ClientAnswer()
     usage = Usage()
