@@ -2,7 +2,8 @@
 
 Lines of a session in, events out. Seen: 0.61.0. A message is written again when it grows; after an interrupted tool
 call, the whole history is, with new ids. Nothing distinguishes `-p` from a typed prompt, so each is a claim that the
-client's log of submitted prompts must prove, once. `displayContent` is what was typed if `content` has more.
+client's log of submitted prompts must prove, once; every interactive run creates that log (0.20.0, 0.61.0), so a folder
+without it has no turns. `displayContent` is what was typed if `content` has more.
 """
 
 from __future__ import annotations
