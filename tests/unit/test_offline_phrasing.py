@@ -35,6 +35,7 @@ from skilld.classify.offline.phrasing import phrase
         ("make a rule that says to always tag the release", "Always tag the release."),
         ("use tabs from now on, I like to see them", "Use tabs."),
         ("we agreed on it in the team: from now on, always use tabs", "Always use tabs."),
+        ("rename the billing module. From now on, always use tabs", "Always use tabs."),
         ("team decision: from now on, always use tabs", "Team decision: always use tabs."),
         ("next time you touch the schema, run the linter", "Next time you touch the schema, run the linter."),
         ("each single time you touch it, lint it first", "Each single time you touch it, lint it first."),

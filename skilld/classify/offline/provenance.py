@@ -22,6 +22,9 @@ _MESSAGE_HEADER = re.compile(
     r"""^(?:(?:From|To|Cc|Subject|Sent|Date|System|Assistant|Human|User):\ \S
       | (?:==>\ [^<\n]{1,200}\ <==|={3,9}\ [^=\n]{1,200}\ ={3,9}|-{3,9}\ ?BEGIN\b[^-\n]{0,99}-{3,9})\ {0,9}$
       # A message in a chat, a comment on a change.
+      | <?@?\w[\w.-]{0,31}>\ \S | .{1,60}\ ·\ ?\d{1,3}\ ?(?:s|min|m|h|d|w|mo|y)\b.{0,20}$
+      | (?:.{1,40}\ )?\d{1,2}\ (?:minute|hour|day|week|month|year)s?\ ago\s*$
+      | .{1,40}\ left\ (?:a|some)\ (?:comment|review|note)s?\b.{0,30}$
       | @?\w[\w.'-]{0,31}(?:\ \w[\w.'-]{0,31}){0,2}\ {1,3}\[?\d\d?:\d\d(?:\ ?[AaPp][Mm])?\]?\s*$
       | @?\w[\w.'-]{0,31}(?:\ \w[\w.'-]{0,31}){0,2}\ (?:commented|replied|requested\ changes)\b[^.?!]{0,60}$
       | @\w[\w-]{0,31}:\ \S | Q:\ \S | \[/?INST\] | <<SYS>> | <\|\w{1,20}\|>
@@ -49,7 +52,7 @@ _LOG_LINE = re.compile(
       | Traceback\ \(most | Caused\ by: | File\ ".*",\ line\ \d+ | at\ \S[^\s(]*+\ ?+\(.*:\d | at\ [\w.$]+:\d+
       | (?:hint|tip|info|success|notice|deprecated|usage)\s*[:!]\s | [✓✔✗✘⚠ℹ]
       | \[?\d{1,2}:\d\d(?:\ ?[AP]M)?\]?\s
-      | (?:echo|printf)\ \S
+      | (?:echo|printf)\ \S | (?:--|;{1,3})\ \S
       | (?:\$|❯|➜|%|PS\ [A-Z]:.*>|[^\s@]++@[^\s:~]++[:~].*[$\#])\ \S
       | (?:@@\ |\+\+\+\ |---\ [ab/]|diff\ --git|index\ [0-9a-f]{6,})
       | [+-]\ {2,}\S
@@ -147,6 +150,10 @@ _QUESTION_ABOUT_PASTE = re.compile(
     r"""(?:\bwhat\ (?:do|should|shall|can|would)\ (?:i|we)\ (?:answer|tell|reply|write|say)\b
       | \b(?:does|do)\ (?:this|that|it|these|any\ of\ (?:this|it))\ (?:apply|concern|affect|matter|hold)\b
       | \b(?:is|are)\ (?:this|that|it|these)\ (?:still\ )?(?:true|right|outdated|current|correct|valid)\b
+      | \bwhat\ do\ you\ (?:make|think)\ of\ (?:this|that|it|these)\b
+      | ^(?:any\ )?(?:thoughts|opinions?)\b
+      | \b(?:can|could|would)\ you\ (?:please\ )?(?:answer|reply\ to|respond\ to|explain|translate)
+        \ (?:this|that|it|these)\b
       | \b(?:do|are)\ we\ (?:already\ |still\ )?(?:follow|do|doing|meet|in\ line)
       | \b(?:from|by|in|on)\ (?:the|our|my|an?|their)\ (?:\w+\ |\w+'s\ ){0,2}?(?:supplier|vendor|client|customer
       |wiki|kb|handbook|manual
@@ -161,8 +168,36 @@ _QUESTION_ABOUT_PASTE = re.compile(
       |\bgeldt\ dit|\bwat\ antwoord
       | касается|что\ (?:ему\ |ей\ )?ответить|\bdotyczy|\btýká|当てはま|どう返|适用|怎么回|해당)
       [^?？:：\n]{0,60}[?？:：]\s*$
+      | ^[^\n]{0,40}\b(?:got|received|found)\ (?:this|these|that|the\ following)\b[^\n]{0,60}$
+      | ^what\ do\ you\ (?:make|think)\ of\ (?:this|that|it|these)$
       | ^[^\n]{0,40}\b(?:translate|proofread|summari[sz]e|übersetz\w*|tradu\w+|traduci\w*|vertaal|przetłumacz
       |переведи)\b[^\n]{0,60}$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Who said the sentence before: ", says the wiki", ". That's what the linter says.", "(quoted from the guide)".
+_ATTRIBUTION = re.compile(
+    r"""(?:,\ (?:or\ so\ |as\ )?(?:says?|said|wrote|writes|claims?)\ (?!(?:i|we|you)\b)[^.?!,\n]{1,40}
+      | ,\ (?:or\ so\ |as\ )?(?!(?:i|we|you)\b|[^.?!,\n]{0,30}\b(?:it|that|this)\b)(?:\w+\ ){1,3}?
+        (?:says?|said|wrote|writes|claims?)\ ?)(?=[.?!\n]|$)
+      | \ \((?:quote|quoted|cited|copied|pasted)\b[^()\n]{0,60}\)
+      | [.!]["”]?\ {1,3}(?:(?:that|this|it)(?:'s|\ is|\ was|\ comes|\ came)\b
+        (?![^.?!\n]{0,60}\b(?:i|we|you|now)\b)[^.?!\n]{0,30}\b(?:says?|said|from|wrote|quoted?)\b[^.?!\n]{0,40}(?=[.?!\n]|$)
+        |(?:where|who)\b[^.?!\n]{0,20}\b(?:this|that|it)\b[^.?!\n]{0,30}\?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SENTENCE_END = re.compile(r"[.?!]\s")
+# A letter that is not to the agent, from its salutation to its end.
+_GREETING = re.compile(
+    r"""^\s*(?:dear|hello|hi|hey|hallo|liebe[rs]?|sehr\ geehrte[rs]?|cher|chère|chers|bonjour|estimad[oa]s?|hola
+        |gentil[ie]|car[oai]|prezad[oa]s?|olá|beste|уважаем\w+|здравствуйте)\ (?:[^\W\d_]+[\ ,!]){1,4}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TO_THE_AGENT = re.compile(r"\b(?:claude|codex|gemini|copilot|agent|assistant|there|again)\b", re.IGNORECASE)
+_FAREWELL = re.compile(
+    r"""(?:^|[.!]\s)\s*(?:(?:best|cheers|thanks|thank\ you|lg),|(?:(?:kind|best|warm)\ )?regards\b|sincerely\b|yours\b
+        |(?:mit\ )?(?:freundliche[nr]?|viele[nr]?|liebe)\ gr(?:ü|ue)(?:ß|ss)en?\b|(?:un\ |atentos\ )?saludos?\b
+        |cordialement\b|bien\ à\ vous\b|(?:cordiali\ )?saluti\b|abraços\b|atenciosamente\b|с\ уважением\b|pozdrawiam\b
+        |s\ pozdravem\b),?(?:\s+[^\W\d_]+){0,3}\s*$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _WORK_ORDER = re.compile(
@@ -212,6 +247,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSERS.values()}
     quoted = ""  # the closing mark of a quotation of several lines
     block: re.Pattern[str] | None = None
+    letter = _letter(lines)
     for number, line in enumerate(lines):
         if not line:
             logged = False
@@ -226,6 +262,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         closing = _CLOSERS.get(line.lstrip()[:1], "")
         opens = bool(closing) and not quoted and closing not in line.lstrip()[1:] and ends[closing] > number
         quoted = closing if opens else quoted
+        pasted = pasted or number == letter
         foreign = pasted or fenced or fence is not None or logged or bool(quoted or block)
         if quoted and not opens and quoted in line:
             quoted = ""
@@ -238,7 +275,8 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
             own, pasted = _own_length(line)
         if fence is not None:
             _update_fences(fences, fence["marks"], fence["info"])
-        kept.append(line[:own] + "\n" * (len(line) - own))
+        typed = _without_attributed(line) if own == len(line) else line[:own]
+        kept.append(typed + "\n" * (len(line) - len(typed)))
     return "\n".join(kept)
 
 
@@ -336,6 +374,15 @@ def _update_fences(fences: list[str], marks: str, info: str) -> None:
         fences.pop()
 
 
+def _letter(lines: Sequence[str]) -> int:
+    """Return the line in which a letter to somebody begins, which ends with a farewell; -1 if there is none."""
+    ends = max((number for number, line in enumerate(lines) if _FAREWELL.search(line)), default=-1)
+    for number, line in enumerate(lines[: ends + 1]):
+        if (greets := _GREETING.match(line)) and not _TO_THE_AGENT.search(greets[0]):
+            return number
+    return -1
+
+
 def _own_length(line: str) -> tuple[int, bool]:
     """Return the length of the person's own words in `line`, and whether the next lines are somebody else's."""
     if (says := _INLINE_ANNOUNCEMENT.search(line)) and not _OWN_LIST.search(line, 0, says.end()):
@@ -348,6 +395,14 @@ def _own_length(line: str) -> tuple[int, bool]:
     if taken_up and len(line) - taken_up.end() >= _MIN_COPIED:
         return taken_up.end(), True
     return len(line), bool(_ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up)
+
+
+def _without_attributed(line: str) -> str:
+    """Return a line without sentences of which the person says who else said them."""
+    for said in _ATTRIBUTION.finditer(line):
+        begins = max((end.end() for end in _SENTENCE_END.finditer(line, 0, said.start())), default=0)
+        line = line[:begins] + "\n" * (said.end() - begins) + line[said.end() :]
+    return line
 
 
 def _is_quote_or_log(line: str) -> bool:

@@ -50,7 +50,8 @@ _CONTINUATION = re.compile(
       | 除非|除了|但.{{0,6}}除外|ただし|다만|단,|{_PARTICLE.pattern}
       | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
             every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
-            siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*(?:[.!,]|$)
+            siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*
+            (?:[.!]|$|,(?:\s*+\w++){{0,2}}+\s*(?:[.!]|$))
       | (?:(?:please\s+)?(?:make|consider|call|treat|take)\s+(?:it|that|this)(?:\s+as)?\s+)?
         (?:(?:that|this|it)(?:'?s|\s+is)\s+)?(?:an?\s+|the\s+|our\s+|my\s+|your\s+)?(?:(?:new|house|hard|general
         |golden|standing)\s+)?
