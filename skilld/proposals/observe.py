@@ -304,6 +304,8 @@ def _observe_proposal(
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
     before, after = change.before, change.after
     is_kept = before is None or after is None or not is_gone_from_file(proposal, before, after)
+    if found.seen is GitStatus.REVERTED and is_only_written(proposal) and is_kept:  # it was written after that
+        return Observation(proposal.id, GitStatus.NOTHING)
     if found.seen is GitStatus.NOTHING and is_only_written(proposal) and not is_kept:
         return Observation(proposal.id, GitStatus.DROPPED, note=DISCARDED_NOTE)
     if found.seen is GitStatus.NOTHING and _is_undone(repo, proposal, since):

@@ -341,6 +341,10 @@ def test_it_is_accepted_as_long_as_a_word_of_it_stands_there_and_once_committed_
     assert (get(store, "p1").landed, get(store, "p1").note) == (commit, "you committed it")
     person.git("revert", "--no-edit", "HEAD")
     assert states(store) == {"p1": "reverted"}
+    decide(store, get(store, "p1"), accepting({}, worktree=True))
+    assert states(store) == {"p1": "accepted"}, "what was reverted before does not count"
+    person.git("checkout", SKILL)
+    assert states(store) == {"p1": "reverted"}
 
 
 def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Person, store: Store) -> None:
