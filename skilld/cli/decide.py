@@ -183,7 +183,7 @@ def _refreshed_store(*, rebuild: bool = True) -> Store:
 
 
 def _find_proposals(store: Store, ids: list[str]) -> list[Proposal]:
-    return [common.find_proposal(store, given) for given in ids]
+    return [common.find_proposal(store, given) for given in dict.fromkeys(ids)]
 
 
 def _decide_each(

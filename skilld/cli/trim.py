@@ -99,6 +99,8 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     files = instruction_files(loaded, common.home(), settings.targets)
     files += skill_files(inventory.all_skills([project]), settings.targets)
     files = [one for one in files if _is_wanted(one, arguments.path)]
+    if arguments.path and not files and not Path(arguments.path).expanduser().exists():
+        raise SkilldError("No such file, folder or skill", arguments.path, "To see what is loaded: skilld context")
     parsed_files: dict[str, ParsedFile] = {}
     for one in files:
         try:

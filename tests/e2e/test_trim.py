@@ -95,6 +95,7 @@ def test_only_the_file_that_is_named_is_trimmed(world: World) -> None:
     assert len(named["cuts"]) == 2
     elsewhere = str(world.root / "docs")
     assert world.program.json("trim", elsewhere, "--dry-run", "--project", str(world.root))["files"] == []
+    assert "No such file, folder or skill: nosuch" in world.program.run("trim", "nosuch").stderr
 
 
 def test_at_most_ten_wait_for_the_person_and_the_next_comes_once_one_is_decided(world: World) -> None:
