@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 from support.live_agent import LiveAgent
+from support.waiting import pause
 
 _MODEL = {
     "id": "stub",
@@ -34,6 +36,11 @@ class Pi(LiveAgent):
 
     def variables(self) -> Mapping[str, str]:
         return {"PI_OFFLINE": "1"}
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        pause(1.0)  # a prompt in the first second is taken for an argument: nobody types so fast
+        return self
 
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:
         return ["-p", *more, prompt]
