@@ -119,7 +119,7 @@ def install_stub(folder: Path, name: str, state: Path) -> Path:
     program = folder / name
     program.write_text(
         f"#!{sys.executable} -IS\nimport sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        f"from fake_host import main\nmain({str(state)!r})\n"
+        f"from fake_git_host import main\nmain({str(state)!r})\n"
     )
     program.chmod(0o755)
     return folder
