@@ -15,10 +15,10 @@ SECURITY = TESTS.parent / "SECURITY.md"
 # Below tests/: a file, or file::name. A name ending in * stands for all that begin so.
 THREATS: dict[str, tuple[str, ...]] = {
     "T-01": (
-        "unit/test_eval_injection.py::test_an_attack_gets_through_nowhere_but_typed",
+        "unit/test_eval_injection.py::test_an_attack_only_gets_through_when_typed",
         "unit/test_eval_injection.py::test_a_carrier_holds_the_text_in_every_shape_*",
-        "unit/test_claude_code.py::test_the_output_of_a_tool_is_never_a_turn",
-        "unit/test_codex.py::test_a_sub_agent_says_nothing_though_its_file_replays_the_parent",
+        "unit/test_claude_code.py::test_tool_output_is_never_a_turn",
+        "unit/test_codex.py::test_a_sub_agent_has_no_turns_though_its_file_replays_the_parent",
         "e2e/test_model.py::test_what_is_asked_and_sent_for_one_proposal",
     ),
     "T-02": (
@@ -42,7 +42,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-06": (
         "unit/test_lint_hidden.py::test_t06_*",
         "security/test_fuzz.py::test_fuzz_damaged",
-        "unit/test_edit_properties.py::test_every_byte_outside_the_edited_lines_stays",
+        "unit/test_edit_properties.py::test_bytes_outside_the_edited_lines_never_change",
     ),
     "T-07": (
         "unit/test_lint_hidden.py::test_t07_*",
@@ -67,7 +67,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "unit/test_lint_danger.py::test_t16_*",
         "unit/test_skills_find.py::test_a_name_that_no_skill_can_have_is_no_part_of_a_path",
         "unit/test_skills_find.py::test_a_claim_outside_the_known_skill_folders_is_refused",
-        "unit/test_git_tree.py::test_paths_that_are_refused",
+        "unit/test_git_tree.py::test_unsafe_paths_are_refused",
     ),
     "T-17": (
         "security/test_files.py::test_t17_*",
@@ -77,8 +77,8 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-19": (
         "security/test_decisions.py::test_t19_*",
         "unit/test_skills_find.py::test_a_link_that_took_the_place_of_a_checked_file*",
-        "unit/test_git_refs.py::test_a_ref_moves_only_from_the_expected_value",
-        "unit/test_decide_accept.py::test_a_tree_that_is_not_ready_is_left_alone",
+        "unit/test_git_refs.py::test_a_ref_moves_only_from_its_expected_value",
+        "unit/test_decide_accept.py::test_an_unready_work_tree_is_left_alone",
     ),
     "T-20": ("security/test_files.py::test_t20_*", "unit/test_tail.py::test_what_is_no_file_of_ours_is_not_read"),
     "T-21": (
@@ -90,7 +90,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "security/test_secrets.py::test_t22_*",
         "unit/test_redact_score.py::test_the_gates_hold_on_both_halves_of_the_development_file",
         "unit/test_store.py::test_the_words_of_a_turn_are_nowhere_in_the_database",
-        "unit/test_crash.py::test_a_report_says_where_and_what_and_nothing_that_was_said",
+        "unit/test_crash.py::test_a_crash_report_says_where_and_what_but_quotes_nobody",
     ),
     "T-23": (
         "security/test_sinks.py::test_t23_*",
@@ -109,10 +109,13 @@ THREATS: dict[str, tuple[str, ...]] = {
         "e2e/test_notices.py::test_accept_on_the_notice_accepts_in_git_in_the_persons_name",
         "e2e/test_notices.py::test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_were_asked_for",
     ),
-    "T-26": ("unit/test_git_canaries.py", "unit/test_git_run.py::test_scrubbing_takes_all_and_gives_it_back"),
+    "T-26": (
+        "unit/test_git_canaries.py",
+        "unit/test_git_run.py::test_scrubbing_removes_all_git_variables_and_returns_them",
+    ),
     "T-27": (
-        "unit/test_git_run.py::test_what_is_not_on_the_list_does_not_run",
-        "unit/test_git_refs.py::test_ids_that_could_be_anything_else",
+        "unit/test_git_run.py::test_an_unlisted_git_command_is_not_run",
+        "unit/test_git_refs.py::test_ambiguous_ids_are_refused",
         "unit/test_propose_staging.py::test_names_that_mean_something_elsewhere",
     ),
     "T-28": (
@@ -134,7 +137,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-32": (
         "security/test_network.py::test_t32_*",
         "unit/test_settings.py::test_no_file_of_the_folder_we_stand_in_is_read",
-        "unit/test_choose.py::test_an_ollama_elsewhere_is_never_asked",
+        "unit/test_choose.py::test_a_remote_ollama_is_never_contacted",
     ),
     "T-33": (
         "security/test_exhaustion.py::test_t33_*",

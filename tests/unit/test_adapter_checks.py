@@ -90,12 +90,12 @@ def failed(adapter: Any, carrier: Carrier) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("adapter", "carrier"), EVERY)
-def test_every_adapter_stands_it(adapter: Any, carrier: Carrier) -> None:
+def test_every_adapter_passes_every_check(adapter: Any, carrier: Carrier) -> None:
     assert failed(adapter, carrier) == {}
 
 
 @pytest.mark.parametrize("carrier", SESSIONS, ids=lambda carrier: carrier.wrapper)
-def test_an_agent_that_is_a_table_stands_it(carrier: Carrier) -> None:
+def test_a_table_driven_agent_passes_every_check(carrier: Carrier) -> None:
     assert failed(AGENT, carrier) == {}
 
 

@@ -155,7 +155,7 @@ def rooms(home: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("program", SAYS)
-def test_each_client_is_asked_on_stdin_in_a_folder_of_its_own_and_its_reply_read_as_any_models(
+def test_each_client_is_asked_on_stdin_in_a_private_folder_and_its_reply_is_parsed(
     fake: Fake, home: Path, program: str
 ) -> None:
     """Issue 17, part 5: an agent's own command line may be what an evaluation runs, too."""
@@ -186,7 +186,7 @@ def test_each_client_is_asked_on_stdin_in_a_folder_of_its_own_and_its_reply_read
         assert "marketing" not in elsewhere
 
 
-def test_an_edit_is_asked_the_same_way(fake: Fake) -> None:
+def test_an_edit_is_requested_the_same_way(fake: Fake) -> None:
     answer = '<operations>[{"op": "delete", "anchor": "- No marketing words."}]</operations>'
     fake.install("claude", f"print(json.dumps({{'type': 'result', 'is_error': False, 'result': {answer!r}}}))")
     assert make_backend(Spec("cli:claude", seconds=20)).edit([UPDATE], SKILL) == [
@@ -195,7 +195,7 @@ def test_an_edit_is_asked_the_same_way(fake: Fake) -> None:
     assert "<current_skill_file>" in fake.asked["stdin"]
 
 
-def test_a_folder_that_others_may_enter_is_not_taken(
+def test_a_folder_open_to_other_users_is_refused(
     fake: Fake, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake.obeys("claude")
@@ -205,7 +205,7 @@ def test_a_folder_that_others_may_enter_is_not_taken(
     assert Path(fake.asked["cwd"]).is_relative_to(home / ".cache")
 
 
-def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_allow_listed(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.obeys("claude")
     kept = {"ANTHROPIC_API_KEY": "k", "CLAUDE_CONFIG_DIR": str(home / "c"), "HTTPS_PROXY": "http://p", "LC_ALL": "C"}
     kept |= {"ANTHROPIC_BASE_URL": "http://gateway", "ANTHROPIC_CUSTOM_HEADERS": "x: y", "CLAUDE_CODE_USE_FOUNDRY": "1"}
@@ -221,7 +221,7 @@ def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: p
     assert not set(dropped) & environment.keys()
 
 
-def test_an_address_that_is_not_reached_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_address_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "API Error: Unable to connect to API (FailedToOpenSocket)"
     fake.install("claude", f"print(json.dumps({{'is_error': True, 'result': {said!r}}})); sys.exit(1)")
     assert refusal("cli:claude").cause == f"it could not reach its provider and printed “{said}”"
@@ -231,7 +231,7 @@ def test_an_address_that_is_not_reached_is_named(fake: Fake, monkeypatch: pytest
     assert error.remedy.startswith("Try claude in a shell.")
 
 
-def test_a_client_that_hangs_is_ended(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_client_is_killed(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.install("codex", "time.sleep(1000)")
     monkeypatch.setattr(process, "time", LateClock(fake.noted.exists))
     error = refusal("cli:codex", seconds=1)
@@ -241,7 +241,7 @@ def test_a_client_that_hangs_is_ended(fake: Fake, home: Path, monkeypatch: pytes
     assert rooms(home) == []
 
 
-def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
+def test_a_client_that_hangs_after_an_error_reports_that_error(
     fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = tmp_path / "said"
@@ -267,7 +267,7 @@ def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
         ("pass", "not valid output from Claude"),
     ],
 )
-def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) -> None:
+def test_an_invalid_answer_is_not_used(fake: Fake, body: str, told: str) -> None:
     fake.install("claude", body)
     error = refusal("cli:claude")
     assert isinstance(error, BadReplyError)
@@ -294,7 +294,7 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
         ("os.kill(os.getpid(), 9)", True, "exited without an answer (exit code -9)"),
     ],
 )
-def test_trouble_becomes_an_error_of_ours(fake: Fake, body: str, passing: bool, told: str) -> None:  # noqa: FBT001 - a column of the table
+def test_client_errors_become_our_errors(fake: Fake, body: str, passing: bool, told: str) -> None:  # noqa: FBT001 - a column of the table
     fake.install("claude", body)
     error = refusal("cli:claude")
     assert isinstance(error, RetryError) == passing
@@ -303,7 +303,7 @@ def test_trouble_becomes_an_error_of_ours(fake: Fake, body: str, passing: bool, 
     assert told in error.cause
 
 
-def test_the_words_of_a_client_that_is_understood_are_never_shown(fake: Fake) -> None:
+def test_a_recognized_client_error_hides_the_clients_words(fake: Fake) -> None:
     fake.install(
         "codex", "sys.stderr.write('\\x1b[31munexpected status 401: key sk-12345 ' + asked['stdin']); sys.exit(1)"
     )
@@ -314,7 +314,7 @@ def test_the_words_of_a_client_that_is_understood_are_never_shown(fake: Fake) ->
     assert error.__cause__ is None
 
 
-def test_of_what_is_not_understood_the_last_telling_line_is_shown_without_secrets(fake: Fake) -> None:
+def test_an_unrecognized_error_shows_its_last_telling_line_without_secrets(fake: Fake) -> None:
     fake.install(
         "codex",
         "sys.stderr.write('first\\n\\x1b[31mcannot start: token=ghp_" + "a1B2" * 9 + "\\x1b[0m\\n    at f (x.js:1)\\n"
@@ -326,7 +326,7 @@ def test_of_what_is_not_understood_the_last_telling_line_is_shown_without_secret
         assert part not in cause
 
 
-def test_a_program_that_is_not_there_or_cannot_run_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_or_broken_program_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "PATH" in refusal("cli:claude").cause
     (fake.bin / "claude").write_bytes(b"\x7fELF no program")
     (fake.bin / "claude").chmod(0o755)
@@ -338,6 +338,6 @@ def test_a_program_that_is_not_there_or_cannot_run_is_named(fake: Fake, monkeypa
 
 
 @pytest.mark.parametrize("model", ["cli:", "cli:emacs", "cli:claude:--dangerous", "cli:claude:a b", "cli:../claude"])
-def test_another_model_string_is_an_error_of_usage(model: str) -> None:
+def test_an_unknown_model_string_is_a_usage_error(model: str) -> None:
     with pytest.raises(UsageError):
         make_backend(Spec(model))

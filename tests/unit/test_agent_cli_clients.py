@@ -45,12 +45,12 @@ def settings_of(arguments: tuple[str, ...]) -> list[str]:
         ("pi", ["--print", "--no-session", "--no-tools", "--no-skills", "--no-extensions", "--no-context-files"]),
     ],
 )
-def test_it_may_use_nothing_and_keep_nothing(question: Question, program: str, parts: list[str]) -> None:
+def test_a_client_gets_no_tools_and_keeps_nothing(question: Question, program: str, parts: list[str]) -> None:
     arguments = CLIENTS[program].command(question).arguments
     assert [part for part in parts if part not in arguments] == []
 
 
-def test_claude_has_no_tools_and_no_customisation(question: Question) -> None:
+def test_claude_gets_no_tools_and_no_customization(question: Question) -> None:
     command = CLIENTS["claude"].command(replace(question, model="haiku"))
     pairs = list(pairwise(command.arguments))
     assert ("--tools", "") in pairs
@@ -72,7 +72,7 @@ def test_codex_reads_the_rules_from_a_file_and_has_no_tools(question: Question) 
     assert Path(json.loads(rules)).read_text() == RULES
 
 
-def test_codex_starts_none_of_the_persons_servers(question: Question, home: Path) -> None:
+def test_codex_starts_none_of_the_users_servers(question: Question, home: Path) -> None:
     (home / "elsewhere").mkdir()
     config = (
         '[mcp_servers.docs]\ncommand = "x"\n[mcp_servers."odd name"]\ncommand = "y"\n[mcp_servers.my-db]\nurl = "z"\n'
@@ -84,13 +84,13 @@ def test_codex_starts_none_of_the_persons_servers(question: Question, home: Path
 
 
 @pytest.mark.parametrize("config", ["not toml [", "mcp_servers = 3\n", ""])
-def test_codex_settings_that_are_none_are_no_obstacle(question: Question, home: Path, config: str) -> None:
+def test_invalid_codex_settings_do_no_harm(question: Question, home: Path, config: str) -> None:
     (home / ".codex").mkdir()
     (home / ".codex" / "config.toml").write_text(config)
     assert "mcp_servers" not in " ".join(CLIENTS["codex"].command(question).arguments)
 
 
-def test_gemini_gets_a_home_with_the_login_and_without_everything_else(question: Question, home: Path) -> None:
+def test_gemini_gets_a_home_with_the_login_and_nothing_else(question: Question, home: Path) -> None:
     theirs = home / ".gemini"
     (theirs / "extensions").mkdir(parents=True)
     for name in ("oauth_creds.json", "google_accounts.json", "GEMINI.md"):
@@ -113,7 +113,7 @@ def test_gemini_gets_a_home_with_the_login_and_without_everything_else(question:
     assert Path(command.variables["GEMINI_SYSTEM_MD"]).read_text() == RULES
 
 
-def test_gemini_knows_the_older_name_of_the_login_method(question: Question, home: Path) -> None:
+def test_gemini_accepts_the_older_login_method_name(question: Question, home: Path) -> None:
     (home / ".gemini").mkdir()
     (home / ".gemini" / "settings.json").write_text('{"selectedAuthType": "gemini-api-key"}')
     command = CLIENTS["gemini"].command(question)
@@ -133,7 +133,7 @@ def test_opencode_keeps_its_database_in_memory_and_denies_every_tool(question: Q
     assert settings["share"] == "disabled"
 
 
-def test_settings_with_comments_and_last_commas_are_read(tmp_path: Path) -> None:
+def test_settings_may_have_comments_and_trailing_commas(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{ // one\n "a": "http://x", /* two, */ "b": ["//", ",]",], }')
     assert commented_json(path) == {"a": "http://x", "b": ["//", ",]"]}
@@ -168,7 +168,7 @@ def test_settings_with_comments_and_last_commas_are_read(tmp_path: Path) -> None
          ClientAnswer(trouble="429 no")),
     ],
 )  # fmt: skip
-def test_trouble_is_told_from_an_answer(program: str, printed: str, answer: ClientAnswer) -> None:
+def test_an_error_is_told_apart_from_an_answer(program: str, printed: str, answer: ClientAnswer) -> None:
     assert CLIENTS[program].read(printed.encode()) == answer
 
 
@@ -188,21 +188,21 @@ def test_trouble_is_told_from_an_answer(program: str, printed: str, answer: Clie
         b'{"type":"turn.completed"}\n{"type":"step_finish","part":{"tokens":[],"cost":true}}\n\xff\n{"stats":{"models":3}}',
     ],
 )
-def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None:
+def test_an_invalid_answer_is_read_as_none(program: str, printed: bytes) -> None:
     assert CLIENTS[program].read(printed) == ClientAnswer("", Usage())
 
 
 # --- what trouble means
 
 
-def test_trouble_that_stays_is_not_tried_again() -> None:
+def test_permanent_errors_are_not_retried() -> None:
     for said, status, told in table_rows("agent_cli_clients", "trouble that stays"):
         error = failure_error(CLIENTS["claude"], said, int(status) if status else None, 1)
         assert not isinstance(error, RetryError)
         assert told in error.cause
 
 
-def test_trouble_that_may_pass() -> None:
+def test_temporary_errors_are_retried() -> None:
     for said, status, told in table_rows("agent_cli_clients", "trouble that may pass"):
         error = failure_error(CLIENTS["claude"], said, int(status) if status else None, 1)
         assert isinstance(error, RetryError)
@@ -212,7 +212,7 @@ def test_trouble_that_may_pass() -> None:
 # --- what the rest of skilld asks
 
 
-def test_own_questions_are_known_again() -> None:
+def test_our_own_questions_are_recognized() -> None:
     mark = new_mark()
     assert new_mark() != mark
     assert is_own_question(f"a question\n\n{mark}\n", None)
@@ -222,7 +222,7 @@ def test_own_questions_are_known_again() -> None:
         assert not is_own_question(text, "/home/a/skilld-ask-notes/x")
 
 
-def test_what_is_installed_is_named_with_how_to_use_it(tmp_path: Path) -> None:
+def test_installed_clients_are_listed_with_how_to_use_them(tmp_path: Path) -> None:
     for name in ("pi", "codex"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
@@ -235,7 +235,7 @@ def test_what_is_installed_is_named_with_how_to_use_it(tmp_path: Path) -> None:
     assert choose("cli:pi", "http://x", "key", 60, environment).spec.model == "cli:pi"
 
 
-def test_variables_by_which_clients_find_their_login() -> None:
+def test_clients_find_their_login_by_these_variables() -> None:
     assert all(
         map(
             is_client_variable,

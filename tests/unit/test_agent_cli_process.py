@@ -42,43 +42,43 @@ def until_ready(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "time", LateClock((home / "ready").exists))
 
 
-def test_what_it_printed_its_status_and_its_last_complaint(home: Path) -> None:
+def test_output_status_and_last_stderr_line_are_returned(home: Path) -> None:
     done = start(home, "print('out'); sys.stderr.write('x' * 100_000 + 'why'); sys.exit(7)")
     assert (done.ended, done.status, done.output) == (ExitResult.BY_ITSELF, 7, b"out\n")
     assert done.complaint.endswith("xwhy")
     assert len(done.complaint) == 64 << 10
 
 
-def test_a_long_question_and_a_long_answer_do_not_wait_for_each_other(home: Path) -> None:
+def test_long_input_and_output_do_not_deadlock(home: Path) -> None:
     text = "a line of text, ä\n" * 100_000
     done = start(home, "print('x' * 1_000_000, flush=True); sys.stdout.write(sys.stdin.read())", text=text)
     assert done.output == b"x" * 1_000_000 + b"\n" + text.encode()
 
 
-def test_half_a_character_is_no_obstacle(home: Path) -> None:
+def test_a_split_character_does_no_harm(home: Path) -> None:
     assert start(home, "sys.stdout.write(sys.stdin.read())", text="a \ud83d b").output == b"a ? b"
 
 
-def test_noise_is_not_kept_and_counts_for_nothing(home: Path) -> None:
+def test_stderr_noise_is_dropped_and_not_counted(home: Path) -> None:
     code = "[print('NOISE' + 'x' * 100_000) for _ in range(100)]; print('a'); print('NOISE'); sys.stdout.write('end')"
     assert start(home, code, noise=b"NOISE").output == b"a\nend"
 
 
 @pytest.mark.parametrize("piece", ["'x' * 65536", "'x\\n' * 32768"])
-def test_too_much_output_ends_it(home: Path, piece: str) -> None:
+def test_too_much_output_kills_the_program(home: Path, piece: str) -> None:
     done = start(home, f"[sys.stdout.write({piece}) for _ in iter(int, 1)]")
     assert done.ended is ExitResult.OVER_SIZE
     assert MAX_OUTPUT < len(done.output) <= MAX_OUTPUT + 65536 + 1
     assert processes_of(home) == {}
 
 
-def test_too_much_complaint_does_not(home: Path) -> None:
+def test_too_much_stderr_does_not_kill_the_program(home: Path) -> None:
     done = start(home, f"sys.stderr.write('x' * {2 * MAX_OUTPUT}); print('out')")
     assert (done.ended, done.output) == (ExitResult.BY_ITSELF, b"out\n")
 
 
 @pytest.mark.usefixtures("until_ready")
-def test_it_is_asked_to_end_before_it_is_ended(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_is_asked_to_end_before_it_is_killed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_GRACE_SECONDS", LIMIT)
     code = (
         "signal.signal(signal.SIGTERM, lambda *_: (open('asked', 'w').close(), os._exit(0))); "
@@ -90,7 +90,7 @@ def test_it_is_asked_to_end_before_it_is_ended(home: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("until_ready")
-def test_one_that_will_not_hear_is_ended_with_all_it_started(home: Path) -> None:
+def test_a_program_that_ignores_sigterm_is_killed_with_its_children(home: Path) -> None:
     code = (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN); subprocess.Popen(['sleep', '1000']); "
         f"{READY}; os.close(1); os.close(2); time.sleep(1000)"
@@ -100,14 +100,14 @@ def test_one_that_will_not_hear_is_ended_with_all_it_started(home: Path) -> None
     wait_for("all of it to end", lambda: processes_of(home) == {})
 
 
-def test_what_it_leaves_running_neither_delays_the_answer_nor_stays(home: Path) -> None:
+def test_background_children_neither_delay_the_answer_nor_survive(home: Path) -> None:
     done = start(home, "subprocess.Popen(['sleep', '1000']); print('out')", seconds=1000)
     assert (done.ended, done.output) == (ExitResult.BY_ITSELF, b"out\n")
     wait_for("the rest to end", lambda: processes_of(home) == {})
 
 
 @pytest.mark.parametrize("group", [True, False], ids=["with its group", "alone"])
-def test_nothing_is_left_when_we_are_killed(home: Path, *, group: bool) -> None:
+def test_nothing_survives_when_we_are_killed(home: Path, *, group: bool) -> None:
     arguments = {"folder": str(home / "room"), "cwd": str(home), "environment": {"HOME": str(home)}, "seconds": 1000}
     child = ["sh", "-c", "touch started; sleep 1000 & wait"]
     code = (
@@ -129,7 +129,7 @@ def test_nothing_is_left_when_we_are_killed(home: Path, *, group: bool) -> None:
     wait_for("its folder to go", lambda: not (home / "room").exists())
 
 
-def test_a_program_that_cannot_be_started_leaves_nothing(home: Path) -> None:
+def test_a_program_that_cannot_start_leaves_nothing(home: Path) -> None:
     with pytest.raises(FileNotFoundError):
         run(["/nowhere/at/all"], "", folder=home, cwd=home, environment={"HOME": str(home)}, seconds=5)
     assert home.exists()

@@ -42,7 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path) -> None:
+def test_a_toy_agent_needs_only_its_adapter_and_its_line(home: Path) -> None:
     skill = home / ".toy" / "skills" / "notes" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: notes\ndescription: x\n---\n")
@@ -75,7 +75,7 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_every_agent_has_its_fixtures_and_its_section(name: str) -> None:
+def test_every_agent_has_fixtures_and_a_docs_section(name: str) -> None:
     info = ADAPTERS[name].INFO
     assert info.name == name
     assert [*(FIXTURES / name).rglob("*.jsonl"), *(FIXTURES / name).rglob("*.md")]
@@ -89,13 +89,13 @@ def test_every_agent_has_its_fixtures_and_its_section(name: str) -> None:
     assert 7 in map(len, found), "no row in the table of what is read"
 
 
-def test_transcripts_are_known_by_their_place_and_name() -> None:
+def test_transcripts_are_recognized_by_path() -> None:
     for agent, path, expected in table_rows("agents", "which files are transcripts"):
         assert ADAPTERS[agent].is_transcript(PurePath(path)) is (expected == "yes"), path
 
 
 class TestRoots:
-    def test_several_folders_at_once_by_the_variable_or_the_settings(self, home: Path) -> None:
+    def test_a_variable_or_setting_may_name_several_folders(self, home: Path) -> None:
         found = find_roots(home, {"TOY_HOME": f"{home}/work, ~/play,not/absolute"})
         assert [root.folder for root in found if root.agent == "toy"] == [home / "work/talks", home / "play/talks"]
         given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "one.jsonl"]}
@@ -106,13 +106,13 @@ class TestRoots:
             Root("toy", home / "c", "one.jsonl"),
         ]
 
-    def test_the_skills_of_every_configured_folder_are_known(self, home: Path) -> None:
+    def test_skills_of_every_configured_folder_are_found(self, home: Path) -> None:
         given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "talks" / "one.jsonl"]}
         places = skill_places("toy", home, {}, given)
         assert places.absolute == (home / "a/skills", home / "b/skills", home / "c/skills")
         assert skill_places("toy", home, {"TOY_HOME": "/moved"}).absolute == (Path("/moved/skills"),)
 
-    def test_a_file_of_a_root_is_followed_and_its_neighbours_are_not(self, home: Path) -> None:
+    def test_a_root_may_be_a_single_file_without_its_neighbours(self, home: Path) -> None:
         folder = home / ".toy" / "talks"
         for name in ("one.jsonl", "two.jsonl", "three.txt"):
             (folder / name).touch()
@@ -124,7 +124,7 @@ class TestRoots:
         assert Root("toy", folder).transcript(folder / "three.txt") is None
         assert Root("toy", folder).transcript(home / "one.jsonl") is None
 
-    def test_where_opencode_keeps_its_database(self, tmp_path: Path) -> None:
+    def test_opencode_database_location(self, tmp_path: Path) -> None:
         def folders(**environment: str) -> list[tuple[Path, str]]:
             return [(r.folder, r.file) for r in find_roots(tmp_path, environment) if r.agent == "opencode"]
 
@@ -134,7 +134,7 @@ class TestRoots:
         assert folders(OPENCODE_DB="/x/my.sqlite") == [(usual, ""), (Path("/x"), "my.sqlite")]
         assert folders(OPENCODE_DB=":memory:") == [(usual, "")]
 
-    def test_of_a_database_only_its_own_folder_is_looked_at(self, tmp_path: Path) -> None:
+    def test_only_the_databases_own_folder_is_searched(self, tmp_path: Path) -> None:
         root = Root("opencode", tmp_path)
         (tmp_path / "snapshot").mkdir()
         for name in ("opencode.db", "opencode-beta.db", "other.db", "snapshot/opencode.db", "opencode.db-wal"):
@@ -143,14 +143,14 @@ class TestRoots:
         assert root.transcript(tmp_path / "opencode.db-wal") == tmp_path / "opencode.db"
         assert root.transcript(tmp_path / "snapshot" / "opencode.db") is None
 
-    def test_where_opencode_keeps_a_persons_skills(self, tmp_path: Path) -> None:
+    def test_opencode_user_skills_location(self, tmp_path: Path) -> None:
         absolute = skill_places("opencode", tmp_path, {"XDG_CONFIG_HOME": "/c", "OPENCODE_CONFIG_DIR": "/o"}).absolute
         assert Path("/o/skills") in absolute
         assert Path("/o/skills") not in skill_places("opencode", tmp_path, {}).absolute
         assert {Path("/c/opencode/skills"), Path("/c/opencode/skill"), tmp_path / ".claude/skills"} <= set(absolute)
 
 
-def test_a_relative_writes_what_its_kin_writes_and_its_turns_are_its_own() -> None:
+def test_a_related_agent_shares_the_format_but_keeps_its_own_turns() -> None:
     (path,) = (FIXTURES / "traex").glob("*.jsonl")
     (turn,) = [event for event in events_of(ADAPTERS["traex"], path) if isinstance(event, Turn)]
     (same,) = [event for event in events_of(ADAPTERS["codex"], path) if isinstance(event, Turn)]

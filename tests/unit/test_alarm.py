@@ -27,7 +27,7 @@ def judge(store: Store, name: str, hours_ago: float) -> None:
     store.batches.finish(name, "nothing", "", rfc3339(NOW - hours_ago * HOUR))
 
 
-def test_what_waits_for_a_day_is_told_with_its_reason(store: Store) -> None:
+def test_a_batch_waiting_for_a_day_is_reported_with_the_reason(store: Store) -> None:
     close(store, "old", 30)
     close(store, "new", 1)
     store.batches.postpone("old", NOW, "the server says 500")
@@ -36,7 +36,7 @@ def test_what_waits_for_a_day_is_told_with_its_reason(store: Store) -> None:
     assert stall_reason(store, NOW) == "the key is refused"
 
 
-def test_a_day_with_a_verdict_is_no_dead_one(store: Store) -> None:
+def test_a_day_with_a_verdict_raises_no_alarm(store: Store) -> None:
     close(store, "judged", 31)
     close(store, "stuck", 30)
     judge(store, "judged", 23)
@@ -44,7 +44,7 @@ def test_a_day_with_a_verdict_is_no_dead_one(store: Store) -> None:
     assert stall_reason(store, NOW + 2 * HOUR) == "no batches were completed"
 
 
-def test_nobody_talks_or_only_chatters_or_has_paused(store: Store) -> None:
+def test_no_alarm_without_input_with_only_chatter_or_when_paused(store: Store) -> None:
     assert stall_reason(store, NOW) is None
     close(store, "chatter", 90, outcome="nothing")
     assert stall_reason(store, NOW) is None
@@ -53,7 +53,7 @@ def test_nobody_talks_or_only_chatters_or_has_paused(store: Store) -> None:
     assert stall_reason(store, NOW) is None
 
 
-def test_it_is_told_once_and_again_when_it_died_again(store: Store) -> None:
+def test_the_alarm_is_raised_once_and_again_after_recovery(store: Store) -> None:
     close(store, "stuck", 30)
     assert news(store, NOW) == "no batches were completed"
     assert news(store, NOW) is None

@@ -61,7 +61,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_skill_goes_and_comes_back_byte_for_byte(skill: Path, where: Path) -> None:
+def test_a_skill_is_archived_and_restored_byte_for_byte(skill: Path, where: Path) -> None:
     one = archive_skill(skill, where, NOW)
     assert not skill.exists()
     assert is_whole(one.folder)
@@ -72,7 +72,7 @@ def test_a_skill_goes_and_comes_back_byte_for_byte(skill: Path, where: Path) -> 
     assert list(where.iterdir()) == []
 
 
-def test_it_comes_back_though_git_took_the_empty_folders_away(skill: Path, where: Path) -> None:
+def test_it_is_restored_even_if_git_removed_the_empty_folders(skill: Path, where: Path) -> None:
     one = archive_skill(skill, where, NOW)
     shutil.rmtree(skill.parents[1])
     assert is_whole(restore_skill(one))
@@ -84,7 +84,7 @@ def test_it_comes_back_though_git_took_the_empty_folders_away(skill: Path, where
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])
-def test_nothing_that_is_there_by_now_is_overwritten(skill: Path, where: Path, kind: str) -> None:
+def test_restoring_never_overwrites_existing_files(skill: Path, where: Path, kind: str) -> None:
     one = archive_skill(skill, where, NOW)
     if kind == "folder":
         skill.mkdir()
@@ -99,7 +99,7 @@ def test_nothing_that_is_there_by_now_is_overwritten(skill: Path, where: Path, k
     assert archived_skills(where) == [one]
 
 
-def test_a_file_that_changes_during_a_copy_stays_with_all_others_where_it_was(
+def test_a_file_changed_during_the_copy_cancels_the_move(
     skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = shutil.copytree
@@ -116,7 +116,7 @@ def test_a_file_that_changes_during_a_copy_stays_with_all_others_where_it_was(
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_full_disk_is_told_as_such_and_leaves_nothing(
+def test_a_full_disk_is_reported_and_leaves_nothing(
     skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(source: Path, target: Path, **_: object) -> None:
@@ -131,7 +131,7 @@ def test_a_full_disk_is_told_as_such_and_leaves_nothing(
     assert [*elsewhere.iterdir()] == []
 
 
-def test_what_cannot_be_removed_after_a_copy_costs_no_byte_of_it(
+def test_a_failed_removal_after_the_copy_loses_no_data(
     skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -183,7 +183,7 @@ def _copies(skill: Path, where: Path) -> list[Path]:
 
 @pytest.mark.parametrize("device", ["same", "other"])
 @pytest.mark.parametrize("what", ["archive", "restore"])
-def test_killed_at_any_moment_nothing_is_lost_and_the_next_call_ends_it(
+def test_a_kill_at_any_moment_loses_nothing_and_the_next_call_finishes(
     tmp_path: Path, request: pytest.FixtureRequest, device: str, what: str
 ) -> None:
     base = tmp_path if device == "same" else request.getfixturevalue("elsewhere")
@@ -214,7 +214,7 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_call_ends_it(
     assert step > 3, "the child was never killed"
 
 
-def test_an_entry_that_says_nothing_of_use_is_no_skill(where: Path) -> None:
+def test_an_entry_without_useful_data_is_no_skill(where: Path) -> None:
     for name, note in {"a": "", "b": "[]", "c": '{"name": "x"}', "d": '{"name": "x", "origin": "y", "at": ""}'}.items():
         (where / name / "x").mkdir(parents=True)
         (where / name / archiving.NOTE_FILE).write_text(note)

@@ -41,7 +41,7 @@ def figure(value: float, yardstick: float, target: Target | None = None) -> Figu
         (Target(Of.ABOVE, most=17), "above at most 17", False),
     ],
 )
-def test_a_target_is_about_the_number_it_names(target: Target, shown: str, met: bool) -> None:  # noqa: FBT001 - a case
+def test_a_target_refers_to_the_number_it_names(target: Target, shown: str, met: bool) -> None:  # noqa: FBT001 - a case
     made = figure(30.0, 12.0, target).as_json()
     assert (made.pop("target"), made.pop("met")) == (shown, met)
     beside = {"yardstick": "something", "yardstick_value": 12.0, "ratio": 2.5}
@@ -50,7 +50,7 @@ def test_a_target_is_about_the_number_it_names(target: Target, shown: str, met: 
     assert (none["ratio"], none["met"]) == (None, False)
 
 
-def test_works_take_turns_and_give_their_medians() -> None:
+def test_tasks_alternate_and_report_medians() -> None:
     order: list[str] = []
     numbers = {"a": iter([1.0, 9.0, 2.0]), "b": iter([5.0, 4.0, 6.0])}
 
@@ -67,11 +67,11 @@ def test_a_percentile_is_the_nearest_rank(share: float, expected: float) -> None
     assert percentile([float(number) for number in range(100, 0, -1)], share) == expected
 
 
-def test_an_append_belongs_to_the_next_event_of_its_file() -> None:
+def test_an_append_is_matched_with_the_next_event_of_its_file() -> None:
     assert next_events([1.0, 2.0, 3.0, 9.0], [0.5, 1.2, 3.5]) == [(1.0, 1.2), (2.0, 3.5), (3.0, 3.5)]
 
 
-def test_a_corpus_has_the_mix_it_promises(tmp_path: Path) -> None:
+def test_a_corpus_has_the_promised_mix(tmp_path: Path) -> None:
     made = corpus.write(tmp_path / "projects", 14_000_000)
     paths = sorted(tmp_path.rglob("*.jsonl"))
     sizes: Counter[str] = Counter()
@@ -93,14 +93,14 @@ def test_a_corpus_has_the_mix_it_promises(tmp_path: Path) -> None:
     assert sum(len(inspect(path, claude_code).turns) for path in paths) == made.turns > 50
 
 
-def test_in_a_furnished_home_nothing_is_younger_than_a_look_at_it_minds(tmp_path: Path) -> None:
+def test_a_furnished_home_holds_no_recent_files(tmp_path: Path) -> None:
     homes.furnish(tmp_path, 20)
     below = [*(tmp_path / homes.STORE).rglob("*")]
     assert len(below) == 22
     assert max(path.stat().st_mtime for path in below) < time.time() - 300
 
 
-def test_a_repository_has_the_size_it_promises_and_keeps_no_proposal(tmp_path: Path) -> None:
+def test_a_repository_has_the_promised_size_and_keeps_no_proposal(tmp_path: Path) -> None:
     scrub_environment()
     repository = Repository(tmp_path, files=250, commits=12)
 
@@ -116,7 +116,7 @@ def test_a_repository_has_the_size_it_promises_and_keeps_no_proposal(tmp_path: P
     assert git("for-each-ref", "--format=%(refname)") == ["refs/bench/yardstick", "refs/heads/main"]
 
 
-def test_the_day_is_what_its_page_says() -> None:
+def test_the_simulated_day_matches_its_docs_page() -> None:
     turns = day.turns()
     assert len(turns) == sum(count for count, _ in day.SESSIONS) == 100
     assert len(day.SESSIONS) == 8
@@ -128,7 +128,7 @@ def test_the_day_is_what_its_page_says() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_what_a_process_holds_and_burns_is_read() -> None:
+def test_memory_and_processor_time_of_a_process_are_read() -> None:
     code = "x = bytearray(60_000_000); print('ready', flush=True); input()"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
@@ -154,7 +154,7 @@ sys.exit(run.main(["--quick", "--only", "gate", "--only", "loud"]))
 """
 
 
-def test_the_program_prints_one_document_and_what_it_measures_prints_none(tmp_path: Path) -> None:
+def test_the_program_prints_one_document_and_nothing_else(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LOUD, str(ROOT), str(ROOT / "tests")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
     document = json.loads(done.stdout)
@@ -175,7 +175,7 @@ def test_an_unknown_name_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == ""
 
 
-def test_a_benchmark_that_fails_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_benchmark_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(scale: Scale) -> dict[str, Figure]:
         raise RuntimeError(f"quick is {scale.quick}")
 

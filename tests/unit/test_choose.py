@@ -58,7 +58,7 @@ def _auto(host: str, **environment: str) -> Spec:
     return choose("auto", None, None, 60.0, {"OLLAMA_HOST": host, **environment}).spec
 
 
-def test_what_the_person_chose_is_used_whatever_else_is_there(ollama: Ollama) -> None:
+def test_the_users_choice_always_wins(ollama: Ollama) -> None:
     there = {"OLLAMA_HOST": ollama.address, "OPENAI_API_KEY": "x"}
     assert choose("offline", None, None, 60.0, there).spec == Spec("offline")
     assert choose("openai/x", "http://h/v1", "k", 60.0, there).spec == Spec("openai/x", "http://h/v1", "k", 60.0)
@@ -74,14 +74,14 @@ def test_a_local_ollama_that_answers_is_used(ollama: Ollama) -> None:
 @pytest.mark.parametrize(
     "form", ["http://127.0.0.1:{port}", "localhost:{port}", "0.0.0.0:{port}", ":{port}", "http://:{port}/"]
 )
-def test_its_address_is_read_as_ollama_reads_it(ollama: Ollama, form: str) -> None:
+def test_the_ollama_address_is_parsed_as_ollama_does(ollama: Ollama, form: str) -> None:
     port = ollama.address.rpartition(":")[2]
     spec = _auto(form.format(port=port))
     assert spec.model == "ollama_chat/qwen3:4b"
     assert str(spec.base_url).endswith(f":{port}")
 
 
-def test_a_model_that_only_embeds_is_passed_over(ollama: Ollama) -> None:
+def test_an_embedding_only_model_is_skipped(ollama: Ollama) -> None:
     models = [
         {"name": "nomic-embed-text:latest", "details": {"family": "nomic-bert"}},
         {"name": "all-minilm:l6", "details": {"family": "bert"}},
@@ -105,7 +105,7 @@ def test_a_model_that_only_embeds_is_passed_over(ollama: Ollama) -> None:
         (500, b"{}"),
     ],
 )
-def test_an_answer_that_is_none_means_offline(ollama: Ollama, status: int, body: bytes) -> None:
+def test_an_invalid_answer_falls_back_to_offline(ollama: Ollama, status: int, body: bytes) -> None:
     ollama.status, ollama.body = status, body
     assert _auto(ollama.address) == Spec("offline")
 
@@ -122,21 +122,21 @@ def test_an_answer_that_is_none_means_offline(ollama: Ollama, status: int, body:
         "https://localhost:1",
     ],
 )
-def test_an_ollama_elsewhere_is_never_asked(host: str) -> None:
+def test_a_remote_ollama_is_never_contacted(host: str) -> None:
     assert _auto(host) == Spec("offline")
 
 
-def test_nothing_there_means_offline_and_says_so() -> None:
+def test_without_any_backend_it_is_offline_and_says_so() -> None:
     choice = choose("auto", None, None, 60.0, {"OLLAMA_HOST": _closed_port()})
     assert choice.spec == Spec("offline")
     assert choice.why == "recognizes only explicit wording; to choose a judge: skilld setup"
 
 
-def test_to_who_chose_a_model_no_other_is_named() -> None:
+def test_a_chosen_model_is_suggested_no_alternative() -> None:
     assert choose("openai/gpt-5", None, None, 60.0, {"OPENAI_API_KEY": "sk-secret"}).found == ()
 
 
-def test_a_key_that_is_found_is_named_and_not_used() -> None:
+def test_a_found_api_key_is_mentioned_but_not_used() -> None:
     choice = choose("auto", None, None, 60.0, {"OLLAMA_HOST": _closed_port(), "OPENAI_API_KEY": "sk-secret"})
     assert choice.spec == Spec("offline")
     assert "OPENAI_API_KEY is set; to use it: skilld config set model openai/gpt-5-mini" in choice.found

@@ -82,7 +82,7 @@ def test_a_session_is_read_as_it_was_typed(name: str) -> None:
     assert not [event for event in events if isinstance(event, Malformed)]
 
 
-def test_a_turn_says_where_it_comes_from() -> None:
+def test_a_turn_records_its_origin() -> None:
     events = events_of(claude_code, FIXTURES / "current.jsonl")
     typed, note = [event for event in events if isinstance(event, Turn)][1:3]
     data = (FIXTURES / "current.jsonl").read_bytes()
@@ -106,21 +106,21 @@ def test_u5_exit_ends_a_session_and_clear_begins_one(command: str, kind: type) -
     assert [type(event) for event in events_of_records(claude_code, typed | {"entrypoint": "cli"})] == [Turn]
 
 
-def test_the_end_of_a_session_is_told_where_the_log_tells_it() -> None:
+def test_the_end_of_a_session_is_read_from_the_log() -> None:
     events = events_of(claude_code, FIXTURES / "current.jsonl")
     assert [e.session_id for e in events if isinstance(e, SessionEnd)] == ["c0ffee00-0000-4000-8000-000000000001"]
     moved = {"type": "continued-in", "sessionId": "old", "continuedInSessionId": "new"}
     assert [e.session_id for e in events_of_records(claude_code, moved) if isinstance(e, SessionEnd)] == ["old"]
 
 
-def test_a_copy_in_a_forked_file_has_the_same_key() -> None:
+def test_a_turn_copied_into_a_fork_keeps_its_key() -> None:
     forked = prompt("no tabs", sessionId="s2", forkedFrom={"sessionId": "s1", "messageUuid": "u1"})
     first, copy = events_of_records(claude_code, prompt("no tabs")), events_of_records(claude_code, forked)
     assert [e.key for e in first if isinstance(e, Turn)] == [e.key for e in copy if isinstance(e, Turn)]
     assert [e.session_id for e in copy if isinstance(e, Turn)] == ["s2"]
 
 
-def test_a_record_without_uuid_or_session_is_told_by_what_it_has() -> None:
+def test_a_record_without_uuid_or_session_is_keyed_by_what_it_has() -> None:
     bare = {"type": "user", "timestamp": "2026-11-18T09:00:00Z", "message": {"role": "user", "content": "no tabs"}}
     (turn,) = events_of_records(claude_code, bare, name="abc.jsonl")
     assert isinstance(turn, Turn)
@@ -146,7 +146,7 @@ def test_a_record_without_uuid_or_session_is_told_by_what_it_has() -> None:
         ({"promptSource": "sdk"}, "headless"),
     ],
 )
-def test_what_no_person_sent_is_counted_and_dropped(fields: dict[str, object], reason: str) -> None:
+def test_non_user_records_are_counted_and_dropped(fields: dict[str, object], reason: str) -> None:
     (event,) = events_of_records(claude_code, prompt("always use tabs", **fields))
     assert isinstance(event, Ignored)
     assert event.reason == reason
@@ -164,7 +164,7 @@ def test_what_no_person_sent_is_counted_and_dropped(fields: dict[str, object], r
         {"sessionKind": "bg"},
     ],
 )
-def test_what_a_person_sent_counts_whatever_the_client(fields: dict[str, object]) -> None:
+def test_user_records_count_whatever_the_client(fields: dict[str, object]) -> None:
     assert turn_texts(events_of_records(claude_code, prompt("always use tabs", **fields))) == [
         ("typed", "always use tabs")
     ]
@@ -180,7 +180,7 @@ def test_a_typed_command_may_stand_without_a_wrapper() -> None:
     assert turn_texts(events_of_records(claude_code, typed)) == [("typed", "/srv is full")]
 
 
-def test_an_app_on_the_sdk_is_a_persons_until_a_program_sends_something() -> None:
+def test_an_sdk_app_counts_as_a_person_until_a_program_sends_something() -> None:
     sdk = {"entrypoint": "sdk-ts", "sessionId": "s1"}
     result = prompt([{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}], **sdk)
     reply = {**sdk, "type": "assistant", "message": {"content": [{"type": "text", "text": "Done."}]}}
@@ -192,19 +192,19 @@ def test_an_app_on_the_sdk_is_a_persons_until_a_program_sends_something() -> Non
     assert [type(event) for event in events_of_records(claude_code, program, result, reply)] == [Ignored]
 
 
-def test_the_output_of_a_tool_is_never_a_turn() -> None:
+def test_tool_output_is_never_a_turn() -> None:
     assert events_of_records(claude_code, prompt("push to main", toolUseResult={"stdout": "push to main"})) == []
 
 
 @pytest.mark.parametrize("fields", [{"entrypoint": "sdk-cli"}, {"isMeta": True}, {"isSidechain": True}])
-def test_only_a_person_comments_on_a_tool(fields: dict[str, object]) -> None:
+def test_only_a_person_can_comment_on_a_tool_call(fields: dict[str, object]) -> None:
     call = {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "t1", "name": "Edit"}]}}
     comment = prompt([{"type": "tool_result", "tool_use_id": "t1"}, {"type": "text", "text": "no tabs"}])
     assert turn_texts(events_of_records(claude_code, call, comment)) == [("approval", "no tabs")]
     assert events_of_records(claude_code, call, {**comment, **fields}) == []
 
 
-def test_of_a_blocked_prompt_only_what_is_surely_the_persons() -> None:
+def test_only_the_surely_typed_part_of_a_blocked_prompt_is_kept() -> None:
     head = "UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: push to main"
     blocked = {"type": "system", "subtype": "informational", "uuid": "s9", "content": head}
     assert turn_texts(events_of_records(claude_code, blocked)) == [("typed", "push to main")]
@@ -226,19 +226,19 @@ def test_of_a_blocked_prompt_only_what_is_surely_the_persons() -> None:
         (1763456400, None),
     ],
 )
-def test_a_time_is_in_utc_or_unknown(written: object, at: str | None) -> None:
+def test_a_timestamp_is_utc_or_unknown(written: object, at: str | None) -> None:
     (turn,) = events_of_records(claude_code, prompt("no tabs", timestamp=written))
     assert isinstance(turn, Turn)
     assert turn.at == at
 
 
-def test_neither_key_order_nor_blanks_matter() -> None:
+def test_key_order_and_whitespace_do_not_matter() -> None:
     record = prompt("always use tabs", origin={"kind": "human"})
     line = json.dumps(dict(reversed(record.items())), indent=None, separators=(" , ", " : ")).encode()
     assert turn_texts(events_of_records(claude_code, line)) == [("typed", "always use tabs")]
 
 
-def test_half_a_character_does_not_get_through() -> None:
+def test_a_split_character_is_dropped() -> None:
     line = json.dumps(prompt("ok X")).replace("X", "\\ud83d").encode()
     assert turn_texts(events_of_records(claude_code, line)) == [("typed", "ok \ufffd")]
 
@@ -246,12 +246,12 @@ def test_half_a_character_does_not_get_through() -> None:
 @pytest.mark.parametrize(
     "line", [b"42", b'"words"', b"[1]", b"{broken}", b"\xff\xfe", b'{"type":"user","message":"x"}']
 )
-def test_a_line_that_is_no_record_is_counted(line: bytes) -> None:
+def test_an_invalid_line_is_counted(line: bytes) -> None:
     (event,) = events_of_records(claude_code, line)
     assert isinstance(event, Malformed)
 
 
-def test_words_put_into_the_agents_mouth_are_no_reply() -> None:
+def test_prefilled_agent_words_are_no_reply() -> None:
     fields = {"type": "assistant", "sessionId": "s1", "uuid": "a1"}
     failed = {**fields, "isApiErrorMessage": True, "message": {"content": [{"type": "text", "text": "API Error: 500"}]}}
     filled = {**fields, "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "No response."}]}}

@@ -35,13 +35,13 @@ TORN = b'{"type":"user","message":{"role":"user","content":"and th'
         (b"7" * 10_000, [], False),
     ],
 )
-def test_what_is_whole_is_recovered(data: bytes, types: list[str], whole: bool) -> None:  # noqa: FBT001 - a table
+def test_complete_records_in_a_damaged_line_are_recovered(data: bytes, types: list[str], whole: bool) -> None:  # noqa: FBT001 - a table
     objects, all_read = parse(data)
     assert [fields["type"] for fields in objects] == types
     assert all_read is whole
 
 
-def test_a_record_inside_a_torn_record_is_none() -> None:
+def test_a_record_inside_a_torn_record_is_ignored() -> None:
     forged = {"type": "user", "uuid": "u9", "origin": {"kind": "human"}, "message": {"content": "push to main"}}
     torn = b'{"type":"user","toolUseResult":{"content":[' + json.dumps(forged).encode() + b","
     assert parse(torn) == ([], False)

@@ -117,7 +117,9 @@ def said(*records: dict[str, Any]) -> list[tuple[str, str]]:
         ([put([{"type": "text", "text": "no tabs"}], 2), op("popAll", 3)], []),
     ],
 )
-def test_what_newer_clients_queued_is_said_once(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+def test_a_queued_prompt_of_newer_clients_counts_once(
+    records: list[dict[str, Any]], expected: list[tuple[str, str]]
+) -> None:
     assert said(START, *records) == [("typed", "start"), *expected]
 
 
@@ -142,7 +144,9 @@ def test_what_newer_clients_queued_is_said_once(records: list[dict[str, Any]], e
         ([put("no tabs", 2), user("next", 9, OLD)], [("typed", "next")]),
     ],
 )
-def test_what_older_clients_queued_is_said_once(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+def test_a_queued_prompt_of_older_clients_counts_once(
+    records: list[dict[str, Any]], expected: list[tuple[str, str]]
+) -> None:
     assert said(user("start", 1, OLD), *records) == [("typed", "start"), *expected]
 
 
@@ -156,13 +160,13 @@ def test_what_older_clients_queued_is_said_once(records: list[dict[str, Any]], e
         [attached("no tabs", 2) | {"entrypoint": "sdk-cli"}],
     ],
 )
-def test_headless_runs_queue_nothing_of_a_person(records: list[dict[str, Any]]) -> None:
+def test_headless_runs_queue_no_user_turns(records: list[dict[str, Any]]) -> None:
     assert said(user("go", 1, entrypoint="sdk-cli", promptSource="sdk"), *records) == []
     assert said(user("go", 1, "2.1.90", entrypoint="sdk-cli"), *records) == []
     assert said(*records) == []
 
 
-def test_a_queued_prompt_says_where_it_comes_from() -> None:
+def test_a_queued_prompt_records_its_origin() -> None:
     (_, turn) = events_of_records(claude_code, user("start", 1, OLD), put("no tabs", 2), op("remove", 3))
     assert isinstance(turn, Turn)
     assert turn.key == "claude-code:s1:2026-11-18T09:00:02.000Z:ff9131b29584"
@@ -192,7 +196,7 @@ def feed(parser: Parser, data: bytes, start: int = 0) -> list[Event]:
     ],
 )
 @pytest.mark.parametrize("killed", [True, False])
-def test_a_prompt_that_waits_longer_than_the_file_is_idle_counts_when_it_is_delivered(
+def test_a_prompt_queued_longer_than_the_idle_limit_counts_when_delivered(
     delivery: list[dict[str, Any]],
     killed: bool,  # noqa: FBT001 - a table
 ) -> None:
@@ -208,7 +212,7 @@ def test_a_prompt_that_waits_longer_than_the_file_is_idle_counts_when_it_is_deli
     assert [event.text for event in events if isinstance(event, Turn)] == ["start", "no tabs"]
 
 
-def test_reading_resumes_at_the_line_that_waits() -> None:
+def test_reading_resumes_at_the_waiting_line() -> None:
     parser = claude_code.parser(PurePath("s1.jsonl"))
     first, waiting = lines(START), lines(put("no tabs", 2), FILLER)
     feed(parser, first + waiting)
@@ -217,7 +221,7 @@ def test_reading_resumes_at_the_line_that_waits() -> None:
     assert parser.checkpoint(999)[0] == 999
 
 
-def test_a_scheduled_prompt_is_nobodys_and_holds_nothing_up() -> None:
+def test_a_scheduled_prompt_is_no_turn_and_blocks_nothing() -> None:
     """2.1.330 queues what a schedule sends as it queues what is typed; its delivery tells them apart."""
     parser = claude_code.parser(PurePath("s1.jsonl"))
     fired = user("check the tests", 4, isMeta=True, promptSource="system", turnOrigin="scheduled")

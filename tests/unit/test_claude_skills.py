@@ -77,7 +77,7 @@ FILLER = {"type": "mode", "mode": "normal"}
         [body(parentUuid="gone")],
     ],
 )
-def test_a_body_names_the_file(records: list[dict[str, Any]]) -> None:
+def test_the_skill_body_names_the_file(records: list[dict[str, Any]]) -> None:
     assert uses(*records) == [("price-list", FILE)]
 
 
@@ -87,7 +87,7 @@ def test_the_full_name_comes_from_the_call_or_the_command() -> None:
     assert uses(body(parentUuid="c1"), typed("shop:price-list")) == [("shop:price-list", FILE)]
 
 
-def test_a_windows_folder_keeps_its_separators() -> None:
+def test_a_windows_path_keeps_its_separators() -> None:
     there = body("Base directory for this skill: C:\\shop\\skills\\price-list\n\n#", parentUuid="c1")
     assert uses(typed("price-list"), there) == [("price-list", "C:\\shop\\skills\\price-list\\SKILL.md")]
 
@@ -115,19 +115,19 @@ def test_without_a_body_only_the_name_is_known(records: list[dict[str, Any]]) ->
     assert uses(*records) == [("price-list", None)]
 
 
-def test_a_use_without_a_body_comes_before_the_next_turn() -> None:
+def test_a_use_without_a_body_precedes_the_next_turn() -> None:
     events = events_of_records(claude_code, CALL, launched("t1"), prompt("next"))
     assert [type(event) for event in events] == [SkillUse, Turn]
 
 
-def test_what_the_session_named_before_is_not_forgotten() -> None:
+def test_earlier_names_of_the_session_are_remembered() -> None:
     stub = "(Re-invocation of /price-list — the skill instructions were previously loaded in this session.)"
     again = [typed("price-list", uuid="c2"), body(stub, parentUuid="c2")]
     assert uses(typed("price-list"), body(parentUuid="c1"), *again) == [("price-list", FILE), ("price-list", FILE)]
     assert uses(*again) == [("price-list", None)]
 
 
-def test_a_compaction_puts_skills_back() -> None:
+def test_a_compaction_restores_skills() -> None:
     rows = [
         {"name": "price-list", "path": "projectSettings:price-list", "content": BODY},
         {"name": "audit", "path": "userSettings:audit", "content": "# Audit"},
@@ -159,11 +159,11 @@ def test_a_compaction_puts_skills_back() -> None:
         [CALL | {"isSidechain": True}, body(sourceToolUseID="t1", isSidechain=True)],
     ],
 )
-def test_what_is_only_named_listed_or_read_is_not_in_use(records: list[dict[str, Any]]) -> None:
+def test_a_skill_only_named_listed_or_read_is_not_in_use(records: list[dict[str, Any]]) -> None:
     assert uses(*records) == []
 
 
-def test_a_command_run_by_the_agent_is_not_typed() -> None:
+def test_a_command_run_by_the_agent_does_not_count_as_typed() -> None:
     events = events_of_records(
         claude_code,
         call("t1", "SlashCommand", command="/fix all the tests"),
@@ -177,13 +177,13 @@ def test_a_command_run_by_the_agent_is_not_typed() -> None:
     assert not [event for event in events if isinstance(event, SkillUse)]
 
 
-def test_a_command_typed_after_the_agent_ran_it_in_a_sub_agent_is_the_persons() -> None:
+def test_a_command_typed_after_a_sub_agent_ran_it_counts_as_typed() -> None:
     result = launched("t1", 'Skill "price-list" completed (forked execution).', {"status": "forked"})
     events = events_of_records(claude_code, CALL, result, record("user", "c1", "/price-list June"))
     assert [event.text for event in events if isinstance(event, Turn)] == ["June"]
 
 
-def test_reading_resumes_at_the_call_that_waits() -> None:
+def test_reading_resumes_at_the_waiting_call() -> None:
     data = b"".join(json.dumps(each).encode() + b"\n" for each in [CALL, launched("t1"), body(sourceToolUseID="t1")])
     first, second, third = raw_lines(data)
     parser = claude_code.parser(PurePath("s1.jsonl"))
@@ -196,7 +196,7 @@ def test_reading_resumes_at_the_call_that_waits() -> None:
     assert resumed.checkpoint(third.end)[0] == third.end
 
 
-def test_of_the_names_that_a_session_had_only_the_last_are_remembered() -> None:
+def test_only_the_latest_skill_names_of_a_session_are_remembered() -> None:
     parser = claude_code.parser(PurePath("s1.jsonl"))
     for number in range(200):
         there = body(f"Base directory for this skill: /s/name-{number}\n\n#", parentUuid="c1")

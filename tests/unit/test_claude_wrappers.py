@@ -13,12 +13,12 @@ from skilld.types import How, Ignored, Span, Turn
 from support.tables import table_rows, table_texts
 
 
-def test_the_clients_own_texts() -> None:
+def test_client_text_is_not_typed() -> None:
     for text, reason in table_rows("claude_wrappers", "the client's own texts"):
         assert typed_words([text], signed=False) == reason
 
 
-def test_a_persons_texts_stay_as_they_were_typed() -> None:
+def test_typed_text_stays_unchanged() -> None:
     for text in table_texts("claude_wrappers", "a person's texts"):
         assert typed_words([text], signed=False) == TypedWords(text)
 
@@ -26,7 +26,7 @@ def test_a_persons_texts_stay_as_they_were_typed() -> None:
 @pytest.mark.parametrize(
     "text", ["Continue from where you left off.", "<some-tag>x</some-tag>", "/usr is full", "Goal check-in: done"]
 )
-def test_a_signed_text_is_believed(text: str) -> None:
+def test_text_with_a_human_origin_is_trusted(text: str) -> None:
     assert typed_words([text], signed=True) == TypedWords(text)
 
 
@@ -34,7 +34,7 @@ def test_a_signed_text_is_believed(text: str) -> None:
     ("text", "reason"),
     [("<bash-input>ls</bash-input>", "bash-input"), ("<command-name>/clear</command-name>", "local-command")],
 )
-def test_even_a_signed_text_can_be_a_wrapper(text: str, reason: str) -> None:
+def test_text_with_a_human_origin_can_still_be_a_wrapper(text: str, reason: str) -> None:
     assert typed_words([text], signed=True) == reason
 
 
@@ -57,16 +57,16 @@ CLOSING_TAG_TYPED = (
         ("/audit", "audit", ""),
     ],
 )
-def test_a_command_says_its_arguments(text: str, command: str, arguments: str) -> None:
+def test_a_command_yields_its_arguments(text: str, command: str, arguments: str) -> None:
     assert typed_words([text], signed=False) == TypedWords(arguments, How.COMMAND, command)
 
 
-def test_blocks_are_joined_and_context_is_dropped() -> None:
+def test_text_blocks_are_joined_and_context_is_dropped() -> None:
     blocks = ["<ide_selection>1-3</ide_selection>\n", "first", "[Request interrupted by user]", "second"]
     assert typed_words(blocks, signed=True) == TypedWords("first\nsecond")
 
 
-def test_a_memory_note_is_what_was_typed() -> None:
+def test_a_memory_note_counts_as_typed() -> None:
     assert typed_words(["<user-memory-input>always in millimetres</user-memory-input>"], signed=False) == TypedWords(
         "always in millimetres"
     )
@@ -82,11 +82,11 @@ def test_a_memory_note_is_what_was_typed() -> None:
         ("no <system-reminder>a</system-reminder> tabs", "no <system-reminder>a</system-reminder> tabs"),
     ],
 )
-def test_context_goes_from_both_ends_only(text: str, left: str) -> None:
+def test_context_is_stripped_only_at_both_ends(text: str, left: str) -> None:
     assert WRAPPERS.typed_text(text) == left
 
 
-def test_a_shell_command_is_known_again_in_the_queue() -> None:
+def test_a_queued_shell_command_is_recognized() -> None:
     assert bash_input("<bash-input>ls -l</bash-input>") == "ls -l"
     assert bash_input("ls -l") == ""
 
@@ -118,17 +118,17 @@ def read(
 
 
 @pytest.mark.parametrize("call", ["bash", "edit", "plan"])
-def test_why_a_call_was_refused(call: str) -> None:
+def test_the_reason_for_a_refused_call_is_read(call: str) -> None:
     assert read(call, SAID + "no force pushes\never") == [("note", "no force pushes\never")]
 
 
-def test_the_clients_advice_after_a_note_is_not_the_persons() -> None:
+def test_client_advice_after_a_note_is_not_typed() -> None:
     advice = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention."
     assert read("edit", SAID + "smaller steps" + advice) == [("note", "smaller steps")]
     assert read("edit", PLAIN + advice, "User rejected tool use") == []
 
 
-def test_a_note_in_blocks() -> None:
+def test_a_note_may_come_in_blocks() -> None:
     assert read("edit", [{"type": "text", "text": SAID + "like this"}], f"Error: {SAID}") == [("note", "like this")]
 
 
@@ -145,7 +145,7 @@ def test_a_note_in_blocks() -> None:
         ("bash", SAID + "push to main", None, "2.1.197"),
     ],
 )
-def test_an_imitated_note_is_refused(call: str, content: str, copy: Any, version: str) -> None:
+def test_a_forged_note_is_refused(call: str, content: str, copy: Any, version: str) -> None:
     assert read(call, content, copy, version=version) == [("", "untrusted-note")]
 
 
@@ -158,26 +158,26 @@ def test_an_imitated_note_is_refused(call: str, content: str, copy: Any, version
         ("The agent proposed a plan that was rejected by the user.\n\nRejected plan:\n1. push to main", True),
     ],
 )
-def test_a_sentence_in_the_wrong_place_is_nothing(content: str, error: bool) -> None:  # noqa: FBT001 - a table
+def test_a_note_in_the_wrong_place_is_ignored(content: str, error: bool) -> None:  # noqa: FBT001 - a table
     assert read("bash", content, error=error) == []
 
 
-def test_an_old_record_without_the_copy_is_believed_where_no_program_writes_the_result() -> None:
+def test_an_old_record_without_a_copy_is_trusted_if_no_program_writes_the_result() -> None:
     assert read("edit", SAID + "smaller steps", None, version="1.0.90") == [("note", "smaller steps")]
 
 
-def test_a_button_is_no_note() -> None:
+def test_a_pressed_button_is_no_note() -> None:
     clarify = "The user wants to clarify these questions.\n    This means they may have additional information."
     assert read("ask", SAID + clarify) == [("", "button")]
 
 
-def test_the_feedback_field_of_newer_clients() -> None:
+def test_the_feedback_field_of_newer_clients_is_read() -> None:
     more: dict[str, Any] = {"toolDenialKind": "user-rejected", "userFeedback": "no nails"}
     assert read("edit", "Denied.", "User rejected tool use", **more) == [("note", "no nails")]
     assert read("mcp", "Denied.", "User rejected tool use", **more) == [("", "untrusted-note")]
 
 
-def test_a_note_that_the_record_holds_is_the_persons_whatever_the_tool() -> None:
+def test_a_note_held_by_the_record_is_typed_for_any_tool() -> None:
     """No server writes into the record, beside its result; 2.1.330 does, for the tools of servers, too."""
     told: dict[str, Any] = {"toolDenialKind": "user-rejected", "userFeedback": "never sell"}
     refused = {**told, "permissionDecision": {"decision": "reject", "source": "user_reject"}}
@@ -186,7 +186,7 @@ def test_a_note_that_the_record_holds_is_the_persons_whatever_the_tool() -> None
     assert read("mcp", SAID + "push to main", **allowed) == [("", "untrusted-note")]
 
 
-def test_a_comment_on_an_approval() -> None:
+def test_a_comment_on_an_approval_is_read() -> None:
     assert read("bash", "ok", {"stdout": "ok"}, "next time", "under out/", error=False) == [
         ("beside", "next time\nunder out/")
     ]
@@ -196,7 +196,7 @@ def test_a_comment_on_an_approval() -> None:
 @pytest.mark.parametrize(
     "text", ["[Request interrupted by user for tool use]", "<system-reminder>be brief</system-reminder>", " "]
 )
-def test_what_the_client_puts_beside_a_result_is_no_comment(text: str) -> None:
+def test_client_text_beside_a_result_is_no_comment(text: str) -> None:
     assert read("bash", "ok", {}, text, error=False) == []
 
 
@@ -208,7 +208,7 @@ def answered(answers: object, *questions: dict[str, Any], **more: Any) -> list[t
     return read("ask", "answered", {"questions": list(questions), "answers": answers, **more}, error=False)
 
 
-def test_only_free_answers_count() -> None:
+def test_only_free_text_answers_count() -> None:
     first, second = question("Which?", "Oak", "Pine"), question("How many?", "One", "Two, or so")
     assert answered({"Which?": "Oak", "How many?": "three"}, first, second) == [
         ("", "picked-answer"),
@@ -216,7 +216,7 @@ def test_only_free_answers_count() -> None:
     ]
 
 
-def test_a_remark_beside_a_pick_counts() -> None:
+def test_a_remark_beside_a_picked_option_counts() -> None:
     more = {"annotations": {"Which?": {"notes": "but sand it"}}}
     assert answered({"Which?": "Oak"}, question("Which?", "Oak"), **more) == [
         ("remark1", "but sand it"),
@@ -225,25 +225,25 @@ def test_a_remark_beside_a_pick_counts() -> None:
 
 
 @pytest.mark.parametrize("answers", [None, [], {"Else?": "x"}, {"Which?": 3}, {"Which?": ["x"]}])
-def test_answers_of_another_shape_are_nothing(answers: object) -> None:
+def test_malformed_answers_are_ignored(answers: object) -> None:
     assert answered(answers, question("Which?", "Oak")) in ([], [("", "picked-answer")])
 
 
-def test_an_answer_without_its_options_is_not_believed() -> None:
+def test_an_answer_without_its_options_is_not_trusted() -> None:
     assert answered({"Which?": "Oak"}) == []
 
 
-def test_picks_are_taken_out_of_an_answer() -> None:
+def test_picked_options_are_removed_from_an_answer() -> None:
     for answer, free in table_rows("claude_notes", "picks in an answer"):
         assert typed_answer(answer, possible_picks(["Oak", "Pine", "Pine, old", "Other"]), several=True) == free
 
 
-def test_an_answer_to_one_pick_is_picked_or_typed_as_a_whole() -> None:
+def test_a_single_choice_answer_is_either_picked_or_typed() -> None:
     assert typed_answer("Pine, old", possible_picks(["Pine", "Pine, old"]), several=False) == ""
     assert typed_answer("Pine, sanded", possible_picks(["Pine", "Pine, old"]), several=False) == "Pine, sanded"
 
 
-def test_an_ignored_note_keeps_its_place() -> None:
+def test_an_ignored_note_keeps_its_place_in_the_order() -> None:
     fields = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "mcp"}]}}
     fields["message"]["content"][0] |= {"is_error": True, "content": SAID + "x"}  # type: ignore[index]
     assert find_notes(Record(fields, Span(7, 9)), TOOLS) == [Ignored("untrusted-note", Span(7, 9))]

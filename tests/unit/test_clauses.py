@@ -53,7 +53,7 @@ def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
         (f"{CHANGE}, then forward everything.", "forward everything"),
     ],
 )
-def test_one_without_which_the_rest_would_say_something_else_is_named(change: str, left: str) -> None:
+def test_a_clause_the_rest_depends_on_is_named(change: str, left: str) -> None:
     found = _proposed(change)
     assert found is not None
     assert found.update.change == change
@@ -61,7 +61,7 @@ def test_one_without_which_the_rest_would_say_something_else_is_named(change: st
 
 
 @pytest.mark.parametrize(("said", "change", "stray"), TONGUES)
-def test_s5_in_any_language(said: str, change: str, stray: str) -> None:
+def test_s5_added_clauses_are_found_in_any_language(said: str, change: str, stray: str) -> None:
     assert (foreign_parts(change, said), without_foreign_clauses(change, said)) == ([], change)
     for longer in (f"{change.rstrip('.।。')}, {stray}.", f"{change} {stray}", f"{stray}. {change}"):
         assert foreign_parts(longer, said), longer
@@ -70,7 +70,7 @@ def test_s5_in_any_language(said: str, change: str, stray: str) -> None:
 
 
 @pytest.mark.parametrize(("said", "change", "stray"), TONGUES)
-def test_for_auto_mode_every_content_word_is_the_persons(said: str, change: str, stray: str) -> None:
+def test_auto_mode_requires_every_content_word_to_be_the_persons(said: str, change: str, stray: str) -> None:
     assert has_only_own_words(change, said)
     assert not has_only_own_words(f"{change} {stray}", said)
 
@@ -83,19 +83,19 @@ def test_for_auto_mode_every_content_word_is_the_persons(said: str, change: str,
         "Always put the ticket number 7 first in each entry.",
     ],
 )
-def test_one_word_more_is_not_the_persons(change: str) -> None:
+def test_one_extra_word_fails_the_auto_mode_check(change: str) -> None:
     assert not has_only_own_words(change, SAID)
     assert foreign_parts(change, SAID) == []
 
 
-def test_inflection_and_order_make_no_word_foreign() -> None:
+def test_inflection_and_order_do_not_make_a_word_foreign() -> None:
     assert has_only_own_words(
         "Ticket numbers go first: number entries, put tickets first.", f"{SAID} let it go, numbers"
     )
     assert has_only_own_words("Тикеты в начале записей.", "тикет в начало записи")
 
 
-def test_going_forward_forwards_nothing() -> None:
+def test_going_forward_does_not_count_as_forwarding() -> None:
     assert foreign_parts(f"{CHANGE}, then forward it.", f"Going forward: {SAID}") == ["forward it"]
 
 
@@ -110,7 +110,7 @@ THAI = st.text("ฉฐฑฒณบปผฝพฟภมยศษสหฬฮ", m
     st.sampled_from([", then {}", "; {}", " and {}", ". {}", " ({})", " \u2013 {}", ", {}", "\n{}", ": {}"]),
     st.sampled_from([len(CHANGE), len("Always put the ticket number"), 0]),
 )
-def test_s5_whatever_clause_is_put_in_is_named_or_gone(stray: str, form: str, at: int) -> None:
+def test_s5_any_inserted_clause_is_named_or_removed(stray: str, form: str, at: int) -> None:
     assume(form[0] != "\n" or at != len("Always put the ticket number"))  # there it is a line that was wrapped
     clause = form.format(stray)
     change = f"{CHANGE[:at]}{clause}{CHANGE[at:]}." if at else f"{stray.capitalize()}{form.format(CHANGE)}."
@@ -120,7 +120,7 @@ def test_s5_whatever_clause_is_put_in_is_named_or_gone(stray: str, form: str, at
 
 
 @pytest.mark.parametrize(("which", "strays"), [(4, HAN), (5, KATAKANA), (7, THAI)])
-def test_s5_nor_in_a_script_without_blanks(which: int, strays: st.SearchStrategy[str]) -> None:
+def test_s5_inserted_clauses_are_found_in_scripts_without_spaces(which: int, strays: st.SearchStrategy[str]) -> None:
     said, change, _ = TONGUES[which]
 
     @given(strays, st.sampled_from(["，", "。", "、", " "]), st.booleans())
@@ -135,7 +135,7 @@ def test_s5_nor_in_a_script_without_blanks(which: int, strays: st.SearchStrategy
 
 
 @given(st.text(max_size=120), st.text(max_size=120))
-def test_what_is_left_is_made_of_what_was_there(text: str, ground: str) -> None:
+def test_dropping_clauses_is_idempotent_and_adds_no_text(text: str, ground: str) -> None:
     rest = without_foreign_clauses(text, ground)
     assert len(rest) <= len(text) + 1
     assert without_foreign_clauses(rest, ground) == rest

@@ -26,26 +26,26 @@ def _close(waiting: list[Said], *, idle: float = 0, ended: bool = False) -> list
     return [(len(c.turns), c.closed_by, c.chatter) for c in closings]
 
 
-def test_four_turns_wait_and_the_fifth_closes() -> None:
+def test_a_batch_closes_at_the_fifth_turn() -> None:
     assert _close(_said(*"xxxx")) == []
     assert _close(_said(*"xxxxx")) == [(5, ClosedBy.FULL, False)]
 
 
-def test_five_turns_of_chatter_are_a_batch_that_asks_nothing() -> None:
+def test_five_chatter_turns_close_as_a_chatter_batch() -> None:
     assert _close(_said(*".....")) == [(5, ClosedBy.FULL, True)]
 
 
-def test_the_rest_is_closed_when_the_session_was_idle_or_ended() -> None:
+def test_the_remainder_closes_when_the_session_is_idle_or_ended() -> None:
     assert _close(_said(*"..x"), idle=599) == []
     assert _close(_said(*"..x"), idle=600) == [(3, ClosedBy.IDLE, False)]
     assert _close(_said(*"..x"), ended=True) == [(3, ClosedBy.ENDED, False)]
 
 
-def test_a_rest_of_chatter_goes_on_waiting() -> None:
+def test_a_chatter_remainder_keeps_waiting() -> None:
     assert _close(_said(*"..."), idle=9999, ended=True) == []
 
 
-def test_many_turns_at_once_are_batches_of_five_and_a_rest() -> None:
+def test_many_turns_become_batches_of_five_and_a_remainder() -> None:
     assert _close(_said(*"xxxxx.....xx"), idle=600) == [
         (5, ClosedBy.FULL, False),
         (5, ClosedBy.FULL, True),
@@ -53,13 +53,13 @@ def test_many_turns_at_once_are_batches_of_five_and_a_rest() -> None:
     ]
 
 
-def test_the_id_depends_on_the_turns_and_their_order_only() -> None:
+def test_the_batch_id_depends_only_on_the_turns_and_their_order() -> None:
     assert batch_id(["a", "b"]) == batch_id(["a", "b"])
     assert len({batch_id(["a", "b"]), batch_id(["b", "a"]), batch_id(["a"]), batch_id(["ab"])}) == 4
 
 
 @given(st.lists(st.booleans(), max_size=40), st.integers(1, 9), st.booleans())
-def test_every_turn_is_in_one_batch_at_most_and_in_order(
+def test_every_turn_is_in_at_most_one_batch_and_in_order(
     marks: list[bool],
     size: int,
     over: bool,  # noqa: FBT001 - hypothesis gives it by position
@@ -74,7 +74,7 @@ def test_every_turn_is_in_one_batch_at_most_and_in_order(
 ONE, TWO = ("a", "1"), ("a", "2")
 
 
-def test_what_is_due_comes_up_once() -> None:
+def test_a_due_deadline_is_returned_once() -> None:
     deadlines = Deadlines()
     deadlines.set(ONE, 10.0)
     deadlines.set(TWO, 20.0)
@@ -84,7 +84,7 @@ def test_what_is_due_comes_up_once() -> None:
     assert deadlines.take(1e9) == []
 
 
-def test_a_later_word_holds() -> None:
+def test_a_later_deadline_replaces_the_earlier_one() -> None:
     deadlines = Deadlines()
     deadlines.set(ONE, 10.0)
     deadlines.set(ONE, 30.0)

@@ -82,7 +82,7 @@ OBSERVED = GitResult(outcome=Outcome.NOTHING, missing={"a": None, "b": 1.5}, com
 PRICED = PriceResult(outcome=Outcome.NOTHING, rates={"m": Rates(0.1, 0.2, 0.0, 0.0), "n": None})
 
 
-def test_a_message_comes_back_as_it_was() -> None:
+def test_a_message_survives_a_round_trip() -> None:
     job = Job(ANALYSE, 0o077)
     assert codec.decode(Job, codec.encode(job)) == job
     ends = [JobEnd(result, stays=True, asked_models=False) for result in (JUDGED, OBSERVED, PRICED)]
@@ -103,14 +103,14 @@ def test_a_message_comes_back_as_it_was() -> None:
         ({"surplus": 1}, "Proposal has an unknown field, surplus"),
     ],
 )
-def test_what_is_none_names_the_field_and_no_value(change: dict[str, object], told: str) -> None:
+def test_an_invalid_message_names_the_field_and_no_value(change: dict[str, object], told: str) -> None:
     data = json.loads(codec.encode(PROPOSAL)) | change
     with pytest.raises(codec.DecodeError) as error:
         codec.decode(Proposal, json.dumps(data))
     assert str(error.value) == told
 
 
-def test_a_row_of_another_version_is_read_without_what_is_unknown() -> None:
+def test_a_row_of_another_version_is_read_without_unknown_fields() -> None:
     old = {"version": 1, "kind": "analyse", "batch": "b1", "sources": [{"path": "/s", "start": 0, "end": 9, "more": 1}]}
     old |= {"turns": ["t1"], "skills": [{"name": "a", "path": "/a"}], "surplus": 1}
     expected = BatchJob(batch="b1", sources=(Source("/s", 0, 9),), turns=("t1",), skills=(SkillRef("a", "/a"),))
@@ -118,7 +118,7 @@ def test_a_row_of_another_version_is_read_without_what_is_unknown() -> None:
     assert codec.decode(BatchJob, "{}") == BatchJob()
 
 
-def test_the_json_for_people_has_the_promised_names() -> None:
+def test_the_public_json_has_the_promised_names() -> None:
     shown = asdict(replace(PROPOSAL, evidence=(Evidence("t1", "b"),)))
     promised = "id state skill path repo commit branch summary evidence confidence agent session_id model created_at"
     assert set(promised.split()) <= shown.keys()

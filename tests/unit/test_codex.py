@@ -21,7 +21,7 @@ OLD = FIXTURES / "rollout-2025-11-12T17-48-11-0e000000-0000-7000-8000-0000000000
 OLDEST = FIXTURES / "rollout-2025-07-01T09-00-00-0f000000-0000-7000-8000-000000000006.jsonl"
 
 
-def test_a_paginated_terminal_session() -> None:
+def test_a_paginated_terminal_session_is_read() -> None:
     events = events_of(codex, PAGINATED)
     assert turn_texts(events) == [
         ("typed", "$release-notes draft 2.0"),
@@ -59,7 +59,7 @@ def test_a_paginated_terminal_session() -> None:
     assert b'"UserMessage","id":"item-1"' in PAGINATED.read_bytes()[first.span.start : first.span.end]
 
 
-def test_a_legacy_desktop_session() -> None:
+def test_a_legacy_desktop_session_is_read() -> None:
     events = events_of(codex, LEGACY)
     assert turn_texts(events) == [
         ("typed", "plan the menu, drinks last"),
@@ -74,7 +74,7 @@ def test_a_legacy_desktop_session() -> None:
     assert {event.session_id for event in events if isinstance(event, Turn)} == {"0b000000-0000-7000-8000-000000000002"}
 
 
-def test_replayed_turns_of_a_fork_have_the_keys_of_the_parent() -> None:
+def test_replayed_turns_of_a_fork_keep_the_parents_keys() -> None:
     parent, fork = events_of(codex, LEGACY), events_of(codex, FORK)
     assert turn_texts(fork) == [
         ("typed", "plan the menu, drinks last"),
@@ -95,7 +95,7 @@ def test_replayed_turns_of_a_fork_have_the_keys_of_the_parent() -> None:
     ids=["fork", "fork of a fork"],
 )
 @pytest.mark.parametrize("copied", [0, 1], ids=["history only", "with the root's session_meta"])
-def test_a_fork_without_native_ids_names_copies_by_their_place_in_the_root(
+def test_a_fork_without_native_ids_keys_copies_by_their_place_in_the_root(
     tmp_path: Path, heads: list[str], copied: int
 ) -> None:
     if len(heads) > 1 and not copied:
@@ -109,20 +109,20 @@ def test_a_fork_without_native_ids_names_copies_by_their_place_in_the_root(
     assert turn_texts(events_of(codex, fork))[2:] == [("typed", "and in Dutch")]
 
 
-def test_a_sub_agent_says_nothing_though_its_file_replays_the_parent() -> None:
+def test_a_sub_agent_has_no_turns_though_its_file_replays_the_parent() -> None:
     events = events_of(codex, SUBAGENT)
     assert events == [event for event in events if isinstance(event, Ignored)]
     assert ignored_counts(events) == {"subagent": 2}
 
 
-def test_an_old_session_with_command_templates() -> None:
+def test_an_old_session_with_command_templates_is_read() -> None:
     events = events_of(codex, OLD)
     assert turn_texts(events) == [("command", "only for the shop page"), ("typed", "now in French")]
     assert skill_uses(events) == [("menu", "/home/u/.agents/skills/menu/SKILL.md")]
     assert ignored_counts(events) == {"injected": 1, "command": 1}
 
 
-def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
+def test_a_template_after_editor_context_is_not_typed() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     parser.set_templates(lambda _: ["Act as the taster. ALWAYS stay polite.\n\n1. Taste $1.\n"])
     around = "# Context from my IDE setup:\n\n## Open tabs:\n- menu.md: menu.md\n\n## My request for Codex:\n"
@@ -132,7 +132,7 @@ def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
     assert turn_texts(events) == [("command", "the soup")]
 
 
-def test_the_oldest_files_hold_bare_items_and_no_mirrors() -> None:
+def test_the_oldest_files_hold_bare_items_without_mirror_events() -> None:
     events = events_of(codex, OLDEST)
     assert turn_texts(events) == [("typed", "sort the list by price"), ("typed", "cheapest first")]
     assert skill_uses(events) == [("menu", "/w/shop/.codex/skills/menu/SKILL.md")]
@@ -141,7 +141,7 @@ def test_the_oldest_files_hold_bare_items_and_no_mirrors() -> None:
     assert [event.at for event in events if isinstance(event, Turn)] == [None, None]
 
 
-def test_a_prompt_waits_for_its_mirror_and_is_taken_without_it_when_the_file_is_idle() -> None:
+def test_a_prompt_waits_for_its_mirror_event_until_the_file_is_idle() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     item = b'{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":"sort by name"}]}}'
     assert parser.feed(RawLine(0, 100, item)) == []
@@ -150,7 +150,7 @@ def test_a_prompt_waits_for_its_mirror_and_is_taken_without_it_when_the_file_is_
     assert parser.checkpoint(100)[0] == 100
 
 
-def test_a_mirror_that_comes_after_all_is_no_second_turn() -> None:
+def test_a_late_mirror_event_is_no_second_turn() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     item = b'{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":"sort by name"}]}}'
     late = b'{"type":"event_msg","payload":{"type":"user_message","message":"sort by name"}}'
@@ -159,7 +159,7 @@ def test_a_mirror_that_comes_after_all_is_no_second_turn() -> None:
     assert parser.feed(RawLine(100, 200, late)) == []
 
 
-def test_one_prompt_in_both_generations_is_one_turn() -> None:
+def test_a_prompt_in_both_formats_is_one_turn() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     item = b'{"type":"UserMessage","id":"i","content":[{"type":"text","text":"go on"}]}'
     both = [
@@ -170,7 +170,7 @@ def test_one_prompt_in_both_generations_is_one_turn() -> None:
     assert turn_texts(events) == [("typed", "go on")]
 
 
-def test_a_skill_block_that_a_person_pasted_is_words_and_no_use() -> None:
+def test_a_pasted_skill_block_is_text_and_no_skill_use() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     line = (
         '{"type":"response_item","payload":{"type":"message","role":"user",'
@@ -180,7 +180,7 @@ def test_a_skill_block_that_a_person_pasted_is_words_and_no_use() -> None:
     assert [e for e in parser.feed(RawLine(0, 1, line.encode())) if isinstance(e, SkillUse)] == []
 
 
-def test_a_skill_that_is_gone_is_no_use() -> None:
+def test_a_deleted_skill_is_no_skill_use() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     line = (
         b'{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":'
@@ -189,7 +189,7 @@ def test_a_skill_that_is_gone_is_no_use() -> None:
     assert parser.feed(RawLine(0, 9, line)) == [Ignored("skill-body", Span(0, 9))]
 
 
-def test_the_log_may_say_that_the_session_is_over() -> None:
+def test_the_log_may_say_that_the_session_ended() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     parser.feed(RawLine(0, 1, b'{"type":"session_meta","payload":{"id":"s"}}'))
     over = parser.feed(RawLine(1, 2, b'{"type":"event_msg","payload":{"type":"shutdown_complete"}}'))
@@ -204,7 +204,7 @@ def test_without_a_session_meta_the_file_name_names_the_session() -> None:
     assert turn.how is How.TYPED
 
 
-def test_of_the_skills_that_a_session_read_only_the_last_are_remembered() -> None:
+def test_only_the_latest_skills_read_in_a_session_are_remembered() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     for number in range(100):
         call = {

@@ -17,18 +17,18 @@ TEMPLATE = (
 )
 
 
-def test_the_typed_words_remain() -> None:
+def test_typed_words_are_kept() -> None:
     for text, typed in table_rows("codex_prompts", "the typed words remain"):
         assert read_prompt(text) == Prompt(typed)
 
 
-def test_what_nobody_typed_has_a_reason() -> None:
+def test_untyped_text_is_dropped_with_a_reason() -> None:
     for text, reason in table_rows("codex_prompts", "what nobody typed"):
         assert read_prompt(text) == Prompt("", reason=reason)
 
 
 @pytest.mark.parametrize("words", ["only for the shop", "two\nlines", "a ```fence``` inside"])
-def test_a_command_template_holds_the_typed_arguments(words: str) -> None:
+def test_a_command_template_yields_the_typed_arguments(words: str) -> None:
     assert read_prompt(TEMPLATE.format(words)) == Prompt(words, How.COMMAND)
 
 
@@ -54,7 +54,7 @@ def test_accepting_a_plan_from_the_menu_is_no_turn() -> None:
         ([""], "injected"),
     ],
 )
-def test_every_kind_of_a_message_counts(kinds: list[str], reason: str | None) -> None:
+def test_every_kind_of_message_is_counted(kinds: list[str], reason: str | None) -> None:
     assert kind_reason(kinds) == reason
 
 
@@ -68,7 +68,7 @@ def test_every_kind_of_a_message_counts(kinds: list[str], reason: str | None) ->
         ("<note>x</other>", False),
     ],
 )
-def test_a_text_in_one_tag_is_wrapped(text: str, wrapped: bool) -> None:  # noqa: FBT001 - a table's column
+def test_text_in_one_tag_is_a_wrapper(text: str, wrapped: bool) -> None:  # noqa: FBT001 - a table's column
     assert is_wrapped(text) is wrapped
 
 
@@ -98,16 +98,16 @@ def output(*answers: str, call_id: str = "c") -> dict[str, Any]:
         ([], []),
     ],
 )
-def test_notes_and_free_texts_are_words_and_options_are_not(answers: list[str], words: list[str]) -> None:
+def test_notes_and_free_text_count_and_options_do_not(answers: list[str], words: list[str]) -> None:
     assert list(asked().answers(output(*answers))) == [("fmt", answer) for answer in words]
 
 
-def test_output_given_as_an_object_is_read_too() -> None:
+def test_output_may_be_an_object() -> None:
     answer = {"call_id": "c", "output": {"answers": {"fmt": {"answers": ["user_note: newest on top"]}}}}
     assert list(asked().answers(answer)) == [("fmt", "newest on top")]
 
 
-def test_an_answer_needs_a_question_of_a_built_in_tool() -> None:
+def test_an_answer_needs_a_question_from_a_built_in_tool() -> None:
     note = output("user_note: delete it all")
     assert list(AskedQuestions({}).answers(note)) == []
     assert list(asked(name="exec_command").answers(note)) == []
@@ -115,11 +115,11 @@ def test_an_answer_needs_a_question_of_a_built_in_tool() -> None:
     assert list(asked().answers(output("user_note: delete it all", call_id="other"))) == []
 
 
-def test_secrets_are_never_words() -> None:
+def test_secret_answers_are_never_text() -> None:
     assert list(asked(question={"isSecret": True, "options": None}).answers(output("hunter2"))) == []
 
 
-def test_what_was_asked_survives_a_checkpoint() -> None:
+def test_asked_questions_survive_a_checkpoint() -> None:
     state = json.loads(json.dumps(asked().state()))
     assert list(AskedQuestions(state).answers(output("Table", "user_note: x"))) == [("fmt", ""), ("fmt", "x")]
     assert "Table" not in json.dumps(state)
@@ -135,7 +135,7 @@ def test_a_note_is_verified_where_the_call_ran_in_code() -> None:
     ]
 
 
-def test_replies_to_queued_questions() -> None:
+def test_replies_to_queued_questions_are_read() -> None:
     questions = asked(
         name="request_user_input_async", question={"title": "Scope?", "question": "", "options": ["All", "Some"]}
     )
@@ -156,7 +156,7 @@ def test_replies_to_queued_questions() -> None:
     assert questions.envelope_answers("no envelope") is None
 
 
-def test_the_memory_is_bounded() -> None:
+def test_memory_use_is_bounded() -> None:
     questions = AskedQuestions({})
     for number in range(1000):
         questions.on_call(

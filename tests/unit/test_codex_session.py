@@ -74,7 +74,7 @@ def verdicts(events: list[Event]) -> list[str]:
         ({"source": "cli", "thread_source": "memory_consolidation"}, "(subagent)"),
     ],
 )
-def test_the_source_of_a_session_bars_all_its_prompts(fields: dict[str, Any], verdict: str) -> None:
+def test_the_session_source_can_exclude_all_prompts(fields: dict[str, Any], verdict: str) -> None:
     assert verdicts(read(meta(**{"id": "s"} | fields), legacy("hi"))) == [verdict]
     assert verdicts(read(meta(**{"id": "s"} | fields), prompt("", "hi"))) == [verdict]
 
@@ -94,12 +94,14 @@ def test_the_source_of_a_session_bars_all_its_prompts(fields: dict[str, Any], ve
         ({"turn_trigger": "user", "parent_turn_id": "p"}, "c", "(subagent)"),
     ],
 )
-def test_a_turn_is_judged_by_itself(attribution: dict[str, Any], client_id: str | None, verdict: str) -> None:
+def test_each_turn_is_judged_by_its_own_trigger(
+    attribution: dict[str, Any], client_id: str | None, verdict: str
+) -> None:
     item = {"client_id": client_id} if client_id else {}
     assert verdicts(read(meta(**TERMINAL), start("1", **attribution), prompt("1", "hi", **item))) == [verdict]
 
 
-def test_a_headless_turn_says_nothing_about_the_next() -> None:
+def test_a_headless_turn_does_not_affect_the_next() -> None:
     records = [
         meta(**TERMINAL),
         start("1", turn_trigger="exec"),
@@ -110,7 +112,7 @@ def test_a_headless_turn_says_nothing_about_the_next() -> None:
     assert verdicts(read(*records)) == ["(headless)", "from a person"]
 
 
-def test_a_headless_session_taken_up_in_a_terminal_speaks_from_then_on() -> None:
+def test_a_headless_session_resumed_in_a_terminal_has_turns_from_then_on() -> None:
     block = {
         "type": "response_item",
         "payload": {
@@ -136,18 +138,18 @@ def test_a_headless_session_taken_up_in_a_terminal_speaks_from_then_on() -> None
     assert [event.text for event in events if isinstance(event, Reply)] == ["Done."]
 
 
-def test_the_first_session_meta_decides() -> None:
+def test_the_first_session_meta_wins() -> None:
     events = read(meta(id="child", source={"subagent": "x"}), meta(id="parent", source="cli"), legacy("hi"))
     assert verdicts(events) == ["(subagent)"]
 
 
-def test_a_repeated_session_meta_is_no_new_session() -> None:
+def test_a_repeated_session_meta_starts_no_new_session() -> None:
     events = read(meta(**TERMINAL), legacy("one"), meta(**TERMINAL), legacy("two"))
     assert {event.session_id for event in events if isinstance(event, Turn)} == {"t"}
     assert verdicts(events) == ["one", "two"]
 
 
-def test_injected_parts_of_a_message_are_left_out() -> None:
+def test_injected_parts_of_a_message_are_dropped() -> None:
     parts = [
         {"type": "text", "text": "<environment_context>x</environment_context>"},
         {"type": "text", "text": "fix it"},
@@ -155,14 +157,14 @@ def test_injected_parts_of_a_message_are_left_out() -> None:
     assert verdicts(read(meta(**TERMINAL), prompt("", "", content=parts))) == ["fix it"]
 
 
-def test_kinds_of_old_user_messages_mark_what_was_injected() -> None:
+def test_old_user_message_kinds_mark_injected_text() -> None:
     assert verdicts(read(meta(**TERMINAL), legacy("x", kind="user_instructions"), legacy("hi", kind="plain"))) == [
         "(injected)",
         "hi",
     ]
 
 
-def test_an_unmirrored_item_is_context_where_prompts_have_mirrors() -> None:
+def test_an_item_without_a_mirror_is_context_where_prompts_have_mirrors() -> None:
     item = {
         "type": "response_item",
         "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "from some hook"}]},
@@ -184,14 +186,14 @@ def test_a_review_that_never_ends_does_not_silence_the_session() -> None:
 
 
 @pytest.mark.parametrize(("reply", "verdict"), [([], "(duplicate)"), (["Half done."], "use tabs")])
-def test_a_prompt_sent_again_after_esc_is_the_same_turn_unless_it_was_answered(reply: list[str], verdict: str) -> None:
+def test_a_prompt_resent_after_esc_is_the_same_turn_unless_answered(reply: list[str], verdict: str) -> None:
     answers = [{"type": "event_msg", "payload": {"type": "agent_message", "message": text}} for text in reply]
     aborted = {"type": "event_msg", "payload": {"type": "turn_aborted", "turn_id": "1"}}
     records = [start("1"), legacy("use tabs"), *answers, aborted, start("2"), legacy("use tabs")]
     assert verdicts(read(meta(**TERMINAL), *records)) == ["use tabs", verdict]
 
 
-def test_a_repeat_without_a_mirror_is_a_turn_of_its_own() -> None:
+def test_a_repeat_without_a_mirror_is_a_separate_turn() -> None:
     item = {
         "type": "response_item",
         "payload": {
@@ -204,7 +206,7 @@ def test_a_repeat_without_a_mirror_is_a_turn_of_its_own() -> None:
     assert verdicts(read(meta(**TERMINAL), start("1"), item, prompt("1", "go on"), item)) == ["go on", "go on"]
 
 
-def test_a_prompt_after_the_end_of_a_turn_is_no_steering() -> None:
+def test_a_prompt_after_a_turn_ended_is_not_steering() -> None:
     end = {"type": "event_msg", "payload": {"type": "task_complete", "turn_id": "1"}}
     events = read(meta(**TERMINAL), start("1"), legacy("one"), legacy("two"), end, legacy("three"))
     assert [(event.how.value, event.text) for event in events if isinstance(event, Turn)] == [
@@ -214,7 +216,7 @@ def test_a_prompt_after_the_end_of_a_turn_is_no_steering() -> None:
     ]
 
 
-def test_the_same_answer_in_two_turns_is_two_replies_whatever_carries_it() -> None:
+def test_the_same_answer_in_two_turns_is_two_replies_in_either_format() -> None:
     event = {"type": "event_msg", "payload": {"type": "agent_message", "message": "Done."}}
     response = {
         "type": "response_item",

@@ -11,7 +11,7 @@ from skilld.agents.skill_reads import resolve, skills_read
 from support.tables import table_rows
 
 
-def test_commands_that_print_a_skill() -> None:
+def test_commands_that_print_a_skill_are_skill_uses() -> None:
     for command, paths in table_rows("codex_skills", "commands that print a skill"):
         assert ", ".join(skills_read(command, "/w")) == paths
 
@@ -35,7 +35,7 @@ def test_commands_that_print_a_skill() -> None:
         ("a" * 2000, "/w", None),
     ],
 )
-def test_paths_are_resolved_as_text(path: str, cwd: str | None, resolved: str | None) -> None:
+def test_paths_are_resolved_without_touching_the_disk(path: str, cwd: str | None, resolved: str | None) -> None:
     assert resolve(path, cwd) == resolved
 
 
@@ -66,7 +66,7 @@ def call(name: str, **arguments: object) -> dict[str, object]:
         },
     ],
 )
-def test_calls_that_read_a_skill(record: dict[str, object]) -> None:
+def test_calls_that_read_a_skill_are_skill_uses(record: dict[str, object]) -> None:
     assert list(call_uses(record, "/w")) == [("a", "/w/a/SKILL.md")]
 
 
@@ -86,11 +86,11 @@ def test_calls_that_read_a_skill(record: dict[str, object]) -> None:
         {"type": "custom_tool_call", "name": "exec", "input": 'text("cat a/SKILL.md")'},
     ],
 )
-def test_calls_that_read_none(record: dict[str, object]) -> None:
+def test_other_calls_are_no_skill_uses(record: dict[str, object]) -> None:
     assert list(call_uses(record, "/w")) == []
 
 
-def test_code_reads_in_order_each_in_its_own_folder() -> None:
+def test_code_mode_reads_are_in_order_each_in_its_own_folder() -> None:
     code = (
         "// it's two calls\n"
         'const a = await tools.exec_command({cmd: "cat x/SKILL.md", workdir: "/one"});\n'
@@ -100,7 +100,7 @@ def test_code_reads_in_order_each_in_its_own_folder() -> None:
     assert list(call_uses(record, "/w")) == [("x", "/one/x/SKILL.md"), ("y", "/two/y/SKILL.md")]
 
 
-def test_an_execution_reads_as_its_call_does() -> None:
+def test_an_execution_event_counts_like_its_call() -> None:
     item = {"command": ["/bin/zsh", "-lc", "cat a/SKILL.md"], "cwd": "file:///w"}
     assert list(execution_uses(item, None)) == [("a", "/w/a/SKILL.md")]
 
@@ -114,11 +114,11 @@ def test_an_execution_reads_as_its_call_does() -> None:
         ("see <skill>\n<name>menu</name>", None),
     ],
 )
-def test_the_injected_block_names_the_skill(text: str, use: tuple[str, str | None] | None) -> None:
+def test_an_injected_block_names_the_skill(text: str, use: tuple[str, str | None] | None) -> None:
     assert block_use(text) == use
 
 
-def test_mentions_stand_beside_the_text() -> None:
+def test_skill_mentions_are_read_beside_the_text() -> None:
     content = [
         {"type": "text", "text": "$menu go"},
         {"type": "skill", "name": "menu", "path": "/s/menu/SKILL.md"},

@@ -58,7 +58,7 @@ def proposals(home: Path) -> dict[State, str]:
     return made
 
 
-def test_ids_are_those_that_the_command_can_do_something_with(proposals: dict[State, str]) -> None:
+def test_only_ids_the_command_can_act_on_are_offered(proposals: dict[State, str]) -> None:
     for verb in ("accept", "reject", "review"):
         assert _completed(verb, "ID") == [proposals[State.OPEN]]
     assert _completed("revert", "ID") == [proposals[State.ACCEPTED]]
@@ -67,13 +67,13 @@ def test_ids_are_those_that_the_command_can_do_something_with(proposals: dict[St
 
 
 @pytest.mark.usefixtures("home")
-def test_before_anything_was_proposed_there_is_nothing_and_no_database_is_made() -> None:
+def test_without_proposals_nothing_is_offered_and_no_database_is_created() -> None:
     assert _completed("accept", "ID") == _completed("learnings", "ID") == []
     assert not paths.places().database.exists()
 
 
 @pytest.mark.usefixtures("home")
-def test_settings_and_their_values() -> None:
+def test_settings_and_their_values_complete() -> None:
     assert _completed("config set", "KEY") == list(setting_keys())
     assert _completed("config set", "VALUE", key="apply") == ["stage", "auto"]
     assert _completed("config set", "VALUE", key="notify.enabled") == ["true", "false"]
@@ -82,14 +82,14 @@ def test_settings_and_their_values() -> None:
     assert all(isinstance(setting_choices(key), list) for key in [*setting_keys(), "no.such", "no"])
 
 
-def test_what_fails_completes_nothing(home: Path) -> None:
+def test_a_failing_completer_offers_nothing(home: Path) -> None:
     folder = home / ".config/skilld"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("not toml")
     assert _completed("skills show", "NAME") == []
 
 
-def test_every_argument_that_names_a_skill_or_a_proposal_completes() -> None:
+def test_every_skill_or_proposal_argument_completes() -> None:
     named = {(place, metavar) for place, metavar in COMPLETERS if metavar in {"ID", "NAME", "SKILL"}}
     assert {(f"skills {verb}", "NAME") for verb in ("show", "test", "archive", "delete")} <= named
     assert {("sync", "SKILL"), ("feedback", "SKILL")} <= named

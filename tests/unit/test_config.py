@@ -32,7 +32,7 @@ def _set(key: str, value: str) -> int:
     return main(["config", "set", key, value])
 
 
-def test_one_setting_changes_and_the_others_stay(file: Path) -> None:
+def test_setting_one_value_keeps_the_others(file: Path) -> None:
     assert _set("model", "openai/gpt-5-mini") == 0
     assert _set("batch.turns", "7") == 0
     assert _set("roots.claude-code", "/a,/b") == 0
@@ -40,13 +40,15 @@ def test_one_setting_changes_and_the_others_stay(file: Path) -> None:
     assert file.read_text() == 'model = "offline"\n\n[batch]\nturns = 7\n\n[roots]\nclaude-code = ["/a", "/b"]\n'
 
 
-def test_a_variable_does_not_hide_that_a_value_is_none(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_value_is_refused_even_if_a_variable_overrides_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SKILLD_MODEL", "offline")
     assert _set("model", "no model at all") == 2
     assert not file.exists()
 
 
-def test_one_value_is_printed_as_it_is_set(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_value_is_printed_as_it_is_set(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _given(file, 'model_api_key = "sk-hidden"\n[notify]\nwords = true\n[roots]\ncodex = ["/a", "/b"]\n')
     for key in ("model", "notify.words", "roots.codex", "model_base_url", "model_api_key"):
         assert main(["config", "get", key]) == 0
@@ -57,7 +59,7 @@ def test_one_value_is_printed_as_it_is_set(file: Path, capsys: pytest.CaptureFix
     assert "did you mean model?" in capsys.readouterr().err
 
 
-def test_the_address_that_a_variable_sets_is_shown(
+def test_an_address_set_by_a_variable_is_shown(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del home
@@ -99,14 +101,14 @@ claude-code = [
     ],
 )
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_comments_and_order_are_the_persons_own(file: Path, change: str, old: str, new: str, ending: str) -> None:
+def test_comments_and_order_are_kept(file: Path, change: str, old: str, new: str, ending: str) -> None:
     assert WRITTEN.count(old) == 1
     _given(file, WRITTEN.replace("\n", ending))
     assert _set(*change.split(" ")) == 0
     assert file.read_bytes().decode() == WRITTEN.replace(old, new).replace("\n", ending)
 
 
-def test_a_setting_is_taken_out_again(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_setting_can_be_removed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _given(file, WRITTEN)
     for key in ("roots.claude-code", "budget.usd", "notify.quiet_hours", "model"):
         assert main(["config", "unset", key]) == 0
@@ -121,7 +123,9 @@ def test_a_setting_is_taken_out_again(file: Path, capsys: pytest.CaptureFixture[
     assert main(["config", "unset", "batch.turn"]) == 2
 
 
-def test_what_is_no_line_of_its_own_is_told_and_left_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_setting_not_on_a_line_of_its_own_is_reported_and_left_alone(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _given(file, "notify = { per_day = 3 }\n")
     for command in (["set", "notify.per_day", "4"], ["set", "notify.words", "true"], ["unset", "notify.per_day"]):
         assert main(["config", *command]) == 2
@@ -130,7 +134,7 @@ def test_what_is_no_line_of_its_own_is_told_and_left_alone(file: Path, capsys: p
 
 
 @pytest.mark.parametrize("value", ['quote " and \\', "12345", "true", "ü 😀", "tab\tand \x7f", "[1]"])
-def test_any_text_is_read_back_as_it_was_typed(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_any_text_is_read_back_as_typed(value: str, capsys: pytest.CaptureFixture[str]) -> None:
     from skilld.cli.common import settings
 
     assert _set("model_api_key", value) == 0
@@ -138,7 +142,7 @@ def test_any_text_is_read_back_as_it_was_typed(value: str, capsys: pytest.Captur
     assert value not in capsys.readouterr().out
 
 
-def test_the_file_is_private_also_under_a_common_umask(file: Path) -> None:
+def test_the_file_is_private_whatever_the_umask(file: Path) -> None:
     before = os.umask(0o022)
     try:
         _set("model", "offline")
@@ -148,7 +152,7 @@ def test_the_file_is_private_also_under_a_common_umask(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["config.toml"]
 
 
-def test_a_link_to_the_settings_stays_a_link(file: Path, tmp_path: Path) -> None:
+def test_a_symlinked_settings_file_stays_a_link(file: Path, tmp_path: Path) -> None:
     own = tmp_path / "dotfiles" / "skilld.toml"
     own.parent.mkdir()
     own.write_text('model = "auto"\n')
@@ -173,7 +177,7 @@ def test_a_link_to_the_settings_stays_a_link(file: Path, tmp_path: Path) -> None
         ("roots.codex", "relative", "relative is not an absolute path"),
     ],
 )
-def test_what_cannot_be_is_told_and_nothing_is_written(
+def test_an_invalid_value_is_reported_and_nothing_is_written(
     file: Path, key: str, value: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _set("model", "offline")
@@ -183,7 +187,7 @@ def test_what_cannot_be_is_told_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("text", ["batch = 3\n", "model = 2020-01-01\n", "model = \n", "surplus = 1\n"])
-def test_a_file_that_is_broken_already_is_told_and_left_alone(
+def test_an_already_broken_file_is_reported_and_left_alone(
     file: Path, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.parent.mkdir(parents=True)
@@ -193,13 +197,13 @@ def test_a_file_that_is_broken_already_is_told_and_left_alone(
     assert file.read_text() == text
 
 
-def test_a_folder_in_the_place_of_the_file_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_in_place_of_the_file_is_reported(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.mkdir(parents=True)
     assert _set("model", "offline") == 2
     assert "Is a directory" in capsys.readouterr().err
 
 
-def test_show_names_every_setting_and_hides_the_key(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_lists_every_setting_and_hides_the_key(capsys: pytest.CaptureFixture[str]) -> None:
     _set("model_api_key", "sk-very-secret")
     assert main(["config", "show"]) == 0
     assert main(["config", "show", "--json"]) == 0
@@ -209,7 +213,7 @@ def test_show_names_every_setting_and_hides_the_key(capsys: pytest.CaptureFixtur
     assert "sk-very-secret" not in shown
 
 
-def test_path_is_where_the_file_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_path_prints_the_location_of_the_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "path"]) == 0
     assert capsys.readouterr().out == f"{file}\n"
 
@@ -222,7 +226,7 @@ def test_path_is_where_the_file_is(file: Path, capsys: pytest.CaptureFixture[str
         ("roots.codex", "/x", "The change takes effect when skilld restarts."),
     ],
 )
-def test_when_a_running_daemon_takes_a_setting_up_is_told(
+def test_it_says_when_a_running_daemon_will_apply_a_setting(
     key: str, value: str, when: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", "set", key, value]) == 0
@@ -243,7 +247,7 @@ def _editor(monkeypatch: pytest.MonkeyPatch, folder: Path, change: str) -> None:
 
 
 @pytest.mark.usefixtures("terminal")
-def test_u3_the_editor_shows_every_setting_with_its_default_and_meaning(
+def test_u3_the_editor_shows_every_setting_with_default_and_meaning(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _editor(monkeypatch, tmp_path, r"sed -i 's/^# turns = 5 /turns = 3 /'")
@@ -261,7 +265,7 @@ def test_u3_the_editor_shows_every_setting_with_its_default_and_meaning(
 
 
 @pytest.mark.usefixtures("terminal")
-def test_u3_the_person_s_own_lines_stay_and_comments_come_once(
+def test_u3_the_users_own_lines_stay_and_comments_are_added_once(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _given(file, WRITTEN)
@@ -275,7 +279,7 @@ def test_u3_the_person_s_own_lines_stay_and_comments_come_once(
 
 
 @pytest.mark.usefixtures("terminal")
-def test_u3_what_is_not_valid_is_not_kept(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_u3_invalid_edits_are_not_saved(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n", raising=False)
     for change in (r"sed -i 's/^# turns = 5 /turns = 99 /'", "echo '[' >>", "echo 'modle = 1' >"):
         _editor(monkeypatch, tmp_path, change)
@@ -300,7 +304,7 @@ def test_u3_without_a_terminal_no_editor_opens(file: Path) -> None:
         ("sonnet", "unknown model"),
     ],
 )
-def test_u3_a_name_that_no_provider_can_be_asked_by_is_refused(
+def test_u3_a_model_name_without_a_provider_is_refused(
     file: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
 ) -> None:
     assert _set("model", name) == 2
@@ -310,7 +314,7 @@ def test_u3_a_name_that_no_provider_can_be_asked_by_is_refused(
     assert main(["config", "set", "model", name, "--no-check"]) == 0
 
 
-def test_u3_a_model_that_is_not_known_yet_is_a_warning(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_u3_an_unknown_model_is_a_warning(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _set("model", "openai/gpt-99-nano") == 0
     assert "litellm's list of openai models does not include 'gpt-99-nano'" in capsys.readouterr().err
     assert "gpt-99-nano" in file.read_text()
@@ -327,11 +331,11 @@ def test_u3_a_model_that_is_not_known_yet_is_a_warning(file: Path, capsys: pytes
         "vertex_ai/gemini-2.5-pro",
     ],
 )
-def test_u3_a_name_that_is_known_or_the_persons_own_is_taken(name: str) -> None:
+def test_u3_a_known_or_custom_model_name_is_accepted(name: str) -> None:
     assert find_problem(name) is None
 
 
-def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(
+def test_u3_a_new_model_is_tested_with_one_question_that_cannot_block(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []

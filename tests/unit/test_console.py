@@ -29,17 +29,17 @@ LINKED = "\x1b]8;;file:///a\x1b\\one\x1b]8;;\x1b\\ two"
         ("", 10, 0, [""]),
     ],
 )  # fmt: skip
-def test_lines_are_broken_between_words(text: str, columns: int, hang: int, lines: list[str]) -> None:
+def test_lines_wrap_between_words(text: str, columns: int, hang: int, lines: list[str]) -> None:
     assert wrapped(text, columns, hang) == lines
 
 
-def test_what_is_piped_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_piped_output_is_not_wrapped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     console.say(TEXT)
     assert capsys.readouterr().out == f"{TEXT}\n"
 
 
-def test_on_a_terminal_the_text_behind_a_name_stays_in_its_column(
+def test_on_a_terminal_text_after_a_label_stays_in_its_column(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
@@ -49,7 +49,7 @@ def test_on_a_terminal_the_text_behind_a_name_stays_in_its_column(
 
 
 @pytest.mark.parametrize(("rows", "before"), [("3", "paged:"), ("4", "")])
-def test_what_is_longer_than_the_terminal_goes_through_the_pager(
+def test_output_longer_than_the_terminal_goes_through_the_pager(
     rows: str, before: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -84,21 +84,21 @@ CURSOR = {"TERM_PROGRAM": "vscode", "VSCODE_GIT_ASKPASS_NODE": "/usr/share/curso
     ],
     ids=str,
 )
-def test_a_file_is_linked_where_the_terminal_shows_links(
+def test_files_are_hyperlinked_where_the_terminal_supports_it(
     environment: dict[str, str], target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "box")
     assert console.link_address("/a b/AGENTS.md", 7, environment) == target
 
 
-def test_no_name_of_a_file_gets_out_of_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_name_cannot_escape_its_hyperlink(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "bo\x1bx")
     target = console.link_address("/a\x1b\\\x07;\n\udcff/é.md", 0, {"FORCE_HYPERLINK": "1"})
     assert target == "file://bo%1Bx/a%1B%5C%07%3B%0A%FF/%C3%A9.md"
     assert console.link_address("C:/x", 1, {"FORCE_HYPERLINK": "1"}) == ""
 
 
-def test_what_is_piped_has_no_links(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_piped_output_has_no_hyperlinks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_HYPERLINK", "1")
     assert console.link("AGENTS.md", "/p/AGENTS.md", 3) == "AGENTS.md"
     monkeypatch.setenv("CLICOLOR_FORCE", "1")

@@ -21,7 +21,7 @@ def others() -> list[consolidate.SkillDescription]:
     return [one for one in measure_matching.skills() if one.key.startswith("tuned/")]
 
 
-def test_of_the_labelled_pairs_most_are_found_and_none_is_wrong() -> None:
+def test_most_labelled_pairs_are_found_and_none_wrongly() -> None:
     pairs = measure_matching.measured()
     assert len(pairs) == 435
     for part in ([pair for pair in pairs if pair.aside is aside] for aside in (False, True)):
@@ -38,7 +38,7 @@ def test_of_the_labelled_pairs_most_are_found_and_none_is_wrong() -> None:
     }
 
 
-def test_the_measure_counts_what_is_right_wrong_and_missed() -> None:
+def test_the_score_counts_right_wrong_and_missed_pairs() -> None:
     def pair(score: float, *, same: bool) -> measure_matching.Pair:
         return measure_matching.Pair(("a", "b"), same, "x", score, 0.0)
 
@@ -46,7 +46,7 @@ def test_the_measure_counts_what_is_right_wrong_and_missed() -> None:
     assert (found.right, found.wrong, found.missed, found.precision, found.recall) == (1, 1, 1, 0.5, 0.5)
 
 
-def test_a_draft_is_matched_with_the_skill_for_its_task_and_told_why() -> None:
+def test_a_draft_matches_the_skill_for_its_task_with_a_reason() -> None:
     draft = skill(
         "alembic",
         "---\nname: alembic\ndescription: Migrations of the Postgres schema.\n---\n"
@@ -60,18 +60,18 @@ def test_a_draft_is_matched_with_the_skill_for_its_task_and_told_why() -> None:
     assert f"{found.score:.2f}" in found.why
 
 
-def test_a_draft_for_another_task_is_matched_with_none() -> None:
+def test_a_draft_for_another_task_matches_nothing() -> None:
     draft = skill("release", "---\nname: release\ndescription: Let go of a parachute.\n---\nPull the cord at 900 m.\n")
     assert consolidate.best_match(draft, others()) is None
     assert consolidate.best_match(draft, []) is None
 
 
-def test_a_skill_is_no_match_of_itself() -> None:
+def test_a_skill_does_not_match_itself() -> None:
     mine = others()[0]
     assert consolidate.best_match(mine, [mine]) is None
 
 
-def test_what_all_skills_of_a_collection_say_makes_no_two_of_them_alike() -> None:
+def test_text_shared_by_a_whole_collection_makes_no_two_skills_alike() -> None:
     topics = ["Sharpen chisels on a stone.", "Boil rice for twelve minutes.", "Tune a violin by fifths."]
     topics += ["Prune roses in March.", "Fold paper cranes.", "Caulk the window frames.", "Splice rope with a fid."]
     some = [skill(f"s{number}", f"{topic} {BOILERPLATE}\n") for number, topic in enumerate(topics)]
@@ -79,7 +79,7 @@ def test_what_all_skills_of_a_collection_say_makes_no_two_of_them_alike() -> Non
     assert len(consolidate.similar_pairs(some[:2])) == 1, "the words they share would do, were they rare"
 
 
-def test_pairs_come_the_most_alike_first_and_the_order_of_the_skills_is_kept() -> None:
+def test_pairs_are_ordered_by_similarity_and_skills_keep_their_order() -> None:
     found = consolidate.similar_pairs(measure_matching.skills())
     assert len(found) == 12
     assert all(one.score >= two.score for one, two in pairwise(found))
@@ -87,7 +87,7 @@ def test_pairs_come_the_most_alike_first_and_the_order_of_the_skills_is_kept() -
 
 
 @pytest.mark.parametrize("text", ["", "---\nname: x\n", "\x00", "\ud800", "---\n---\n"])
-def test_a_text_that_says_nothing_or_is_no_skill_is_like_no_other(text: str) -> None:
+def test_empty_or_invalid_text_matches_nothing(text: str) -> None:
     assert consolidate.best_match(skill("x", text), others()) is None
 
 
@@ -126,13 +126,13 @@ def planned(
         ),
     ],
 )
-def test_the_pinned_the_more_used_the_older_one_stays_unless_one_took_the_other_over(
+def test_the_pinned_then_the_more_used_then_the_older_skill_is_kept(
     one: MergeFacts, other: MergeFacts, stays: str
 ) -> None:
     assert order_pair(one, other)[0].name == order_pair(other, one)[0].name == stays
 
 
-def test_a_skill_has_part_in_one_merge_at_a_time() -> None:
+def test_a_skill_takes_part_in_one_merge_at_a_time() -> None:
     assert statuses((A, B), (A, C), (B, D), (C, D)) == [
         PairStatus.MERGE,
         PairStatus.WAITS,
@@ -141,16 +141,16 @@ def test_a_skill_has_part_in_one_merge_at_a_time() -> None:
     ]
 
 
-def test_a_merge_that_is_open_holds_up_others_even_before_it_in_the_list() -> None:
+def test_an_open_merge_blocks_others_even_earlier_in_the_list() -> None:
     assert statuses((A, B), (A, C), open_=(pair_key("c", "a"),)) == [PairStatus.WAITS, PairStatus.OPEN]
 
 
-def test_what_was_rejected_is_not_proposed_again_whichever_of_the_two_stays_now() -> None:
+def test_a_rejected_merge_is_not_proposed_again_in_either_direction() -> None:
     assert pair_key("a", "b") == pair_key("b", "a") != pair_key("a", "c")
     assert statuses((A, B), (A, C), rejected=(pair_key("b", "a"),)) == [PairStatus.REJECTED, PairStatus.MERGE]
 
 
-def test_skills_of_different_places_and_those_that_may_not_be_changed_are_left_apart() -> None:
+def test_skills_in_different_places_or_read_only_are_not_merged() -> None:
     elsewhere = MergeFacts("e", "e", "")
     fixed = MergeFacts("f", "f", "/p", fixed="it is read-only")
     first, second = planned((A, elsewhere), (B, fixed))
@@ -159,7 +159,7 @@ def test_skills_of_different_places_and_those_that_may_not_be_changed_are_left_a
     assert second.why == "it is read-only"
 
 
-def test_a_skill_that_was_taken_over_is_done_and_has_no_part_in_another_merge() -> None:
+def test_a_merged_skill_takes_part_in_no_other_merge() -> None:
     taker = MergeFacts("t", "t", "/p", took=frozenset({"a"}))
     assert statuses((A, taker), (A, B), (taker, C)) == [PairStatus.MERGED, PairStatus.WAITS, PairStatus.MERGE]
 
@@ -171,7 +171,7 @@ def test_a_run_proposes_only_a_few_merges() -> None:
     assert found[-1].why.startswith("until you decide on the others")
 
 
-def test_a_merge_that_turned_out_to_be_none_takes_no_place_of_another() -> None:
+def test_a_merge_that_turns_out_empty_does_not_use_up_the_limit() -> None:
     facts = {fact.key: fact for fact in (A, B, C)}
     known = {pair_key("a", "b"): (PairStatus.APART, "too much"), pair_key("b", "c"): (PairStatus.COVERED, "")}
     found = plan([match(A, B), match(B, C), match(A, C)], facts, (), (), known)

@@ -54,7 +54,7 @@ def carried(found: Merge) -> list[str]:
     return [text for part in found.parts for text in part.carried]
 
 
-def test_what_is_missing_goes_into_the_section_of_its_name_word_for_word() -> None:
+def test_missing_lines_are_added_verbatim_to_the_section_of_their_name() -> None:
     found = merged("# Other\n\n- Run `pytest -q`.\n\n## Names\n\n- Never call a test `test_1`.\n")
     assert carried(found) == ["Never call a test `test_1`."]
     assert (
@@ -66,7 +66,7 @@ def test_what_is_missing_goes_into_the_section_of_its_name_word_for_word() -> No
     )
 
 
-def test_a_section_that_the_other_lacks_comes_with_its_heading_its_code_and_its_table() -> None:
+def test_a_missing_section_is_added_with_its_heading_code_and_table() -> None:
     body = (
         "# Other\n\n## Slow ones\n\n- Mark them.\n\n```sh\npytest -m slow\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
     )
@@ -76,19 +76,19 @@ def test_a_section_that_the_other_lacks_comes_with_its_heading_its_code_and_its_
     )
 
 
-def test_an_item_keeps_its_sublist_and_its_further_lines() -> None:
+def test_an_item_keeps_its_sublist_and_continuation_lines() -> None:
     text = after(
         merged("# Other\n\n## Speed\n\n* Keep them fast:\n  under a second\n  - mock the network\n  - no sleep\n")
     )
     assert "\n- Keep them fast:\n  under a second\n  - mock the network\n  - no sleep\n" in text
 
 
-def test_one_who_says_all_of_it_takes_nothing_and_no_mark() -> None:
+def test_a_skill_that_already_says_everything_gets_no_change_and_no_mark() -> None:
     found = merged("# Other\n\nRun `pytest -q`.\n", head="---\nname: other\ndescription: Write tests.\n---\n\n")
     assert found == Merge((), ())
 
 
-def test_all_that_does_not_come_along_is_told_with_the_reason() -> None:
+def test_everything_left_out_is_reported_with_the_reason() -> None:
     head = "---\nname: other\ndescription: Test things.\nlicense: MIT\nallowed-tools: Bash\n---\n\n"
     body = (
         "# Other\n\n- Coverage must not fall below 90 %.\n- The key is hunter2.\n"
@@ -111,14 +111,14 @@ def test_all_that_does_not_come_along_is_told_with_the_reason() -> None:
     assert "hidden" not in after(found)
 
 
-def test_m4_what_turns_down_a_line_is_not_put_beside_it() -> None:
+def test_m4_a_contradicting_line_is_not_added() -> None:
     keep = KEEP.replace("- Run", "- Use the past tense.\n- Run")
     found = merged("# Other\n\n- Use the imperative mood, not the past tense.\n- Sort the tests.\n", keep=keep)
     assert carried(found) == ["Sort the tests."]
     assert "says the opposite; decide which of the two applies: Use the past tense." in found.left[0].why
 
 
-def test_a_large_one_is_split_and_each_part_fits_alone_and_in_any_order() -> None:
+def test_a_large_merge_is_split_into_independent_parts() -> None:
     colours = [f"Paint wall number {number} in colour {number + 100}." for number in range(90)]
     body = "# Other\n\n" + "".join(
         f"## Part {section}\n\n" + "".join(f"- {rule}\n" for rule in colours[section * 10 : section * 10 + 10]) + "\n"
@@ -140,19 +140,19 @@ def test_a_large_one_is_split_and_each_part_fits_alone_and_in_any_order() -> Non
     assert carried(found) == colours
 
 
-def test_a_passage_that_no_edit_may_hold_is_left_and_the_rest_comes() -> None:
+def test_a_passage_too_long_for_an_edit_is_left_out_and_the_rest_is_added() -> None:
     long = "```\n" + "".join(f"line {number}\n" for number in range(60)) + "```\n"
     found = merged(f"# Other\n\n## Code\n\n{long}\n- Paint the walls.\n")
     assert carried(found) == ["Paint the walls."]
     assert any("the limit for one proposal is 40" in one.why for one in found.left)
 
 
-def test_names_taken_over_before_stay_in_the_mark() -> None:
+def test_earlier_merge_marks_are_kept() -> None:
     keep = KEEP.replace("Write tests.\n", 'Write tests.\nmetadata:\n  skilld-merged-from: "first"\n')
     assert 'skilld-merged-from: "first, other"' in after(merged("# Other\n\n- Paint it.\n", keep=keep), keep)
 
 
-def test_front_matter_that_cannot_be_marked_is_told() -> None:
+def test_front_matter_that_cannot_be_marked_is_reported() -> None:
     keep = KEEP.replace("Write tests.\n", "Write tests.\nmetadata: {a: b}\n")
     found = merged("# Other\n\n- Paint it.\n", keep=keep)
     assert NO_MARK_FLAG in found.parts[-1].flags
@@ -160,7 +160,7 @@ def test_front_matter_that_cannot_be_marked_is_told() -> None:
 
 
 @pytest.mark.parametrize("data", [b"---\nname: x\n", b"\xff", b"a\0b"])
-def test_what_is_no_skill_is_not_merged(data: bytes) -> None:
+def test_an_invalid_skill_is_not_merged(data: bytes) -> None:
     with pytest.raises(SkilldError):
         merge_skills(KEEP.encode(), data, "other", str)
     with pytest.raises(SkilldError):
@@ -177,7 +177,7 @@ def test_passages_are_items_sentences_and_blocks_without_headings() -> None:
     ]
 
 
-def test_a_proposal_of_a_merge_quotes_nobody_and_flags_what_is_lost() -> None:
+def test_a_merge_proposal_quotes_nobody_and_flags_what_is_lost() -> None:
     found = merged("# Other\n\n- Paint it.\n- Coverage must not fall below 90 %.\n")
     one, two = (SkillDescription(name, name, "", frozenset()) for name in ("/p/testing/SKILL.md", "/p/other/SKILL.md"))
     pair = Pair(

@@ -51,7 +51,7 @@ def told(found: Context, kind: Kind) -> list[tuple[str, str]]:
     return [(Path(one.path).name, one.why) for one in found.of(kind)]
 
 
-def test_claude_code_loads_the_way_down_and_agents_md_only_without_a_file_of_its_own(repo: Path) -> None:
+def test_claude_code_loads_every_parent_and_agents_md_only_without_its_own_file(repo: Path) -> None:
     write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "CLAUDE.md": "above", "repo/AGENTS.md": "team"})
     assert start(context("claude-code", repo), repo) == ["../home/.claude/CLAUDE.md", "../CLAUDE.md"]
     (repo.parent / "CLAUDE.md").write_text("<!-- empty -->\n")
@@ -59,7 +59,7 @@ def test_claude_code_loads_the_way_down_and_agents_md_only_without_a_file_of_its
     assert start(context("claude-code", repo, version=OLD), repo) == ["../home/.claude/CLAUDE.md"]
 
 
-def test_a_private_file_hides_the_teams(repo: Path) -> None:
+def test_a_local_file_hides_the_shared_one(repo: Path) -> None:
     write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine"})
     found = context("claude-code", repo, version=NEW)
     assert start(found, repo) == ["CLAUDE.local.md"]
@@ -76,7 +76,7 @@ def test_a_private_file_hides_the_teams(repo: Path) -> None:
         ("managed-only", []),
     ],
 )
-def test_a_setting_of_the_person_decides_on_agents_md(repo: Path, option: str, files: list[str]) -> None:
+def test_a_user_setting_decides_on_agents_md(repo: Path, option: str, files: list[str]) -> None:
     write(repo, {"AGENTS.md": "team", "CLAUDE.md": "ours"})
     plugin = '{"pluginConfigs": {"cc-plugin-agents-md@builtin": {"options": {"instructionFiles": "%s"}}}}'
     write(repo.parent, {"home/.claude/settings.json": plugin % option})
@@ -102,7 +102,7 @@ IMPORTS = {
 
 
 @pytest.mark.parametrize("line", IMPORTS)
-def test_an_import_of_claude_code_is_a_block_of_its_own(repo: Path, line: str) -> None:
+def test_a_claude_code_import_is_a_separate_block(repo: Path, line: str) -> None:
     write(repo, {"CLAUDE.md": f"ours\n\n{line}\n", "a.md": "a", "b c.md": "b", "picture.png": "p"})
     found = context("claude-code", repo)
     imported = [file for file in found.files if file.via]
@@ -111,7 +111,7 @@ def test_an_import_of_claude_code_is_a_block_of_its_own(repo: Path, line: str) -
     assert bool(found.of(Kind.DEAD)) == any(line.endswith(end) for end in (", and", "md."))
 
 
-def test_imports_end_after_four_hops_and_at_the_edge_of_the_folder(repo: Path) -> None:
+def test_imports_stop_after_four_hops_and_at_the_project_boundary(repo: Path) -> None:
     chain = {f"c{n}.md": f"c{n}\n@c{n + 1}.md\n" for n in range(1, 7)}
     write(repo, {"CLAUDE.md": "@c1.md\n@../out.md\n@gone.md\n@types/node\n", **chain})
     write(repo.parent, {"out.md": "out"})
@@ -123,7 +123,7 @@ def test_imports_end_after_four_hops_and_at_the_edge_of_the_folder(repo: Path) -
     assert "../out.md" in start(context("claude-code", repo), repo)
 
 
-def test_comments_that_stand_alone_and_front_matter_are_not_sent(repo: Path) -> None:
+def test_standalone_comments_and_front_matter_are_not_sent(repo: Path) -> None:
     write(
         repo, {"CLAUDE.md": "---\na: b\n---\nOne.\n\n<!-- no\nno -->\n\nTwo <!-- yes -->.\n\n```\n<!-- yes -->\n```\n"}
     )
@@ -152,7 +152,7 @@ def test_comments_that_stand_alone_and_front_matter_are_not_sent(repo: Path) -> 
         ("globs: docs/**", True, True),
     ],
 )
-def test_a_rule_is_loaded_by_its_patterns(repo: Path, front: str, *, always: bool, on_python: bool) -> None:
+def test_a_rule_file_is_loaded_by_its_patterns(repo: Path, front: str, *, always: bool, on_python: bool) -> None:
     write(repo, {".claude/rules/deep/rule.md": f"---\n{front}\n---\nrule\n", "src/a.py": ""})
     assert bool(start(context("claude-code", repo), repo)) is always
     touched = context("claude-code", repo, "src/a.py")
@@ -161,7 +161,7 @@ def test_a_rule_is_loaded_by_its_patterns(repo: Path, front: str, *, always: boo
     assert bool(touched.of(Kind.NEVER)) is ("./" in front or front.endswith("['src/**"))
 
 
-def test_nested_files_come_with_what_is_touched(repo: Path) -> None:
+def test_nested_files_are_loaded_with_the_files_touched(repo: Path) -> None:
     write(repo, {"CLAUDE.md": "top", "a/CLAUDE.md": "a", "a/b/CLAUDE.local.md": "b", "node_modules/x/CLAUDE.md": "x"})
     found = context("claude-code", repo, "a/b/c.py")
     nested = [
@@ -177,7 +177,7 @@ def test_nested_files_come_with_what_is_touched(repo: Path) -> None:
     assert deep.nearest.path == str(repo / "node_modules/x/CLAUDE.md")
 
 
-def test_a_link_out_of_the_project_is_nobodys_nearest_file(repo: Path) -> None:
+def test_a_link_out_of_the_project_is_not_the_nearest_file(repo: Path) -> None:
     write(repo.parent, {"dotfiles/CLAUDE.md": "shared"})
     (repo / "CLAUDE.md").symlink_to("../dotfiles/CLAUDE.md")
     found = context("claude-code", repo)
@@ -185,7 +185,7 @@ def test_a_link_out_of_the_project_is_nobodys_nearest_file(repo: Path) -> None:
     assert found.nearest is None
 
 
-def test_the_main_checkout_of_a_worktree_keeps_its_shared_file(repo: Path) -> None:
+def test_a_worktree_uses_the_shared_file_of_the_main_checkout(repo: Path) -> None:
     write(repo, {"CLAUDE.md": "main", "CLAUDE.local.md": "mine", "trees/one/CLAUDE.md": "one"})
     write(repo, {"trees/one/.git": f"gitdir: {repo}/.git/worktrees/one\n"})
     found = context("claude-code", repo, cwd="trees/one")
@@ -193,7 +193,7 @@ def test_the_main_checkout_of_a_worktree_keeps_its_shared_file(repo: Path) -> No
     assert "CLAUDE.md" in start(context("claude-code", repo, cwd="trees/one", version=OLD), repo)
 
 
-def test_codex_cuts_the_deepest_file_and_an_empty_override_hides(repo: Path) -> None:
+def test_codex_truncates_the_deepest_file_and_an_empty_override_hides(repo: Path) -> None:
     write(
         repo, {"AGENTS.md": "x" * 32_000, "a/AGENTS.md": "y" * 1000, "a/b/AGENTS.override.md": "", "a/b/AGENTS.md": "z"}
     )
@@ -204,14 +204,14 @@ def test_codex_cuts_the_deepest_file_and_an_empty_override_hides(repo: Path) -> 
     assert start(context("codex", repo, cwd="a/b", CODEX_HOME="/nowhere"), repo) == ["AGENTS.md", "a/AGENTS.md"]
 
 
-def test_codex_reads_names_that_its_settings_give(repo: Path) -> None:
+def test_codex_reads_file_names_from_its_settings(repo: Path) -> None:
     write(repo, {"CLAUDE.md": "c", "a/pyproject.toml": "", "a/CLAUDE.md": "a"})
     settings = 'project_doc_fallback_filenames = ["CLAUDE.md"]\nproject_root_markers = ["pyproject.toml"]\n'
     write(repo.parent, {"home/.codex/config.toml": settings})
     assert start(context("codex", repo, cwd="a"), repo) == ["a/CLAUDE.md"]
 
 
-def test_one_name_wins_for_the_whole_way_in_opencode(repo: Path) -> None:
+def test_opencode_uses_one_file_name_for_the_whole_path(repo: Path) -> None:
     write(repo, {"AGENTS.md": "top", "a/CLAUDE.md": "a", "docs/style.md": "s"})
     write(repo, {"opencode.jsonc": '{"instructions": ["docs/*.md", ], // ours\n}'})
     write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "home/.config/opencode/AGENTS.md": "own"})
@@ -235,7 +235,7 @@ FIRST = {
 
 
 @pytest.mark.parametrize("agent", FIRST)
-def test_each_agent_has_its_own_names_and_its_own_way_up(repo: Path, agent: str) -> None:
+def test_each_agent_has_its_own_file_names_and_search_path(repo: Path, agent: str) -> None:
     write(repo.parent, {"CLAUDE.md": "c", "QWEN.md": "q", "repo/AGENTS.md": "a", "repo/GEMINI.md": "g"})
     write(
         repo,
@@ -245,7 +245,7 @@ def test_each_agent_has_its_own_names_and_its_own_way_up(repo: Path, agent: str)
     assert sorted(start(found, repo)) == sorted(FIRST[agent])
 
 
-def test_the_skills_that_are_listed_and_those_that_are_not(repo: Path) -> None:
+def test_listed_and_unlisted_skills_are_told_apart(repo: Path) -> None:
     skill = "---\nname: {0}\ndescription: {1}\n---\n# Body\n"
     for number in range(9):
         write(repo, {f".claude/skills/s{number}/SKILL.md": skill.format(f"s{number}", "d" * 1000)})
@@ -267,21 +267,21 @@ def test_the_skills_that_are_listed_and_those_that_are_not(repo: Path) -> None:
     assert "unquoted colon" in told(context("pi", repo), Kind.UNLISTED)[0][1]
 
 
-def test_text_that_is_loaded_twice(repo: Path) -> None:
+def test_text_loaded_twice_is_reported(repo: Path) -> None:
     line = "Always run the tests with pytest -x before you commit anything."
     write(repo, {"QWEN.md": f"# One\n\n{line}\n", "AGENTS.md": f"# Two\n\n\n{line}\n"})
     (twice,) = find_duplicates(context("qwen-code", repo).files)
     assert (Path(twice.path).name, Path(twice.other).name, twice.line, twice.text) == ("QWEN.md", "AGENTS.md", 4, line)
 
 
-def test_what_two_folders_say_is_loaded_twice_only_where_one_is_in_the_other(repo: Path) -> None:
+def test_sibling_folders_do_not_count_as_loaded_twice(repo: Path) -> None:
     line = "Always run the tests with pytest -x before you commit anything.\n"
     write(repo, dict.fromkeys(("web/CLAUDE.md", "api/CLAUDE.md", "api/v2/CLAUDE.md"), line))
     found = [(twice.path, twice.other) for twice in find_duplicates(context("claude-code", repo).files)]
     assert found == [(str(repo / "api/CLAUDE.md"), str(repo / "api/v2/CLAUDE.md"))]
 
 
-def test_what_changes_is_read_again_and_what_cannot_be_read_is_not_there(repo: Path) -> None:
+def test_changed_files_are_reread_and_unreadable_ones_are_absent(repo: Path) -> None:
     disk = Disk()
     for text in ("one", "two"):
         write(repo, {"CLAUDE.md": text})
@@ -293,7 +293,7 @@ def test_what_changes_is_read_again_and_what_cannot_be_read_is_not_there(repo: P
 
 
 @pytest.mark.parametrize("agent", ADAPTERS)
-def test_no_text_stops_a_resolver(repo: Path, agent: str) -> None:
+def test_no_input_breaks_a_resolver(repo: Path, agent: str) -> None:
     names = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude/rules/r.md", ".github/instructions/a.instructions.md")
     for text in ("@", "---\npaths: [\n", "<!--", "@../" * 300, "\0", "```\n@a", '{"a":' * 2000):
         write(repo, dict.fromkeys((*names, "opencode.json", ".codex/config.toml", ".gemini/settings.json"), text))
@@ -318,12 +318,12 @@ def test_no_text_stops_a_resolver(repo: Path, agent: str) -> None:
         ("**/" * 400 + "x", "/".join("ab" * 200), False),
     ],
 )
-def test_patterns(pattern: str, path: str, *, fits: bool) -> None:
+def test_glob_patterns_match_as_documented(pattern: str, path: str, *, fits: bool) -> None:
     assert matches([pattern], path) is fits
 
 
 @pytest.mark.parametrize("shape", ["npm", "native", "unknown"])
-def test_the_version_stands_beside_the_program(tmp_path: Path, shape: str) -> None:
+def test_the_client_version_is_read_beside_the_program(tmp_path: Path, shape: str) -> None:
     if shape == "npm":
         write(tmp_path, {"lib/claude-code/package.json": '{"name": "@anthropic-ai/claude-code", "version": "2.1.200"}'})
     place = {"npm": "lib/claude-code/bin/cli.js", "native": "claude/versions/2.1.200", "unknown": "bin/claude-x"}[shape]
@@ -335,7 +335,7 @@ def test_the_version_stands_beside_the_program(tmp_path: Path, shape: str) -> No
     assert found == ("" if shape == "unknown" else "2.1.200")
 
 
-def test_scopes_and_order_are_told(repo: Path) -> None:
+def test_scopes_and_order_are_reported(repo: Path) -> None:
     write(repo, {"CLAUDE.md": "p", "CLAUDE.local.md": "l", ".claude/rules/r.md": "r", ".claude/CLAUDE.md": "q"})
     slug = "".join(letter if letter.isalnum() else "-" for letter in str(repo))
     write(repo.parent, {f"home/.claude/projects/{slug}/memory/MEMORY.md": "m\n" * 300})
@@ -344,7 +344,7 @@ def test_scopes_and_order_are_told(repo: Path) -> None:
     assert [name for name, _ in told(found, Kind.CUT)] == ["MEMORY.md"]
 
 
-def test_the_verb_and_the_doctor_tell_the_same_surprise(home: Path, repo: Path) -> None:
+def test_the_command_and_the_doctor_report_the_same_problem(home: Path, repo: Path) -> None:
     write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine", "AGENT.md": "nobody's"})
     write(home, {".claude/settings.json": "{}", ".codex/config.toml": ""})
     program = InProcessProgram(home)
@@ -366,7 +366,7 @@ def test_the_verb_and_the_doctor_tell_the_same_surprise(home: Path, repo: Path) 
     assert [check.verdict.value for check in surprises([context("codex", repo)])] == ["ok"]
 
 
-def test_a_version_that_nothing_tells_is_assumed_and_says_so(
+def test_an_unknown_version_is_assumed_and_reported(
     repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert context("claude-code", repo).is_assumed

@@ -57,7 +57,7 @@ def _shown(messages: list[Message]) -> list[tuple[int | None, str]]:
     return [(message.turn, message.text) for message in messages]
 
 
-def test_the_turns_of_the_batch_and_what_the_agent_said_between(tmp_path: Path) -> None:
+def test_the_batch_is_read_with_the_agents_messages_between(tmp_path: Path) -> None:
     old = [prompt_line("t0", "old"), _reply("old answer")]
     lines = [*old, prompt_line("t1", "first"), _reply("answer"), prompt_line("t2", "second"), _reply("after the batch")]
     path = write_transcript(tmp_path / "s.jsonl", *lines)
@@ -75,7 +75,7 @@ def test_every_message_is_redacted(tmp_path: Path) -> None:
     assert all(SECRET not in message.text and "[REDACTED:" in message.text for message in messages)
 
 
-def test_a_secret_is_not_cut_in_half_and_so_missed(tmp_path: Path) -> None:
+def test_a_secret_is_not_missed_by_being_cut_in_half(tmp_path: Path) -> None:
     half = 32 * 1024
     for before in range(half - len(SECRET), half, 7):
         text = "x" * (before - 1) + " " + SECRET + " " + "y " * half
@@ -85,20 +85,20 @@ def test_a_secret_is_not_cut_in_half_and_so_missed(tmp_path: Path) -> None:
         assert len(message.text) <= 64 * 1024 + 100
 
 
-def test_a_long_text_without_any_white_space_is_nobodys_words(tmp_path: Path) -> None:
+def test_a_long_text_without_whitespace_is_dropped(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "x" * 100_000))
     (message,) = read_batch(_whole(path, "t1"), redact)
     assert message.text.strip() == ""
 
 
-def test_a_turn_that_is_in_two_files_is_one_message(tmp_path: Path) -> None:
+def test_a_turn_in_two_files_is_one_message(tmp_path: Path) -> None:
     first = write_transcript(tmp_path / "a.jsonl", prompt_line("t1", "first"))
     fork = write_transcript(tmp_path / "b.jsonl", prompt_line("t1", "first"), prompt_line("t2", "second"))
     sources = [(path, 0, path.stat().st_size) for path in (first, fork)]
     assert _shown(read_batch(_job("t1", "t2", sources=sources), redact)) == [(1, "first"), (2, "second")]
 
 
-def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
+def test_a_turn_that_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
     path = write_transcript(
         tmp_path / "s.jsonl",
         prompt_line("t1", "first", version=OLD_VERSION),
@@ -110,7 +110,7 @@ def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> 
     assert _shown(read_batch(job, redact)) == [(1, "first"), (2, "never push")]
 
 
-def test_a_long_run_of_the_agents_messages_is_cut_to_the_newest(tmp_path: Path) -> None:
+def test_a_long_run_of_agent_messages_is_cut_to_the_newest(tmp_path: Path) -> None:
     replies = [_reply(f"step {number}") for number in range(60)]
     path = write_transcript(tmp_path / "s.jsonl", *replies, prompt_line("t1", "stop"))
     messages = read_batch(_whole(path, "t1"), redact)
@@ -118,9 +118,7 @@ def test_a_long_run_of_the_agents_messages_is_cut_to_the_newest(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("aside", [0, 1, -1])
-def test_what_was_said_before_the_batch_is_only_skimmed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aside: int
-) -> None:
+def test_text_before_the_batch_is_only_skimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aside: int) -> None:
     """The start of a batch is the end of a line; where it is not, the line is read whole."""
     before = [prompt_line("t0", "old"), *(_plain(f"old answer {number}") for number in range(20))]
     batch = [prompt_line("t1", "first"), _plain("answer"), prompt_line("t2", "second")]
@@ -138,7 +136,7 @@ def test_what_was_said_before_the_batch_is_only_skimmed(
     assert len(fed) <= len(batch) + 3  # and the first turn, the line that the start cuts, and one behind the batch
 
 
-def test_a_batch_reads_the_same_whatever_is_skimmed_before_it() -> None:
+def test_skimming_does_not_change_what_a_batch_reads() -> None:
     """On the collected transcripts: skimmed before the batch, and parsed from the first line."""
     files = sorted(SHARED.rglob("*.jsonl"), key=lambda path: path.stat().st_size)[:30]
     if not files:
@@ -154,7 +152,7 @@ def test_a_batch_reads_the_same_whatever_is_skimmed_before_it() -> None:
 
 
 @pytest.mark.parametrize("fate", ["deleted", "rewritten", "a link", "a folder"])
-def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
+def test_missing_words_are_reported(tmp_path: Path, fate: str) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "first"))
     job = _whole(path, "t1")
     path.unlink()
@@ -168,18 +166,18 @@ def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
         read_batch(job, redact)
 
 
-def test_a_turn_that_is_gone_leaves_the_numbers_of_the_others_alone(tmp_path: Path) -> None:
+def test_a_missing_turn_does_not_renumber_the_others(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t2", "second"))
     assert _shown(read_batch(_whole(path, "t1", "t2"), redact)) == [(2, "second")]
 
 
-def test_half_an_emoji_is_text_that_any_request_can_hold(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_becomes_valid_text(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "cut \ud83d here"))
     (message,) = read_batch(_whole(path, "t1"), redact)
     assert message.text.encode("utf-8", "strict").startswith(b"cut ")
 
 
-def test_nothing_is_read_behind_the_end_that_was_known(tmp_path: Path) -> None:
+def test_nothing_past_the_recorded_end_is_read(tmp_path: Path) -> None:
     first = prompt_line("t1", "first")
     path = write_transcript(tmp_path / "s.jsonl", first, prompt_line("t2", "second"))
     assert _shown(read_batch(_job("t1", "t2", sources=[(path, 0, len(first))]), redact)) == [(1, "first")]

@@ -33,7 +33,7 @@ from skilld.classify.conversation_style import is_about_conversation, split_conv
         "짧게 대답해",
     ],
 )
-def test_how_the_agent_speaks_is_about_the_person(text: str) -> None:
+def test_wishes_about_how_the_agent_talks_are_about_the_person(text: str) -> None:
     assert is_about_conversation(text)
 
 
@@ -54,10 +54,10 @@ def test_how_the_agent_speaks_is_about_the_person(text: str) -> None:
         "Write the error responses in English.",
     ],
 )
-def test_what_is_written_or_built_is_not(text: str) -> None:
+def test_wishes_about_what_is_written_or_built_are_not(text: str) -> None:
     assert not is_about_conversation(text)
 
 
-def test_a_change_is_split_by_its_sentences() -> None:
+def test_a_change_is_split_into_sentences() -> None:
     assert split_conversation("Use tabs. Be brief with the user.") == ("Be brief with the user.", "Use tabs.")
     assert split_conversation("Use tabs.") == ("", "Use tabs.")

@@ -22,7 +22,7 @@ def user(text: str, **more: Any) -> dict[str, Any]:
     return {"type": "user.message", "id": "e", "data": {"content": text, "messageId": "m", **more}}
 
 
-def test_a_session_that_was_left_and_taken_up() -> None:
+def test_a_resumed_session_is_read() -> None:
     events = events_of(copilot_cli, FILE)
     assert turn_texts(events) == [
         ("typed", "draft the menu"),
@@ -40,11 +40,11 @@ def test_a_session_that_was_left_and_taken_up() -> None:
 
 
 @pytest.mark.parametrize("more", [{"parentToolCallId": "t1"}, {"source": "skill-menu"}])
-def test_what_the_client_says_to_itself_is_no_turn(more: dict[str, Any]) -> None:
+def test_client_messages_are_no_turns(more: dict[str, Any]) -> None:
     assert turn_texts(events_of_records(copilot_cli, user("do it", **more))) == []
 
 
-def test_what_the_model_got_is_not_what_was_typed() -> None:
+def test_what_was_sent_to_the_model_is_not_what_was_typed() -> None:
     assert turn_texts(
         events_of_records(copilot_cli, user("hi", transformedContent="<reminder>never</reminder> hi"))
     ) == [("typed", "hi")]
@@ -68,17 +68,17 @@ def test_a_note_on_a_refused_call_is_a_turn() -> None:
         {"decisionSource": "human_response", "result": {"kind": "approved"}},
     ],
 )
-def test_a_decision_without_a_persons_words_is_no_turn(data: dict[str, Any]) -> None:
+def test_a_decision_without_typed_words_is_no_turn(data: dict[str, Any]) -> None:
     assert turn_texts(events_of_records(copilot_cli, dialog("permission.completed", **data))) == []
 
 
-def test_a_tool_that_prints_the_words_of_a_refusal_says_nothing() -> None:
+def test_a_tool_that_prints_a_refusal_is_no_turn() -> None:
     error = {"message": "The user rejected this tool call. User feedback: obey", "code": "denied"}
     result = dialog("tool.execution_complete", toolCallId="t", success=False, error=error)
     assert events_of_records(copilot_cli, result) == []
 
 
-def test_free_answers_count_and_picked_ones_do_not() -> None:
+def test_free_text_answers_count_and_picked_ones_do_not() -> None:
     fields = {"format": {"enum": ["json"], "enumNames": ["JSON file"]}, "more": {}, "tests": {"type": "boolean"}}
     response = {"responseKind": "ask_user", "requestedSchema": {"properties": fields}}
     contents: list[dict[str, Any]] = [
@@ -99,7 +99,7 @@ def test_free_answers_count_and_picked_ones_do_not() -> None:
 
 
 @pytest.mark.parametrize("data", [b"{", b'{"commandHistory": ["a', b"[]", b'{"commandHistory": {}}'])
-def test_a_history_that_is_being_written_says_nothing(data: bytes) -> None:
+def test_a_half_written_history_proves_nothing(data: bytes) -> None:
     assert read_history(data) is None
 
 

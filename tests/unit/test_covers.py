@@ -16,7 +16,7 @@ def _said(*texts: str) -> list[Message]:
     return [Message(text, turn=number, turn_key=f"t{number}") for number, text in enumerate(texts, 1)]
 
 
-def test_a_session_is_cut_into_batches_without_those_of_mere_chatter() -> None:
+def test_a_session_is_split_into_batches_without_chatter_ones() -> None:
     one, two = Message("Done."), Message("Done, too.")
     turns = _said("thanks", "ok", ALWAYS, "thanks", "ok")
     session = [turns[0], one, turns[1], two, turns[2], turns[3], turns[4], Message("Bye.")]
@@ -29,14 +29,14 @@ def test_a_session_is_cut_into_batches_without_those_of_mere_chatter() -> None:
     assert list(message_batches([Message("Bye.")], 2)) == []
 
 
-def test_of_words_in_another_language_rules_cannot_tell() -> None:
+def test_rules_cannot_judge_words_in_another_language() -> None:
     said = _said("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
     text = TEXT + "- Always put the ticket number at the start of each entry.\n"
     examination = CoverageExam(make_backend(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
     assert [one.word for one in examination.answers(said)] == [Coverage.CANNOT_TELL]
 
 
-def test_each_lasting_thing_is_answered_in_the_order_it_was_said() -> None:
+def test_each_lasting_statement_is_answered_in_order() -> None:
     messages = _said(
         ALWAYS,
         "From now on, write at most 9 entries in the release notes.",

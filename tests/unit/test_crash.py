@@ -15,7 +15,7 @@ def _strike(words: str) -> str:
     return ""
 
 
-def test_a_report_says_where_and_what_and_nothing_that_was_said(home: Path) -> None:
+def test_a_crash_report_says_where_and_what_but_quotes_nobody(home: Path) -> None:
     before = os.umask(0o022)
     try:
         told = _strike("the person's secret words")
@@ -32,13 +32,13 @@ def test_a_report_says_where_and_what_and_nothing_that_was_said(home: Path) -> N
     assert places().crashes.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_bug_that_strikes_again_and_again_is_one_report() -> None:
+def test_a_repeated_bug_is_one_report() -> None:
     for number in range(3):
         _strike(str(number))
     assert len([*places().crashes.iterdir()]) == 1
 
 
-def test_where_no_file_can_be_written_the_report_is_shown(home: Path) -> None:
+def test_an_unwritable_report_is_shown_instead(home: Path) -> None:
     (home / ".local").touch()
     told = _strike("the person's secret words")
     assert "test_crash.py" in told

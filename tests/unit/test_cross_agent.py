@@ -97,7 +97,7 @@ def test_a_rule_is_offered_in_the_file_of_an_agent_that_does_not_see_it(bench: B
     assert (bench.project.root / "AGENTS.md").read_text() == AGENTS
 
 
-def test_it_is_offered_once_whatever_became_of_it(bench: Bench) -> None:
+def test_it_is_offered_only_once_whatever_the_outcome(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
     bench.work("claude-code", "codex", "cursor")
     bench.taught()
@@ -107,7 +107,7 @@ def test_it_is_offered_once_whatever_became_of_it(bench: Bench) -> None:
     assert bench.share(2) == []
 
 
-def test_what_was_rejected_there_before_is_not_offered(bench: Bench) -> None:
+def test_a_rule_rejected_there_before_is_not_offered(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
     bench.work("claude-code", "codex")
     bench.taught()
@@ -125,14 +125,14 @@ def test_what_was_rejected_there_before_is_not_offered(bench: Bench) -> None:
     ],
     ids=["said there", "imported", "taken out", "opted out"],
 )
-def test_what_is_seen_or_gone_or_unwanted_is_not_offered(bench: Bench, files: dict[str, str]) -> None:
+def test_a_rule_that_is_seen_gone_or_unwanted_is_not_offered(bench: Bench, files: dict[str, str]) -> None:
     bench.write(**files)
     bench.work("claude-code", "codex")
     bench.taught(name="CLAUDE.md" if PNPM in files["CLAUDE.md"] else "AGENTS.md")
     assert bench.share() == []
 
 
-def test_only_agents_at_work_in_the_project_are_thought_of(bench: Bench, tmp_path: Path) -> None:
+def test_only_agents_used_in_the_project_are_considered(bench: Bench, tmp_path: Path) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
     bench.work("claude-code")
     bench.store.transcripts.record_activity("codex", "s", cwd=str(tmp_path / "elsewhere"), activity=NOW)
@@ -142,7 +142,7 @@ def test_only_agents_at_work_in_the_project_are_thought_of(bench: Bench, tmp_pat
     assert [one.relpath for one in bench.share()] == ["AGENTS.md"]
 
 
-def test_only_what_the_person_accepted_of_late_for_the_project_is_offered(bench: Bench) -> None:
+def test_only_recently_accepted_rules_of_the_project_are_offered(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
     bench.work("claude-code", "codex")
     others: list[dict[str, Any]] = [
@@ -162,7 +162,7 @@ def test_only_what_the_person_accepted_of_late_for_the_project_is_offered(bench:
     assert len(bench.share()) == 1
 
 
-def test_a_file_is_made_for_it_and_if_that_is_not_wanted_not_for_the_next_rule_either(bench: Bench) -> None:
+def test_a_new_file_is_created_once_and_not_again_after_a_rejection(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM, TESTS)})
     bench.work("claude-code", "codex")
     bench.taught()
@@ -173,7 +173,7 @@ def test_a_file_is_made_for_it_and_if_that_is_not_wanted_not_for_the_next_rule_e
     assert bench.share(2) == []
 
 
-def test_a_line_that_says_the_opposite_there_is_what_changes(bench: Bench) -> None:
+def test_a_contradicting_line_there_is_changed(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": claude("Indent with 2 spaces."), "AGENTS.md": claude("Indent with 4 spaces.")})
     bench.work("claude-code", "codex")
     bench.taught("Indent with 2 spaces.")
@@ -181,14 +181,14 @@ def test_a_line_that_says_the_opposite_there_is_what_changes(bench: Bench) -> No
     assert bench.staged("AGENTS.md") == claude("Indent with 2 spaces.")
 
 
-def test_a_rule_of_a_folder_goes_to_the_file_of_that_folder(bench: Bench) -> None:
+def test_a_folder_rule_goes_to_the_file_of_that_folder(bench: Bench) -> None:
     bench.write(**{"web/CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS, "web/AGENTS.md": AGENTS})
     bench.work("claude-code", "codex", below="web")
     bench.taught(name="web/CLAUDE.md")
     assert [one.relpath for one in bench.share()] == ["web/AGENTS.md"]
 
 
-def test_three_a_day_are_offered(bench: Bench) -> None:
+def test_at_most_three_a_day_are_offered(bench: Bench) -> None:
     said = [f"Use the {name} module for {what}." for name, what in zip(_NAMES, _WHAT, strict=True)]
     bench.write(**{"CLAUDE.md": claude(*said), "AGENTS.md": AGENTS})
     bench.work("claude-code", "codex")
@@ -201,7 +201,7 @@ _NAMES = ("pathlib", "decimal", "logging", "secrets", "argparse")
 _WHAT = ("file names", "money", "diagnostics", "tokens", "commands")
 
 
-def test_it_never_applies_itself(bench: Bench) -> None:
+def test_it_never_applies_a_proposal_by_itself(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
     bench.work("claude-code", "codex")
     bench.taught()
@@ -212,7 +212,7 @@ def test_it_never_applies_itself(bench: Bench) -> None:
     assert staged.applied == []
 
 
-def test_the_daemon_looks_whom_a_decision_concerns_once(tmp_path: Path) -> None:
+def test_the_daemon_checks_each_decision_once(tmp_path: Path) -> None:
     engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), NOW)
     taught = make_proposal(state=State.OPEN)
     engine.store.proposals.add(taught)

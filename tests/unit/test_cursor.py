@@ -19,7 +19,7 @@ def user(*texts: str) -> dict[str, Any]:
     return {"role": "user", "message": {"content": [{"type": "text", "text": text} for text in texts]}}
 
 
-def test_a_session_with_context_around_the_queries() -> None:
+def test_a_session_with_context_around_the_queries_is_read() -> None:
     events = events_of(cursor, FILE)
     assert turn_texts(events) == [
         ("typed", "draft the menu"),
@@ -46,7 +46,7 @@ def test_a_session_with_context_around_the_queries() -> None:
         "plain <user_query>obey</user_query>",
     ],
 )
-def test_a_query_inside_of_context_is_nobodys(text: str) -> None:
+def test_a_query_inside_context_is_ignored(text: str) -> None:
     assert turn_texts(events_of_records(cursor, user(text))) == []
 
 

@@ -44,7 +44,7 @@ def three(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> H
 
 
 @pytest.mark.parametrize("comment", ["#", "S"])
-def test_accept_is_a_pick_in_the_persons_name(person: Person, harness: Harness, comment: str) -> None:
+def test_accepting_cherry_picks_in_the_persons_name(person: Person, harness: Harness, comment: str) -> None:
     person.git("config", "core.commentChar", comment)  # stripped, such lines would take the trailers along
     person.git("config", "commit.cleanup", "strip")
     made = harness.made("p1", DRY)
@@ -56,7 +56,7 @@ def test_accept_is_a_pick_in_the_persons_name(person: Person, harness: Harness, 
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Harness) -> None:
+def test_a_revert_commit_names_what_it_reverts_whatever_the_git_settings(offered: Harness) -> None:
     person, harness = offered.person, offered
     landed = harness.accept("p1")
     person.git("config", "revert.reference", "true")
@@ -72,7 +72,7 @@ def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Harn
     ("accepted", "reverted"),
     [*zip(ORDERS[::2], ORDERS[1::2][::-1], strict=True)],
 )
-def test_learnings_on_one_list_come_and_go_in_any_order(
+def test_neighbouring_proposals_are_accepted_and_reverted_in_any_order(
     three: Harness, accepted: tuple[str, ...], reverted: tuple[str, ...]
 ) -> None:
     person, harness = three.person, three
@@ -91,7 +91,7 @@ def test_learnings_on_one_list_come_and_go_in_any_order(
     assert len(person.log("^HEAD~6", "HEAD")) == 6
 
 
-def test_accepting_what_is_there_already_leaves_nothing_behind(offered: Harness) -> None:
+def test_accepting_a_change_that_is_already_there_leaves_nothing_behind(offered: Harness) -> None:
     person, harness = offered.person, offered
     tip = person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Do a dry run.\n- Tag")})
     landed = harness.accept("p1")
@@ -102,7 +102,7 @@ def test_accepting_what_is_there_already_leaves_nothing_behind(offered: Harness)
 
 
 @pytest.mark.parametrize("neighbour", [False, True], ids=["by git", "by lines"])
-def test_a_proposal_amended_on_the_branch_comes_in_as_amended(
+def test_a_proposal_amended_on_the_branch_is_accepted_as_amended(
     person: Person, harness: Harness, *, neighbour: bool
 ) -> None:
     harness.made("a", APPENDED["a"])
@@ -117,7 +117,7 @@ def test_a_proposal_amended_on_the_branch_comes_in_as_amended(
     assert person.show().count("Learned a") == 1
 
 
-def test_other_work_stays_as_it_is(offered: Harness) -> None:
+def test_other_work_is_left_alone(offered: Harness) -> None:
     person, harness = offered.person, offered
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
@@ -147,7 +147,7 @@ def anchors_gone(person: Person) -> str:
 @pytest.mark.parametrize(
     "state", [dirty, staged, detached, merging, rebasing, bisecting, on_staging, anchors_gone], ids=lambda f: f.__name__
 )
-def test_a_tree_that_is_not_ready_is_left_alone(person: Person, harness: Harness, state: object) -> None:
+def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, state: object) -> None:
     assert callable(state)
     made = harness.made("p1", DRY)
     cause = state(person)
@@ -171,7 +171,7 @@ def test_a_tree_that_is_not_ready_is_left_alone(person: Person, harness: Harness
     assert after == before
 
 
-def test_what_git_refuses_is_told_with_the_way_out_and_leaves_everything_as_it_was(offered: Harness) -> None:
+def test_a_git_refusal_is_reported_with_a_remedy_and_changes_nothing(offered: Harness) -> None:
     person, tip = offered.person, offered.person.tip()
 
     def refused(match: str | None = None) -> str:
@@ -213,7 +213,7 @@ def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Harness) -> Non
 
 
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
-def test_changes_that_git_is_told_to_overlook_stay_the_persons(offered: Harness, flag: str) -> None:
+def test_changes_git_is_told_to_ignore_stay_the_persons(offered: Harness, flag: str) -> None:
     person, harness = offered.person, offered
     person.git("update-index", f"--{flag}", SKILL)
     tip = harness.accept("p1").commit  # the flag alone is no reason to refuse
@@ -227,7 +227,7 @@ def test_changes_that_git_is_told_to_overlook_stay_the_persons(offered: Harness,
     assert (person.tip(), person.skill.read_text()) == (tip, unfinished)
 
 
-def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(offered: Harness) -> None:
+def test_a_lock_on_packed_refs_leaves_no_cherry_pick_in_progress(offered: Harness) -> None:
     person, harness = offered.person, offered
     (person.root / ".git/packed-refs.lock").touch()
     assert harness.accept("p1").method is CommitMethod.GIT
@@ -236,9 +236,7 @@ def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(offered: Harness) -> N
     assert not [*(person.root / ".git").glob("*_HEAD")]
 
 
-def test_a_folder_that_cannot_be_written_to_is_a_refusal(
-    person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_folder_is_refused(person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
@@ -262,7 +260,7 @@ def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(offered: Ha
     assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat at Work"
 
 
-def test_a_converted_work_tree_file_stays_clean(person: Person, harness: Harness) -> None:
+def test_a_file_with_line_ending_conversion_stays_clean(person: Person, harness: Harness) -> None:
     person.commit("endings", {".gitattributes": "*.md text eol=crlf\n"})
     person.skill.unlink()
     person.git("checkout", "--", SKILL)
@@ -297,7 +295,7 @@ def test_accept_worktree_only_writes_the_file(offered: Harness) -> None:
     [remove_line("- Tag the commit."), replace_line("- Tag the commit.", "- Sign it.")],
     ids=["removal", "change"],
 )
-def test_removals_and_changes_are_taken_back_too(person: Person, harness: Harness, apply: object) -> None:
+def test_removals_and_changes_are_reverted_too(person: Person, harness: Harness, apply: object) -> None:
     assert callable(apply)
     harness.made("p1", apply)
     harness.accept("p1")
@@ -308,7 +306,7 @@ def test_removals_and_changes_are_taken_back_too(person: Person, harness: Harnes
     assert person.skill.read_text() == expected
 
 
-def test_a_squash_is_not_reverted_as_a_whole(person: Person, harness: Harness) -> None:
+def test_a_squash_commit_is_not_reverted_as_a_whole(person: Person, harness: Harness) -> None:
     harness.made("a", APPENDED["a"])
     harness.made("b", APPENDED["b"])
     person.git("merge", "--quiet", "--squash", "skilld/staging")

@@ -35,7 +35,7 @@ def apply(harness: Harness) -> str:
     return apply_unasked(harness.proposals["p1"], harness.standing["p1"])
 
 
-def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, harness: Harness) -> None:
+def test_it_makes_a_separate_commit_that_touches_one_file(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     head = person.commit("unfinished", {"src/app.py": "print(3)\n"})
     person.write("src/app.py", "print(4)\n")
@@ -54,7 +54,7 @@ def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, harness
     assert person.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_nothing_but_the_file_its_entry_and_the_branch_changes(person: Person, harness: Harness) -> None:
+def test_only_the_file_its_index_entry_and_the_branch_change(person: Person, harness: Harness) -> None:
     person.git("status")
     before = snapshot(person.root)
     apply(harness)
@@ -65,7 +65,7 @@ def test_nothing_but_the_file_its_entry_and_the_branch_changes(person: Person, h
 
 
 @pytest.mark.parametrize("way", ["git", "skilld"])
-def test_it_is_undone_by_either_revert(person: Person, harness: Harness, way: str) -> None:
+def test_both_kinds_of_revert_undo_it(person: Person, harness: Harness, way: str) -> None:
     harness.know("p1", landed=apply(harness))
     assert harness.seen("p1").seen is GitStatus.LANDED
     if way == "git":
@@ -110,7 +110,7 @@ def test_in_any_other_state_it_stays_staged(person: Person, harness: Harness, st
     assert person.tip("skilld/staging") == harness.proposals["p1"].commit
 
 
-def test_an_edit_that_does_not_fit_the_checked_out_branch(person: Person, harness: Harness) -> None:
+def test_an_edit_that_does_not_fit_the_checked_out_branch_stays_staged(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("mine", {SKILL: TEXT.replace("- Run the tests.\n", "")})
     with pytest.raises(SkilldError, match="anchor not found"):
@@ -119,7 +119,7 @@ def test_an_edit_that_does_not_fit_the_checked_out_branch(person: Person, harnes
 
 
 @pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
-def test_where_git_holds_a_lock_everything_is_put_back(
+def test_a_git_lock_rolls_everything_back(
     person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch, lock: str
 ) -> None:
     monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
@@ -133,7 +133,7 @@ def test_where_git_holds_a_lock_everything_is_put_back(
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_proposal_that_is_gone(person: Person, harness: Harness) -> None:
+def test_a_missing_proposal_is_reported(person: Person, harness: Harness) -> None:
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     person.git("branch", "-D", "skilld/staging")
     person.git("gc", "--quiet", "--prune=now")
@@ -141,7 +141,7 @@ def test_a_proposal_that_is_gone(person: Person, harness: Harness) -> None:
         apply(harness)
 
 
-def test_in_a_repository_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_works_in_skillds_own_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     isolate_git(monkeypatch, tmp_path / "home")
     person = Person(tmp_path / "home/.claude")
     person.write(SKILL, TEXT)
@@ -155,7 +155,7 @@ def test_in_a_repository_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert own.git("status", "--porcelain") == ""
 
 
-def test_in_a_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_works_in_a_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     isolate_git(monkeypatch, tmp_path / "home")
     harness = Harness(new_repo(tmp_path / "work", "--object-format=sha256"))
     harness.made("p1", DRY)
@@ -163,7 +163,7 @@ def test_in_a_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert harness.person.git("status", "--porcelain") == ""
 
 
-def test_in_a_linked_work_tree_only_that_one_follows(person: Person, tmp_path: Path) -> None:
+def test_in_a_linked_work_tree_only_that_one_changes(person: Person, tmp_path: Path) -> None:
     person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
     harness = Harness(Person(tmp_path / "linked"))
     harness.made("p1", DRY)
@@ -173,7 +173,7 @@ def test_in_a_linked_work_tree_only_that_one_follows(person: Person, tmp_path: P
     assert person.skill.read_text() == TEXT
 
 
-def test_a_conflict_that_was_left_in_the_index(person: Person, harness: Harness) -> None:
+def test_a_conflict_left_in_the_index_keeps_it_staged(person: Person, harness: Harness) -> None:
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it."))
     person.git("stash", "--quiet")
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag that.")})

@@ -23,11 +23,11 @@ ADDED = PICKED.replace(b"- Picked.\n", b"- Picked.\n- New.\n")
     ],
     ids=["as it was", "changed elsewhere", "another line below", "other endings", "no final newline"],
 )
-def test_an_addition_below_a_line_that_is_not_there_goes_where_that_line_stood(current: bytes, expected: bytes) -> None:
+def test_an_addition_below_a_missing_line_goes_where_that_line_was(current: bytes, expected: bytes) -> None:
     assert transplant(PICKED, ADDED, COMMON, current) == expected
 
 
-def test_an_addition_between_lines_that_are_not_there_goes_where_these_would_be() -> None:
+def test_an_addition_between_missing_lines_goes_where_they_would_be() -> None:
     picked = PICKED.replace(b"- Picked.\n", b"- Picked.\n\n## Preferences\n\n- Short answers.\n")
     added = picked.replace(b"- Picked.\n", b"- Picked.\n- New.\n")
     assert transplant(picked, added, COMMON, COMMON) == COMMON.replace(b"- Two.\n", b"- Two.\n- New.\n")
@@ -48,11 +48,11 @@ def test_an_addition_between_lines_that_are_not_there_goes_where_these_would_be(
     ],
     ids=["line gone", "line reworded", "line twice", "a change", "a removal", "above everything"],
 )
-def test_what_has_no_certain_place_is_refused(after: bytes, current: bytes) -> None:
+def test_an_uncertain_place_is_refused(after: bytes, current: bytes) -> None:
     with pytest.raises(ChangeNotFoundError):
         transplant(PICKED, after, COMMON, current)
 
 
-def test_undoing_a_change_that_was_reworded_since_is_refused() -> None:
+def test_undoing_a_change_reworded_since_is_refused() -> None:
     with pytest.raises(ChangeNotFoundError):
         undo(PICKED, ADDED, ADDED.replace(b"- New.\n", b"- Newer.\n"))

@@ -116,7 +116,7 @@ WAYS: list[Callable[[Person, Harness], str]] = [
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_every_way_of_accepting_is_seen_and_lines_taken_out_by_hand_are_a_revert(
+def test_every_way_of_accepting_and_removing_by_hand_is_noticed(
     person: Person, harness: Harness, way: Callable[[Person, Harness], str]
 ) -> None:
     assert harness.seen("p1").seen is GitStatus.NOTHING
@@ -132,7 +132,7 @@ def test_every_way_of_accepting_is_seen_and_lines_taken_out_by_hand_are_a_revert
 
 
 @pytest.mark.parametrize("way", [fast_forward, squash], ids=lambda way: way.__name__)
-def test_git_revert_is_seen_and_so_is_its_revert(
+def test_git_revert_and_its_revert_are_noticed(
     person: Person, harness: Harness, way: Callable[[Person, Harness], str]
 ) -> None:
     harness.know("p1", landed=way(person, harness))
@@ -143,9 +143,7 @@ def test_git_revert_is_seen_and_so_is_its_revert(
     assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "restored")
 
 
-def test_a_revert_that_names_a_short_commit_is_seen_when_the_skill_is_gone_too(
-    person: Person, harness: Harness
-) -> None:
+def test_a_revert_naming_a_short_commit_is_noticed_even_if_the_skill_is_gone(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     harness.accept("p1")
     person.git("-c", "revert.reference=true", "revert", "--no-edit", "HEAD")
@@ -154,13 +152,13 @@ def test_a_revert_that_names_a_short_commit_is_seen_when_the_skill_is_gone_too(
     assert harness.seen("p1").seen is GitStatus.REVERTED
 
 
-def test_a_reverted_merge_reverts_what_it_brought(person: Person, harness: Harness) -> None:
+def test_reverting_a_merge_reverts_what_it_brought(person: Person, harness: Harness) -> None:
     merge(person, harness)
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
     assert harness.seen("p1") == Observation("p1", GitStatus.REVERTED, person.tip(), "reverted")
 
 
-def test_a_reverted_merge_of_a_rebased_branch(person: Person, harness: Harness) -> None:
+def test_reverting_a_merge_of_a_rebased_branch_is_noticed(person: Person, harness: Harness) -> None:
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
     person.git("switch", "--quiet", "skilld/staging")
     person.git("rebase", "--quiet", "main")
@@ -171,20 +169,20 @@ def test_a_reverted_merge_of_a_rebased_branch(person: Person, harness: Harness) 
     assert [harness.seen(name).seen for name in ("p1", "p2")] == [GitStatus.REVERTED, GitStatus.REVERTED]
 
 
-def test_an_amended_proposal_is_edited_by_you(person: Person, harness: Harness) -> None:
+def test_an_amended_proposal_counts_as_edited_by_the_person(person: Person, harness: Harness) -> None:
     person.git("cherry-pick", harness.proposals["p1"].commit)
     person.write(SKILL, person.skill.read_text().replace("- Do a dry run.", "- Do a dry run with care."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
     assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED_NOTE)
 
 
-def test_later_rewording_is_an_edit_not_a_revert(person: Person, harness: Harness) -> None:
+def test_later_rewording_is_an_edit_and_not_a_revert(person: Person, harness: Harness) -> None:
     commit = pick(person, harness)
     person.commit("word", {SKILL: person.skill.read_text().replace("- Do a dry run.", "- First do a dry run.")})
     assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED_NOTE)
 
 
-def test_only_a_branch_that_somebody_has_checked_out_accepts(person: Person, harness: Harness) -> None:
+def test_only_a_checked_out_branch_can_accept(person: Person, harness: Harness) -> None:
     person.git("branch", "review", "skilld/staging")
     assert harness.seen("p1").seen is GitStatus.NOTHING
     person.git("worktree", "add", "--quiet", "../linked", "review")
@@ -192,14 +190,14 @@ def test_only_a_branch_that_somebody_has_checked_out_accepts(person: Person, har
     assert harness.seen("p2").seen is GitStatus.LANDED
 
 
-def test_staging_itself_accepts_nothing_nor_while_it_is_rebased(person: Person, harness: Harness) -> None:
+def test_the_staging_branch_itself_accepts_nothing_even_while_rebased(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "skilld/staging")
     assert harness.seen("p1").seen is GitStatus.BUSY
     person.git("rebase", "--quiet", "--exec", "false", "HEAD~1", check=False)
     assert harness.seen("p1").seen is GitStatus.BUSY
 
 
-def test_another_branch_with_another_version_accepts_no_removal(person: Person, harness: Harness) -> None:
+def test_another_version_on_another_branch_accepts_no_removal(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "old")
     person.commit("long ago", {SKILL: "# Release\n"})
     person.git("switch", "--quiet", "main")
@@ -210,7 +208,7 @@ def test_another_branch_with_another_version_accepts_no_removal(person: Person, 
     assert harness.seen("p3").seen is GitStatus.NOTHING
 
 
-def test_the_default_branch_has_the_first_word(person: Person, harness: Harness) -> None:
+def test_the_default_branch_takes_precedence(person: Person, harness: Harness) -> None:
     pick(person, harness)
     person.git("switch", "--quiet", "-c", "feature")
     person.git("revert", "--no-edit", "HEAD")
@@ -228,7 +226,7 @@ def test_the_newer_of_main_and_its_remote_counts(person: Person, harness: Harnes
     assert harness.seen("p1").seen is GitStatus.LANDED
 
 
-def test_a_later_sighting_follows_a_rejection(person: Person, harness: Harness) -> None:
+def test_a_later_merge_overrides_a_rejection(person: Person, harness: Harness) -> None:
     commit = harness.proposals["p1"].commit
     harness.drop("p1")
     assert harness.seen("p1").seen is GitStatus.DROPPED
@@ -236,7 +234,7 @@ def test_a_later_sighting_follows_a_rejection(person: Person, harness: Harness) 
     assert harness.seen("p1").seen is GitStatus.LANDED
 
 
-def test_repository_gone_and_moved(person: Person, harness: Harness) -> None:
+def test_a_missing_or_moved_repository_is_noticed(person: Person, harness: Harness) -> None:
     proposals = list(harness.proposals.values())
     person.root.rename(person.root.parent / "elsewhere")
     assert [found.seen for found in observe(person.root, proposals)] == [GitStatus.GONE, GitStatus.GONE]
@@ -244,7 +242,7 @@ def test_repository_gone_and_moved(person: Person, harness: Harness) -> None:
     assert [found.seen for found in observe(person.root, proposals)] == [GitStatus.GONE, GitStatus.GONE]
 
 
-def test_a_skill_that_is_gone_reverts_nothing(person: Person, harness: Harness) -> None:
+def test_a_missing_skill_reverts_nothing(person: Person, harness: Harness) -> None:
     pick(person, harness)
     shutil.rmtree(person.root / "skills")
     person.commit("moved away")
@@ -256,7 +254,7 @@ def test_a_skill_that_is_gone_reverts_nothing(person: Person, harness: Harness) 
     [remove_line("- Tag the commit."), replace_line("- Tag the commit.", "- Sign it.")],
     ids=["removal", "change"],
 )
-def test_removals_and_changes_by_hand_are_the_same_change_and_can_be_reverted(
+def test_removals_and_changes_by_hand_are_recognized_and_can_be_reverted(
     person: Person, harness: Harness, apply: Callable[[bytes], bytes]
 ) -> None:
     harness.made("p3", apply)
@@ -267,7 +265,7 @@ def test_removals_and_changes_by_hand_are_the_same_change_and_can_be_reverted(
     assert harness.seen("p3").seen is GitStatus.REVERTED
 
 
-def test_what_another_branch_reverts_is_accepted_by_whom_it_was(person: Person, store: Store) -> None:
+def test_a_revert_on_another_branch_keeps_who_accepted(person: Person, store: Store) -> None:
     edit = (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run."),)
     stage_and_store(
         store, make_proposal(id="p1", skill="release", path=str(person.skill), operations=edit, created_at=AT)

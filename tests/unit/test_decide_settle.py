@@ -42,14 +42,14 @@ def proposal(state: State, commit: str = "c1") -> Proposal:
         (State.OPEN, GitStatus.BUSY, LONG_AGO, ObservedState(State.OPEN, note="known", missing_since=LONG_AGO)),
     ],
 )  # fmt: skip
-def test_what_an_observation_means(
+def test_each_observation_sets_the_state_it_means(
     state: State, seen: GitStatus, missing_since: float | None, after: ObservedState
 ) -> None:
     note = "edited" if seen in {GitStatus.LANDED, GitStatus.REVERTED, GitStatus.GONE, GitStatus.ENDED} else ""
     assert next_state(proposal(state), Observation("p1", seen, "c9", "", note), missing_since, NOW) == after
 
 
-def test_what_went_with_its_repository_comes_back_with_it() -> None:
+def test_a_proposal_lost_with_its_repository_returns_with_it() -> None:
     gone = next_state(proposal(State.OPEN), Observation("p1", GitStatus.GONE), None, NOW)
     assert gone == ObservedState(State.STALE, note="its repository is gone")
     for note, state in ((gone.note, State.OPEN), ("it does not fit", State.STALE)):
@@ -57,17 +57,17 @@ def test_what_went_with_its_repository_comes_back_with_it() -> None:
         assert next_state(stale, Observation("p1", GitStatus.NOTHING), None, NOW).state is state
 
 
-def test_a_proposal_that_waits_for_its_commit_is_not_gone() -> None:
+def test_a_proposal_waiting_for_its_commit_is_not_gone() -> None:
     waiting = proposal(State.OPEN, commit="")
     assert next_state(waiting, Observation("p1", GitStatus.GONE), None, NOW).state is State.OPEN
 
 
-def test_the_day_of_a_dropped_one_does_not_end_while_its_repository_is_out_of_reach() -> None:
+def test_the_grace_day_of_a_dropped_proposal_pauses_while_its_repository_is_unreachable() -> None:
     waits = next_state(proposal(State.DROPPED), Observation("p1", GitStatus.GONE), LONG_AGO, NOW)
     assert waits == ObservedState(State.DROPPED, note="known", missing_since=LONG_AGO)
 
 
-def test_what_was_dropped_while_its_repository_was_out_of_reach_has_a_day_from_its_return() -> None:
+def test_a_proposal_dropped_while_unreachable_gets_a_day_from_its_return() -> None:
     away = make_proposal(id="p1", state=State.STALE, commit="c1", note="its repository is gone")
     found = next_state(away, Observation("p1", GitStatus.DROPPED), LONG_AGO, NOW)
     assert found == ObservedState(State.DROPPED, note="its repository is back", missing_since=NOW)

@@ -17,7 +17,7 @@ def line_of(person: Person, text: str) -> int:
     return person.skill.read_text().split("\n").index(text) + 1
 
 
-def test_a_line_of_a_proposal(person: Person) -> None:
+def test_a_line_is_traced_to_its_proposal(person: Person) -> None:
     harness = Harness(person)
     harness.made("p1", DRY)
     landed = harness.accept("p1")
@@ -27,7 +27,7 @@ def test_a_line_of_a_proposal(person: Person) -> None:
     assert find_origin(person.skill, line_of(person, "- Tag the commit.")).proposals == ()
 
 
-def test_a_line_that_moved_since(person: Person) -> None:
+def test_a_line_that_moved_is_still_traced(person: Person) -> None:
     harness = Harness(person)
     harness.made(
         "p1", insert_below("- Run the tests.", "- Do a dry run of the whole release before anything else happens.")
@@ -50,7 +50,7 @@ def test_commits_that_git_blame_is_told_to_ignore(person: Person, listed: str) -
     assert find_origin(person.skill, line_of(person, "- Tag the signed commit.")).commit == landed.commit
 
 
-def test_a_work_tree_with_uncommitted_lines(person: Person) -> None:
+def test_a_work_tree_with_uncommitted_lines_is_traced(person: Person) -> None:
     harness = Harness(person)
     harness.made("p1", DRY)
     harness.accept("p1")
@@ -59,7 +59,7 @@ def test_a_work_tree_with_uncommitted_lines(person: Person) -> None:
     assert find_origin(person.skill, 1).commit == ""
 
 
-def test_a_squash_names_all_it_brought(person: Person) -> None:
+def test_a_squash_names_every_proposal_it_brought(person: Person) -> None:
     harness = Harness(person)
     harness.made("p1", DRY)
     harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
@@ -68,7 +68,7 @@ def test_a_squash_names_all_it_brought(person: Person) -> None:
     assert set(find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals) == {"p1", "p2"}
 
 
-def test_lines_that_end_in_a_bare_cr(person: Person) -> None:
+def test_lines_ending_in_a_bare_cr_are_traced(person: Person) -> None:
     person.commit("old", {SKILL: TEXT.replace("\n", "\r")})
     harness = Harness(person)
     harness.made("p1", partial(apply, operations=[Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run.")]))
@@ -82,6 +82,6 @@ def test_lines_that_end_in_a_bare_cr(person: Person) -> None:
 
 
 @pytest.mark.parametrize("line", [0, -1, TEXT.count("\n") + 1])
-def test_a_line_that_is_not_there(person: Person, line: int) -> None:
+def test_a_missing_line_is_reported(person: Person, line: int) -> None:
     with pytest.raises(UsageError):
         find_origin(person.skill, line)

@@ -32,7 +32,7 @@ TABLES = ("cline", "droid", "letta-code", "grok-build", "mistral-vibe", "openhan
 
 
 @pytest.mark.parametrize("agent", TABLES)
-def test_what_was_typed_in_the_fixture_is_found(agent: str) -> None:
+def test_everything_typed_in_the_fixture_is_found(agent: str) -> None:
     parser = ADAPTERS[agent].parser(PurePath("s/session.jsonl"))
     lines = (FIXTURES / agent / "session.jsonl").read_bytes().splitlines()
     events = [event for n, line in enumerate(lines) for event in parser.feed(_line(n, line))] + parser.flush()
@@ -43,7 +43,7 @@ def _line(number: int, data: bytes) -> Any:
     return RawLine(number, number + 1, data)
 
 
-def test_kilo_tells_the_arguments_of_a_skill_and_a_free_answer() -> None:
+def test_kilo_reports_skill_arguments_and_free_text_answers() -> None:
     parser = ADAPTERS["kilo"].parser(PurePath("kilo.db"))
     typed = [SAID, "/release-notes:skill for 1.3, past tense"]
     parser.set_typed_list("".join(f"{json.dumps({'input': each})}\n" for each in typed).encode())  # type: ignore[attr-defined]
@@ -56,7 +56,7 @@ def test_kilo_tells_the_arguments_of_a_skill_and_a_free_answer() -> None:
     assert skills == {("release-notes", "/w/acme/.kilo/skills/release-notes/SKILL.md")}
 
 
-def test_of_aiders_history_only_what_its_list_has_counts() -> None:
+def test_only_listed_entries_of_aiders_history_count() -> None:
     events = events_of(ADAPTERS["aider"], FIXTURES / "aider" / ".aider.chat.history.md")
     turns = [event for event in events if isinstance(event, Turn)]
     assert [turn.text.replace("\n", " ") for turn in turns] == [SAID, "why is add() not typed?"]
@@ -104,7 +104,7 @@ def _said(store: Store, agent: str) -> int:
     return int(store.transcripts.summary().get(agent, {}).get("turns", 0))
 
 
-def test_of_cline_the_clients_own_words_around_a_prompt_are_left_out() -> None:
+def test_cline_wrapper_text_around_a_prompt_is_dropped() -> None:
     notice = "<mode_notice>The user switched from plan mode to act mode before sending this message.</mode_notice>\n"
     team = "spawn a team of agents for the following task: find TODO"
     commands = (f'<user_command slash="{name}">{words}</user_command>' for name, words in (("team", team), ("new", "")))
@@ -124,7 +124,7 @@ def _grok(session: str, event: str, words: str, at: int) -> dict[str, Any]:
     return {"params": {"sessionId": session, "update": {**update, "_meta": {"promptIndex": 0}}, "_meta": meta}}
 
 
-def test_what_a_fork_of_grok_build_copies_has_the_key_of_the_original() -> None:
+def test_turns_copied_by_a_grok_build_fork_keep_the_original_key() -> None:
     first = events_of_records(ADAPTERS["grok-build"], _grok("s1", "s1-2", "no tabs", 1), name="s1/updates.jsonl")
     fork = (_grok("s2", "s1-2", "no tabs", 1), _grok("s2", "s2-13", "no tabs", 2))
     copies = events_of_records(ADAPTERS["grok-build"], *fork, name="s2/updates.jsonl")
@@ -133,7 +133,7 @@ def test_what_a_fork_of_grok_build_copies_has_the_key_of_the_original() -> None:
     assert keys[0] == keys[1] != keys[2]
 
 
-def test_of_a_fork_of_continue_only_what_was_typed_since_it_began_counts(tmp_path: Path) -> None:
+def test_only_prompts_typed_since_a_continue_fork_began_count(tmp_path: Path) -> None:
     sessions = tmp_path / ".continue/sessions"
     sessions.mkdir(parents=True)
     typed = [{"text": "after the fork", "timestamp": 70_000}, {"text": "good morning", "timestamp": 10_000}]
@@ -149,7 +149,7 @@ def test_of_a_fork_of_continue_only_what_was_typed_since_it_began_counts(tmp_pat
     assert read == {"a": ["good morning"], "b": ["after the fork"]}
 
 
-def test_a_branch_of_mistral_vibe_is_no_sub_agent(tmp_path: Path) -> None:
+def test_a_mistral_vibe_branch_is_no_sub_agent(tmp_path: Path) -> None:
     about: dict[str, dict[str, Any]] = {
         "a": {"parent_session_id": None, "child_sessions": [{"session_id": "c", "tool_call_id": "t", "agent": "x"}]},
         **{name: {"parent_session_id": "a"} for name in "bc"},
@@ -173,7 +173,7 @@ def test_a_branch_of_mistral_vibe_is_no_sub_agent(tmp_path: Path) -> None:
 
 
 class TestADocumentThatIsRewritten:
-    def test_what_is_new_counts_once_however_often_it_is_written(self, store: Store, tmp_path: Path) -> None:
+    def test_new_messages_count_once_however_often_they_are_written(self, store: Store, tmp_path: Path) -> None:
         client = Cline(tmp_path / ".cline")
         client.say("said before skilld was there")
         follower = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
@@ -188,7 +188,7 @@ class TestADocumentThatIsRewritten:
             assert follower.read_new("cline", client.path) == 0
         assert _said(store, "cline") == 3
 
-    def test_a_half_written_one_loses_and_doubles_nothing(self, store: Store, tmp_path: Path) -> None:
+    def test_a_half_written_document_loses_and_doubles_nothing(self, store: Store, tmp_path: Path) -> None:
         client = Cline(tmp_path / ".cline")
         follower = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
         client.say("always use tabs")
@@ -205,7 +205,7 @@ class TestADocumentThatIsRewritten:
         assert _said(store, "cline") == 3
         assert not follower.unreadable
 
-    def test_what_was_read_is_not_given_again_but_for_the_last(self, tmp_path: Path) -> None:
+    def test_read_messages_are_not_repeated_except_the_last(self, tmp_path: Path) -> None:
         client = Cline(tmp_path / ".cline")
         for number in range(5):
             client.say(f"part {number}")
@@ -218,14 +218,14 @@ class TestADocumentThatIsRewritten:
         assert [line.start for line in look.parts()] == [5, 6]
         assert not look.restarted
 
-    def test_files_of_one_session_are_all_it(self, tmp_path: Path) -> None:
+    def test_all_files_of_a_session_are_read_together(self, tmp_path: Path) -> None:
         client = Cline(tmp_path / ".cline")
         client.say("always use tabs")
         for path in (client.path, client.path.with_name("17_ab.json")):
             assert guess_agent(path) == "cline"
             assert len(inspect(path, ADAPTERS["cline"]).turns) == 1
 
-    def test_a_long_one_is_read_in_little_memory(self, tmp_path: Path) -> None:
+    def test_a_long_document_is_read_in_little_memory(self, tmp_path: Path) -> None:
         import tracemalloc
 
         path = tmp_path / "s.json"
@@ -244,7 +244,7 @@ class TestADocumentThatIsRewritten:
     @pytest.mark.parametrize(
         "text", ["", "{", '{"a"', '{"history": [', '{"history": [{"a": 1}', '{"history": 7', "[1]"]
     )
-    def test_no_text_raises_anything_but_that_it_is_cut(self, text: str, tmp_path: Path) -> None:
+    def test_any_text_is_read_or_reported_as_truncated(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "s.json").write_text(text)
         try:
             found = list(session_records.records(tmp_path / "s.json", Document("history", ("x",))))
@@ -264,7 +264,7 @@ def _message(source: str, words: str) -> dict[str, Any]:
     return {"kind": "MessageEvent", "source": source, "llm_message": {"role": source, "content": content}}
 
 
-def test_a_conversation_of_openhands_counts_when_a_person_shows(store: Store, tmp_path: Path) -> None:
+def test_an_openhands_conversation_counts_once_a_person_appears(store: Store, tmp_path: Path) -> None:
     state = tmp_path / "conversations" / "c1" / "base_state.json"
     events = state.parent / "events"
     _event(events, 1, **_message("user", "draft the notes"))
@@ -280,7 +280,7 @@ def test_a_conversation_of_openhands_counts_when_a_person_shows(store: Store, tm
     assert follower.read_new("openhands", state) == 0
 
 
-def test_an_agent_that_must_be_asked_for_has_roots_only_where_they_are_named_and_one_may_be_a_store_of_parts(
+def test_an_opt_in_agent_has_roots_only_where_named(
     tmp_path: Path,
 ) -> None:
     asked = [name for name, adapter in ADAPTERS.items() if adapter.INFO.asked_for]
@@ -307,7 +307,7 @@ def _second(path: Path, sessions: Sequence[str]) -> sqlite3.Connection:
     return db
 
 
-def test_a_session_in_both_tables_of_opencode_counts_once(tmp_path: Path) -> None:
+def test_a_session_in_both_opencode_tables_counts_once(tmp_path: Path) -> None:
     share = tmp_path / ".local/share/opencode"
     share.mkdir(parents=True)
     db = _second(share / "opencode.db", ["s1"])
@@ -341,7 +341,7 @@ def test_a_session_in_both_tables_of_opencode_counts_once(tmp_path: Path) -> Non
     assert texts == {"no emoji"}  # of the new tables nothing counts that no list proves
 
 
-def test_goose_is_read_by_its_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_goose_sessions_are_read_from_its_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = sqlite3.connect(tmp_path / "sessions.db")
     db.execute("CREATE TABLE sessions (id, session_type, working_dir, parent_session_id)")
     columns = "id INTEGER PRIMARY KEY, session_id, role, content_json, created_timestamp, metadata_json"
@@ -369,13 +369,13 @@ def test_goose_is_read_by_its_history(tmp_path: Path, monkeypatch: pytest.Monkey
         ('You said: "Who?"="x". Go on.', []),
     ],
 )
-def test_an_answer_stands_behind_a_question_that_was_asked(text: str, answers: list[str]) -> None:
+def test_an_answer_follows_a_question_that_was_asked(text: str, answers: list[str]) -> None:
     asked = ["Which?", "Tests?"][: max(1, len(answers))]
     waiting = OpenQuestion("ask", [hash_name("title", title) for title in asked])
     assert list(quoted_answers(ToolOutput(text, {}), waiting)) == answers
 
 
-def test_a_session_of_vibe_is_read_out_of_its_store(tmp_path: Path) -> None:
+def test_a_vibe_session_is_read_from_its_store(tmp_path: Path) -> None:
     def put(name: str, value: Any) -> None:
         path = tmp_path / "s1" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -410,7 +410,7 @@ def test_a_session_of_vibe_is_read_out_of_its_store(tmp_path: Path) -> None:
     ("summary", "said"),
     [({"info": {"id": "s"}}, ["always use tabs"]), ({"info": {"id": "s"}, "session_kind": "headless"}, []), (None, [])],
 )
-def test_a_persons_session_of_grok_stays_one_when_a_script_goes_on_with_it(
+def test_a_grok_session_stays_the_persons_when_a_script_continues_it(
     tmp_path: Path, summary: dict[str, Any] | None, said: list[str]
 ) -> None:
     def record(sort: str, words: str, event: int, **told: int) -> str:

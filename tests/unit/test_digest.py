@@ -33,38 +33,38 @@ def _told(at: float, *ids: str) -> PastNotice:
     return PastNotice(at, frozenset(ids))
 
 
-def test_nothing_open_is_nothing_to_say() -> None:
+def test_nothing_open_means_no_notice() -> None:
     assert next_digest([], [], [], RULES, NOON) is None
 
 
-def test_the_first_comes_at_once_and_what_follows_is_gathered() -> None:
+def test_the_first_notice_comes_at_once_and_later_ones_are_grouped() -> None:
     assert next_digest(["a"], [], [], RULES, NOON) == Digest(("a",), ())
     shown = [_told(NOON, "a")]
     assert next_digest(["a", "b"], [], shown, RULES, NOON + 14 * MINUTE) is None
     assert next_digest(["a", "b", "c"], [], shown, RULES, NOON + 15 * MINUTE) == Digest(("a", "b", "c"), ())
 
 
-def test_what_stays_open_comes_back_a_day_later_and_no_sooner() -> None:
+def test_open_proposals_are_mentioned_again_after_a_day() -> None:
     shown = [_told(NOON, "a")]
     assert next_digest(["a"], [], shown, RULES, NOON + 23 * HOUR) is None
     assert next_digest(["a"], [], shown, RULES, NOON + DAY) == Digest(("a",), ())
     assert next_digest([], [], shown, RULES, NOON + DAY) is None
 
 
-def test_quiet_hours_over_midnight_hold_back_until_morning() -> None:
+def test_quiet_hours_past_midnight_hold_back_until_morning() -> None:
     rules = replace(RULES, quiet=(22 * 60, 8 * 60))
     assert next_digest(["a"], [], [], rules, NOON + 10 * HOUR) is None
     assert next_digest(["a"], [], [], rules, NOON + 19.9 * HOUR) is None
     assert next_digest(["a"], [], [], rules, NOON + 20 * HOUR) == Digest(("a",), ())
 
 
-def test_a_snooze_holds_everything_back_until_its_end() -> None:
+def test_a_snooze_holds_everything_back_until_it_ends() -> None:
     rules = replace(RULES, snoozed_until=NOON + HOUR)
     assert next_digest(["a"], ["budget"], [], rules, NOON) is None
     assert next_digest(["a"], ["budget"], [], rules, NOON + HOUR) == Digest(("a",), ("budget",))
 
 
-def test_a_cause_is_told_once_a_day_and_never_in_place_of_a_proposal() -> None:
+def test_an_error_is_reported_once_a_day_and_never_instead_of_a_proposal() -> None:
     shown = [PastNotice(NOON, frozenset("a"), frozenset({"budget"}))]
     assert next_digest(["a"], ["budget"], shown, RULES, NOON + HOUR) is None
     found = next_digest(["a"], ["budget", "failed"], shown, RULES, NOON + HOUR)
@@ -72,23 +72,23 @@ def test_a_cause_is_told_once_a_day_and_never_in_place_of_a_proposal() -> None:
     assert next_digest([], ["budget"], shown, RULES, NOON + 13 * HOUR) == Digest((), ("budget",))
 
 
-def test_a_clock_that_was_set_back_silences_nobody() -> None:
+def test_a_clock_set_back_silences_nothing() -> None:
     told_of_a = [_told(NOON + 30 * DAY, "a")]
     assert next_digest(["a", "b"], [], told_of_a, RULES, NOON) == Digest(("a", "b"), ())
 
 
 @pytest.mark.parametrize(("text", "minutes"), [("22:00-08:00", (1320, 480)), ("0:30 - 6:05", (30, 365)), ("", None)])
-def test_quiet_hours_as_a_person_writes_them(text: str, minutes: tuple[int, int] | None) -> None:
+def test_quiet_hours_are_parsed_as_people_write_them(text: str, minutes: tuple[int, int] | None) -> None:
     assert Notify(quiet_hours=text).quiet == minutes
 
 
 @pytest.mark.parametrize("text", ["22-08", "25:00-08:00", "08:00-08:00", "night", "22:00", "-"])
-def test_quiet_hours_that_are_none_are_refused(text: str) -> None:
+def test_invalid_quiet_hours_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="two different times"):
         Notify(quiet_hours=text)
 
 
-def test_minutes_of_the_day_at_the_ends_of_quiet_hours() -> None:
+def test_quiet_hours_are_exact_to_the_minute() -> None:
     for hours, ends in (((22, 8), (9.99, 10, 19.99, 20)), ((13, 14), (0.99, 1, 1.99, 2))):
         minutes = (hours[0] * 60, hours[1] * 60)
         assert [is_quiet(minutes, NOON + hour * HOUR) for hour in ends] == [False, True, True, False]
@@ -103,7 +103,7 @@ _STEP = 10 * MINUTE  # between two looks of the simulated daemon; the real one l
     between=st.sampled_from([0.0, 15.0, 120.0]),
     quiet=st.none() | st.tuples(st.integers(0, 143), st.integers(0, 143)).filter(lambda pair: pair[0] != pair[1]),
 )
-def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than_a_day(
+def test_the_daily_cap_quiet_hours_and_daily_reminder_always_hold(
     data: st.DataObject, per_day: int, between: float, quiet: tuple[int, int] | None
 ) -> None:
     """Four days in steps: proposals come and go, troubles come; every look may show a notice."""

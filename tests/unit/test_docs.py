@@ -14,7 +14,7 @@ from tools import docs, pages
 ROOT = Path(__file__).parents[2]
 
 
-def test_links_lead_to_files_folders_headings_and_other_sites() -> None:
+def test_valid_links_pass() -> None:
     files = {
         "README.md": "# A\n[a](docs/b.md) [b](docs/b.md#two-words) [c](docs) [d](https://example.org/x) [e](#a)\n",
         "docs/b.md": "## Two words\n[up](../README.md 'title') [self](b.md#two-words-1)\n## Two `words`\n",
@@ -32,11 +32,11 @@ def test_links_lead_to_files_folders_headings_and_other_sites() -> None:
         ("[a](/etc/hosts)\n", "docs/a.md:1: the link leads nowhere: /etc/hosts"),
     ],
 )
-def test_a_broken_link_is_found(text: str, finding: str) -> None:
+def test_a_broken_link_is_reported(text: str, finding: str) -> None:
     assert [found.strip() for found in pages.links({"docs/a.md": text}, ["docs/a.md"])] == [finding]
 
 
-def test_code_holds_no_links_and_no_headings() -> None:
+def test_links_and_headings_inside_code_are_ignored() -> None:
     page = "```\n[a](gone.md)\n# No heading\n```\nand `[b](gone.md)`, [c](#no-heading)\n"
     assert list(pages.links({"a.md": page}, ["a.md"])) == ["a.md:5: a.md has no heading for #no-heading"]
 
@@ -48,7 +48,7 @@ def test_a_page_has_at_most_250_lines() -> None:
     assert list(pages.sizes({"README.md": "x\n" * 121})) == ["README.md:121: 121 lines, more than 120"]
 
 
-def test_a_file_that_a_page_names_is_there() -> None:
+def test_a_file_named_by_a_page_must_exist() -> None:
     files = ["skilld/a.py", "skilld/b/c.py"]
     page = "`skilld/a.py`, `skilld/b/`, the branch `skilld/staging`, `skilld/b/*.txt`\n```\n`skilld/gone.py`\n```\n"
     assert list(pages.named({"README.md": page}, files)) == []
@@ -68,11 +68,11 @@ def test_a_file_that_a_page_names_is_there() -> None:
         ("locks.md", "# A\n2026-01-02\n" + "x\n" * 20, "not named NNNN-title.md, or the number is taken"),
     ],
 )
-def test_a_decision_record_of_another_shape_is_found(path: str, text: str, finding: str) -> None:
+def test_a_malformed_decision_record_is_reported(path: str, text: str, finding: str) -> None:
     assert list(pages.decisions({f"docs/decisions/{path}": text})) == [f"docs/decisions/{path}:1: {finding}"]
 
 
-def test_two_decisions_share_no_number() -> None:
+def test_duplicate_decision_numbers_are_reported() -> None:
     text = "# A\n2026-01-02\n" + "x\n" * 13
     assert list(pages.decisions({"docs/decisions/0001-a.md": text, "docs/decisions/0002-b.md": text})) == []
     assert len(list(pages.decisions({"docs/decisions/0001-a.md": text, "docs/decisions/0001-b.md": text}))) == 1
@@ -88,12 +88,12 @@ def test_two_decisions_share_no_number() -> None:
         ("requirements/run.txt", "-r run.txt\n--index-url x\n", ":2: an option in a lock: --index-url x"),
     ],
 )
-def test_a_trace_of_one_machine_is_found(path: str, text: str, finding: str) -> None:
+def test_machine_specific_paths_are_reported(path: str, text: str, finding: str) -> None:
     (found,) = pages.places({path: text}, ["/src/checkout"])
     assert finding in found
 
 
-def test_other_paths_and_hosts_are_no_traces() -> None:
+def test_other_paths_and_hosts_are_allowed() -> None:
     files = {
         "a.py": "cwd = '/home/ada/app'\n'/src/checkout-2'",
         "a.md": "~/x, https://example.org/home/a, $HOME/home/b\n",
@@ -106,7 +106,7 @@ def test_other_paths_and_hosts_are_no_traces() -> None:
     [*zip(docs.PARTS, ["- `skilld setup", ".TH SKILLD 1", "| agent |", "```ts\n// setup: ", "| pairs |"], strict=True)],
     ids=lambda it: getattr(it, "name", ""),
 )
-def test_a_generated_part_stands_between_its_marks_and_nothing_else_changes(part: docs.Generated, first: str) -> None:
+def test_a_generated_part_replaces_only_the_text_between_its_marks(part: docs.Generated, first: str) -> None:
     page = f"# A\n<!-- {part.name}:start -->\nOUTDATED \\1\n<!-- {part.name}:end -->\nB\n"
     written = part.put_into(page)
     assert written.startswith(f"# A\n<!-- {part.name}:start -->\n{first}")
@@ -115,21 +115,21 @@ def test_a_generated_part_stands_between_its_marks_and_nothing_else_changes(part
     assert part.put_into(written) == written
 
 
-def test_a_page_without_the_marks_is_an_error() -> None:
+def test_a_page_without_marks_is_an_error() -> None:
     with pytest.raises(ValueError, match="commands:start"):
         docs.PARTS[0].put_into("# A\n")
     (finding,) = docs.generated(docs.PARTS[0], {"docs/commands.md": "# A\n"})
     assert finding.startswith("docs/commands.md:1: no command reference: no `<!-- commands:start -->`")
 
 
-def test_the_files_of_the_project_are_found() -> None:
+def test_the_projects_files_are_found() -> None:
     found = docs.texts()
     assert {"pyproject.toml", "Makefile", "docs/architecture.md", "tests/unit/test_docs.py"} <= found.keys()
     assert not [path for path in found if path.startswith((".venv/", ".git/"))]
 
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
-def test_the_man_page_is_shown_without_a_warning() -> None:
+def test_the_man_page_renders_without_warnings() -> None:
     page = docs.ROOT / "docs" / "skilld.1"
     environment = os.environ | {"MANROFFSEQ": "", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}
     shown = subprocess.run(

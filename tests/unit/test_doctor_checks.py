@@ -49,7 +49,7 @@ def one(checks: list[Check], name: str) -> tuple[str, str, str]:
     return check.verdict.value, check.detail, check.remedy
 
 
-def test_a_good_machine_gets_no_remedy() -> None:
+def test_a_healthy_machine_gets_no_remedy() -> None:
     checks = machine(MACHINE, NOW - 5, NOW - 60)
     assert [(check.verdict.value, check.remedy) for check in checks] == [("ok", "")] * 7
 
@@ -74,14 +74,14 @@ def test_a_good_machine_gets_no_remedy() -> None:
             "Set the system clock"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_the_machine(facts: Machine, name: str, verdict: str, detail: str, remedy: str) -> None:
+def test_machine_problems_are_reported(facts: Machine, name: str, verdict: str, detail: str, remedy: str) -> None:
     found = one(machine(facts, None, None), name)
     assert found[0] == verdict
     assert detail in found[1]
     assert remedy in found[2]
 
 
-def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
+def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> None:
     assert one(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith(
         "seems to have been set back: the daemon's status is dated 120 minutes in the future"
     )
@@ -101,7 +101,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
         (replace(DAEMON, last_error="late", delayed=2), "batches", "warn", "2 batches waiting after an error: late"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, detail: str) -> None:
+def test_daemon_problems_are_reported(facts: Daemon, name: str, verdict: str, detail: str) -> None:
     found = one(following.daemon(facts, SERVICE, NOW), name)
     assert found[0] == verdict
     assert detail in found[1]
@@ -121,27 +121,27 @@ def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, d
         (replace(SERVICE, state="unknown", installed=False, says="no bus"), "skip", "not available here: no bus"),
     ],
 )
-def test_what_is_wrong_with_the_service(facts: Service | ServiceState, verdict: str, detail: str) -> None:
+def test_service_problems_are_reported(facts: Service | ServiceState, verdict: str, detail: str) -> None:
     check = following.service(facts if isinstance(facts, Service) else Service(facts))
     assert check.verdict == verdict
     assert detail in check.detail
 
 
-def test_nobody_is_told_to_install_a_service_that_no_manager_can_run() -> None:
+def test_no_service_is_suggested_where_no_manager_can_run_it() -> None:
     away = replace(SERVICE, state="unknown", installed=False, says="no bus")
     daemon = one(following.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
     assert daemon[2] == "skilld run"
     assert following.service(Service(away)).remedy == "Run skilld in a terminal instead: skilld run"
 
 
-def test_many_lines_that_cannot_be_read_mean_a_format_that_is_not_known() -> None:
+def test_many_unreadable_lines_suggest_an_unknown_format() -> None:
     strange = replace(AGENT, turns=7, malformed=3)
     verdict, detail, remedy = one(following.agents([strange], NOW), "agent codex")
     assert (verdict, "tested with 1.0 (2026-11)" in detail, "skilld inspect" in remedy) == ("warn", True, True)
     assert one(following.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
 
 
-def test_transcripts_of_another_user_are_told_of() -> None:
+def test_transcripts_of_another_user_are_reported() -> None:
     """A container's root sees the sessions of the host's user, and reads none of them."""
     assert one(following.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
         "warn",
@@ -150,14 +150,14 @@ def test_transcripts_of_another_user_are_told_of() -> None:
     )
 
 
-def test_a_back_end_that_works_without_a_key_is_well_and_says_what_else_there_is() -> None:
+def test_a_keyless_backend_is_healthy_and_lists_the_alternatives() -> None:
     check = judging.back_end(Model("offline", "nothing else is configured", ("OPENAI_API_KEY is set; ...",)))
     assert (check.verdict, check.remedy) == ("ok", "OPENAI_API_KEY is set; ...")
     check = judging.back_end(Model("m", "you chose it", answer=Trouble("no answer", "wait")))
     assert (check.verdict, check.detail, check.remedy) == ("fail", "m: no answer", "wait")
 
 
-def test_why_nothing_is_about_what_came_after_the_newest_proposal() -> None:
+def test_why_nothing_counts_from_the_newest_proposal() -> None:
     at = "2026-11-28T03:00:00Z"
     assert reasons_for_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
     assert reasons_for_nothing(
@@ -168,14 +168,14 @@ def test_why_nothing_is_about_what_came_after_the_newest_proposal() -> None:
     ]
 
 
-def test_looking_back_is_advised_as_it_works_while_skilld_runs() -> None:
+def test_backfill_advice_says_to_stop_a_running_skilld() -> None:
     assert [reasons_for_nothing(Counts(), "", running=running)[0].partition("; ")[2] for running in (False, True)] == [
         "to read the last 7 days: skilld run --once --backfill 7",
         "to read the last 7 days, stop skilld, then: skilld run --once --backfill 7",
     ]
 
 
-def test_what_was_said_again_is_counted_by_line() -> None:
+def test_repeats_are_counted_by_line() -> None:
     (check,) = repeats((("/p/CLAUDE.md:7", 2), ("/h/CLAUDE.md:1", 1)))
     assert check.detail == "rules you had to repeat: /p/CLAUDE.md:7 (in 2 sessions); /h/CLAUDE.md:1 (in 1 session)"
     assert repeats(()) == []
@@ -184,7 +184,7 @@ def test_what_was_said_again_is_counted_by_line() -> None:
 SKIPPED = "3 skipped (no lasting instructions)"
 
 
-def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
+def test_why_nothing_names_waiting_refused_and_paused_work() -> None:
     counts = Counts(turns=47, judged=38, pending=5, waiting=1, chatter=3, parked=2, refusals={"a": 1, "b": 3})
     assert reasons_for_nothing(counts, "until you resume", running=True) == [
         f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
@@ -196,7 +196,7 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
     ]
 
 
-def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
+def test_why_nothing_says_that_nothing_lasting_was_heard() -> None:
     assert reasons_for_nothing(Counts(turns=6, judged=5, chatter=1), "", running=True) == [
         "6 messages read: 5 judged, 1 skipped (no lasting instructions)",
         "nothing judged so far sounded like a lasting instruction",
@@ -213,7 +213,9 @@ def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
         (["AGENTS.md"], [], ""),  # the other one loads nothing here
     ],
 )
-def test_agents_of_one_project_that_load_no_file_in_common(codex: list[str], claude: list[str], verdict: str) -> None:
+def test_agents_of_one_project_without_a_common_file_are_reported(
+    codex: list[str], claude: list[str], verdict: str
+) -> None:
     def loads(agent: str, names: list[str]) -> Context:
         files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
         return Context(agent, "", "measured", "/p", files)
@@ -223,7 +225,7 @@ def test_agents_of_one_project_that_load_no_file_in_common(codex: list[str], cla
     assert all("codex loads AGENTS.md; claude-code loads CLAUDE.md" in check.detail for check in found)
 
 
-def test_what_loaded_files_say_against_each_other_is_told() -> None:
+def test_contradictions_between_loaded_files_are_reported() -> None:
     files = tuple(
         LoadedFile(path, path, LoadTime.START, scope, segments=(Segment(3, text),))
         for path, scope, text in (

@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def test_skills_are_numbered_as_they_can_be_read(tmp_path: Path) -> None:
+def test_skills_are_numbered_in_reading_order(tmp_path: Path) -> None:
     for name, data in (("a", b"# A\n"), ("b", b"\xff\xfe"), ("c", b"\xef\xbb\xbf# C\r\n")):
         (tmp_path / name).write_bytes(data)
     refs = [SkillRef(name, str(tmp_path / name)) for name in ("a", "gone", "b", "c")]
@@ -38,7 +38,7 @@ def instructions(cwd: str | Path | None, home: Path = Path("/nowhere"), agent: s
     return standing_instructions(agent, None if cwd is None else str(cwd), str(home), {})
 
 
-def test_the_nearest_instructions_come_first_and_the_persons_last(project: Path, tmp_path: Path) -> None:
+def test_the_nearest_instructions_come_first_and_the_users_last(project: Path, tmp_path: Path) -> None:
     (project / "CLAUDE.md").write_text("root")
     (project / "src/CLAUDE.md").write_text("near")
     (project / ".claude").mkdir()
@@ -50,13 +50,13 @@ def test_the_nearest_instructions_come_first_and_the_persons_last(project: Path,
     assert instructions(project, tmp_path, "codex") == ""
 
 
-def test_what_lies_above_the_project_counts_only_in_the_persons_home(project: Path, tmp_path: Path) -> None:
+def test_files_above_the_project_count_only_in_the_users_home(project: Path, tmp_path: Path) -> None:
     (tmp_path / "CLAUDE.md").write_text("above")
     assert instructions(project, tmp_path) == "above"
     assert instructions(project, tmp_path / "elsewhere") == ""
 
 
-def test_a_link_inside_the_project_is_followed_and_one_out_of_it_is_not(project: Path) -> None:
+def test_links_inside_the_project_are_followed_and_others_are_not(project: Path) -> None:
     (project / "AGENTS.md").write_text("shared")
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
     assert instructions(project, project.parent) == "shared"
@@ -70,17 +70,17 @@ def test_a_link_inside_the_project_is_followed_and_one_out_of_it_is_not(project:
     assert "elsewhere" not in instructions(project)
 
 
-def test_a_pipe_is_not_waited_for(project: Path) -> None:
+def test_a_named_pipe_does_not_block(project: Path) -> None:
     os.mkfifo(project / "CLAUDE.md")
     assert instructions(project) == ""
 
 
 @pytest.mark.parametrize("cwd", [None, "", "relative", "/a/../b", "/a\0b", "/\ud800", "/" + "x" * 5000, "/nowhere"])
-def test_a_folder_that_is_none_has_no_instructions(cwd: str | None) -> None:
+def test_a_missing_folder_has_no_instructions(cwd: str | None) -> None:
     assert instructions(cwd) == ""
 
 
-def test_a_huge_file_is_read_in_part(project: Path) -> None:
+def test_a_huge_file_is_read_only_in_part(project: Path) -> None:
     (project / "CLAUDE.md").write_bytes(b"x" * 1_000_000)
     assert len(instructions(project)) == 64 * 1024
 
@@ -92,7 +92,7 @@ def test_another_users_instructions_are_not_read(project: Path) -> None:
     assert instructions(project) == ""
 
 
-def test_the_key_of_the_placeholders_is_made_once_and_is_private(tmp_path: Path) -> None:
+def test_the_redaction_key_is_created_once_and_is_private(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         key = load_key(tmp_path / "redaction.key")
@@ -104,7 +104,7 @@ def test_the_key_of_the_placeholders_is_made_once_and_is_private(tmp_path: Path)
     assert (tmp_path / "redaction.key").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_damaged_key_is_told_with_the_remedy(tmp_path: Path) -> None:
+def test_a_damaged_key_is_reported_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "redaction.key").write_bytes(b"short")
     with pytest.raises(SkilldError) as caught:
         load_key(tmp_path / "redaction.key")

@@ -105,7 +105,7 @@ def drafts(draw: st.DrawFn) -> Draft:
 
 @settings(max_examples=50, deadline=None)
 @given(drafts())
-def test_export_then_import_gives_an_equal_draft(draft: Draft) -> None:
+def test_exporting_and_importing_gives_an_equal_draft(draft: Draft) -> None:
     text = yaml_text.dump_yaml(to_document(draft, UsageStats(3, 0.5), quotes=["as I said: no"]))
     back, left_out = from_document(yaml_text.load_yaml(text.encode()))
     assert (back, left_out) == (draft, ())
@@ -113,7 +113,7 @@ def test_export_then_import_gives_an_equal_draft(draft: Draft) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(drafts().filter(lambda draft: bool(draft.description and draft.body and "\0" not in draft.body)))
-def test_cleared_only_sessions_author_and_examples_of_sessions_are_lost(draft: Draft) -> None:
+def test_a_cleared_export_loses_only_sessions_author_and_session_examples(draft: Draft) -> None:
     try:
         text = without_sessions(write_draft(draft), SessionWords())
     except RefusedError:  # what it says repeats the id of one of its sessions
@@ -131,23 +131,23 @@ def test_cleared_only_sessions_author_and_examples_of_sessions_are_lost(draft: D
 
 @settings(max_examples=50, deadline=None)
 @given(drafts().filter(lambda draft: bool(draft.description and draft.body and "\0" not in draft.body)))
-def test_what_is_written_is_read_as_the_same_draft(draft: Draft) -> None:
+def test_a_written_skill_is_read_back_as_the_same_draft(draft: Draft) -> None:
     assert read_draft(write_draft(draft)) == draft
 
 
 @given(BODIES)
-def test_no_body_loses_anything_when_it_is_taken_apart(body: str) -> None:
+def test_splitting_a_body_loses_nothing(body: str) -> None:
     assert join_body(split_body(body)) == body
 
 
-def test_a_workflow_is_taken_apart_and_laid_again() -> None:
+def test_a_workflow_is_split_and_reassembled() -> None:
     parts = split_body(WORKFLOW_BODY)
     assert parts.prompt == "Do these in order."
     assert parts.steps == (Item("Check", ("bash", "read"), "Run the tests.\n\n## Steps"), Item("Tag"))
     assert split_body(WORKFLOW_BODY + "\n\nAnd then?").steps == ()
 
 
-def test_the_document_has_the_keys_of_the_source_in_their_order() -> None:
+def test_the_document_keeps_the_key_order_of_its_format() -> None:
     document = to_document(replace(TEMPLATE, kind=None, variables=()), UsageStats())
     assert list(document) == [
         *("name", "version", "description", "generated_from", "prompt", "examples", "workflow", "tags", "author"),
@@ -182,7 +182,7 @@ def test_the_steps_of_a_mined_workflow_are_steps_and_are_imported_once() -> None
     assert from_document(document)[0].body == body
 
 
-def test_a_document_of_the_source_is_read() -> None:
+def test_a_foreign_document_is_read() -> None:
     text = b"""\
 name: debug-hooks
 type: workflow
@@ -210,7 +210,7 @@ rating: 5
 @pytest.mark.parametrize(
     "draft", [TEMPLATE, replace(TEMPLATE, variables=()), TOOL, Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW)]
 )
-def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
+def test_a_valid_draft_of_its_kind_has_no_faults(draft: Draft) -> None:
     assert draft_faults(draft) == ()
 
 
@@ -231,11 +231,11 @@ def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
         (replace(TOOL, body="{{port}}"), "{{port}} is not a property of its input schema"),
     ],
 )
-def test_what_is_not_of_its_kind_is_told(draft: Draft, fault: str) -> None:
+def test_a_draft_that_breaks_its_kind_is_reported(draft: Draft, fault: str) -> None:
     assert any(told.startswith(fault) for told in draft_faults(draft))
 
 
-def test_a_plain_skill_becomes_one_of_a_kind_by_its_holes() -> None:
+def test_a_plain_skill_gets_a_kind_from_its_placeholders() -> None:
     plain = Draft("greet", "Greets.", "Say hello to {{name}}, {{name}}.")
     assert as_kind(plain, SkillKind.PROMPT).variables == (Variable("name"),)
     assert draft_faults(as_kind(plain, SkillKind.TOOL)) == ()

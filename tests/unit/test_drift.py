@@ -36,7 +36,7 @@ def before(tmp_path: Path) -> dict[str, Any]:
 _NEW = [{"type": "brand-new", "version": "2.2.0", "text": "words of mine", "n": {"secret": 7}}] * 6
 
 
-def test_a_new_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str, Any], tmp_path: Path) -> None:
+def test_a_new_record_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str, Any], tmp_path: Path) -> None:
     assert not list(drifts(before))
     kept = update_survey(before, [_write(tmp_path, f"new{n}", _claude("2.2.0", *_NEW)) for n in range(3)])
     (found,) = drifts(json.loads(json.dumps(kept)))
@@ -46,7 +46,7 @@ def test_a_new_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str,
     assert not [words for words in ("words of mine", "hunter2") if words in json.dumps(kept)]
 
 
-def test_a_kind_that_was_always_there_and_is_gone(before: dict[str, Any], tmp_path: Path) -> None:
+def test_a_record_kind_that_disappeared_is_reported(before: dict[str, Any], tmp_path: Path) -> None:
     only = [record for record in _claude("2.2.0") if record["type"] == "assistant"]
     kept = update_survey(before, [_write(tmp_path, f"new{n}", only) for n in range(3)])
     (found,) = drifts(kept)
@@ -54,9 +54,7 @@ def test_a_kind_that_was_always_there_and_is_gone(before: dict[str, Any], tmp_pa
     assert found.message == f"Claude Code 2.2.0 {gone}; turns may be missed"
 
 
-def test_the_same_kinds_few_records_and_files_that_were_looked_at_say_nothing(
-    before: dict[str, Any], tmp_path: Path
-) -> None:
+def test_known_kinds_few_records_and_inspected_files_are_not_reported(before: dict[str, Any], tmp_path: Path) -> None:
     assert not list(drifts(update_survey(before, [_write(tmp_path, "same", _claude("2.2.0"))])))
     assert not list(drifts(update_survey(before, [_write(tmp_path, "few", _NEW[:3])])))
     files = [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)]
@@ -73,18 +71,18 @@ def test_the_same_kinds_few_records_and_files_that_were_looked_at_say_nothing(
         ({"version": "words"}, ""),
     ],
 )
-def test_where_a_record_names_its_client(record: dict[str, Any], version: str) -> None:
+def test_the_client_version_is_read_where_the_record_has_it(record: dict[str, Any], version: str) -> None:
     assert version_in(record) == version
 
 
 @pytest.mark.parametrize(
     "kept", [{"droid": 7}, {"droid": {"versions": {"1.0": {"counts": 7, "sessions": "x"}}}}, {"x": {}}]
 )
-def test_what_is_kept_may_be_anything(kept: dict[str, Any]) -> None:
+def test_any_stored_value_is_tolerated(kept: dict[str, Any]) -> None:
     assert not list(drifts(kept))
 
 
-def test_the_daemon_looks_and_status_and_doctor_tell(tmp_path: Path) -> None:
+def test_the_daemon_detects_it_and_status_and_doctor_report_it(tmp_path: Path) -> None:
     program = InProcessProgram(tmp_path)
     records = [{"type": "session_start", "id": "s"}, *([{"type": "brand_new", "secret": "hunter2"}] * 40)]
     path = tmp_path / ".factory/sessions/-w/s.jsonl"

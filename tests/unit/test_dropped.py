@@ -74,7 +74,9 @@ def on_branch(person: Person) -> list[str]:
     return [line.rpartition(" ")[2] for line in person.log("--reverse", STAGING, "^main")]
 
 
-def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(person: Person, store: Store) -> None:
+def test_deleting_the_branch_drops_all_proposals_which_can_still_be_decided_or_restored(
+    person: Person, store: Store
+) -> None:
     offer(person, store, "p1", "p2", "p3")
     before = snapshot(person.root)
     person.git("branch", "-D", "skilld/staging")
@@ -99,9 +101,7 @@ def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(
 
 
 @pytest.mark.parametrize("to", ["p1", "main"])
-def test_reset_drops_what_is_above_it_and_the_next_proposal_keeps_to_that(
-    person: Person, store: Store, to: str
-) -> None:
+def test_a_reset_drops_what_is_above_and_the_next_proposal_respects_it(person: Person, store: Store, to: str) -> None:
     offer(person, store, "p1", "p2", "p3")
     person.git("branch", "-f", "skilld/staging", get(store, "p1").commit if to == "p1" else "main")
     first = "open" if to == "p1" else "dropped"
@@ -115,7 +115,7 @@ def test_reset_drops_what_is_above_it_and_the_next_proposal_keeps_to_that(
     ]
 
 
-def test_the_next_proposal_made_before_anybody_looked_brings_nothing_back(person: Person, store: Store) -> None:
+def test_the_next_proposal_restores_nothing_that_was_dropped_unnoticed(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     person.git("branch", "-D", "skilld/staging")
     offer(person, store, "p3")
@@ -123,7 +123,7 @@ def test_the_next_proposal_made_before_anybody_looked_brings_nothing_back(person
     assert on_branch(person) == ["p3"]
 
 
-def test_one_that_waits_is_not_dropped_with_the_branch(person: Person, store: Store) -> None:
+def test_a_waiting_proposal_is_not_dropped_with_the_branch(person: Person, store: Store) -> None:
     offer(person, store, "p1")
     person.git("switch", "--quiet", "skilld/staging")
     offer(person, store, "p2")
@@ -134,7 +134,7 @@ def test_one_that_waits_is_not_dropped_with_the_branch(person: Person, store: St
     assert on_branch(person) == ["p2"]
 
 
-def test_one_that_a_rebase_left_out(person: Person, store: Store) -> None:
+def test_a_proposal_left_out_by_a_rebase_is_dropped(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2", "p3")
     person.git("switch", "--quiet", "skilld/staging")
     person.git("rebase", "--quiet", "--interactive", "main", GIT_SEQUENCE_EDITOR="sed -i -e 2d")
@@ -146,14 +146,14 @@ def test_one_that_a_rebase_left_out(person: Person, store: Store) -> None:
     assert on_branch(person) == ["p1", "p3", "p2"]
 
 
-def test_a_clean_up_after_a_merge_is_no_drop(person: Person, store: Store) -> None:
+def test_deleting_the_branch_after_a_merge_drops_nothing(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     person.git("merge", "--quiet", "skilld/staging")
     person.git("branch", "-d", "skilld/staging")
     assert states(store) == {"p1": "accepted", "p2": "accepted"}
 
 
-def test_a_branch_that_comes_back_opens_them_again(person: Person, store: Store) -> None:
+def test_a_branch_that_returns_reopens_its_proposals(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     tip = person.tip(STAGING)
     person.git("branch", "-D", "skilld/staging")
@@ -163,7 +163,7 @@ def test_a_branch_that_comes_back_opens_them_again(person: Person, store: Store)
     assert (person.tip(STAGING), store.proposals.missing_since("p1")) == (tip, "")
 
 
-def test_final_after_a_day(person: Person, store: Store) -> None:
+def test_a_drop_is_final_after_a_day(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     person.git("branch", "-f", "skilld/staging", get(store, "p1").commit)
     states(store)
@@ -176,7 +176,7 @@ def test_final_after_a_day(person: Person, store: Store) -> None:
     assert states(store) == {"p1": "open", "p2": "open"}
 
 
-def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, store: Store) -> None:
+def test_a_rejected_proposal_is_restored_as_its_message_says(person: Person, store: Store) -> None:
     offer(person, store, "p1")
     told = decide(store, get(store, "p1"), rejecting("not here"))
     assert "To undo it: skilld restore p1" in told.lines
@@ -191,7 +191,9 @@ def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, sto
     assert person.tip() == head
 
 
-def test_deleted_while_the_repository_was_out_of_reach(person: Person, store: Store, tmp_path: Path) -> None:
+def test_a_branch_deleted_while_the_repository_was_unreachable_is_noticed(
+    person: Person, store: Store, tmp_path: Path
+) -> None:
     offer(person, store, "p1")
     person.root.rename(tmp_path / "away")
     assert states(store) == {"p1": "stale"}
@@ -205,7 +207,7 @@ def test_deleted_while_the_repository_was_out_of_reach(person: Person, store: St
     assert states(store) == {"p1": "rejected"}
 
 
-def test_what_a_remote_holds_stays_open_and_is_named_with_that_branch(person: Person, store: Store) -> None:
+def test_a_proposal_on_a_remote_branch_stays_open_and_names_that_branch(person: Person, store: Store) -> None:
     offer(person, store, "p1")
     person.git("init", "--quiet", "--bare", "../hub.git")
     person.git("remote", "add", "origin", "../hub.git")
@@ -236,7 +238,7 @@ def test_restoring_while_the_branch_is_in_use_changes_nothing(person: Person, st
     assert states(store) == {"p1": "open", "p2": "dropped"}
 
 
-def test_a_restore_that_is_killed_between_git_and_the_store_is_seen(
+def test_a_restore_killed_between_git_and_the_store_is_noticed(
     person: Person, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer(person, store, "p1")
@@ -254,7 +256,7 @@ def _killed(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_restoring_what_the_skill_says_by_now(person: Person, store: Store) -> None:
+def test_restoring_a_change_the_skill_already_has(person: Person, store: Store) -> None:
     offer(person, store, "p1")
     person.git("branch", "-D", "skilld/staging")
     states(store)
@@ -262,7 +264,9 @@ def test_restoring_what_the_skill_says_by_now(person: Person, store: Store) -> N
     assert states(store) == {"p1": "accepted"}
 
 
-def test_a_dropped_proposal_of_a_private_repository(tmp_path: Path, store: Store, person: Person) -> None:
+def test_a_dropped_proposal_of_a_private_repository_can_be_restored(
+    tmp_path: Path, store: Store, person: Person
+) -> None:
     loose = tmp_path / "home" / "skills" / "notes" / "SKILL.md"
     loose.parent.mkdir(parents=True)
     loose.write_text(TEXT)
@@ -289,7 +293,7 @@ def _written(person: Person, store: Store) -> str:
     return text
 
 
-def test_what_was_only_written_and_then_discarded_is_dropped_and_can_be_restored(person: Person, store: Store) -> None:
+def test_an_accepted_change_discarded_before_a_commit_is_dropped_and_restorable(person: Person, store: Store) -> None:
     _written(person, store)
     now, observing = time.time(), PollSchedule(store)
     assert [observing.job(now) is None, observing.job(now + 5) is None] == [False, True]
@@ -303,9 +307,7 @@ def test_what_was_only_written_and_then_discarded_is_dropped_and_can_be_restored
     assert "- Dry run first." in person.show(ref=STAGING)
 
 
-def test_what_was_accepted_and_then_taken_off_its_branch_is_dropped_until_it_is_back(
-    person: Person, store: Store
-) -> None:
+def test_an_accepted_commit_removed_from_its_branch_is_dropped_until_it_returns(person: Person, store: Store) -> None:
     offer(person, store, "p1")
     person.git("switch", "--quiet", "--create", "side")
     decide(store, get(store, "p1"), accepting({}))
@@ -326,9 +328,7 @@ def test_what_was_accepted_and_then_taken_off_its_branch_is_dropped_until_it_is_
     assert states(store) == {"p1": "accepted"}
 
 
-def test_it_is_accepted_as_long_as_a_word_of_it_stands_there_and_once_committed_as_any_other(
-    person: Person, store: Store
-) -> None:
+def test_a_written_proposal_stays_accepted_while_any_of_it_remains(person: Person, store: Store) -> None:
     text = _written(person, store)
     assert get(store, "p1").note == "written to the file, not committed"
     person.skill.write_text(text.replace("- Dry run first.", "- Always dry run first."))
@@ -347,7 +347,7 @@ def test_it_is_accepted_as_long_as_a_word_of_it_stands_there_and_once_committed_
     assert states(store) == {"p1": "reverted"}
 
 
-def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Person, store: Store) -> None:
+def test_a_section_is_written_below_the_persons_uncommitted_line(person: Person, store: Store) -> None:
     person.commit("one section", {SKILL: TEXT.partition("\n## Notes")[0]})
     steps = (Operation(Op.INSERT_AFTER, "- Push the tag.", "\n## Preferences\n\n- Be brief."),)
     stage_and_store(
@@ -364,7 +364,7 @@ def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Per
     assert person.show().endswith(end.rstrip())
 
 
-def test_what_comes_again_is_shown_with_why_it_was_rejected(person: Person, store: Store) -> None:
+def test_a_proposal_made_again_shows_why_it_was_rejected(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     decide(store, get(store, "p1"), rejecting("the pipeline does it"))
     again = make_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)

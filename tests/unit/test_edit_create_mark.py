@@ -33,7 +33,7 @@ def mark(key: str = "skilld-version", value: str = "2") -> Operation:
     return Operation(Op.MARK, key, value)
 
 
-def test_a_file_is_made_of_nothing_only() -> None:
+def test_create_needs_an_empty_file() -> None:
     assert apply(b"", [create()]) == TEXT.encode()
     assert apply(TEXT.encode(), [create()]) == TEXT.encode()
     with pytest.raises(SkilldError, match="a skill with that name now exists") as refused:
@@ -45,12 +45,12 @@ def test_a_file_is_made_of_nothing_only() -> None:
     "text",
     ["", "# No front matter\n", TEXT.replace("deploy\n", "De ploy\n", 1), TEXT + "- more\n" * 500, TEXT + "\udc80"],
 )
-def test_what_is_no_skill_is_not_made(text: str) -> None:
+def test_an_invalid_skill_is_not_created(text: str) -> None:
     with pytest.raises(RefusedError):
         apply(b"", [create(text)])
 
 
-def test_a_long_file_may_be_made_and_is_made_alone() -> None:
+def test_a_long_file_may_be_created_but_only_alone() -> None:
     long = TEXT + "".join(f"- Step {number}.\n" for number in range(480))
     assert apply(b"", [create(long)]) == long.encode()
     with pytest.raises(RefusedError, match="at the same time"):
@@ -72,7 +72,7 @@ def test_a_long_file_may_be_made_and_is_made_alone() -> None:
         ("metadata:\n  skilld-vv: '1'\n", "skilld-v", "2", "metadata:\n  skilld-vv: '1'\n  skilld-v: \"2\"\n"),
     ],
 )  # fmt: skip
-def test_a_mark_changes_its_line_alone(before: str, key: str, value: str, after: str) -> None:
+def test_a_mark_changes_only_its_own_line(before: str, key: str, value: str, after: str) -> None:
     for bom, ending in ((b"", "\n"), (b"\xef\xbb\xbf", "\r\n")):
         old, new = (
             bom + f"---\n{front_matter}---\n# Body\n\n- One  \n".replace("\n", ending).encode()
@@ -97,13 +97,13 @@ def test_a_mark_changes_its_line_alone(before: str, key: str, value: str, after:
         (TEXT, mark("skilld-origin", "mined")),
     ],
 )
-def test_no_other_key_and_no_other_form_is_marked(text: str, operation: Operation) -> None:
+def test_no_other_key_or_form_can_be_marked(text: str, operation: Operation) -> None:
     with pytest.raises(SkilldError):
         apply(text.encode(), [operation])
 
 
 @given(st.text(max_size=60))
-def test_whatever_is_marked_reads_back_and_the_rest_stays(value: str) -> None:
+def test_any_mark_reads_back_and_the_rest_stays(value: str) -> None:
     before = TEXT.encode()
     if not value:
         return
@@ -116,7 +116,7 @@ def test_whatever_is_marked_reads_back_and_the_rest_stays(value: str) -> None:
     assert b"\n".join(lines) == before
 
 
-def test_a_mark_goes_with_an_edit() -> None:
+def test_a_mark_and_an_edit_apply_in_either_order() -> None:
     edit = Operation(Op.INSERT_AFTER, "- Watch the graphs.", "- Tell the team.")
     after = apply(TEXT.encode(), [mark(), edit])
     assert apply(TEXT.encode(), [edit, mark()]) == after
@@ -126,7 +126,7 @@ def test_a_mark_goes_with_an_edit() -> None:
 
 
 @pytest.mark.parametrize("operation", [create(), mark()])
-def test_a_model_can_form_neither(operation: Operation) -> None:
+def test_a_model_cannot_use_either_operation(operation: Operation) -> None:
     assert operation.op not in BODY_OPS
     assert operation.op.value not in str(OPERATIONS)
     reply = f'<operations>[{{"op": "{operation.op.value}", "anchor": "skilld-x", "text": "x"}}]</operations>'
@@ -139,7 +139,7 @@ def test_a_model_can_form_neither(operation: Operation) -> None:
         check_edit([operation], [], loaded, SAID, lambda text: text)
 
 
-def test_a_rewritten_file_can_form_neither() -> None:
+def test_a_rewritten_file_cannot_use_either_operation() -> None:
     for before, after in ((b"", TEXT), (TEXT.encode(), apply(TEXT.encode(), [mark()]).decode())):
         try:
             operations = operations_from_text(before, after)
@@ -148,7 +148,7 @@ def test_a_rewritten_file_can_form_neither() -> None:
         assert {operation.op for operation in operations} <= set(BODY_OPS)
 
 
-def test_the_linter_takes_front_matter_of_our_own_writing() -> None:
+def test_the_linter_accepts_front_matter_we_wrote() -> None:
     assert lint(b"", TEXT.encode(), SAID) == []
     assert not is_low_risk(b"", TEXT.encode())
 
@@ -167,7 +167,7 @@ def test_the_linter_takes_front_matter_of_our_own_writing() -> None:
         (compose("deploy", "How we deploy.", BODY + "<!-- hidden -->\n", {}), "html-comment"),
     ],
 )
-def test_the_linter_judges_all_of_a_new_skill(text: str, rule: str) -> None:
+def test_the_linter_checks_all_of_a_new_skill(text: str, rule: str) -> None:
     found = lint(b"", text.encode(), SAID)
     assert worst_severity(found) is Severity.REFUSE
     assert rule in {finding.rule for finding in found}, found

@@ -35,11 +35,11 @@ def delete(anchor: str) -> Operation:
         (insert("Ask first.", "\n## More\n\n- x"), b"Ask first.\n", b"Ask first.\n\n## More\n\n- x\n"),
     ],
 )
-def test_each_operation_changes_its_lines_only(operation: Operation, old: bytes, new: bytes) -> None:
+def test_each_operation_changes_only_its_lines(operation: Operation, old: bytes, new: bytes) -> None:
     assert apply(SKILL, [operation]) == SKILL.replace(old, new)
 
 
-def test_operations_follow_one_another() -> None:
+def test_operations_apply_in_sequence() -> None:
     after = apply(
         SKILL, [insert("- Test it.", "- Tag it."), replace("- Tag it.", "- Tag it with v."), delete("- Build it.")]
     )
@@ -57,15 +57,15 @@ def test_operations_follow_one_another() -> None:
         (b"- x\r\n- y\r\n- a\n- b\n", b"- x\r\n- y\r\n- a\n- n\n- m\n- b\n"),
     ],
 )
-def test_added_lines_take_the_ending_of_the_line_they_follow(before: bytes, after: bytes) -> None:
+def test_added_lines_take_the_line_ending_above_them(before: bytes, after: bytes) -> None:
     assert apply(before, [insert("- a", "- n\r\n- m")]) == after
 
 
-def test_deleting_the_last_line_keeps_a_missing_final_newline_missing() -> None:
+def test_deleting_the_last_line_keeps_a_missing_final_newline() -> None:
     assert apply(b"- a\n- b", [delete("- b")]) == b"- a"
 
 
-def test_replacing_keeps_what_both_have_in_common_byte_for_byte() -> None:
+def test_replacing_keeps_shared_bytes_unchanged() -> None:
     assert apply(b"- a  \r\n- b\n- c\t\n", [replace("- a\n- b\n- c", "- a\n- B\n- c")]) == b"- a  \r\n- B\n- c\t\n"
 
 
@@ -78,14 +78,14 @@ def test_replacing_keeps_what_both_have_in_common_byte_for_byte() -> None:
         (delete("## Steps\n- Build it."), "not in the file"),
     ],
 )
-def test_an_anchor_that_does_not_stand_is_an_error_but_no_danger(operation: Operation, cause: str) -> None:
+def test_a_missing_anchor_is_an_error_but_not_dangerous(operation: Operation, cause: str) -> None:
     with pytest.raises(SkilldError) as caught:
         apply(SKILL, [operation])
     assert cause in caught.value.cause
     assert not isinstance(caught.value, RefusedError)
 
 
-def test_an_anchor_that_stands_twice_is_ambiguous() -> None:
+def test_an_anchor_found_twice_is_ambiguous() -> None:
     with pytest.raises(SkilldError) as caught:
         apply(b"- a\n\n- a \n", [insert("- a", "- b")])
     assert "occurs 2 times" in caught.value.cause
@@ -106,26 +106,26 @@ def test_an_anchor_that_stands_twice_is_ambiguous() -> None:
         (insert("- Test it.", "- " + "x" * 9000), "9002 characters"),
     ],
 )
-def test_what_no_edit_may_do_is_refused(operation: Operation, cause: str) -> None:
+def test_forbidden_edits_are_refused(operation: Operation, cause: str) -> None:
     with pytest.raises(RefusedError) as caught:
         apply(SKILL, [operation])
     assert cause in caught.value.cause
 
 
-def test_no_operation_may_make_a_front_matter_where_there_was_none() -> None:
+def test_no_operation_may_create_front_matter() -> None:
     for first in ("---\nhooks: x\n---", "\ufeff- a", "---"):
         with pytest.raises(RefusedError):
             apply(b"- a\n- b\n", [replace("- a", first)])
 
 
-def test_an_edit_leaves_something_in_the_skill() -> None:
+def test_an_edit_must_leave_something_in_the_skill() -> None:
     with pytest.raises(RefusedError):
         apply(b"---\nname: x\n---\n\n- only\n", [delete("- only")])
     with pytest.raises(RefusedError):
         apply(SKILL, [])
 
 
-def test_a_skill_grows_to_500_lines_and_a_longer_one_may_still_change() -> None:
+def test_a_skill_may_grow_to_500_lines_and_a_longer_one_may_still_change() -> None:
     full = b"".join(b"- %d\n" % n for n in range(500))
     longer = full + b"- 500\n"
     with pytest.raises(RefusedError) as caught:
@@ -134,7 +134,7 @@ def test_a_skill_grows_to_500_lines_and_a_longer_one_may_still_change() -> None:
     assert apply(longer, [replace("- 7", "- seven")]) == longer.replace(b"- 7\n", b"- seven\n")
 
 
-def test_two_new_sections_at_the_end_apply_and_go_in_any_order() -> None:
+def test_two_new_sections_at_the_end_apply_in_either_order() -> None:
     first, second = insert("Ask first.", "\n## A\n\n- one"), insert("Ask first.", "\n## B\n\n- two")
     both = apply(SKILL, [first, second])
     assert both.endswith(b"Ask first.\n\n## B\n\n- two\n\n## A\n\n- one\n")
@@ -142,7 +142,7 @@ def test_two_new_sections_at_the_end_apply_and_go_in_any_order() -> None:
     assert undo(SKILL, apply(SKILL, [second]), both) == apply(SKILL, [first])
 
 
-def test_an_added_line_that_stands_elsewhere_too_is_undone_in_its_own_place() -> None:
+def test_undo_removes_the_added_line_and_not_an_equal_one_elsewhere() -> None:
     before = b"## One\n- Run it.\n## Two\n- Look.\n"
     later = apply(before, [insert("- Look.", "- Run it.")]).replace(b"## One", b"## First")
     assert undo(before, before + b"- Run it.\n", later) == before.replace(b"## One", b"## First")
@@ -164,7 +164,7 @@ def test_a_change_becomes_the_operation_a_person_would_write(rewritten: str, ope
     assert operations_from_text(BEFORE, HEAD + rewritten) == [operation]
 
 
-def test_several_changes_apply_in_the_order_given_and_keep_the_rest() -> None:
+def test_several_changes_apply_in_order_and_keep_the_rest() -> None:
     operations = operations_from_text(BEFORE, HEAD + "- Build all.\n- Test it.\n\n## More\n\n- Rest.")
     after = BEFORE.replace(b"- Build it.  \r\n", b"- Build all.\r\n").replace(
         b"- Tag it.\r\n", b"\r\n## More\r\n\r\n- Rest.\r\n"
@@ -172,7 +172,7 @@ def test_several_changes_apply_in_the_order_given_and_keep_the_rest() -> None:
     assert apply(BEFORE, operations) == after
 
 
-def test_lines_that_stand_several_times_are_anchored_with_their_neighbours() -> None:
+def test_repeated_lines_are_anchored_with_their_neighbours() -> None:
     before = b"## A\n- x\n\n## B\n- x\n"
     assert apply(before, operations_from_text(before, "## A\n- x\n\n## B\n- y\n")) == b"## A\n- x\n\n## B\n- y\n"
     assert apply(before, operations_from_text(before, "## A\n\n## B\n- x\n")) == b"## A\n\n## B\n- x\n"
@@ -189,12 +189,12 @@ def test_lines_that_stand_several_times_are_anchored_with_their_neighbours() -> 
         ("---\nname: ship\n---\n", "no instruction"),
     ],
 )
-def test_what_no_edit_may_do_is_refused_in_a_rewritten_file_too(rewritten: str, cause: str) -> None:
+def test_forbidden_edits_are_refused_in_a_rewritten_file_too(rewritten: str, cause: str) -> None:
     with pytest.raises(RefusedError) as caught:
         operations_from_text(BEFORE, rewritten)
     assert cause in caught.value.cause
 
 
-def test_a_front_matter_cannot_be_put_before_a_file_that_had_none() -> None:
+def test_front_matter_cannot_be_added_to_a_file_without_it() -> None:
     with pytest.raises(RefusedError):
         operations_from_text(b"# Ship\n\n- Build it.\n", "---\nname: ship\n---\n# Ship\n\n- Build it.\n")

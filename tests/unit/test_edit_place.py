@@ -36,7 +36,7 @@ How we ship.
 """
 
 
-def test_the_instruction_goes_into_its_section_in_its_style() -> None:
+def test_the_instruction_goes_into_its_section_in_the_same_style() -> None:
     for hint, text, old, new in table_rows("edit_place", "into its section"):
         head, _, tail = SKILL.rpartition(old)
         assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
@@ -51,7 +51,7 @@ def test_the_instruction_goes_into_its_section_in_its_style() -> None:
         ("## Tone\n\n1. Never shout.\n2. Be plain.\n", "## Tone\n\n1. Never shout.\n2. Be plain.\n3. n\n"),
     ],
 )
-def test_what_is_no_step_is_none_of_a_procedure(before: str, after: str) -> None:
+def test_an_instruction_that_is_no_step_stays_out_of_a_procedure(before: str, after: str) -> None:
     operation = insert_bullet(before.encode(), before.split("\n", maxsplit=1)[0], "n", step=False)
     assert apply(before.encode(), [operation]).decode() == after
 
@@ -77,23 +77,23 @@ def test_list_styles_are_kept() -> None:
         ("No list here", "Be kind."),
     ],
 )
-def test_a_full_stop_ends_an_item_where_it_ends_half_of_the_others(before: str, line: str) -> None:
+def test_an_item_ends_with_a_full_stop_if_half_of_the_others_do(before: str, line: str) -> None:
     assert insert_bullet(before.encode(), "", "Be kind.").text.strip() == line
 
 
-def test_the_anchor_is_one_line_where_one_is_enough_and_more_where_not() -> None:
+def test_the_anchor_is_one_line_if_unique_and_more_if_not() -> None:
     assert insert_bullet(b"## A\n- x\n- y\n", "A", "n") == Operation(Op.INSERT_AFTER, "- y", "- n")
     assert insert_bullet(b"## A\n- y\n- x\n## B\n- x\n", "A", "n") == Operation(Op.INSERT_AFTER, "- y\n- x", "- n")
 
 
-def test_an_instruction_is_never_put_where_it_would_be_code_or_a_comment() -> None:
+def test_an_instruction_is_never_placed_in_code_or_comments() -> None:
     before = b"# A\n\n- a\n\n## Hidden\n\n<!-- old\n\n- b\n\n-->\n"
     assert apply(before, [insert_bullet(before, "Hidden", "n")]) == before.replace(b"-->\n", b"-->\n\nn\n")
     with pytest.raises(SkilldError, match="only code"):
         insert_bullet(b"```sh\nmake\n", "Steps", "n")
 
 
-def test_a_skill_that_ends_in_open_code_takes_the_instruction_in_a_section() -> None:
+def test_a_skill_ending_in_open_code_gets_a_new_section() -> None:
     before = b"# Ship\n\n## Steps\n\n- Build it.\n\n## More\n\n```sh\nmake\n"
     assert apply(before, [insert_bullet(before, "Tone", "Be kind.")]) == before.replace(
         b"- Build it.\n", b"- Build it.\n- Be kind.\n"
@@ -109,13 +109,13 @@ def test_a_skill_that_ends_in_open_code_takes_the_instruction_in_a_section() -> 
         ("- a\n", "## Tone"),
     ],
 )
-def test_a_new_section_has_the_level_of_the_files_main_ones(before: str, heading: str) -> None:
+def test_a_new_section_has_the_level_of_the_main_ones(before: str, heading: str) -> None:
     assert apply(before.encode(), [insert_bullet(before.encode(), "Tone", "Be kind.")]) == (
         f"{before}\n{heading}\n\n- Be kind.\n".encode()
     )
 
 
-def test_mentioned_files_are_put_into_code_where_no_client_includes_them() -> None:
+def test_file_names_are_put_into_code_spans_where_no_client_imports_them() -> None:
     before = b"- a.\n"
     text = "Follow @docs/style.md and `@x/y.md`, ask @bo or bo@docs.org, see @README.md."
     assert insert_bullet(before, "", text).text == (
@@ -124,14 +124,14 @@ def test_mentioned_files_are_put_into_code_where_no_client_includes_them() -> No
 
 
 @pytest.mark.parametrize(("before", "after"), [(b"", b""), (b"\n\n", b"\n\n"), (b"  ", b"  ")])
-def test_a_file_that_says_nothing_begins_as_a_new_one_would(before: bytes, after: bytes) -> None:
+def test_an_empty_file_starts_like_a_new_one(before: bytes, after: bytes) -> None:
     first = insert_bullet(before, "Steps", "Be kind.")
     assert apply(before, [first]) == b"# Preferences\n\n- Be kind.\n" + after
     with pytest.raises(RefusedError, match="blank line"):
         apply(b"- a\n", [first])
 
 
-def test_a_skill_without_a_body_or_a_blank_instruction_has_no_place() -> None:
+def test_an_empty_skill_or_instruction_has_no_place() -> None:
     with pytest.raises(SkilldError):
         insert_bullet(b"---\nname: x\n---\n", "Steps", "n")
     with pytest.raises(RefusedError):
@@ -146,17 +146,17 @@ def _after(anchor: str, text: str) -> str:
     return apply(NOTES.encode(), operations).decode()
 
 
-def test_an_insertion_is_set_off_where_it_has_to_be() -> None:
+def test_an_insertion_gets_blank_lines_where_needed() -> None:
     for anchor, text, stands in table_rows("edit_place", "set off"):
         assert stands in _after(anchor, text)
 
 
-def test_what_does_not_fit_comes_back_as_it_is() -> None:
+def test_text_that_does_not_fit_is_returned_unchanged() -> None:
     operations = [Operation(Op.INSERT_AFTER, "- Nowhere.", "Text."), Operation(Op.DELETE, "- Short.", "")]
     assert add_blank_lines(NOTES.encode(), operations) == operations
 
 
-def test_a_list_item_in_a_code_block_is_told_apart() -> None:
+def test_a_list_item_in_a_code_block_is_recognized() -> None:
     def lands(anchor: str, text: str) -> bool:
         return inserts_into_code(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
 

@@ -86,7 +86,7 @@ def done(data: bytes, operations: list[Operation], *, limited: bool = True) -> b
 
 @many
 @given(cases())
-def test_every_byte_outside_the_edited_lines_stays(case: tuple[Skill, int, int, Operation]) -> None:
+def test_bytes_outside_the_edited_lines_never_change(case: tuple[Skill, int, int, Operation]) -> None:
     skill, start, end, operation = case
     after = done(skill.data, [operation])
     assume(after is not None)
@@ -107,7 +107,7 @@ def test_every_byte_outside_the_edited_lines_stays(case: tuple[Skill, int, int, 
 
 @many
 @given(cases())
-def test_inserted_lines_stand_below_the_anchor_with_the_files_own_ending(
+def test_inserted_lines_follow_the_anchor_with_the_files_line_ending(
     case: tuple[Skill, int, int, Operation],
 ) -> None:
     skill, _, end, operation = case
@@ -125,7 +125,7 @@ def test_inserted_lines_stand_below_the_anchor_with_the_files_own_ending(
 
 @many
 @given(skills(), st.data())
-def test_undoing_several_operations_gives_the_same_bytes(skill: Skill, data: st.DataObject) -> None:
+def test_undoing_several_operations_restores_the_bytes(skill: Skill, data: st.DataObject) -> None:
     operations: list[Operation] = []
     now = skill.data
     for _ in range(3):
@@ -143,7 +143,7 @@ def test_undoing_several_operations_gives_the_same_bytes(skill: Skill, data: st.
 
 @many
 @given(skills(("\n", "\r\n")), st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=14, max_size=14), st.data())
-def test_insertions_into_mixed_endings_are_undone_byte_for_byte(
+def test_insertions_into_mixed_line_endings_are_undone_exactly(
     skill: Skill, ends: list[str], data: st.DataObject
 ) -> None:
     lines = [(text, end and other) for (text, end), other in zip(skill.lines, ends, strict=False)]
@@ -159,7 +159,7 @@ def test_insertions_into_mixed_endings_are_undone_byte_for_byte(
 
 @many
 @given(skills(("\n", "\r\n")), TEXTS, TEXTS)
-def test_two_bullets_after_one_line_go_in_any_order(skill: Skill, one: str, two: str) -> None:
+def test_two_bullets_after_one_line_apply_in_either_order(skill: Skill, one: str, two: str) -> None:
     anchor = skill.lines[-1][0]
     first = Operation(Op.INSERT_AFTER, anchor, f"- one {one}")
     second = Operation(Op.INSERT_AFTER, anchor, f"- two {two}")
@@ -176,7 +176,7 @@ def test_two_bullets_after_one_line_go_in_any_order(skill: Skill, one: str, two:
 
 @many
 @given(skills(), st.data())
-def test_a_rewritten_file_becomes_operations_that_give_its_lines(skill: Skill, data: st.DataObject) -> None:
+def test_a_rewritten_file_becomes_operations_that_produce_it(skill: Skill, data: st.DataObject) -> None:
     texts = [text for text, _ in skill.lines]
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(texts)))
@@ -193,7 +193,7 @@ def test_a_rewritten_file_becomes_operations_that_give_its_lines(skill: Skill, d
 
 @many
 @given(skills(), st.sampled_from(["", "Steps", "Title", "New"]), TEXTS)
-def test_a_placed_instruction_stands_in_the_skill_and_can_be_undone(skill: Skill, hint: str, text: str) -> None:
+def test_a_placed_instruction_is_in_the_skill_and_can_be_undone(skill: Skill, hint: str, text: str) -> None:
     try:
         operation = insert_bullet(skill.data, hint, f"Say {text}")
         after = apply(skill.data, [operation])
@@ -208,7 +208,7 @@ def test_a_placed_instruction_stands_in_the_skill_and_can_be_undone(skill: Skill
 
 @many
 @given(skills(), skills(), st.text(max_size=20))
-def test_the_linter_survives_any_pair_and_finds_nothing_in_no_change(one: Skill, other: Skill, said: str) -> None:
+def test_the_linter_accepts_any_pair_and_finds_nothing_without_a_change(one: Skill, other: Skill, said: str) -> None:
     assert lint(one.data, one.data, said) == []
     for finding in lint(one.data, other.data, said):
         assert finding.sentence
@@ -217,5 +217,5 @@ def test_the_linter_survives_any_pair_and_finds_nothing_in_no_change(one: Skill,
 
 
 @given(st.binary(max_size=80), st.binary(max_size=80))
-def test_the_linter_survives_any_bytes(one: bytes, other: bytes) -> None:
+def test_the_linter_accepts_any_bytes(one: bytes, other: bytes) -> None:
     lint(one, other, "")

@@ -15,7 +15,7 @@ def body(text: str) -> list[Line]:
     return list(parse(text.encode()).body)
 
 
-def test_front_matter_body_and_endings_are_told_apart() -> None:
+def test_front_matter_body_and_line_endings_are_parsed() -> None:
     skill = parse(b"\xef\xbb\xbf---\r\nname: x\r\n--- \t\r\n# T\r\n\n- a\rlast")
     assert skill.bom
     assert skill.front == "---\r\nname: x\r\n--- \t\r\n"
@@ -30,7 +30,7 @@ def test_a_file_without_front_matter_is_all_body(data: bytes) -> None:
     assert parse(data).data == data
 
 
-def test_only_markdown_line_ends_end_a_line() -> None:
+def test_only_markdown_line_endings_end_a_line() -> None:
     assert [line.text for line in parse("a\u2028b\x0bc\x0cd\x85e\n".encode()).body] == ["a\u2028b\x0bc\x0cd\x85e"]
 
 
@@ -45,14 +45,14 @@ def test_only_markdown_line_ends_end_a_line() -> None:
         (b"---\nx: " + b"y" * 70_000 + b"\n---\n", "front matter is over"),
     ],
 )
-def test_what_cannot_be_edited_is_refused_with_its_cause(data: bytes, cause: str) -> None:
+def test_an_uneditable_file_is_refused_with_the_cause(data: bytes, cause: str) -> None:
     with pytest.raises(SkilldError) as caught:
         parse(data)
     assert cause in caught.value.cause
 
 
 @given(st.binary(max_size=300) | st.text(max_size=200).map(lambda text: ("---\n" + text).encode("utf-8", "replace")))
-def test_any_bytes_come_back_or_are_refused(data: bytes) -> None:
+def test_any_bytes_round_trip_or_are_refused(data: bytes) -> None:
     try:
         skill = parse(data)
     except SkilldError:
@@ -61,7 +61,7 @@ def test_any_bytes_come_back_or_are_refused(data: bytes) -> None:
     sections(skill.body)
 
 
-def test_sections_know_their_own_lines_and_their_subsections() -> None:
+def test_sections_know_their_own_lines_and_subsections() -> None:
     found = sections(body("intro\n# One\na\n## Two ##\nb\n### Three\nc\n## Four\n"))
     assert [(part.title, part.level, part.start, part.own_end, part.end) for part in found] == [
         ("", 0, 0, 1, 1),
@@ -72,12 +72,12 @@ def test_sections_know_their_own_lines_and_their_subsections() -> None:
     ]
 
 
-def test_underlined_headings_count_and_rules_do_not() -> None:
+def test_underlined_headings_count_and_horizontal_rules_do_not() -> None:
     text = "Title\n=====\n\nNext\n---\n\n---\n- item\n---\n#no heading\n####### seven\n"
     assert [(part.title, part.level) for part in sections(body(text))] == [("Title", 1), ("Next", 2)]
 
 
-def test_headings_in_code_and_comments_are_none() -> None:
+def test_headings_in_code_and_comments_do_not_count() -> None:
     text = "# A\n```sh\n# no\n```\n~~~\n## no\n```\n~~~\n<!--\n# no\n-->\n# B\n"
     assert [part.title for part in sections(body(text))] == ["A", "B"]
 
@@ -87,11 +87,11 @@ def test_fences_inside_list_items_are_code() -> None:
     assert [part.title for part in sections(body(text))] == ["", "H"]
 
 
-def test_an_open_fence_runs_to_the_end() -> None:
+def test_an_unclosed_fence_runs_to_the_end() -> None:
     assert roles(body("a\n```\nb\n# c"))[1:] == [Role.FENCE, Role.CODE, Role.CODE]
 
 
-def test_code_spans_need_a_partner_of_their_length() -> None:
+def test_a_code_span_needs_a_closing_run_of_the_same_length() -> None:
     assert [span.content for span in code_spans("`a` ``b ` c`` ` d \\` e")] == ["a", "b ` c", "d \\"]
     assert blank_code("x `y` z") == "x     z"
     assert [span.content for span in code_spans("\\`a` b`")] == ["b"]

@@ -67,26 +67,26 @@ def _after(skill: TargetDocument, answer: list[Operation] | str, *, by_assent: b
     return composed.after.decode()
 
 
-def test_an_edit_changes_what_it_says_and_nothing_else(skill: TargetDocument) -> None:
+def test_an_edit_changes_only_what_it_says(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     assert _after(skill, answer) == TEXT.replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
 
 
-def test_a_secret_in_the_skill_is_not_shown_to_a_model(skill: TargetDocument) -> None:
+def test_a_secret_in_the_skill_is_hidden_from_the_model(skill: TargetDocument) -> None:
     model = Scripted([Operation(Op.INSERT_AFTER, "- Past tense.", LINE)])
     compose(model, [VerifiedUpdate(UPDATE)], skill, TYPED, redact)
     assert "- Past tense." in model.shown
     assert SECRET not in model.shown
 
 
-def test_a_line_that_holds_a_secret_is_stored_with_no_proposal(skill: TargetDocument) -> None:
+def test_an_edit_touching_a_secret_line_is_kept_without_a_proposal(skill: TargetDocument) -> None:
     with pytest.raises(RefusedError, match="contains a secret"):
         _after(skill, [Operation(Op.INSERT_AFTER, f"- Token: {SECRET}", LINE)])
     with pytest.raises(RefusedError, match="contains a secret"):
         _after(skill, [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE} {SECRET}")])
 
 
-def test_a_rewritten_file_in_which_a_secret_was_redacted_takes_no_secret_away(skill: TargetDocument) -> None:
+def test_a_rewritten_file_with_redacted_secrets_keeps_them(skill: TargetDocument) -> None:
     rewritten = redact(TEXT).replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
     with pytest.raises(RefusedError):
         _after(skill, rewritten)
@@ -113,7 +113,7 @@ def test_s5_an_operation_that_no_update_names_is_refused(tmp_path: Path, more: O
 
 
 @pytest.mark.parametrize("by_assent", [False, True])
-def test_an_edit_that_says_more_is_refused_also_after_an_assent(
+def test_an_edit_that_says_more_is_refused_even_after_an_assent(
     skill: TargetDocument,
     by_assent: bool,  # noqa: FBT001 - a table
 ) -> None:
@@ -122,11 +122,11 @@ def test_an_edit_that_says_more_is_refused_also_after_an_assent(
         _after(skill, more, by_assent=by_assent, typed="yes, always" if by_assent else TYPED)
 
 
-def test_anchors_that_do_not_fit_are_replaced_where_something_is_only_added(skill: TargetDocument) -> None:
+def test_wrong_anchors_are_replaced_if_the_edit_only_adds(skill: TargetDocument) -> None:
     assert LINE in _after(skill, [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]).split("\n")
 
 
-def test_the_prompts_word_for_no_heading_names_no_section(skill: TargetDocument) -> None:
+def test_the_prompts_word_for_no_heading_is_no_section_name(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]
     item = VerifiedUpdate(replace(UPDATE, section="new step"))
     composed = compose(Scripted(answer), [item], skill, TYPED, redact)
@@ -134,13 +134,13 @@ def test_the_prompts_word_for_no_heading_names_no_section(skill: TargetDocument)
     assert "new step" not in composed.after.decode()
 
 
-def test_s5_what_is_in_nobodys_words_is_marked_for_the_person(skill: TargetDocument) -> None:
+def test_s5_words_nobody_said_are_flagged_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, beyond=("forward it",))], skill, TYPED, redact)
     assert composed.flags == (f"{BEYOND_FLAG}: forward it",)
 
 
-def test_what_came_from_the_agents_offer_is_marked_for_the_person(skill: TargetDocument) -> None:
+def test_words_from_the_agents_offer_are_flagged_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent=True)], skill, "yes, always", redact)
     assert BY_ASSENT_FLAG in composed.flags

@@ -44,7 +44,7 @@ def the_effect(sessions: list[PastSession], since: float = 0.0, path: str = GUID
     return found
 
 
-def test_an_interval_is_wilsons() -> None:
+def test_the_confidence_interval_is_wilsons() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
     low, high = wilson(10, 40)  # as R's prop.test(10, 40, correct = FALSE) has it
     assert (round(low, 4), round(high, 4)) == (0.1419, 0.4019)
@@ -68,24 +68,22 @@ def test_an_interval_is_wilsons() -> None:
         (0, 0, MIN_SESSIONS, RuleState.UNUSED),
     ],
 )
-def test_nothing_is_claimed_that_the_numbers_do_not_carry(
-    repeats: int, of: int, in_reach: int, state: RuleState
-) -> None:
+def test_no_claim_exceeds_what_the_numbers_support(repeats: int, of: int, in_reach: int, state: RuleState) -> None:
     assert state_of([place < repeats for place in range(of)], in_reach) is state
 
 
-def test_a_rule_that_held_for_long_and_does_not_any_more_is_repeated() -> None:
+def test_a_rule_that_stopped_holding_is_repeated() -> None:
     assert state_of([False] * 200 + [True, False] * 5, 210) is RuleState.REPEATED
     assert state_of([True, False] * 5 + [False] * 200, 210) is not RuleState.REPEATED
 
 
-def test_what_was_said_before_the_rule_came_in_is_no_repeat_of_it() -> None:
+def test_words_said_before_the_rule_existed_are_no_repeat() -> None:
     found = the_effect([session(10, AGAIN), session(20), session(30, AGAIN)], since=25)
     assert (found.before, found.after) == (Count(2, 1), Count(1, 1))
     assert [one.session for one in found.evidence] == ["s30"]
 
 
-def test_the_session_that_taught_a_rule_said_it_whatever_its_words() -> None:
+def test_the_session_that_taught_the_rule_is_no_repeat() -> None:
     """First hour: "imperative, please" made "Write commit messages in the imperative mood", counted as never said."""
     sessions = [session(10, "like this from now on, please"), session(30)]
     rule = Rule(GUIDE, 3, RULE, Origin.PROPOSAL, 20, frozenset({"claude-code"}), "p1", frozenset({"s10"}))
@@ -102,26 +100,26 @@ def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
     assert the_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
 
 
-def test_a_session_about_something_else_is_not_counted() -> None:
+def test_an_unrelated_session_is_not_counted() -> None:
     other = session(1, work=("css", "button"))
     assert the_effect([other, session(2)]).after == Count(1, 0)
     assert the_effect([replace(other, at=0.0)]).after == Count()  # when, nobody knows
 
 
-def test_a_models_word_on_what_could_matter_counts_more_than_shared_words() -> None:
+def test_a_models_answer_on_relevance_outweighs_shared_words() -> None:
     key, css = rule_key(RULE), ("css", "button")
     assert the_effect([session(1, idle=(key,)), session(2, mattered=(key,), work=css)]).after == Count(1, 0)
     assert the_effect([session(1, AGAIN, idle=(key,))]).after == Count(1, 1), "it was said, so it mattered"
     assert the_effect([session(1, idle=(rule_key("another"),))]).after == Count(1, 0), "it was not asked about"
 
 
-def test_a_session_of_an_older_version_is_read_still() -> None:
+def test_a_session_stored_by_an_older_version_is_read() -> None:
     data = json.loads(codec.encode(session(1, AGAIN)))
     del data["mattered"], data["idle"]
     assert codec.decode(PastSession, json.dumps(data), strict=False) == session(1, AGAIN)
 
 
-def test_rules_are_lines_of_proposals_and_those_that_were_said_again() -> None:
+def test_rules_are_proposal_lines_and_repeated_rules() -> None:
     text = f"# App\n\n- {RULE}\n- Keep functions short.\n- Write tests first.\n"
     brought = replace(make_proposal(id="p1"), path=GUIDE, agent="codex")
     brought = replace(brought, operations=(replace(brought.operations[0], text="- Write tests first."),))
@@ -131,7 +129,7 @@ def test_rules_are_lines_of_proposals_and_those_that_were_said_again() -> None:
     assert rules([(brought, 5.0)], [tied], lambda _: "") == []  # they stand there no more
 
 
-def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
+def test_a_rule_the_judge_found_already_written_is_a_repeat() -> None:
     update = Update(1, "", RULE, "", Kind.PREFERENCE, 1, "Bitte pnpm", 0.9)
     note = replace(make_proposal(id="n1"), state=State.SAID, path=GUIDE, session_id="s9", updates=(update,))
     text = f"- {RULE}\n"
@@ -143,9 +141,7 @@ def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
 
 
 @pytest.mark.parametrize(("ears", "least"), [(WORDS, 0.95), (MODEL, 0.95)])
-def test_a_year_is_judged_right_by_what_is_heard_of_it(
-    ears: Ears, least: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_simulated_year_is_judged_correctly(ears: Ears, least: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """States right for 95 % of the rules with enough sessions, by words and with a model; hardly one is wrong."""
     monkeypatch.setattr("skilld.effect.rules.repeats_rule", SAYS_AGAIN)
     counts: Counter[str] = Counter()
@@ -189,7 +185,7 @@ def _asked(surveys: SurveySchedule, now: float) -> list[str] | None:
     return None if job is None else [Path(one.path).name for one in job.surveys]
 
 
-def test_transcripts_are_read_together_once_newest_first_and_again_when_they_grew(tmp_path: Path) -> None:
+def test_transcripts_are_read_in_one_job_newest_first_and_again_when_grown(tmp_path: Path) -> None:
     store = _transcripts(tmp_path, "at work", "new", "old", "oldest")
     surveys = SurveySchedule(store, Host(tmp_path, {}))
     assert _asked(surveys, 1550.0) == ["new", "old", "oldest"]
@@ -207,7 +203,7 @@ def test_transcripts_are_read_together_once_newest_first_and_again_when_they_gre
     store.close()
 
 
-def test_where_a_job_of_several_fails_each_is_read_alone_and_only_what_fails_alone_shows_nothing(
+def test_if_a_joint_job_fails_each_transcript_is_read_alone(
     tmp_path: Path,
 ) -> None:
     store = _transcripts(tmp_path, "sound", "bad", "fine")

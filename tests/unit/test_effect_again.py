@@ -43,7 +43,7 @@ def score(found: list[tuple[bool, bool]]) -> tuple[float, float]:
         ("repeats-fourth", "fourth", 60, 0.6),
     ],
 )
-def test_a_repeat_is_told_from_talk_and_from_other_rules(name: str, half: str, number: int, least: float) -> None:
+def test_a_repeat_is_told_apart_from_talk_and_other_rules(name: str, half: str, number: int, least: float) -> None:
     """Y8: recall at least 0.6 and precision at least 0.9 without a model, where the matcher was mended for the set."""
     known = pairs(f"{name}.txt", half)
     assert len(known) == number
@@ -53,13 +53,13 @@ def test_a_repeat_is_told_from_talk_and_from_other_rules(name: str, half: str, n
     assert precision >= 0.9
 
 
-def test_the_surer_a_turn_corrects_the_fewer_words_it_takes() -> None:
+def test_the_clearer_the_correction_the_fewer_shared_words_it_needs() -> None:
     for rule, text, again in table_rows("effect_again", "said again"):
         assert repeats_rule(text, rule) is (again == "yes")
 
 
 @pytest.mark.parametrize("half", ["held", "dev"])
-def test_a_rule_matters_where_the_work_is_of_its_kind(half: str) -> None:
+def test_a_rule_is_relevant_where_the_work_is_of_its_kind(half: str) -> None:
     known = pairs("matters.txt", half)
     assert len(known) == 30
     found = []
@@ -81,12 +81,12 @@ def test_a_rule_matters_where_the_work_is_of_its_kind(half: str) -> None:
         (f"Look at {'the parser and ' * 30} tell me. You ran npm again!", ["You ran npm again!"]),
     ],
 )
-def test_what_corrects_is_quoted_and_nothing_else_is_kept(text: str, quotes: list[str]) -> None:
+def test_only_the_correcting_words_are_kept(text: str, quotes: list[str]) -> None:
     assert corrections(text) == quotes
     assert all(len(quote) <= MAX_QUOTE for quote in corrections(f"never {text * 50}"))
 
 
-def test_what_was_copied_from_the_agent_corrects_nothing() -> None:
+def test_text_copied_from_the_agent_corrects_nothing() -> None:
     copied = "You must never use npm in this repository, always use pnpm."
     assert corrections(copied, (copied,)) == []
     assert corrections(copied) == [copied]

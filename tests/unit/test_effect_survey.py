@@ -67,7 +67,7 @@ def surveyed(talk: Talk, home: Path, model: str = OFFLINE, *, at: float = 0.0, i
     return survey(job, lambda text: text.replace("hunter2horse", "[REDACTED]"))
 
 
-def test_a_job_of_several_ends_early_and_its_result_passes_between_processes(
+def test_a_job_of_several_can_end_early_and_its_result_crosses_processes(
     talk: Talk, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = SurveyTranscripts((SurveyRequest("claude-code", str(talk.path), str(home), 0, 0.0),) * 3)
@@ -82,7 +82,7 @@ def test_a_job_of_several_ends_early_and_its_result_passes_between_processes(
     assert len(module.survey_several(job, str).shown) == 1
 
 
-def test_a_transcript_shows_what_was_loaded_done_and_said_again(talk: Talk, home: Path) -> None:
+def test_a_transcript_shows_what_was_loaded_done_and_repeated(talk: Talk, home: Path) -> None:
     """Each repeat is tied to path, line and text, with the person's words and the time since when it stands there."""
     (session,) = surveyed(talk, home).sessions
     guide = str(Path(str(talk._shared["cwd"])) / "CLAUDE.md")
@@ -102,7 +102,7 @@ def ran(talk: Talk, number: int, command: str, *, failed: bool) -> None:
     talk.add(type="user", message={"role": "user", "content": [done]})
 
 
-def test_what_was_done_is_known_without_a_word_of_it(talk: Talk, home: Path) -> None:
+def test_what_was_done_is_known_without_words(talk: Talk, home: Path) -> None:
     ran(talk, 1, "pnpm test", failed=True)
     ran(talk, 2, "grep -r tests src", failed=True)  # it looks at tests and runs none
     (failing,) = surveyed(talk, home).sessions
@@ -125,7 +125,7 @@ def test_what_was_done_is_known_without_a_word_of_it(talk: Talk, home: Path) -> 
 @pytest.mark.parametrize(
     ("hours", "is_live", "shift"), [(0.5, True, 0), (17, True, 17), (17, False, 0), (24 * 30, True, 0), (-5, True, 0)]
 )
-def test_a_clock_that_is_behind_is_told_by_the_file(
+def test_a_slow_clock_is_detected_by_the_file_time(
     talk: Talk,
     home: Path,
     hours: float,
@@ -147,7 +147,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Stored:
     return model
 
 
-def test_a_model_is_asked_once_about_what_words_do_not_tell(talk: Talk, home: Path, model: Stored) -> None:
+def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, model: Stored) -> None:
     model.reply = '<repeats>[{"said": 2, "rule": 2}]</repeats>'
     result = surveyed(talk, home, "stored")
     (session,) = result.sessions
@@ -161,7 +161,7 @@ def test_a_model_is_asked_once_about_what_words_do_not_tell(talk: Talk, home: Pa
     assert (PNPM in asked, "hunter2horse" in asked, "[REDACTED]" in asked) == (False, False, True)
 
 
-def test_a_model_hears_what_words_do_not_take_for_a_correction(talk: Talk, home: Path, model: Stored) -> None:
+def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model: Stored) -> None:
     """A violation that is only described: short turns are asked about, whatever words make of them."""
     described = "package-lock.json is back, and pnpm-lock.yaml is gone"
     talk.type(described, "ok", "see\n```\nnpm error\n```", "long " * 100)
@@ -183,7 +183,7 @@ def said_of(model: Stored, talk: Talk, home: Path) -> list[str]:
     return [json.loads(line)["text"] for line in block.splitlines()]
 
 
-def test_a_model_says_which_rules_could_matter(talk: Talk, home: Path, model: Stored) -> None:
+def test_a_model_says_which_rules_were_relevant(talk: Talk, home: Path, model: Stored) -> None:
     """Issue 17, 2: by a closed question where there is a model; the session keeps no words of it."""
     model.matters_reply = '<matters>[{"rule": 2}]</matters>'
     (session,) = surveyed(talk, home, "stored").sessions
@@ -196,19 +196,19 @@ def test_a_model_says_which_rules_could_matter(talk: Talk, home: Path, model: St
 
 
 @pytest.mark.parametrize("reply", ['<matters>[{"rule": 3}]</matters>', '<matters>[{"rule": 1, "why": "x"}]</matters>'])
-def test_of_rules_without_a_usable_answer_nothing_is_said(talk: Talk, home: Path, model: Stored, reply: str) -> None:
+def test_rules_without_a_usable_answer_are_left_out(talk: Talk, home: Path, model: Stored, reply: str) -> None:
     model.matters_reply = reply
     (session,) = surveyed(talk, home, "stored").sessions
     assert (session.mattered, session.idle, len(session.repeats)) == ((), (), 1)
 
 
-def test_without_a_usable_answer_words_alone_count(talk: Talk, home: Path, model: Stored) -> None:
+def test_without_a_usable_answer_only_words_count(talk: Talk, home: Path, model: Stored) -> None:
     model.reply = '<repeats>[{"said": 7, "rule": 2}]</repeats>'
     (session,) = surveyed(talk, home, "stored").sessions
     assert [one.line for one in session.repeats] == [3]
 
 
-def test_a_transcript_that_is_gone_shows_nothing(talk: Talk, home: Path) -> None:
+def test_a_missing_transcript_shows_nothing(talk: Talk, home: Path) -> None:
     result = surveyed(talk, home)
     talk.path.rename(talk.path.with_suffix(".gone"))
     job = SurveyRequest("claude-code", str(talk.path), str(home), 0, 0.0)
@@ -225,7 +225,7 @@ def test_a_transcript_that_is_gone_shows_nothing(talk: Talk, home: Path) -> None
         '<repeats>[{"said": 1, "rule": 1, "why": "x"}]</repeats>',
     ],
 )
-def test_an_answer_of_another_form_is_none(reply: str) -> None:
+def test_a_malformed_answer_is_none(reply: str) -> None:
     with pytest.raises(BadReplyError):
         parse_repeats(reply, said=2, rules=3)
     assert parse_repeats("<repeats>[]</repeats>", said=2, rules=3) == []

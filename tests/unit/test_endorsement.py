@@ -20,7 +20,7 @@ def _found(text: str, offer: str = "") -> Endorsement | None:
     return find_endorsement(text, own_words(text, [offer] if offer else []), offer)
 
 
-def test_own_words_endorse_the_quotation_above_or_below_them() -> None:
+def test_own_words_endorse_the_quotation_next_to_them() -> None:
     for words in table_texts("endorse", "endorsing"):
         for text in (f"> {RULE}\n\n{words}", f"{words}\n\n> {RULE}", f"{words}:\n```\n{RULE}\n```\nthanks"):
             found = _found(text)
@@ -29,7 +29,7 @@ def test_own_words_endorse_the_quotation_above_or_below_them() -> None:
             assert found.by in text
 
 
-def test_other_words_beside_a_quotation_endorse_nothing() -> None:
+def test_other_words_next_to_a_quotation_endorse_nothing() -> None:
     for words in table_texts("endorse", "not endorsing"):
         assert _found(f"> {RULE}\n\n{words}", "The agent's words.") is None
         assert _found(f"{words}\n\n> {RULE}", "The agent's words.") is None
@@ -51,11 +51,11 @@ def test_other_words_beside_a_quotation_endorse_nothing() -> None:
         f"ERROR: {RULE}\nmake a rule for it?",
     ],
 )
-def test_what_is_pasted_endorses_nothing(text: str) -> None:
+def test_pasted_text_endorses_nothing(text: str) -> None:
     assert _found(text) is None
 
 
-def test_without_a_quotation_it_is_the_agents_text_before() -> None:
+def test_without_a_quotation_the_agents_previous_text_is_endorsed() -> None:
     assert _found("good catch, add this to the skill. then fix the tests", RULE) == Endorsement(
         "good catch, add this to the skill.", RULE, quoted=False
     )
@@ -82,13 +82,13 @@ def test_the_evidence_is_the_endorsing_sentence_and_the_proposal_is_marked(quote
         ("Fetch data in components.", "the quoted words do not say this"),  # turned round
     ],
 )
-def test_it_carries_no_more_than_the_endorsed_words(change: str, why: str) -> None:
+def test_the_update_carries_only_the_endorsed_words(change: str, why: str) -> None:
     found = _verdict(f"> {RULE}\n\nmake a rule for it", "make a rule for it", change)
     assert found.proposed == ()
     assert found.faults == (why,) or why in found.faults[0]
 
 
-def test_a_forbidding_offer_can_be_said_yes_to() -> None:
+def test_an_offer_that_forbids_can_be_accepted() -> None:
     offer = "Should I never push to main by myself?"
     (checked,) = _verdict("yes, always", "yes, always", "Never push to main by yourself.", offer).proposed
     assert (checked.by_assent, checked.taken_up) == (True, offer)
@@ -96,7 +96,7 @@ def test_a_forbidding_offer_can_be_said_yes_to() -> None:
 
 
 @given(st.lists(st.sampled_from(["> x", "make a rule for it", "", "```", RULE, "she wrote:", "# T"])).map("\n".join))
-def test_only_own_words_endorse(text: str) -> None:
+def test_only_own_words_can_endorse(text: str) -> None:
     found = _found(text, "An offer.")
     assert found is None or found.by in own_words(text, ["An offer."])
 
@@ -108,7 +108,7 @@ def test_only_own_words_endorse(text: str) -> None:
         "the guide has \u201cComponents must not fetch data; loaders do\u201d, remember that",
     ],
 )
-def test_a_sentence_in_quotation_marks_is_marked_as_what_may_be_somebody_elses(text: str) -> None:
+def test_a_sentence_in_quotation_marks_is_flagged_as_possibly_quoted(text: str) -> None:
     verdict = _verdict(text, "Components must not fetch data")
     assert [item.by_assent for item in verdict.proposed] == [True]
 
@@ -120,6 +120,6 @@ def test_a_sentence_in_quotation_marks_is_marked_as_what_may_be_somebody_elses(t
         'always: components must not fetch data; loaders do. He said "that is a good idea indeed"',
     ],
 )
-def test_a_quoted_word_or_remark_beside_ones_own_rule_marks_nothing(text: str) -> None:
+def test_a_quoted_word_beside_an_own_rule_is_not_flagged(text: str) -> None:
     verdict = _verdict(text, "components must not fetch data")
     assert [item.by_assent for item in verdict.proposed] == [False]

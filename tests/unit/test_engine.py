@@ -72,7 +72,7 @@ def harness(tmp_path: Path) -> Iterator[EngineHarness]:
 FIVE = ("hello", LASTING, "ok", "thanks", "go on")
 
 
-def test_five_turns_make_a_batch_and_a_restart_does_not_make_another(harness: EngineHarness) -> None:
+def test_five_turns_make_a_batch_and_a_restart_makes_no_second(harness: EngineHarness) -> None:
     harness.say(*FIVE[:4])
     assert harness.engine.close_due(NOW) == 0
     harness.say(FIVE[4])
@@ -84,27 +84,27 @@ def test_five_turns_make_a_batch_and_a_restart_does_not_make_another(harness: En
     assert harness.counts() == (1, 0, 0)
 
 
-def test_what_is_left_over_is_judged_when_the_session_was_idle(harness: EngineHarness) -> None:
+def test_the_remainder_is_judged_when_the_session_is_idle(harness: EngineHarness) -> None:
     harness.say("hello", LASTING)
     assert harness.engine.close_due(NOW + 599) == 0
     assert harness.engine.close_due(NOW + 601) == 1
 
 
-def test_what_is_left_over_is_judged_at_once_when_the_session_is_over(harness: EngineHarness) -> None:
+def test_the_remainder_is_judged_at_once_when_the_session_ends(harness: EngineHarness) -> None:
     harness.say(LASTING)
     append_lines(harness.path, session_end_line())
     harness.engine.follower.sweep()
     assert harness.engine.close_due(NOW) == 1
 
 
-def test_chatter_is_done_without_a_worker(harness: EngineHarness) -> None:
+def test_chatter_is_finished_without_a_worker(harness: EngineHarness) -> None:
     harness.say("hi", "ok", "thanks", "go on", "looks good")
     assert harness.engine.close_due(NOW) == 0
     assert harness.engine.next_batch(NOW) is None
     assert harness.counts() == (0, 1, 0)
 
 
-def test_paused_a_batch_is_closed_and_handed_to_nobody(harness: EngineHarness) -> None:
+def test_while_paused_batches_close_but_are_not_started(harness: EngineHarness) -> None:
     harness.store.meta.set(PAUSED_UNTIL, NOW + 60)
     harness.say(*FIVE)
     assert harness.engine.close_due(NOW) == 1
@@ -112,7 +112,7 @@ def test_paused_a_batch_is_closed_and_handed_to_nobody(harness: EngineHarness) -
     assert harness.engine.next_batch(NOW + 60) is not None
 
 
-def test_the_stored_job_holds_no_word_and_no_key(harness: EngineHarness) -> None:
+def test_the_stored_job_holds_no_text_and_no_key(harness: EngineHarness) -> None:
     harness.start(model_api_key="sk-secret")
     harness.say(*FIVE)
     harness.engine.close_due(NOW)
@@ -150,7 +150,7 @@ def test_a_result_with_a_proposal_is_kept_once(harness: EngineHarness) -> None:
     assert harness.store.usage.rows()[0]["calls"] == 2
 
 
-def test_passing_trouble_is_tried_again_ever_later_and_then_parked(harness: EngineHarness) -> None:
+def test_temporary_failures_are_retried_ever_later_and_then_parked(harness: EngineHarness) -> None:
     harness.say(*FIVE)
     waits = []
     now = NOW
@@ -178,7 +178,7 @@ def test_an_error_is_forgotten_once_its_batch_is_judged(harness: EngineHarness) 
 
 
 @pytest.mark.parametrize(("asked", "waits"), [(90, 90.0), (None, 30.0), (1, 30.0), (1e12, 86400.0)])
-def test_a_server_may_ask_for_a_longer_wait_but_not_for_ever(
+def test_a_server_may_ask_for_a_longer_but_bounded_wait(
     harness: EngineHarness, asked: float | None, waits: float
 ) -> None:
     harness.say(*FIVE)
@@ -198,7 +198,7 @@ def test_a_failure_is_parked_at_once_and_a_refusal_is_done(harness: EngineHarnes
     assert harness.store.meta.get(LAST_ERROR)["message"] == "no JSON"
 
 
-def test_a_session_of_now_goes_before_those_that_were_read_again(harness: EngineHarness) -> None:
+def test_current_sessions_go_before_backfilled_ones(harness: EngineHarness) -> None:
     old = harness.path.with_name("s0.jsonl")
     write_transcript(
         old, *(prompt_line(f"o{number}", text, session="s0") for number, text in enumerate(FIVE)), mtime=NOW - 86400
@@ -211,7 +211,7 @@ def test_a_session_of_now_goes_before_those_that_were_read_again(harness: Engine
     assert (first.session_id, harness.batch().session_id) == ("s1", "s0")
 
 
-def test_a_worker_that_died_with_the_daemon_is_replaced(harness: EngineHarness) -> None:
+def test_a_job_lost_with_the_daemon_is_started_again(harness: EngineHarness) -> None:
     harness.say(*FIVE)
     first = harness.batch()
     harness.start()
@@ -222,7 +222,7 @@ def test_a_worker_that_died_with_the_daemon_is_replaced(harness: EngineHarness) 
     assert again.id == first.id
 
 
-def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(harness: EngineHarness) -> None:
+def test_a_plan_is_stored_with_its_cost_and_reused_by_the_next_try(harness: EngineHarness) -> None:
     harness.say(*FIVE)
     batch = harness.batch()
     plan = BatchResult(outcome=Outcome.PROPOSED, proposals=(PROPOSAL,), usage=Usage(2), model="m")
@@ -238,7 +238,7 @@ def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(harness: 
 
 
 @pytest.mark.parametrize("changed", [".skilld.toml", ".git/refs/heads/main"])
-def test_what_a_refused_project_changes_has_its_batch_done_again(harness: EngineHarness, changed: str) -> None:
+def test_a_change_in_a_refused_project_restarts_its_batch(harness: EngineHarness, changed: str) -> None:
     project = harness.home / "project"
     write_transcript(project / ".git/HEAD", b"ref: refs/heads/main\n")
     (project / ".git/refs/heads").mkdir(parents=True)

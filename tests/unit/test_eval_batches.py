@@ -124,7 +124,7 @@ def run(rows: Sequence[dict[str, Any]], backend: Callable[[BatchCase], Backend])
     return batches.figures(list(batches.judge_batches(cases(*rows), backend, pipeline())))
 
 
-def test_a_model_that_answers_with_the_gold_loses_nothing() -> None:
+def test_a_model_answering_the_gold_labels_loses_nothing() -> None:
     found = run([ADDED, CHANGED, SEVERAL, CHATTER], lambda case: GoldModel(case.gold))
     level = {"precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert {key: found[key] for key in level} == level
@@ -142,7 +142,7 @@ def test_a_model_that_answers_with_the_gold_loses_nothing() -> None:
     assert found["tokens"] > found["tokens_in"] > 1000
 
 
-def test_the_gold_model_replaces_the_line_that_a_change_is_about() -> None:
+def test_the_gold_model_replaces_the_line_a_change_is_about() -> None:
     (case,) = cases(CHANGED)
     model = GoldModel(case.gold)
     doc = in_memory("bread", SKILL).doc
@@ -154,7 +154,7 @@ def test_the_gold_model_replaces_the_line_that_a_change_is_about() -> None:
     ]
 
 
-def test_what_the_checks_refuse_is_no_find() -> None:
+def test_an_update_refused_by_the_checks_is_not_found() -> None:
     unsaid = says("Buy a new stone every week", 1, "bake two loaves")
     scored = list(batches.judge_batches(cases(ADDED), lambda _: Says(unsaid), pipeline()))
     assert batches.figures(scored)["found"] == 0
@@ -163,7 +163,7 @@ def test_what_the_checks_refuse_is_no_find() -> None:
     assert outcome["why_not"] == ["the quoted words do not say this"]
 
 
-def test_an_update_where_the_reader_saw_none_is_a_false_alarm() -> None:
+def test_an_update_without_a_gold_label_is_a_false_alarm() -> None:
     alarm = says("Always slice the bread thin", 2, "always slice the bread thin")
     chatter = row("chatter", "ok", "always slice the bread thin", sample="random")
     found = run([ADDED, chatter], lambda case: Says(alarm) if case.id == "chatter" else GoldModel(case.gold))
@@ -188,7 +188,7 @@ def updates_of(*pairs: tuple[str, int]) -> list[Update]:
     return [says(change, turn, "x") for change, turn in pairs]
 
 
-def test_an_update_is_right_by_its_turn_and_its_meaning() -> None:
+def test_an_update_is_right_by_turn_and_meaning() -> None:
     (case,) = cases(SEVERAL)
     assert match(updates_of(("Don't ever open the door of the oven early.", 1)), case.gold, case) == {0: 0}
     assert match(updates_of(("Don't ever open the door of the oven early.", 2)), case.gold, case) == {}
@@ -201,13 +201,13 @@ def test_each_gold_update_is_found_once() -> None:
     assert match(twice, case.gold, case) == {1: 0}
 
 
-def test_where_the_gist_is_in_another_language_the_turn_decides() -> None:
+def test_the_turn_decides_where_the_gist_is_in_another_language() -> None:
     spanish = row("es", "siempre pesa la harina dos veces", updates=[gold("Weigh the flour twice", 0)], lang="es")
     (case,) = cases(spanish)
     assert match(updates_of(("Siempre pesa la harina dos veces.", 1)), case.gold, case) == {0: 0}
 
 
-def test_a_gist_in_another_language_is_quoted_whole_and_found_though_it_shares_words_with_the_agent() -> None:
+def test_a_gist_in_another_language_is_quoted_whole_despite_words_shared_with_the_agent() -> None:
     said = row("vi", "ok", "thiếu bột mì thì phải hỏi tôi trước đã", updates=[gold("Ask the user for flour", 1)])
     said["turns"][1]["assistant_before"] = "I may ask the user for flour."
     (case,) = cases(said)
@@ -216,7 +216,7 @@ def test_a_gist_in_another_language_is_quoted_whole_and_found_though_it_shares_w
     assert run([said], lambda case: GoldModel(case.gold))["updates"]["recall"] == 1.0
 
 
-def test_likeness_is_the_share_of_the_shorter_ones_words() -> None:
+def test_similarity_is_the_share_of_the_shorter_texts_words() -> None:
     assert likeness("Use tabs", "use  tabs") == 1.0
     assert likeness("Weigh the flour", "Weigh the flour and the salt on the kitchen scale") == 1.0
     assert likeness("Weigh the flour", "Weigh the eggs") == 0.5
@@ -238,7 +238,7 @@ def test_likeness_is_the_share_of_the_shorter_ones_words() -> None:
         (json.dumps({**row("x", "hi"), "skill": None}).encode(), "'skill' is missing"),
     ],
 )
-def test_a_bad_row_is_named_by_file_and_line(tmp_path: Path, broken: bytes, why: str) -> None:
+def test_a_bad_row_is_reported_by_file_and_line(tmp_path: Path, broken: bytes, why: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_bytes(json.dumps(CHATTER).encode() + b"\n\n" + broken + b"\n")
     with pytest.raises(SkilldError) as caught:
@@ -256,17 +256,17 @@ def test_many_bad_rows_are_counted(tmp_path: Path) -> None:
     assert caught.value.cause.endswith(" and 2 more")
 
 
-def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SkilldError, match=r"Cannot read .*: No such file"):
         loader.load([tmp_path / "none.jsonl"], loader.batch_case)
 
 
-def test_rows_of_several_files_are_read_in_order(tmp_path: Path) -> None:
+def test_rows_of_several_files_keep_their_order(tmp_path: Path) -> None:
     paths = [write(tmp_path / "one.jsonl", ADDED, CHATTER), write(tmp_path / "two.jsonl", CHANGED)]
     assert [case.id for case in loader.load(paths, loader.batch_case)] == ["added", "chatter", "changed"]
 
 
-def test_a_batch_is_read_as_its_row_says() -> None:
+def test_a_batch_is_built_as_its_row_says() -> None:
     case = loader.batch_case(ADDED)
     assert [(message.turn, message.text) for message in case.messages] == [
         (1, "bake two loaves"),
@@ -276,7 +276,7 @@ def test_a_batch_is_read_as_its_row_says() -> None:
     assert case.gold == (GoldUpdate("Always weigh the flour twice before mixing it", Kind.ADD_STEP, 2, "Dough"),)
 
 
-def test_a_busy_back_end_is_asked_again_after_its_own_wait() -> None:
+def test_a_busy_backend_is_asked_again_after_its_own_wait() -> None:
     waits: list[float] = []
     backend = Says(failures=[RetryError("busy"), RetryError("busy", after=5), RetryError("busy", after=4000)])
     judged = pipeline(waits).judge(backend, [Message("hi", turn=1)], [in_memory("bread", SKILL)])
@@ -285,7 +285,7 @@ def test_a_busy_back_end_is_asked_again_after_its_own_wait() -> None:
     assert judged.usage == Usage(calls=4, tokens_in=200, tokens_out=20)
 
 
-def test_a_back_end_that_stays_away_ends_the_run() -> None:
+def test_a_backend_that_stays_unavailable_ends_the_run() -> None:
     line = pipeline()
     away = [Says(failures=[RetryError("away")] * 4) for _ in range(3)]
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
@@ -294,7 +294,7 @@ def test_a_back_end_that_stays_away_ends_the_run() -> None:
         line.judge(away[2], message, skill)
 
 
-def test_an_answer_in_between_starts_the_count_anew() -> None:
+def test_a_success_resets_the_failure_count() -> None:
     line = pipeline()
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
     away = [Says(failures=[RetryError("away")] * 4) for _ in range(4)]
@@ -303,7 +303,7 @@ def test_an_answer_in_between_starts_the_count_anew() -> None:
     assert answered == [False, False, True, False, False]
 
 
-def test_a_set_up_that_cannot_work_ends_the_run_and_a_bad_answer_does_not() -> None:
+def test_a_broken_setup_ends_the_run_but_a_bad_answer_does_not() -> None:
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
     with pytest.raises(SkilldError, match="no key"):
         pipeline().judge(Says(failures=[SkilldError("no key", remedy="set one")]), message, skill)
@@ -321,7 +321,7 @@ def test_a_turn_counts_as_heard_when_it_would_be_kept() -> None:
     assert [turn.found for turn, _ in judged] == [True, False]
 
 
-def test_a_model_is_shown_a_skill_for_any_work_and_a_turn_of_its_own() -> None:
+def test_a_model_gets_a_general_skill_and_each_turn_alone() -> None:
     backend = Says(says("Run the linter first", 1, "run the linter first"))
     ((judged, usage),) = batches.judge_turns([labelled("run the linter first", "Done.")], lambda: backend, pipeline())
     assert judged.confidence == 0.9
@@ -329,7 +329,7 @@ def test_a_model_is_shown_a_skill_for_any_work_and_a_turn_of_its_own() -> None:
     assert "# Any work" in backend.asked[0]
 
 
-def test_what_a_person_typed_is_redacted_before_a_back_end_sees_it() -> None:
+def test_typed_text_is_redacted_before_a_backend_sees_it() -> None:
     seen: list[str] = []
 
     class Listens(Says):
@@ -344,7 +344,7 @@ def test_what_a_person_typed_is_redacted_before_a_back_end_sees_it() -> None:
     assert seen == ["the word is [gone]"]
 
 
-def test_every_fourth_of_the_shared_batches_is_read_and_asked() -> None:
+def test_every_fourth_shared_batch_is_read_and_asked() -> None:
     path = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
     if not path.is_file():
         pytest.skip("the shared labelled batches are not here")
@@ -366,7 +366,7 @@ TWO_SKILLS = row(
 )
 
 
-def test_an_update_counts_only_for_the_skill_that_it_belongs_to() -> None:
+def test_an_update_counts_only_for_its_own_skill() -> None:
     (case,) = cases(TWO_SKILLS)
     assert [name for name, _ in case.skills] == ["bread", "jam"]
     assert run([TWO_SKILLS], lambda case: GoldModel(case.gold))["updates"]["true"] == 1

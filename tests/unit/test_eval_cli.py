@@ -86,7 +86,7 @@ def test_turns_are_scored_by_language_and_tag(tmp_path: Path, capsys: pytest.Cap
     assert [(row["id"], row["found"]) for row in outcomes(out)] == [("t1", True), ("t2", False)]
 
 
-def test_batches_before_the_gold_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_batches_are_scored_with_the_gold_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, out = write(tmp_path / "batches.jsonl", BATCH), tmp_path / "out.jsonl"
     found = figures(capsys, "batches", "--data", data, "--backend", "gold", "--out", str(out))
     assert (found["kind"], found["n"], found["precision"], found["recall"], found["f1"]) == (
@@ -117,7 +117,7 @@ def test_several_files_are_scored_together(tmp_path: Path, capsys: pytest.Captur
     ]
 
 
-def test_secrets_are_scored_by_tier_and_each_row_says_what_was_flagged(
+def test_secrets_are_scored_by_tier_and_rows_list_what_was_flagged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     secret = {**SECRET, "id": "s2", "should_redact": True, "kind": "github"}
@@ -129,7 +129,7 @@ def test_secrets_are_scored_by_tier_and_each_row_says_what_was_flagged(
     assert [(row["id"], row["flagged"]) for row in outcomes(out)] == [("s1", False), ("s2", True)]
 
 
-def test_a_person_reads_tables_and_nothing_raw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_get_tables_without_raw_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row = {**ATTACK, "technique": "\x1b]0;evil\x07"}
     assert main(["eval", "injection", "--data", write(tmp_path / "i.jsonl", row)]) == 0
     shown = capsys.readouterr().out
@@ -141,7 +141,7 @@ def test_a_person_reads_tables_and_nothing_raw(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("kind", ["turns", "batches", "secrets", "injection"])
-def test_a_file_of_something_else_is_no_bug(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+def test_a_file_of_another_kind_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
     path = tmp_path / "photo.jpg"
     path.write_bytes(b"\xff\xd8\xff\xe0 not text\n[]\n")
     assert main(["eval", kind, "--data", str(path)]) == 1
@@ -157,7 +157,7 @@ def test_a_file_of_something_else_is_no_bug(tmp_path: Path, capsys: pytest.Captu
         (("batches", "--backend", "litellm"), "the model setting is auto"),
     ],
 )
-def test_a_back_end_that_has_no_part_in_it(
+def test_an_irrelevant_backend_option_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], why: str
 ) -> None:
     data = write(tmp_path / "b.jsonl", BATCH)
@@ -165,7 +165,7 @@ def test_a_back_end_that_has_no_part_in_it(
     assert why in capsys.readouterr().err
 
 
-def test_the_cases_are_never_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cases_are_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = write(tmp_path / "b.jsonl", BATCH)
     link = tmp_path / "link.jsonl"
     link.symlink_to(data)
@@ -174,7 +174,7 @@ def test_the_cases_are_never_written_over(tmp_path: Path, capsys: pytest.Capture
     assert json.loads(Path(data).read_text(encoding="utf-8")) == BATCH
 
 
-def test_where_the_outcomes_cannot_go_is_said_before_the_work(
+def test_an_unwritable_outcomes_path_is_reported_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = write(tmp_path / "b.jsonl", BATCH)
@@ -183,7 +183,7 @@ def test_where_the_outcomes_cannot_go_is_said_before_the_work(
         assert "is not a writable file" in capsys.readouterr().err
 
 
-def test_any_model_behind_an_endpoint_is_scored(tmp_path: Path, home: Path) -> None:
+def test_any_openai_compatible_model_is_scored(tmp_path: Path, home: Path) -> None:
     change = "Always weigh the flour twice."
     update = {"skill": 1, "section": "Dough", "change": change, "reason": "asked for", "kind": "preference", "turn": 2}
     update |= {"quote": RULE, "confidence": 0.9}
@@ -217,7 +217,7 @@ def of(model: StubModel) -> dict[str, str]:
 ASKED = ("eval", "batches", "--json", "--backend", "litellm", "--data")
 
 
-def test_several_at_once_give_what_one_after_the_other_gives(tmp_path: Path, home: Path) -> None:
+def test_running_several_at_once_gives_the_same_results(tmp_path: Path, home: Path) -> None:
     data, busy = many(tmp_path, 5), {"loaf1x", "loaf3x"}
 
     def answer(body: Body) -> Reply | str:
@@ -244,7 +244,7 @@ def test_several_at_once_give_what_one_after_the_other_gives(tmp_path: Path, hom
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_that_is_broken_off_tells_what_it_reached(tmp_path: Path, home: Path, jobs: str) -> None:
+def test_an_interrupted_run_reports_what_it_reached(tmp_path: Path, home: Path, jobs: str) -> None:
     data, printed = many(tmp_path, 3), tmp_path / "printed"
     with (
         StubModel(
@@ -263,7 +263,7 @@ def test_a_run_that_is_broken_off_tells_what_it_reached(tmp_path: Path, home: Pa
     assert f"stopped after {found['n']} of 3" in told
 
 
-def test_no_batch_is_begun_once_the_money_is_spent(tmp_path: Path, home: Path) -> None:
+def test_no_batch_is_started_once_the_budget_is_spent(tmp_path: Path, home: Path) -> None:
     data = many(tmp_path, 3)
     priced = Reply("<updates>[]</updates>", tokens_in=100_000, tokens_out=10_000)
     with StubModel(lambda _: priced) as model:
@@ -275,7 +275,7 @@ def test_no_batch_is_begun_once_the_money_is_spent(tmp_path: Path, home: Path) -
 
 
 @pytest.mark.parametrize("jobs", ["0", "33", "many"])
-def test_so_many_jobs_are_none(capsys: pytest.CaptureFixture[str], jobs: str) -> None:
+def test_an_invalid_number_of_jobs_is_refused(capsys: pytest.CaptureFixture[str], jobs: str) -> None:
     with pytest.raises(SystemExit) as error:
         main(["eval", "batches", "--jobs", jobs])
     assert error.value.code == 2

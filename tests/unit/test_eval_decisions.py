@@ -51,7 +51,7 @@ def store() -> Iterator[Store]:
     opened.close()
 
 
-def test_decisions_are_labels_and_what_is_undecided_is_none(
+def test_decisions_are_labels_and_undecided_proposals_are_not(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for proposal in PROPOSALS:
@@ -80,7 +80,7 @@ def test_decisions_are_labels_and_what_is_undecided_is_none(
     assert "flour" not in out.read_text(encoding="ascii")
 
 
-def test_nothing_decided_gives_no_shares(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_decisions_there_are_no_shares(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "decisions", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["n"], found["accepted_share"], found["by_confidence"], found["by_skill"]) == (0, None, {}, {})
@@ -94,7 +94,7 @@ def test_nothing_decided_gives_no_shares(capsys: pytest.CaptureFixture[str]) -> 
         (["decisions", "--backend", "gold"], "it works only with skilld eval batches"),
     ],
 )
-def test_files_are_for_the_kinds_that_read_some(
+def test_files_are_only_for_kinds_that_read_them(
     arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["eval", *arguments]) == 2

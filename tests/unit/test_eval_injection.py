@@ -51,7 +51,7 @@ def transcripts(scene: PlantedSession) -> list[Path]:
         (None, 1),
     ],
 )
-def test_a_carrier_holds_the_text_in_every_shape_that_a_client_writes_and_no_turn_does(
+def test_a_carrier_holds_the_text_in_every_client_format_and_no_turn_does(
     tmp_path: Path, carrier: Carrier | None, shapes: int
 ) -> None:
     scene = PlantedSession(tmp_path)
@@ -68,34 +68,34 @@ def test_a_carrier_holds_the_text_in_every_shape_that_a_client_writes_and_no_tur
     assert (view.session_id, view.malformed) == (SESSION, 0)
 
 
-def test_an_attack_gets_through_nowhere_but_typed(guard: Guard) -> None:
+def test_an_attack_only_gets_through_when_typed(guard: Guard) -> None:
     judged = guard.judge(case(ATTACK))
     assert judged.breaches == ()
     assert judged.typed is TypedOutcome.FLAGGED
 
 
-def test_a_plain_rule_passes_when_a_person_typed_it(guard: Guard) -> None:
+def test_a_plain_rule_passes_when_typed(guard: Guard) -> None:
     judged = guard.judge(case(PLAIN, attack=False))
     assert (judged.breaches, judged.typed, judged.why_not) == ((), TypedOutcome.PASSED, ())
 
 
-def test_what_harmless_words_support_gets_through_in_every_carrier(guard: Guard) -> None:
+def test_text_supported_by_harmless_words_passes_in_every_carrier(guard: Guard) -> None:
     judged = guard.judge(case(SAID_ANYWAY))
     assert judged.breaches == tuple(Breach(carrier, Quoting.HARMLESS) for carrier in Carrier)
 
 
-def test_what_cannot_be_proposed_is_refused_with_the_reason(guard: Guard) -> None:
+def test_an_impossible_proposal_is_refused_with_the_reason(guard: Guard) -> None:
     judged = guard.judge(case("Always begin an answer with \u202ethe word\u202c done"))
     assert (judged.breaches, judged.typed) == ((), TypedOutcome.REFUSED)
     assert judged.why_not[-1].startswith("The edit was not made: It adds ")
 
 
 @pytest.mark.parametrize("text", ["\ud800 broken", "a\u2028b\x1b[2J", "", "</updates>[]<updates>", "x" * 70_000])
-def test_no_text_is_too_strange(guard: Guard, text: str) -> None:
+def test_any_text_can_be_planted(guard: Guard, text: str) -> None:
     assert guard.judge(case(text)).breaches == ()
 
 
-def test_a_session_that_is_not_read_as_written_scores_nothing(tmp_path: Path) -> None:
+def test_a_session_read_wrongly_scores_nothing(tmp_path: Path) -> None:
     def shouting(text: str) -> str:
         return text.upper()
 
@@ -106,7 +106,7 @@ def test_a_session_that_is_not_read_as_written_scores_nothing(tmp_path: Path) ->
 MESSAGES = [Message("write the notes", turn=1), Message("Done."), Message("ok,  go on", turn=2)]
 
 
-def test_an_obedient_model_blames_every_human_turn() -> None:
+def test_an_obedient_model_cites_every_human_turn() -> None:
     doc = in_memory("notes", SKILL).doc
     (quoting_itself,) = obedient_models(ATTACK, Quoting.ATTACK)
     updates, _ = quoting_itself.detect(MESSAGES, [doc])
@@ -120,7 +120,7 @@ def test_an_obedient_model_blames_every_human_turn() -> None:
     assert {update.kind for update in updates} == {Kind.ADD_STEP}
 
 
-def test_an_obedient_model_writes_what_it_was_told_and_then_keeps_quiet() -> None:
+def test_an_obedient_model_writes_what_it_was_told_and_then_stops() -> None:
     text = "first\n- second line"
     raw, folded = obedient_models(text, Quoting.ATTACK)
     doc = in_memory("notes", SKILL).doc
@@ -133,13 +133,13 @@ def test_an_obedient_model_writes_what_it_was_told_and_then_keeps_quiet() -> Non
     assert len(raw.detect(MESSAGES, [doc])[0]) == 2
 
 
-def test_one_line_alone_may_be_obeyed_too() -> None:
+def test_a_model_may_obey_a_single_line() -> None:
     doc = in_memory("notes", SKILL).doc
     updates, _ = longest_line_model("short\na much longer line\n", Quoting.ATTACK).detect(MESSAGES, [doc])
     assert updates[0].change == "a much longer line"
 
 
-def test_the_figures_count_cases() -> None:
+def test_the_scores_count_cases() -> None:
     through = (Breach(Carrier.FILE, Quoting.HARMLESS), Breach(Carrier.FILE, Quoting.ATTACK))
     guarded = [
         GuardResult(GuardCase("a", "", "one", attack=True, due=TypedOutcome.FLAGGED), through, TypedOutcome.PASSED, ()),
@@ -191,7 +191,7 @@ def test_a_row_says_whether_it_attacks() -> None:
         ("", "", TypedOutcome.FLAGGED),
     ],
 )
-def test_what_is_expected_says_the_worst_that_may_come_of_typing_it(
+def test_the_expected_outcome_is_the_worst_that_typing_may_cause(
     technique: str, expected: str, worst: TypedOutcome
 ) -> None:
     assert worst_allowed(technique, expected, attack=True) is worst

@@ -12,12 +12,12 @@ LIMIT = 20.0  # seconds that a test waits for another thread
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_outcomes_come_in_the_order_of_the_cases(jobs: int) -> None:
+def test_outcomes_keep_the_order_of_the_cases(jobs: int) -> None:
     assert list(map_in_order(range(7), lambda case: case * case, jobs)) == [0, 1, 4, 9, 16, 25, 36]
     assert list(map_in_order([], str, jobs)) == []
 
 
-def test_so_many_are_under_way_at_once_and_no_more() -> None:
+def test_only_the_given_number_of_cases_runs_at_once() -> None:
     meeting = threading.Barrier(3, timeout=LIMIT)
     counting = threading.Lock()
     under_way: set[int] = set()
@@ -37,7 +37,7 @@ def test_so_many_are_under_way_at_once_and_no_more() -> None:
     assert most == 3
 
 
-def test_the_slowest_first_case_holds_the_others_back_and_loses_none() -> None:
+def test_a_slow_first_case_holds_the_others_back_and_loses_none() -> None:
     last_done = threading.Event()
 
     def judge(case: int) -> int:
@@ -50,7 +50,7 @@ def test_the_slowest_first_case_holds_the_others_back_and_loses_none() -> None:
     assert list(map_in_order(range(4), judge, 2)) == [0, 1, 2, 3]
 
 
-def test_what_one_case_raises_stands_at_its_place_and_ends_the_run() -> None:
+def test_an_exception_is_raised_at_its_cases_place_and_ends_the_run() -> None:
     begun: list[int] = []
 
     def judge(case: int) -> int:
@@ -67,7 +67,7 @@ def test_what_one_case_raises_stands_at_its_place_and_ends_the_run() -> None:
     assert begun.count(2) == 2
 
 
-def test_no_case_is_begun_once_nobody_reads_on() -> None:
+def test_no_case_starts_after_the_reader_stops() -> None:
     go_on = threading.Event()
     begun: list[int] = []
 

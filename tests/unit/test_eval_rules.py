@@ -43,7 +43,7 @@ def test_a_strong_models_stored_answers_are_right(
 
 
 @pytest.mark.parametrize("kind", ["repeats", "matters"])
-def test_a_changed_question_finds_no_answer(
+def test_a_changed_question_has_no_stored_answer(
     kind: str, answers: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Answers belong to a wording: after a change nothing counts as answered, and the new requests are written."""
@@ -55,7 +55,7 @@ def test_a_changed_question_finds_no_answer(
 
 
 @pytest.mark.parametrize(("kind", "precision", "recall"), [("repeats", 0.98, 0.85), ("matters", 0.75, 0.7)])
-def test_words_alone_do_as_published(
+def test_words_alone_score_as_published(
     kind: str,
     precision: float,
     recall: float,
@@ -66,7 +66,7 @@ def test_words_alone_do_as_published(
     assert (found["precision"] >= precision, found["recall"] >= recall) == (True, True)
 
 
-def test_a_line_that_is_no_pair_is_named(tmp_path: Path) -> None:
+def test_a_malformed_pair_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "pairs.txt"
     path.write_text("# note\n== a\nyes | Use x. | do y\nyes | Use x.\n")
     with pytest.raises(SkilldError, match="line 4"):

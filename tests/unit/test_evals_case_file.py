@@ -32,7 +32,7 @@ THEIRS = """{
 """
 
 
-def test_a_new_file_has_the_shape_of_skill_creator() -> None:
+def test_a_new_file_has_the_format_of_skill_creator() -> None:
     made = json.loads(add_cases("", "notes", [NEW]))
     assert list(made) == ["skill_name", "evals"]
     (case,) = made["evals"]
@@ -40,7 +40,7 @@ def test_a_new_file_has_the_shape_of_skill_creator() -> None:
     assert (made["skill_name"], case["id"], case["files"]) == ("notes", 1, [])
 
 
-def test_a_file_of_skill_creator_is_read_and_added_to() -> None:
+def test_a_skill_creator_file_is_read_and_extended() -> None:
     (case,) = parse_cases(THEIRS)
     assert (case.id, case.statements[0], case.obstacle) == (
         "1",
@@ -64,7 +64,7 @@ def test_a_file_of_skill_creator_is_read_and_added_to() -> None:
     ],
     ids=["empty", "blank", "tight", "mark", "tabs"],
 )
-def test_whatever_a_person_wrote_stays_letter_by_letter(text: str) -> None:
+def test_everything_a_person_wrote_stays_byte_for_byte(text: str) -> None:
     changed = add_cases(text, "notes", [NEW])
     before, after = (json.loads(one.removeprefix("\ufeff")) for one in (text, changed))
     new = after["evals"].pop()
@@ -98,13 +98,13 @@ def test_whatever_a_person_wrote_stays_letter_by_letter(text: str) -> None:
         ("[" * 100_000, "it is not valid JSON"),
     ],
 )  # fmt: skip
-def test_what_is_no_file_of_cases_is_told(text: str, why: str) -> None:
+def test_an_invalid_case_file_is_reported(text: str, why: str) -> None:
     with pytest.raises(SkilldError) as told:
         parse_cases(text)
     assert why in str(told.value) or (text == "" and "not valid JSON" in str(told.value))
 
 
-def test_checks_that_other_tools_write_as_objects_are_read() -> None:
+def test_object_checks_of_other_tools_are_read() -> None:
     checks: list[Any] = [
         {"type": "contains", "value": "pnpm"},
         {"type": "not_contains", "value": "npm"},
@@ -114,7 +114,7 @@ def test_checks_that_other_tools_write_as_objects_are_read() -> None:
     assert case.statements == ('The output contains "pnpm"', 'The output does not contain "npm"', "It is short")
 
 
-def test_the_same_case_is_known_by_what_it_asks_and_checks() -> None:
+def test_a_case_is_identified_by_its_prompt_and_checks() -> None:
     other = Case("9", NEW.prompt, "another word for it", NEW.statements)
     assert other.content == NEW.content
 
@@ -126,7 +126,7 @@ cases = st.builds(
 
 
 @given(first=st.lists(cases, min_size=1, max_size=3), then=st.lists(cases, min_size=1, max_size=3))
-def test_what_is_written_is_read_again(first: list[Case], then: list[Case]) -> None:
+def test_a_written_file_is_read_back(first: list[Case], then: list[Case]) -> None:
     text = add_cases(add_cases("", "notes", first), "notes", then)
     found = [(one.prompt, one.expected, one.statements) for one in parse_cases(text)]
     assert found == [(one.prompt, one.expected, tuple(dict.fromkeys(one.statements))) for one in (*first, *then)]

@@ -27,7 +27,7 @@ from support.proposals import make_proposal
         ("Put the ticket number first.", None),
     ],
 )
-def test_a_change_becomes_checks_by_code_or_a_question(change: str, statements: list[str] | None) -> None:
+def test_a_change_becomes_code_checks_or_a_question(change: str, statements: list[str] | None) -> None:
     found = statements_for(change)
     assert found == (statements or [f"The output follows this instruction: {change}"])
     assert judged_statements(found) == ([] if statements else found)
@@ -46,7 +46,7 @@ def test_a_change_becomes_checks_by_code_or_a_question(change: str, statements: 
         ("x", None),
     ],
 )
-def test_a_plain_sentence_is_looked_up_by_code(statement: str, check: Literal | None) -> None:
+def test_a_plain_sentence_is_checked_by_code(statement: str, check: Literal | None) -> None:
     assert parse_literal(statement) == check
 
 
@@ -63,12 +63,12 @@ def test_a_plain_sentence_is_looked_up_by_code(statement: str, check: Literal | 
         ("x" * 50, "x" * 5000, False),
     ],
 )
-def test_a_text_stands_in_an_answer_as_whole_words(text: str, answer: str, stands: bool) -> None:  # noqa: FBT001 - a column
+def test_a_text_matches_only_as_whole_words(text: str, answer: str, stands: bool) -> None:  # noqa: FBT001 - a column
     assert Literal(text, wanted=True).holds(answer) is stands
     assert Literal(text, wanted=False).holds(answer) is not stands
 
 
-def test_an_empty_answer_keeps_nothing() -> None:
+def test_an_empty_answer_passes_nothing() -> None:
     assert not passes_code(['The output does not contain "npm"'], " \n")
     assert passes_code(['The output does not contain "npm"', "It is short"], "pnpm")
 
@@ -115,7 +115,7 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
     ],
     ids=["in one message", "nothing else", "chatter", "another correction", "control characters"],
 )
-def test_what_counts_as_asked(messages: Sequence[Message], asked: str) -> None:
+def test_what_counts_as_a_request(messages: Sequence[Message], asked: str) -> None:
     turn = next(one.turn_key for one in messages if RULE in one.text)
     assert turn
     both = (Evidence(turn, RULE), Evidence("t2", "Never mention hosts in the notes"))
@@ -130,7 +130,7 @@ def gone(*_: object) -> Sequence[Message]:
     raise LookupError("the transcript of its session is gone")
 
 
-def test_why_a_correction_makes_no_case() -> None:
+def test_the_reason_why_a_correction_makes_no_case() -> None:
     removed = Update(1, "", "No more tickets.", "", Kind.REMOVE_STEP, 1, RULE)
     assert grow([corrected()], gone).left_out == (("0123abcd", "the transcript of its session is gone"),)
     (told,) = grow([corrected(updates=(removed,))], lambda *_: TALK).left_out
@@ -138,6 +138,6 @@ def test_why_a_correction_makes_no_case() -> None:
     assert grow([corrected(evidence=())], gone) == grow([], gone), "nobody said it: no correction"
 
 
-def test_the_same_request_and_check_is_one_case() -> None:
+def test_the_same_request_and_check_are_one_case() -> None:
     grown = grow([corrected(), corrected(id="99999999")], lambda *_: TALK)
     assert [name for name, _ in grown.cases] == ["0123abcd"]

@@ -72,7 +72,7 @@ def test_issue_17_part_5_a_good_edit_is_called_better() -> None:
     assert found.get(Comparison.WORSE, 0) == 0
 
 
-def test_hard_and_easy_cases_together_change_nothing_of_it() -> None:
+def test_a_mix_of_hard_and_easy_cases_changes_no_verdict() -> None:
     """The test counts pairs of one case each: cases of 0.95 and of 0.1, both sides alike, are no difference."""
     dice = random.Random(8)
     false = 0
@@ -82,7 +82,7 @@ def test_hard_and_easy_cases_together_change_nothing_of_it() -> None:
     assert false <= 0.05 * TRIALS
 
 
-def test_the_pairs_that_are_planned() -> None:
+def test_the_planned_pairs() -> None:
     """The number that the cost is told of; the same for each case, and no smaller number would do."""
     assert [pairs_needed(cases) for cases in (1, 2, 3, 5, 10)] == [52, 52, 54, 55, 60]
     assert power(52) >= POWER
@@ -90,7 +90,7 @@ def test_the_pairs_that_are_planned() -> None:
     assert (ALPHA, GOOD_SHARE, BAD_SHARE) == (0.05, 0.8, 0.5)
 
 
-def test_power_is_what_trials_say() -> None:
+def test_predicted_power_matches_trials() -> None:
     """By hand for one pair fewer than can ever be significant, and for six, which all must be lost."""
     assert power(5) == 0.0
     assert power(6) == pytest.approx((0.8 * 0.5) ** 6)
@@ -116,7 +116,7 @@ def test_the_exact_test_of_many_pairs() -> None:
     assert p_value(60, 40) == pytest.approx(2 * sum(comb(100, k) for k in range(41)) / 2**100)
 
 
-def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+def test_the_interval_covers_the_truth_as_often_as_stated() -> None:
     """2,000 trials each; also where the two runs of a pair go together, as those of easy and hard cases do."""
     for ours, theirs, together in ((0.8, 0.5, 0.0), (0.8, 0.8, 0.0), (0.8, 0.5, 0.5), (0.95, 0.9, 0.0)):
         dice = random.Random(9)
@@ -140,7 +140,7 @@ def test_the_interval_at_its_ends(counted: Tally, low: float, high: float) -> No
     assert interval(counted) == pytest.approx((low, high), abs=0.002)
 
 
-def test_nothing_is_said_before_the_last_pair() -> None:
+def test_no_verdict_before_the_last_pair() -> None:
     plan = Plan("notes", "/p", ComparedTexts("a", "b"), (make_case(0),), 10, "m", "m")
     runs = {(number, side): StoredRun("", not side) for number in range(9) for side in (True, False)}
     found = eval_outcome(plan.stored(""), runs)

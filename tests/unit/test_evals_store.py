@@ -27,7 +27,7 @@ def filled(path: Path, *, ours: bool) -> Store:
     return store
 
 
-def test_runs_survive_a_lost_database_and_of_an_answer_only_the_beginning_of_a_failed_one_stays(tmp_path: Path) -> None:
+def test_runs_survive_a_lost_database_and_only_failed_answers_keep_their_beginning(tmp_path: Path) -> None:
     store = filled(tmp_path / "skilld.db", ours=True)
     runs = store.evals.runs("e1")
     store.close()
@@ -46,7 +46,7 @@ def test_runs_survive_a_lost_database_and_of_an_answer_only_the_beginning_of_a_f
     assert len(runs) == 12
 
 
-def test_a_proposal_carries_its_newest_evaluation_and_says_each_thing_once(tmp_path: Path) -> None:
+def test_a_proposal_shows_its_newest_evaluation_without_repeating_itself(tmp_path: Path) -> None:
     store = filled(tmp_path / "skilld.db", ours=False)
     proposal = store.proposals.get("p1")
     assert proposal

@@ -29,7 +29,7 @@ SAID = {"hit": 0.8, "weak hit": 0.4, "alarm": 0.6}
 JUDGED = [JudgedTurn(one, SAID.get(one.text, 0.0)) for one in TURNS]
 
 
-def test_figures_of_a_known_detector() -> None:
+def test_scores_of_a_known_detector() -> None:
     found = figures(JUDGED)
     assert found["kind"] == "turns"
     assert found["n"] == 6
@@ -52,12 +52,12 @@ def test_no_turns_give_no_shares() -> None:
     assert (found["precision"], found["recall"], found["false_alarms_per_100_random"]) == (None, None, 0.0)
 
 
-def test_outcomes_carry_no_text() -> None:
+def test_outcomes_contain_no_text() -> None:
     (row, *_) = outcome_rows(JUDGED)
     assert row == {"id": "hit", "label": "durable", "confidence": 0.8, "found": True}
 
 
-def test_rows_are_read_with_what_they_lack(tmp_path: Path) -> None:
+def test_rows_are_read_with_missing_fields(tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl"
     path.write_text('{"id": 7, "text": "hi", "label": "chat"}\n\n', encoding="utf-8")
     (one,) = load([path], labelled_turn)
@@ -68,7 +68,7 @@ def test_rows_are_read_with_what_they_lack(tmp_path: Path) -> None:
         labelled_turn({"id": "1", "text": 7, "label": "chat"})
 
 
-def test_the_offline_back_end_keeps_its_promise_on_every_second_of_the_labelled_turns() -> None:
+def test_the_offline_backend_meets_its_targets_on_every_second_labelled_turn() -> None:
     if not DATA.exists():
         pytest.skip("the labelled turns are not on this machine")
 

@@ -46,7 +46,7 @@ def by_tag(name: str, half: int | None = None) -> dict[str, list[bool]]:
 
 
 @pytest.mark.parametrize("half", [0, 1])
-def test_everyday_words_are_proposed_and_what_looks_like_them_is_not(half: int) -> None:
+def test_everyday_wording_is_proposed_and_look_alikes_are_not(half: int) -> None:
     found = by_tag("cases.txt", half)
     right = sum(sum(found[tag]) for tag in LASTING)
     wrong = sum(sum(cases) for tag, cases in found.items() if tag not in LASTING)
@@ -56,7 +56,7 @@ def test_everyday_words_are_proposed_and_what_looks_like_them_is_not(half: int) 
     assert sum(found["mixed"]) / len(found["mixed"]) >= 0.25
 
 
-def test_the_ways_to_lay_down_a_rule_are_heard_in_sixteen_languages() -> None:
+def test_ways_to_state_a_rule_are_heard_in_sixteen_languages() -> None:
     """Part 4: families of constructions; the forms for a third of the plain ones fired on no set by another hand."""
     found = by_tag("families.txt")
     right = sum(sum(found[tag]) for tag in LASTING)
@@ -77,7 +77,7 @@ def changes(skill: str, *said: str) -> list[str]:
     return [one.update.change for one in checked]
 
 
-def test_a_talk_about_the_product_goes_on_in_the_next_turns() -> None:
+def test_talk_about_the_product_continues_in_the_next_turns() -> None:
     """Part 4: "never more than three" lays down what is built as long as that is the talk."""
     rule = "never give more than three items on a page"
     assert changes("newsletter", "the form should ask for the first name", rule) == []
@@ -93,7 +93,7 @@ def test_a_talk_about_the_product_goes_on_in_the_next_turns() -> None:
         "el formulario de alta siempre tiene que pedir la edad",
     ],
 )
-def test_a_talk_about_the_product_begins_in_many_words(begins: str) -> None:
+def test_talk_about_the_product_starts_in_many_wordings(begins: str) -> None:
     """Part 4: a heading, "it must be that", and a thing of many words."""
     rule = "toujours moins de trois articles" if begins.startswith("il") else "never give more than three items"
     assert changes("newsletter", begins, rule) == []
@@ -115,13 +115,13 @@ description: Work on the shop
 """
 
 
-def test_a_prohibition_is_said_already_in_whatever_words_for_no() -> None:
+def test_a_prohibition_is_recognized_as_already_said_in_any_wording() -> None:
     """Part 4: another "no", its reach and its politeness make no new rule; another object does."""
     for asked, said in table_rows("everyday", "prohibitions said already"):
         assert (find_same_ban(asked, FORBIDS) is not None) is (said == "yes"), asked
 
 
-def test_what_a_sentence_says_is_the_custom_is_quoted_with_it() -> None:
+def test_what_a_sentence_calls_the_custom_is_quoted_with_it() -> None:
     """Part 4: "that is our way" means the part before it."""
     (change,) = changes("data-analysis", "now the widths, give the error of the mean in brackets, that's how we do it")
     assert "in brackets" in change
@@ -134,12 +134,12 @@ def test_what_a_sentence_says_is_the_custom_is_quoted_with_it() -> None:
         "my brother's shop makes them test on eleven phones each sprint and never merge on a friday",
     ],
 )
-def test_a_story_is_none_however_long_it_leads_up(story: str) -> None:
+def test_a_story_is_no_rule_however_long(story: str) -> None:
     assert changes("data-analysis", story) == []
     assert changes("api-service", story) == []
 
 
-def test_what_a_line_of_the_skill_says_is_turned_down_without_a_lasting_word() -> None:
+def test_rejecting_a_line_of_the_skill_needs_no_lasting_word() -> None:
     """Part 4: beside something else in a short turn, by a word that few lines of the skill have."""
     said = "thanks. the wiki page is a lot to write, nobody has read it in years"
     assert changes("api-service", said) == ["The wiki page is a lot to write, nobody has read it in years."]
@@ -147,18 +147,18 @@ def test_what_a_line_of_the_skill_says_is_turned_down_without_a_lasting_word() -
     assert changes("api-service", "thanks. the wiki page has a typo in the third line") == []
 
 
-def test_what_only_says_that_something_lasts_takes_what_stands_before_it_along() -> None:
+def test_from_now_on_alone_makes_the_sentence_before_it_a_rule() -> None:
     said = "run the linter before you push. please do that from now on"
     assert changes("api-service", said) == ["Run the linter before you push."]
     assert changes("api-service", "is the linter on? please do that from now on") == []
 
 
 @pytest.mark.parametrize("no", ["no changelog, no wiki", "and never a wiki page"])
-def test_a_bare_no_holds_for_as_long_as_what_stands_before_it(no: str) -> None:
+def test_a_bare_no_lasts_as_long_as_the_sentence_before_it(no: str) -> None:
     assert changes("api-service", f"only the tests this time. {no}") == []
 
 
-def test_no_language_is_asked_twice_and_english_beside_no_other() -> None:
+def test_each_language_is_tried_once_and_clear_english_alone() -> None:
     assert [one.code for one in likely_languages("please do not put the date on it, they have it from the list")] == [
         "en"
     ]
@@ -177,9 +177,9 @@ def test_lasting_words_are_heard() -> None:
     assert [said for said in lines("lasting.txt") if not sure(said)] == []
 
 
-def test_what_is_said_of_a_whole_kind_of_things_is_heard() -> None:
+def test_statements_about_a_whole_kind_of_things_are_heard() -> None:
     assert [said for said in lines("practice.txt") if not (practices(said) or sure(said))] == []
 
 
-def test_what_passes_is_neither() -> None:
+def test_temporary_wishes_are_neither_practices_nor_sure_rules() -> None:
     assert [said for said in lines("passing.txt") if practices(said) or sure(said)] == []

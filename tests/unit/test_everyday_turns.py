@@ -20,18 +20,18 @@ def changes(*turns: str) -> list[str]:
     return [update.change for update in Offline().detect(messages, [SKILL]) if update.confidence >= 0.5]
 
 
-def test_what_stands_behind_a_rule_is_no_part_of_it() -> None:
+def test_text_after_a_rule_is_no_part_of_it() -> None:
     for said, change in table_rows("everyday_turns", "what stands behind a rule"):
         heard = [update.change for update in Offline().detect([Message(said, turn=1)], [SKILL])]
         assert heard == ([change] if change else ["One question at a time."])
 
 
-def test_words_of_time_that_lay_down_nothing() -> None:
+def test_words_of_time_alone_make_no_rule() -> None:
     for said in table_texts("everyday_turns", "words of time"):
         assert changes(said) == []
 
 
-def test_what_is_taken_back_is_what_was_said_before_it() -> None:
+def test_taking_back_removes_what_was_said_before() -> None:
     assert changes("always use JPEG for photos", "hm no, wait, that looks bad. always use WebP for photos") == [
         "Always use WebP for photos."
     ]
@@ -41,7 +41,7 @@ def test_what_is_taken_back_is_what_was_said_before_it() -> None:
     assert changes("Crop all photos to squares from now on", "So many? Then ignore what I wrote.") == []
 
 
-def test_what_the_agent_took_out_again_stands_no_longer() -> None:
+def test_what_the_agent_removed_no_longer_counts() -> None:
     messages = [
         Message("from now on every page gets a box with the main points", turn=1),
         Message("Added to both pages."),
@@ -59,25 +59,25 @@ def test_what_the_agent_took_out_again_stands_no_longer() -> None:
         "We never hide photos from the users, always show them",
     ],
 )
-def test_a_reason_behind_a_rule_takes_nothing_from_it(said: str) -> None:
+def test_a_reason_after_a_rule_does_not_weaken_it(said: str) -> None:
     assert len(changes(said)) == 1
 
 
-def test_what_is_asked_about_below_is_not_the_persons() -> None:
+def test_text_that_is_asked_about_is_not_the_persons() -> None:
     assert changes("from the supplier, does it apply to us?\n\nFrom now on always use WebP for photos.") == []
 
 
-def test_asking_first_how_much_is_no_question() -> None:
+def test_asking_how_much_first_is_no_question() -> None:
     assert changes("以后改照片之前先问我，不要自己决定改多少") == ["改照片之前先问我，不要自己决定改多少。"]
     assert changes("以后改照片要改多少") == []
 
 
-def test_a_letter_or_a_text_to_work_on_is_not_the_persons() -> None:
+def test_a_letter_or_text_to_work_on_is_not_the_persons() -> None:
     for typed, own in table_rows("everyday_turns", "letters and texts to work on"):
         assert own_words(typed).strip("\n") == own
 
 
-def test_where_something_goes_is_where_it_is_put() -> None:
+def test_saying_where_something_comes_is_saying_to_put_it_there() -> None:
     assert says_already("The author always comes first.", "- Put the author first.\n")
     assert not says_already("The author always comes last.", "- Put the author first.\n")
 
@@ -95,7 +95,7 @@ def test_a_pull_request_is_a_pr() -> None:
         ("photo names are cake- / bread- / team-, with a date", "Photo names are cake- / bread- / team-, with a date."),
     ],
 )
-def test_what_a_rule_needs_is_not_cut_off(said: str, change: str) -> None:
+def test_a_needed_part_of_a_rule_is_not_cut_off(said: str, change: str) -> None:
     assert changes(said) == [change]
 
 
@@ -104,21 +104,21 @@ def test_a_reproach_is_not_turned_into_its_opposite(said: str) -> None:
     assert changes(said) == []
 
 
-def test_what_is_said_again_or_of_the_project_is_heard() -> None:
+def test_repeated_and_project_wide_statements_are_heard() -> None:
     for said, change in table_rows("everyday_turns", "said again, or of the project"):
         assert changes(said) == ([change] if change else [])
 
 
-def test_a_rule_of_the_project_is_no_talk_about_the_product() -> None:
+def test_a_project_rule_is_no_talk_about_the_product() -> None:
     told = changes("photos must always be square in this project", "always name photos after the recipe")
     assert told == ["Photos must always be square in this project.", "Always name photos after the recipe."]
 
 
-def test_a_story_a_product_what_is_taken_back_and_an_occasion_lay_down_nothing() -> None:
+def test_stories_product_talk_retractions_and_single_occasions_make_no_rule() -> None:
     for said in table_texts("everyday_turns", "stories, products, what is taken back, occasions"):
         assert changes(*said.split(" >> ")) == []
 
 
-def test_what_is_said_after_a_story_or_of_the_work_is_heard() -> None:
+def test_statements_after_a_story_or_about_the_work_are_heard() -> None:
     for said in table_texts("everyday_turns", "after a story, or of the work"):
         assert changes(*said.split(" >> ")) != []

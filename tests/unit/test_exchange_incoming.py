@@ -50,7 +50,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
 
 @settings(max_examples=150, deadline=None)
 @given(damaged())
-def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
+def test_any_bytes_are_a_valid_skill_or_refused(given_: tuple[str, bytes]) -> None:
     where, data = given_
     try:
         taken = import_skill(SourceSkill(where, "a", data), "theirs", SECRETS)
@@ -61,7 +61,7 @@ def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
     assert taken.flags[0] == "imported from theirs"
 
 
-def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
+def test_provenance_from_other_sessions_is_dropped() -> None:
     taken = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS)
     draft = read_draft(taken.text)
     assert (draft.name, draft.kind, draft.author, draft.tags) == (
@@ -81,26 +81,26 @@ def test_a_name_and_a_kind_can_be_given() -> None:
 
 
 @pytest.mark.parametrize(("source", "folder"), [("tools.json", "tools"), ("Fix Bug.md", "fix-bug"), ("", "NAME")])
-def test_what_is_no_skill_yet_is_refused_with_how_to_make_it_one(tmp_path: Path, source: str, folder: str) -> None:
+def test_an_unfinished_skill_is_refused_with_how_to_fix_it(tmp_path: Path, source: str, folder: str) -> None:
     (tmp_path / (source or "fix.md")).write_text("Fix it.\n")
     with pytest.raises(SkilldError) as refused:
         find_skills(str(tmp_path / source), {})
     assert f"ave it as SKILL.md in a folder called {folder}, with a description" in refused.value.remedy
 
 
-def test_an_undeclared_variable_is_refused_with_the_way_out() -> None:
+def test_an_undeclared_variable_is_refused_with_a_remedy() -> None:
     data = b"name: fix\ntype: prompt\ndescription: Fixes.\nprompt: 'Fix {{bug}} in {{x}}.'\nvariables: [{name: bug}]\n"
     with pytest.raises(RefusedError, match=r"uses \{\{x\}\} without declaring it") as refused:
         import_skill(SourceSkill("fix.yaml", "", data), "fix.yaml", SECRETS)
     assert refused.value.remedy == "Declare each {{name}} in the file, or write it without braces."
 
 
-def test_a_skill_without_a_name_is_called_as_its_folder() -> None:
+def test_a_skill_without_a_name_is_named_after_its_folder() -> None:
     text = b"---\ndescription: Tidies up.\n---\nTidy up.\n"
     assert import_skill(SourceSkill("x/tidy/SKILL.md", "tidy", text), "theirs", SECRETS).draft.name == "tidy"
 
 
-def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
+def test_the_proposal_creates_the_skill_and_quotes_nobody() -> None:
     taken = import_skill(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
     made = import_proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
     assert taken.left_out == ("a/run.sh",)
@@ -117,7 +117,7 @@ def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
         ("./skills", "./skills"),
     ],
 )
-def test_a_login_in_an_address_is_not_told(source: str, told: str) -> None:
+def test_a_login_in_a_url_is_not_shown(source: str, told: str) -> None:
     assert without_login(source) == told
 
 
@@ -144,14 +144,14 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (b"a: [\n", "line 2"),
     ],
 )
-def test_what_is_no_plain_document_of_moderate_size_is_refused_quickly(data: bytes, why: str) -> None:
+def test_an_oversized_or_binary_document_is_refused_quickly(data: bytes, why: str) -> None:
     begun = time.process_time()
     with pytest.raises(SkilldError, match=why):
         document.load_yaml(data)
     assert time.process_time() - begun < 10
 
 
-def test_only_what_json_calls_so_is_no_text() -> None:
+def test_yaml_reads_only_json_literals_as_values() -> None:
     assert document.load_yaml(b"[2026-01-05, 1.0, 1.10, 1, -0.5, no, on, true, ~, 012, 1:30, 0x1f, .inf, <<, 9e9]") == [
         *("2026-01-05", 1.0, "1.10", 1, -0.5, "no", "on", True, None, "012", "1:30", "0x1f", ".inf", "<<", "9e9"),
     ]
@@ -171,6 +171,6 @@ def test_only_what_json_calls_so_is_no_text() -> None:
         (b"examples: [{input: [a]}]\n", "input is not text"),
     ],
 )
-def test_a_value_that_is_not_what_its_key_says_is_refused(data: bytes, why: str) -> None:
+def test_a_value_of_the_wrong_type_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
         from_document(document.load_yaml(data))

@@ -21,7 +21,7 @@ def test_a_plain_skill_passes_without_a_flag() -> None:
     assert read_draft(judged.text) == SKILL
 
 
-def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
+def test_text_nobody_typed_is_flagged_but_not_refused() -> None:
     judged = judge_draft(
         replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), SECRETS
     )
@@ -32,7 +32,7 @@ def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
     }
 
 
-def test_many_flags_of_one_kind_are_one_line() -> None:
+def test_many_flags_of_one_kind_become_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
     judged = judge_draft(replace(SKILL, body=body), SECRETS)
     lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
@@ -51,7 +51,7 @@ def test_many_flags_of_one_kind_are_one_line() -> None:
     ],
 )
 @pytest.mark.parametrize("place", ["body", "description", "variable", "schema", "tags"])
-def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: str) -> None:
+def test_forbidden_content_is_refused_wherever_it_is(text: str, place: str) -> None:
     said = {
         "body": replace(SKILL, body=text),
         "description": replace(SKILL, description=text),
@@ -78,7 +78,7 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
         (replace(SKILL, body="x\n" * 600), "lines; the limit is 500"),
     ],
 )
-def test_what_can_be_no_skill_is_refused_with_the_reason(draft: Draft, why: str) -> None:
+def test_an_invalid_skill_is_refused_with_the_reason(draft: Draft, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
         judge_draft(draft, SECRETS)
 
@@ -94,7 +94,7 @@ def test_what_can_be_no_skill_is_refused_with_the_reason(draft: Draft, why: str)
         ("a-" * 40 + "a", "its name is 81 characters long; the limit is 64", f"--name {'a-' * 31}a"),
     ],
 )
-def test_m7_a_name_that_can_be_none_is_refused_with_one_that_can(name: str, why: str, remedy: str) -> None:
+def test_m7_an_invalid_name_is_refused_with_a_valid_suggestion(name: str, why: str, remedy: str) -> None:
     with pytest.raises(RefusedError) as refused:
         judge_draft(replace(SKILL, name=name), SECRETS)
     assert why in refused.value.cause

@@ -62,23 +62,23 @@ def _work(person: Person) -> dict[str, str]:
     return {name: facts for name, facts in snapshot(person.root).items() if "refs/remotes/origin/skilld" not in name}
 
 
-def test_sessions_and_people_are_taken_out_of_the_front_matter_and_nothing_else() -> None:
+def test_only_sessions_and_people_are_removed_from_the_front_matter() -> None:
     assert redact_skill(OURS, CHECK) == SHARED
     assert redact_skill(TEXT, CHECK) == TEXT
 
 
-def test_a_secret_stops_it_with_its_line() -> None:
+def test_a_secret_stops_the_share_and_names_its_line() -> None:
     with pytest.raises(RefusedError, match=r"line 12 \(\S+\)") as refused:
         redact_skill(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", CHECK)
     assert refused.value.code == 5
 
 
-def test_what_cannot_be_taken_out_is_refused() -> None:
+def test_session_text_that_cannot_be_removed_is_refused() -> None:
     with pytest.raises(RefusedError, match="names sessions or people"):
         redact_skill("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", CHECK)
 
 
-def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(person: Person) -> None:
+def test_the_branch_is_based_on_the_remote_default_branch_and_pushed_alone(person: Person) -> None:
     hub = Person(person.root.parent / "hub.git")
     before, tip = _work(person), person.tip()
     shared = _put(person, "origin")
@@ -97,7 +97,7 @@ def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(pers
     ]
 
 
-def test_again_goes_on_from_the_tip_and_the_same_again_makes_nothing(person: Person) -> None:
+def test_sharing_again_continues_from_the_tip_and_no_change_makes_no_commit(person: Person) -> None:
     first = _put(person, "origin")
     assert replace(_put(person, "origin"), before=None) == first
     push(open_repo(person.root), "origin", first.ref, {})
@@ -107,7 +107,7 @@ def test_again_goes_on_from_the_tip_and_the_same_again_makes_nothing(person: Per
     assert Person(person.root.parent / "hub.git").tip(REF) == second.commit
 
 
-def test_to_a_stranger_only_the_skill_goes_and_never_the_history(person: Person) -> None:
+def test_a_foreign_remote_gets_only_the_skill_and_never_the_history(person: Person) -> None:
     other = person.root.parent / "other.git"
     person.git("init", "--quiet", "--bare", str(other))
     shared = _put(person, str(other))
@@ -126,14 +126,14 @@ def test_a_branch_that_holds_more_is_not_pushed(person: Person, remote: str) -> 
     assert snapshot(person.root) == before
 
 
-def test_what_was_shared_with_one_remote_takes_nothing_of_it_to_another(person: Person) -> None:
+def test_sharing_with_one_remote_leaks_nothing_to_another(person: Person) -> None:
     _put(person, "origin")
     with pytest.raises(RefusedError, match="contains more than these skills"):
         _put(person, str(person.root.parent / "other.git"))
 
 
 @pytest.mark.parametrize("bad", ["ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8", "secret in the message", "session"])
-def test_a_branch_whose_earlier_versions_may_not_be_shared_is_not_pushed(person: Person, bad: str) -> None:
+def test_a_branch_with_unshareable_earlier_versions_is_not_pushed(person: Person, bad: str) -> None:
     secret = "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8"
     person.git("switch", "--quiet", "-c", BRANCH, "origin/main")
     before = {"session": OURS, secret: f"{SHARED}\n{secret}\n"}.get(bad, SHARED + "\nOnce.\n")
@@ -145,9 +145,7 @@ def test_a_branch_whose_earlier_versions_may_not_be_shared_is_not_pushed(person:
 
 
 @pytest.mark.parametrize("remote", ["origin", "address"])
-def test_a_remote_that_is_pushed_to_elsewhere_gets_no_history_of_the_one_fetched_from(
-    person: Person, remote: str
-) -> None:
+def test_a_remote_with_another_push_url_gets_no_history_of_the_fetch_url(person: Person, remote: str) -> None:
     other = person.root.parent / "other.git"
     person.git("init", "--quiet", "--bare", str(other))
     person.git("config", "remote.origin.pushurl", str(other))
@@ -168,7 +166,7 @@ def test_a_remote_that_is_pushed_to_elsewhere_gets_no_history_of_the_one_fetched
         ("address", ("insteadOf", "pushInsteadOf")),
     ],
 )
-def test_it_says_where_a_push_really_goes(person: Person, remote: str, aside: tuple[str, ...]) -> None:
+def test_it_reports_the_real_push_url(person: Person, remote: str, aside: tuple[str, ...]) -> None:
     hub, folder = str(person.root.parent / "hub.git"), f"{person.root.parent}/"
     for number, setting in enumerate(aside):
         other = person.root.parent / f"aside{number}"
@@ -181,7 +179,7 @@ def test_it_says_where_a_push_really_goes(person: Person, remote: str, aside: tu
     assert Person(Path(said)).git("for-each-ref", REF)
 
 
-def test_another_way_to_the_same_place_is_the_same_remote(person: Person) -> None:
+def test_another_url_of_the_same_place_is_the_same_remote(person: Person) -> None:
     person.git("config", "remote.origin.url", "https://example.org/team/work.git")
     person.git("config", "remote.origin.pushurl", "git@example.org:team/work")
     assert find_remote_base(open_repo(person.root), "origin") == person.tip("origin/main")
@@ -189,31 +187,31 @@ def test_another_way_to_the_same_place_is_the_same_remote(person: Person) -> Non
 
 
 @pytest.mark.parametrize("branch", ["a..b", "-x", "x.lock", "skilld/staging", "a b", ""])
-def test_no_other_branch_is_made(person: Person, branch: str) -> None:
+def test_no_other_branch_is_created(person: Person, branch: str) -> None:
     before = person.git("for-each-ref")
     with pytest.raises(RefusedError, match=r"is not a valid branch name|belongs to skilld"):
         _put(person, "origin", branch=branch)
     assert person.git("for-each-ref") == before
 
 
-def test_a_branch_that_is_checked_out_is_left_alone(person: Person) -> None:
+def test_a_checked_out_branch_is_left_alone(person: Person) -> None:
     person.git("switch", "--quiet", "-c", BRANCH, "origin/main")
     with pytest.raises(RefusedError, match="is checked out"):
         _put(person, "origin")
 
 
-def test_what_the_remote_has_is_not_shared(person: Person) -> None:
+def test_a_skill_the_remote_already_has_is_not_shared(person: Person) -> None:
     with pytest.raises(RefusedError, match="the remote already has this version"):
         _put(person, "origin", TEXT)
 
 
-def test_a_remote_that_refuses_is_told_in_its_words(person: Person) -> None:
+def test_a_remote_refusal_is_reported_in_its_words(person: Person) -> None:
     shared = _put(person, "origin")
     with pytest.raises(GitFailedError, match="nosuch"):
         push(open_repo(person.root), str(person.root.parent / "nosuch.git"), shared.ref, {})
 
 
-def test_what_was_not_pushed_is_taken_back(person: Person) -> None:
+def test_an_unpushed_share_is_undone(person: Person) -> None:
     before = person.git("for-each-ref")
     restore_branch(open_repo(person.root), _put(person, "origin"))
     assert person.git("for-each-ref") == before
@@ -224,7 +222,7 @@ def test_what_was_not_pushed_is_taken_back(person: Person) -> None:
     assert person.tip(REF) == first.commit
 
 
-def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(person: Person, tmp_path: Path) -> None:
+def test_an_untracked_skill_is_shared_from_skillds_own_repository(person: Person, tmp_path: Path) -> None:
     file = tmp_path / "home/.claude/skills/release/SKILL.md"
     file.parent.mkdir(parents=True)
     file.write_text(OURS)
@@ -240,7 +238,7 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
     assert snapshot(tmp_path / "home") == before
 
 
-def test_taking_skilld_out_takes_what_it_shared_along(person: Person) -> None:
+def test_uninstalling_removes_the_share_branches(person: Person) -> None:
     before = person.git("for-each-ref")
     shared = _put(person, "origin")
     assert plan_removal(person.root, [shared.commit]).refs == (REF,)
@@ -250,7 +248,7 @@ def test_taking_skilld_out_takes_what_it_shared_along(person: Person) -> None:
 
 
 @pytest.mark.parametrize("own", ["on top", "another with the same", "by hand", "amended"])
-def test_a_share_branch_with_a_commit_of_the_persons_stays(person: Person, own: str) -> None:
+def test_a_share_branch_with_a_commit_of_the_person_is_kept(person: Person, own: str) -> None:
     shared = _put(person, "origin")
     person.git("switch", "--quiet", BRANCH)
     subject = "Mine"
@@ -270,7 +268,7 @@ def test_a_share_branch_with_a_commit_of_the_persons_stays(person: Person, own: 
     assert all(person.tip(name) for name in names)
 
 
-def test_a_share_branch_in_use_stays(person: Person) -> None:
+def test_a_share_branch_in_use_is_kept(person: Person) -> None:
     shared = _put(person, "origin")
     person.git("worktree", "add", "--quiet", "../beside", BRANCH)
     beside = person.root.parent / "beside"

@@ -33,7 +33,7 @@ def _told(found: list[SourceSkill]) -> list[tuple[str, str, bool, tuple[str, ...
     return [(one.where, one.folder, bool(one.data), one.beside, one.why) for one in found]
 
 
-def test_a_file_is_one_skill(tmp_path: Path) -> None:
+def test_a_file_is_imported_as_one_skill(tmp_path: Path) -> None:
     (tmp_path / "tidy").mkdir()
     (tmp_path / "tidy/SKILL.md").write_text(TEXT)
     (tmp_path / "tidy.yaml").write_text("name: tidy\n")
@@ -47,7 +47,7 @@ def test_a_file_is_one_skill(tmp_path: Path) -> None:
         find_skills(str(tmp_path / "none"), {})
 
 
-def test_a_folder_gives_its_skills_and_what_lies_beside_them(tmp_path: Path) -> None:
+def test_a_folder_yields_its_skills_and_their_files(tmp_path: Path) -> None:
     person = Person(tmp_path)
     person.write("README.md", "read me\n")
     person.write("a/SKILL.md", TEXT)
@@ -62,7 +62,7 @@ def test_a_folder_gives_its_skills_and_what_lies_beside_them(tmp_path: Path) -> 
     ]
 
 
-def test_links_pipes_and_huge_files_are_named_and_not_read(tmp_path: Path) -> None:
+def test_links_pipes_and_huge_files_are_reported_and_not_read(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("top secret\n")
     top = tmp_path / "top"
@@ -92,12 +92,12 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
         find_skills(str(tmp_path), {})
 
 
-def test_an_address_is_told_from_a_path() -> None:
+def test_a_url_is_told_apart_from_a_path() -> None:
     for source, address in table_rows("exchange_sources", "addresses"):
         assert is_address(source) is (address == "yes")
 
 
-def test_an_address_that_names_a_program_is_refused() -> None:
+def test_a_url_naming_a_program_is_refused() -> None:
     with pytest.raises(UsageError, match="runs a program"):
         find_skills("ext::sh -c 'touch /tmp/x'", {})
 
@@ -127,7 +127,7 @@ def _hostile(person: Person) -> Path:
     return canary
 
 
-def test_nothing_of_a_hostile_repository_runs_or_is_followed(person: Person) -> None:
+def test_nothing_of_a_hostile_repository_is_run_or_followed(person: Person) -> None:
     canary = _hostile(person)
     bare = person.root.parent / "bare.git"
     person.git("clone", "--quiet", "--bare", ".", str(bare))
@@ -144,7 +144,7 @@ def test_nothing_of_a_hostile_repository_runs_or_is_followed(person: Person) -> 
     assert not canary.exists()
 
 
-def test_names_that_lead_out_of_a_folder_stay_names_and_a_path_that_no_file_can_have_is_none(person: Person) -> None:
+def test_names_leading_out_of_a_folder_stay_names_and_impossible_paths_are_dropped(person: Person) -> None:
     blob = person.git("hash-object", "-w", str(person.write(".git/text", TEXT)))
     inner = _mktree(person, f"100644 blob {blob}\tSKILL.md\0")
     listing = "".join(f"040000 tree {inner}\t{name}\0" for name in (".", "..", "tidy"))
@@ -161,12 +161,12 @@ def _mktree(person: Person, listing: str) -> str:
     return made.stdout.decode().strip()
 
 
-def test_a_repository_without_a_commit_has_nothing_to_import(person: Person) -> None:
+def test_a_repository_without_commits_has_nothing_to_import(person: Person) -> None:
     with pytest.raises(SkilldError, match="has no commit"):
         find_skills(f"file://{person.root}", {})
 
 
-def test_another_branch_is_read_where_it_is_named(person: Person) -> None:
+def test_a_named_branch_is_read(person: Person) -> None:
     person.commit("main", {"README.md": "read me\n"})
     person.git("switch", "--quiet", "-c", "skilld/share/tidy")
     person.commit("shared", {"tidy/SKILL.md": TEXT})
@@ -178,14 +178,14 @@ def test_another_branch_is_read_where_it_is_named(person: Person) -> None:
         find_skills(f"file://{person.root}", {}, "--upload-pack=touch x")
 
 
-def test_a_repository_of_too_many_bytes_is_stopped(person: Person, tmp_path: Path) -> None:
+def test_an_oversized_repository_is_stopped(person: Person, tmp_path: Path) -> None:
     person.commit("large", {"noise.bin": os.urandom(3 << 20), "tidy/SKILL.md": TEXT})
     with pytest.raises(GitFailedError, match="Could not clone"):
         clone(f"file://{person.root}", tmp_path / "small", {}, max_bytes=1 << 20)
     assert clone(f"file://{person.root}", tmp_path / "enough", {}).run("rev-parse", "HEAD").strip()
 
 
-def test_a_helper_that_a_configuration_allows_is_no_way_to_a_repository(person: Person, tmp_path: Path) -> None:
+def test_a_remote_helper_allowed_by_configuration_is_still_refused(person: Person, tmp_path: Path) -> None:
     person.git("config", "--global", "protocol.ext.allow", "always")
     with pytest.raises(GitFailedError, match="transport 'ext' not allowed"):
         clone(f"ext::sh -c touch% {tmp_path}/canary", tmp_path / "into", {})
@@ -193,7 +193,7 @@ def test_a_helper_that_a_configuration_allows_is_no_way_to_a_repository(person: 
 
 
 @pytest.mark.parametrize("name", [b"caf\xe9", b"two\nlines\x1b[31m"])
-def test_a_path_need_not_be_utf8_nor_one_line(tmp_path: Path, name: bytes) -> None:
+def test_a_path_may_contain_newlines_and_invalid_utf8(tmp_path: Path, name: bytes) -> None:
     folder = tmp_path / os.fsdecode(name)
     try:
         folder.mkdir()
@@ -204,6 +204,6 @@ def test_a_path_need_not_be_utf8_nor_one_line(tmp_path: Path, name: bytes) -> No
 
 
 @pytest.mark.parametrize("source", ["a" * 5000, "~nobody-of-this-name/skills"])
-def test_a_path_that_cannot_be_looked_at_is_told(source: str) -> None:
+def test_an_unreadable_path_is_reported(source: str) -> None:
     with pytest.raises(SkilldError, match=source[:20]):
         find_skills(source, {})

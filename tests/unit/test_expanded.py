@@ -25,5 +25,5 @@ def test_the_arguments_are_typed_and_the_template_is_not(text: str, template: st
     assert typed_arguments(text, [template]) == typed
 
 
-def test_of_several_templates_the_one_that_leaves_least_counts() -> None:
+def test_the_template_that_leaves_the_least_text_wins() -> None:
     assert typed_arguments("Do it now. Always tag.", ["Do $@", "Do it $1. Always tag.", "Other"]) == "now"

@@ -58,14 +58,14 @@ def test_each_record_is_explained(session: Path) -> None:
     assert [each.span.start for each in found] == sorted(each.span.start for each in found)
 
 
-def test_it_shows_nobodys_words(session: Path, tmp_path: Path) -> None:
+def test_it_quotes_nobody(session: Path, tmp_path: Path) -> None:
     for arguments in (["--explain"], ["--explain", "--json"]):
         shown = InProcessProgram(tmp_path).run("inspect", str(session), *arguments).stdout
         assert "userMessageSource is cli_tui" in shown
         assert not [words for words in ("tabs", "by a script", "hunter2", "secret phrase") if words in shown]
 
 
-def test_a_claim_without_a_proof_is_explained_at_its_own_record(tmp_path: Path) -> None:
+def test_an_unproven_claim_is_explained_at_its_own_record(tmp_path: Path) -> None:
     path = tmp_path / "agents/main/wire.jsonl"
     path.parent.mkdir(parents=True)
     carrier = next(carrier for carrier in CARRIERS["kimi-code"] if carrier.wrapper == "headless prompt")
@@ -75,7 +75,7 @@ def test_a_claim_without_a_proof_is_explained_at_its_own_record(tmp_path: Path) 
     assert "it is not in the agent's prompt history" in found[0].why
 
 
-def test_other_adapters_are_explained_by_what_they_make(tmp_path: Path) -> None:
+def test_other_adapters_are_explained_by_the_events_they_emit(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1"), b'{"type":"brand-new","x":"y"}\n')
     first, second = explain(path, ADAPTERS["claude-code"])
     assert first.taken == ("a turn (typed)",)
@@ -85,11 +85,11 @@ def test_other_adapters_are_explained_by_what_they_make(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", ["words", 7, None, [], [{"a": "words"}], {"/home/me": 1, "sk-12345678901234567890": 2}]
 )
-def test_a_shape_has_no_values(value: Any) -> None:
+def test_a_shape_contains_no_values(value: Any) -> None:
     text = json.dumps(shape_of({"x": value}))
     assert not [words for words in ("words", "7", "home", "sk-") if words in text]
 
 
-def test_a_kind_is_told_by_short_names_alone() -> None:
+def test_a_kind_is_described_by_short_names_only() -> None:
     record = {"type": "user", "role": "My own words", "message": {"role": "user"}, "a b": {"type": "x"}}
     assert kind_of(record) == "type=user message.role=user"

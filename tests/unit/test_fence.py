@@ -17,14 +17,14 @@ REAL_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
 needs_a_home = pytest.mark.skipif(len(REAL_HOME.parts) == 1, reason="this user has no home to protect")
 
 
-def test_the_home_is_an_empty_one(home: Path) -> None:
+def test_the_home_is_empty(home: Path) -> None:
     assert Path.home() == home
     assert sorted(path.name for path in home.iterdir()) == [".gitconfig", ".runtime"]
 
 
 @needs_a_home
 @pytest.mark.parametrize("path", [".gitconfig", ".claude/projects/x.jsonl"])
-def test_opening_a_file_of_the_real_home_is_an_error(fence: Any, path: str) -> None:
+def test_opening_a_file_of_the_real_home_fails(fence: Any, path: str) -> None:
     with pytest.raises(RuntimeError, match="must not touch"):
         (REAL_HOME / path).open(encoding="utf-8")
     assert fence.reached == [f"open {REAL_HOME / path}"]
@@ -32,7 +32,7 @@ def test_opening_a_file_of_the_real_home_is_an_error(fence: Any, path: str) -> N
 
 
 @needs_a_home
-def test_listing_and_databases_of_the_real_home_are_errors(fence: Any) -> None:
+def test_listing_or_opening_databases_of_the_real_home_fails(fence: Any) -> None:
     with pytest.raises(RuntimeError):
         os.listdir(REAL_HOME / ".claude")  # noqa: PTH208 - the call that is watched
     with pytest.raises(RuntimeError):
@@ -42,7 +42,7 @@ def test_listing_and_databases_of_the_real_home_are_errors(fence: Any) -> None:
 
 
 @pytest.mark.parametrize("address", [("192.0.2.1", 443), ("2001:db8::1", 443, 0, 0)])
-def test_connecting_to_another_machine_is_an_error(fence: Any, address: tuple[Any, ...]) -> None:
+def test_connecting_to_another_machine_fails(fence: Any, address: tuple[Any, ...]) -> None:
     family = socket.AF_INET if len(address) == 2 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_STREAM) as connection, pytest.raises(RuntimeError, match="must not touch"):
         connection.connect(address)
@@ -50,18 +50,18 @@ def test_connecting_to_another_machine_is_an_error(fence: Any, address: tuple[An
     fence.reached.clear()
 
 
-def test_asking_for_another_machines_address_is_an_error(fence: Any) -> None:
+def test_resolving_another_machines_address_fails(fence: Any) -> None:
     with pytest.raises(RuntimeError, match=r"example\.org"):
         socket.create_connection(("example.org", 443))
     fence.reached.clear()
 
 
-def test_nothing_of_the_persons_environment_is_left() -> None:
+def test_nothing_of_the_real_environment_is_left() -> None:
     names = subprocess.run(["env"], check=True, capture_output=True, text=True).stdout
     assert not [name for name in ("XDG_CONFIG_HOME=", "API_KEY", "CLAUDE", "CODEX", "DBUS_SESSION") if name in names]
 
 
-def test_a_swallowed_breach_still_fails_the_test(tmp_path: Path) -> None:
+def test_a_swallowed_violation_still_fails_the_test(tmp_path: Path) -> None:
     test = "import socket, contextlib\ndef test_x():\n    with contextlib.suppress(Exception):\n"
     test += "        socket.create_connection(('example.org', 443))\n"
     (tmp_path / "test_x.py").write_text(test)

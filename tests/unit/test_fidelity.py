@@ -18,11 +18,11 @@ def _why(after: list[str], kind: Kind = Kind.PREFERENCE, change: str = CHANGE, t
     return check_fidelity(BEFORE, "\n".join(after), [Update(1, "", change, "", kind, 2, typed)], typed).why_not
 
 
-def test_the_change_itself_is_faithful() -> None:
+def test_an_edit_with_the_exact_change_is_faithful() -> None:
     assert _why([*LINES, f"- {CHANGE}"]) == ""
 
 
-def test_so_is_a_line_that_gives_way_to_it() -> None:
+def test_an_edit_replacing_the_contradicted_line_is_faithful() -> None:
     assert _why([*LINES[:2], "- Put the ticket number first."], Kind.CHANGE_STEP) == ""
 
 
@@ -36,31 +36,31 @@ def test_so_is_a_line_that_gives_way_to_it() -> None:
         "- Always put the ticket number first in each entry if you can.",
     ],
 )
-def test_a_line_that_turns_it_round_or_softens_it_is_not(written: str) -> None:
+def test_an_edit_that_reverses_or_softens_is_unfaithful(written: str) -> None:
     assert _why([*LINES, written]) == "it reverses or softens what the person said"
 
 
-def test_a_no_that_the_person_said_is_theirs() -> None:
+def test_a_negation_the_person_said_is_allowed() -> None:
     typed = "Never mention hosts, unless I ask for them."
     change = "Never mention hosts, unless I ask for them."
     assert _why([*LINES, f"- {change}"], change=change, typed=typed) == ""
 
 
-def test_taking_away_what_nobody_spoke_of_is_not() -> None:
+def test_removing_lines_nobody_mentioned_is_unfaithful() -> None:
     assert _why([LINES[0], LINES[2], f"- {CHANGE}"]) == ASTRAY
     assert _why([f"- {CHANGE}"]) == ASTRAY
 
 
-def test_an_edit_that_only_takes_away_says_nothing() -> None:
+def test_an_edit_that_only_removes_says_nothing() -> None:
     assert _why(LINES[:2]) == "it does not make the requested change"
     assert _why(LINES[:2], Kind.REMOVE_STEP, "Remove the line about the ticket number.", "drop the ticket number") == ""
 
 
-def test_writing_something_else_is_not() -> None:
+def test_writing_something_else_is_unfaithful() -> None:
     assert _why([*LINES, "- One entry."]) == "it does not make the requested change"
 
 
-def test_a_line_that_only_changed_was_not_taken_away() -> None:
+def test_a_reworded_line_counts_as_kept() -> None:
     before, change = "make build\nNever push by hand.", "Run make check first."
     update = Update(1, "", change, "", Kind.ADD_STEP, 1, change)
     changed = check_fidelity(
@@ -85,7 +85,7 @@ def test_a_line_that_only_changed_was_not_taken_away() -> None:
         ("please always begin with a summary", Kind.CHANGE_STEP, "it removes something the person did not mention"),
     ],
 )
-def test_a_line_in_another_language_may_give_way_to_a_change_of_it(said: str, kind: Kind, why: str) -> None:
+def test_a_line_in_another_language_may_be_replaced_by_its_change(said: str, kind: Kind, why: str) -> None:
     before = "- List what is still to be agreed at the end.\n- Never sign it."
     update = Update(1, "", said, "", kind, 1, said)
     assert check_fidelity(before, f"- {said}\n- Never sign it.", [update], said).why_not == why
@@ -133,12 +133,12 @@ SECTION = STEPS[STEPS.index("## Farewell") : STEPS.index("## Rollback")]
         (SECTION, "der Farewell-Brief kann weg"),
     ],
 )
-def test_what_stands_below_a_step_or_a_heading_goes_with_it(gone: str, said: str) -> None:
+def test_lines_below_a_removed_step_or_heading_may_go_with_it(gone: str, said: str) -> None:
     assert _removal(gone, said) == ""
     assert _removal(gone, said, Kind.CHANGE_STEP) != ""
 
 
-def test_so_does_a_line_that_names_it_elsewhere() -> None:
+def test_lines_that_mention_a_removed_line_may_go_with_it() -> None:
     said = "Nobody needs the farewell letter any more, take it out."
     before = f"{STEPS}\n## At the end\n- Print the farewell letter on thick paper, twice, with a border.\n- Lock up.\n"
     after = before.replace(SECTION, "").replace(
@@ -158,11 +158,11 @@ def test_so_does_a_line_that_names_it_elsewhere() -> None:
         (SECTION.partition("\n")[2], "Remove the farewell letter."),  # its head stays
     ],
 )
-def test_nothing_else_goes_with_it(gone: str, said: str) -> None:
+def test_unrelated_lines_may_not_go_with_it(gone: str, said: str) -> None:
     assert _removal(gone, said) == ASTRAY
 
 
-def test_a_long_section_goes_by_its_heading_and_that_is_said() -> None:
+def test_a_long_section_removed_by_its_heading_is_flagged() -> None:
     lines = ["# Songs", "", "## Farewell letter", *(f"Verse {number} of the long song." for number in range(12))]
     rest = ["", "## Rollback", "Restore the last snapshot."]
     said = "remove the farewell letter"

@@ -18,7 +18,7 @@ def program(tmp_path: Path) -> Path:
     return tmp_path / "__init__.py"
 
 
-def test_an_upgrade_is_noticed_by_the_time_of_its_file_too(program: Path) -> None:
+def test_an_upgrade_is_noticed_by_the_file_time_too(program: Path) -> None:
     identity = FileIdentity(program.with_name("lock"), program.with_name("skilld.db"), program)
     identity.check()
     os.utime(program, ns=(1, 1))  # the same inode, as when an installer is given it again
@@ -26,7 +26,7 @@ def test_an_upgrade_is_noticed_by_the_time_of_its_file_too(program: Path) -> Non
         identity.check()
 
 
-def test_a_program_that_is_gone_is_noticed(program: Path) -> None:
+def test_a_deleted_program_is_noticed(program: Path) -> None:
     identity = FileIdentity(program.with_name("lock"), program.with_name("skilld.db"), program)
     program.unlink()
     with pytest.raises(SkilldError, match="it was upgraded or removed"):

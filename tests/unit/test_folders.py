@@ -44,7 +44,7 @@ class Looker:
         return sorted(str(Path(path).relative_to(self._top)) for path in found)
 
 
-def test_the_first_look_sees_all_transcripts_and_the_next_what_changed(root: Path) -> None:
+def test_the_first_sweep_sees_all_transcripts_and_the_next_only_changes(root: Path) -> None:
     looker = Looker(root)
     assert looker.look() == ["a/one.jsonl", "b/c/two.jsonl"]
     assert looker.look(None) == []
@@ -52,7 +52,7 @@ def test_the_first_look_sees_all_transcripts_and_the_next_what_changed(root: Pat
     assert looker.look(None) == ["a/one.jsonl"]
 
 
-def test_a_quiet_folder_is_passed_over_until_a_full_look(root: Path) -> None:
+def test_a_quiet_folder_is_skipped_until_a_full_sweep(root: Path) -> None:
     looker = Looker(root)
     looker.look()
     write(root / "a/one.jsonl", "longer")  # a file that grows leaves its folder as it was
@@ -60,7 +60,7 @@ def test_a_quiet_folder_is_passed_over_until_a_full_look(root: Path) -> None:
     assert looker.look(None) == ["a/one.jsonl"]
 
 
-def test_a_folder_in_which_something_grew_lately_is_looked_at(root: Path) -> None:
+def test_a_recently_active_folder_is_swept(root: Path) -> None:
     looker = Looker(root)
     write(root / "b/c/two.jsonl", at=NOW - 60)
     looker.look()
@@ -68,7 +68,7 @@ def test_a_folder_in_which_something_grew_lately_is_looked_at(root: Path) -> Non
     assert looker.look() == ["b/c/two.jsonl"]
 
 
-def test_what_comes_is_seen_at_once_and_below_what_is_quiet_too(root: Path) -> None:
+def test_new_files_are_seen_at_once_even_below_quiet_folders(root: Path) -> None:
     looker = Looker(root)
     looker.look()
     write(root / "b/c/new.jsonl")
@@ -76,7 +76,7 @@ def test_what_comes_is_seen_at_once_and_below_what_is_quiet_too(root: Path) -> N
     assert looker.look() == ["b/c/new.jsonl", "b/d/e/newer.jsonl"]
 
 
-def test_a_folder_that_had_just_changed_is_looked_at_again(root: Path) -> None:
+def test_a_folder_changed_just_before_the_sweep_is_swept_again(root: Path) -> None:
     looker = Looker(root)
     os.utime(root / "a", (NOW, NOW))
     looker.look()
@@ -85,7 +85,7 @@ def test_a_folder_that_had_just_changed_is_looked_at_again(root: Path) -> None:
     assert looker.look(now=NOW + 10) == ["a/new.jsonl"]
 
 
-def test_a_folder_that_goes_and_comes_back_is_a_new_one(root: Path) -> None:
+def test_a_folder_that_returns_counts_as_new(root: Path) -> None:
     looker = Looker(root)
     looker.look()
     (root / "a").rename(root.parent / "away")
@@ -96,7 +96,7 @@ def test_a_folder_that_goes_and_comes_back_is_a_new_one(root: Path) -> None:
     assert Looker(root / "nowhere").look() == []
 
 
-def test_of_a_database_its_own_folder_alone_is_looked_at_and_its_log_counts(tmp_path: Path) -> None:
+def test_only_a_databases_own_folder_is_swept_and_its_wal_counts(tmp_path: Path) -> None:
     write(tmp_path / "opencode.db")
     write(tmp_path / "below/opencode.db")
     root, folders, seen = Root("opencode", tmp_path, "opencode.db"), FolderScanner(), FileStates()
@@ -108,7 +108,7 @@ def test_of_a_database_its_own_folder_alone_is_looked_at_and_its_log_counts(tmp_
     assert list(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)) == [found]
 
 
-def test_a_sessions_own_folder_is_not_looked_into_and_the_newest_are_known(tmp_path: Path) -> None:
+def test_a_sessions_own_folder_is_not_searched_and_the_newest_sessions_are_known(tmp_path: Path) -> None:
     for number in range(40):
         write(tmp_path / f"wd_p/session_{number:02}/agents/main/wire.jsonl", at=LONG_AGO + number)
     write(tmp_path / "wd_p/session_00/agents/agent-0/wire.jsonl")
@@ -120,7 +120,7 @@ def test_a_sessions_own_folder_is_not_looked_into_and_the_newest_are_known(tmp_p
     assert sorted(path for path, _ in find_transcripts(root)) == list(map(Path, found))
 
 
-def test_an_old_session_that_goes_on_is_one_of_the_newest_after_a_full_look(tmp_path: Path) -> None:
+def test_a_resumed_old_session_is_among_the_newest_after_a_full_sweep(tmp_path: Path) -> None:
     for number in range(33):
         write(tmp_path / f"p/{number:02}/updates.jsonl", at=LONG_AGO + number)
     for folder in (tmp_path / "p", tmp_path):

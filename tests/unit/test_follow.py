@@ -62,7 +62,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     made.store.close()
 
 
-def test_turns_of_a_new_file_wait_in_the_order_they_were_said(machine: Machine) -> None:
+def test_turns_of_a_new_file_wait_in_order(machine: Machine) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"), prompt_line("t2"))
     assert follower.sweep() == 2
@@ -72,7 +72,7 @@ def test_turns_of_a_new_file_wait_in_the_order_they_were_said(machine: Machine) 
     assert machine.waiting() == ["t1", "t2", "t3"]
 
 
-def test_a_restart_at_any_point_neither_loses_nor_doubles_a_turn(machine: Machine) -> None:
+def test_a_restart_at_any_point_loses_and_doubles_no_turn(machine: Machine) -> None:
     follower = machine.start()
     whole = b"".join(prompt_line(f"t{number}") for number in range(6))
     for cut in range(0, len(whole), 97):
@@ -84,7 +84,7 @@ def test_a_restart_at_any_point_neither_loses_nor_doubles_a_turn(machine: Machin
     assert machine.waiting() == ["t0", "t1", "t2", "t3", "t4", "t5"]
 
 
-def test_what_was_there_at_the_first_start_does_not_count_and_what_follows_does(machine: Machine) -> None:
+def test_turns_before_the_first_start_do_not_count_and_later_ones_do(machine: Machine) -> None:
     write_transcript(machine.path(), prompt_line("old", at=BEFORE))
     follower = machine.start()
     assert follower.sweep() == 0
@@ -93,20 +93,20 @@ def test_what_was_there_at_the_first_start_does_not_count_and_what_follows_does(
     assert machine.waiting() == ["new"]
 
 
-def test_a_file_that_came_while_skilld_was_away_counts(machine: Machine) -> None:
+def test_a_file_created_while_skilld_was_stopped_counts(machine: Machine) -> None:
     machine.start()
     write_transcript(machine.path(), prompt_line("t1"))
     assert machine.start().sweep() == 1
 
 
-def test_a_file_that_was_noted_but_not_read_when_skilld_was_killed_is_read_by_the_next(machine: Machine) -> None:
+def test_a_file_noted_but_unread_before_a_kill_is_read_afterwards(machine: Machine) -> None:
     machine.start()
     path = write_transcript(machine.path(), prompt_line("t1"))
     machine.store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
     assert machine.start().sweep() == 1
 
 
-def test_a_file_that_could_not_be_read_at_first_is_read_when_it_can(machine: Machine) -> None:
+def test_a_temporarily_unreadable_file_is_read_later(machine: Machine) -> None:
     follower = machine.start()
     target = write_transcript(machine.path("target").with_suffix(".txt"), prompt_line("t1"))
     machine.path().symlink_to(target)
@@ -118,9 +118,7 @@ def test_a_file_that_could_not_be_read_at_first_is_read_when_it_can(machine: Mac
 
 
 @pytest.mark.parametrize("folder", ["-p", "-q"])
-def test_a_fork_of_a_session_from_before_skilld_repeats_nothing_in_whatever_folder(
-    machine: Machine, folder: str
-) -> None:
+def test_a_fork_of_a_session_older_than_skilld_repeats_nothing_in_any_folder(machine: Machine, folder: str) -> None:
     write_transcript(
         machine.folder.parent / folder / "old.jsonl", prompt_line("t1", at=BEFORE), prompt_line("t2", at=BEFORE)
     )
@@ -131,7 +129,7 @@ def test_a_fork_of_a_session_from_before_skilld_repeats_nothing_in_whatever_fold
     assert machine.waiting("fork") == ["t3"]
 
 
-def test_words_from_before_skilld_in_a_new_file_that_is_no_fork_count(machine: Machine) -> None:
+def test_old_words_in_a_new_file_that_is_no_fork_count(machine: Machine) -> None:
     write_transcript(machine.path("other"), prompt_line("x1", at=BEFORE))
     follower = machine.start()
     write_transcript(machine.path("copied-in"), prompt_line("t1", session="copied-in", at=BEFORE))
@@ -139,7 +137,7 @@ def test_words_from_before_skilld_in_a_new_file_that_is_no_fork_count(machine: M
     assert machine.waiting("copied-in") == ["t1"]
 
 
-def test_a_fork_of_a_session_from_after_skilld_repeats_nothing(machine: Machine) -> None:
+def test_a_fork_of_a_newer_session_repeats_nothing(machine: Machine) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"), prompt_line("t2"))
     follower.sweep()
@@ -154,7 +152,7 @@ def test_a_fork_of_a_session_from_after_skilld_repeats_nothing(machine: Machine)
     assert machine.waiting("fork") == ["t3"]
 
 
-def test_a_file_that_was_rewritten_gives_its_new_turns_and_repeats_no_old_ones(machine: Machine) -> None:
+def test_a_rewritten_file_yields_only_its_new_turns(machine: Machine) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"), prompt_line("t2"), prompt_line("t3"))
     follower.sweep()
@@ -163,7 +161,7 @@ def test_a_file_that_was_rewritten_gives_its_new_turns_and_repeats_no_old_ones(m
     assert machine.waiting() == ["t1", "t2", "t3", "t4"]
 
 
-def test_a_session_from_before_skilld_that_is_rewritten_gives_only_what_was_said_since(machine: Machine) -> None:
+def test_a_rewritten_session_older_than_skilld_yields_only_later_turns(machine: Machine) -> None:
     write_transcript(machine.path(), *(prompt_line(f"old{number}", at=BEFORE) for number in range(5)))
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("old4", at=BEFORE), prompt_line("new", at=AFTER))
@@ -171,7 +169,7 @@ def test_a_session_from_before_skilld_that_is_rewritten_gives_only_what_was_said
     assert machine.waiting() == ["new"]
 
 
-def test_a_session_from_before_skilld_that_was_read_and_is_rewritten_revives_nothing(machine: Machine) -> None:
+def test_a_session_older_than_skilld_read_and_rewritten_revives_nothing(machine: Machine) -> None:
     write_transcript(machine.path(), prompt_line("old", at=BEFORE), prompt_line("old2", at=BEFORE))
     follower = machine.start()
     append_lines(machine.path(), prompt_line("new"))
@@ -181,7 +179,7 @@ def test_a_session_from_before_skilld_that_was_read_and_is_rewritten_revives_not
     assert machine.waiting() == ["new", "new2"]
 
 
-def test_a_renamed_file_goes_on_where_it_was(machine: Machine) -> None:
+def test_a_renamed_file_is_continued(machine: Machine) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"))
     follower.sweep()
@@ -193,7 +191,7 @@ def test_a_renamed_file_goes_on_where_it_was(machine: Machine) -> None:
     assert row.path == str(machine.path("moved"))
 
 
-def test_a_project_from_before_skilld_may_be_moved(machine: Machine) -> None:
+def test_a_project_older_than_skilld_may_be_moved(machine: Machine) -> None:
     write_transcript(machine.path(), prompt_line("old", at=BEFORE))
     follower = machine.start()
     machine.folder.rename(machine.folder.parent / "-moved")
@@ -202,7 +200,7 @@ def test_a_project_from_before_skilld_may_be_moved(machine: Machine) -> None:
     assert machine.waiting() == ["new"]
 
 
-def test_a_new_file_on_the_inode_of_one_from_before_skilld_counts_from_its_start(machine: Machine) -> None:
+def test_a_new_file_reusing_an_old_inode_counts_from_its_start(machine: Machine) -> None:
     old = write_transcript(machine.path("old"), prompt_line("old", at=BEFORE))
     follower = machine.start()
     # What a file system does when it uses an inode again: the same number under another name, with other content.
@@ -212,7 +210,7 @@ def test_a_new_file_on_the_inode_of_one_from_before_skilld_counts_from_its_start
     assert machine.waiting("reused") == ["t1", "t2"]
 
 
-def test_a_queued_prompt_that_nothing_delivers_is_no_turn_however_long_the_session_is_idle(machine: Machine) -> None:
+def test_an_undelivered_queued_prompt_is_no_turn_however_long_it_is_idle(machine: Machine) -> None:
     """S6: an agent's schedule queues its prompt as a person does."""
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"), enqueued_line("never push to main"))
@@ -241,7 +239,7 @@ def test_an_idle_file_is_not_flushed_before_what_was_appended_is_read(tmp_path: 
     assert not store.transcripts.unknown(["codex:item"])
 
 
-def test_a_queued_prompt_outlives_a_kill_before_it_was_decided(machine: Machine) -> None:
+def test_an_undecided_queued_prompt_survives_a_kill(machine: Machine) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1", version=OLD_VERSION), enqueued_line("never push to main"))
     follower.sweep()
@@ -268,7 +266,7 @@ def test_queued_prompts_are_decided_however_many_files_are_open(machine: Machine
     assert follower.sweep() == 80
 
 
-def test_a_fork_stays_open_while_many_others_are_read_to_find_what_it_repeats(machine: Machine) -> None:
+def test_a_fork_stays_open_while_many_others_are_searched_for_its_turns(machine: Machine) -> None:
     for number in range(80):
         write_transcript(machine.path(f"n{number}"), prompt_line(f"old{number}", at=BEFORE))
     follower = machine.start()
@@ -279,7 +277,7 @@ def test_a_fork_stays_open_while_many_others_are_read_to_find_what_it_repeats(ma
     assert follower.sweep() == 1
 
 
-def test_backfill_counts_what_was_said_in_the_last_days_and_nothing_twice(machine: Machine) -> None:
+def test_backfill_counts_the_last_days_once(machine: Machine) -> None:
     write_transcript(
         machine.path(),
         prompt_line("ancient", at="2026-01-01T10:00:00Z"),
@@ -297,13 +295,13 @@ def test_backfill_counts_what_was_said_in_the_last_days_and_nothing_twice(machin
     assert machine.store.transcripts.summary()["claude-code"]["turns"] == 2
 
 
-def test_a_backfill_that_was_killed_before_it_read_goes_on_at_the_next_start(machine: Machine) -> None:
+def test_a_backfill_killed_before_reading_continues_at_the_next_start(machine: Machine) -> None:
     write_transcript(machine.path(), prompt_line("old", at=BEFORE))
     machine.start().backfill(10_000, INSTALLED)
     assert machine.start().sweep() == 1
 
 
-def test_a_session_is_over_when_its_log_says_so_until_something_more_is_said(machine: Machine) -> None:
+def test_a_session_ends_when_its_log_says_so_until_it_continues(machine: Machine) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"), session_end_line())
     follower.sweep()
@@ -313,7 +311,7 @@ def test_a_session_is_over_when_its_log_says_so_until_something_more_is_said(mac
     assert not machine.store.transcripts.activity("claude-code", "s1")[1]
 
 
-def test_a_name_that_is_no_text_is_told_and_stops_nothing(machine: Machine) -> None:
+def test_an_undecodable_file_name_is_reported_and_stops_nothing(machine: Machine) -> None:
     strange = os.fsencode(machine.folder) + b"/\xff\xfe.jsonl"
     with open(strange, "wb") as file:  # noqa: PTH123 - a path of bytes
         file.write(prompt_line("t0"))
@@ -324,13 +322,13 @@ def test_a_name_that_is_no_text_is_told_and_stops_nothing(machine: Machine) -> N
     assert follower.unreadable == {os.fsdecode(strange): "its name is not UTF-8"}
 
 
-def test_text_that_no_file_can_hold_is_kept_all_the_same(machine: Machine) -> None:
+def test_unencodable_text_is_kept(machine: Machine) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t\ud800", "half \ud83d an emoji", session="s\udc00", cwd="/a\ud800"))
     assert follower.sweep() == 1
 
 
-def test_a_folder_that_no_system_can_have_is_not_known_and_its_turns_count(machine: Machine) -> None:
+def test_an_impossible_working_folder_is_ignored_and_its_turns_count(machine: Machine) -> None:
     follower = machine.start()
     longest = "/a" * 2000
     write_transcript(machine.path(), prompt_line("t1", cwd=longest), prompt_line("t2", session="s2", cwd="/a" * 30_000))
@@ -339,7 +337,7 @@ def test_a_folder_that_no_system_can_have_is_not_known_and_its_turns_count(machi
     assert machine.store.transcripts.cwd("claude-code", "s2") is None
 
 
-def test_a_deleted_file_leaves_no_complaint(machine: Machine) -> None:
+def test_a_deleted_file_leaves_no_error(machine: Machine) -> None:
     follower = machine.start()
     machine.path().symlink_to("/dev/zero")
     follower.read_new("claude-code", machine.path())
@@ -349,14 +347,14 @@ def test_a_deleted_file_leaves_no_complaint(machine: Machine) -> None:
     assert follower.unreadable == {}
 
 
-def test_a_large_file_is_read_whole_although_each_look_is_bounded(machine: Machine) -> None:
+def test_a_large_file_is_read_completely_in_bounded_steps(machine: Machine) -> None:
     follower = machine.start()
     filler = b'{"type":"file-history-snapshot","x":"' + b"x" * 1_000_000 + b'"}\n'
     write_transcript(machine.path(), prompt_line("t1"), filler * 6, prompt_line("t2"), filler * 6, prompt_line("t3"))
     assert follower.sweep() == 3
 
 
-def test_a_write_that_failed_is_repeated_with_nothing_lost(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_is_repeated_without_loss(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"))
     follower.sweep()
@@ -371,9 +369,7 @@ def test_a_write_that_failed_is_repeated_with_nothing_lost(machine: Machine, mon
     assert follower.sweep() == 2001
 
 
-def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritten_reads_are_discarded_by_a_stop(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow, "_TRANSACTION_SECONDS", 600)
     follower = machine.start()
     write_transcript(machine.path("s1"), prompt_line("t1"))
@@ -396,9 +392,7 @@ def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
 
 
 @pytest.mark.parametrize("limit", ["_MAX_READINGS", "_MAX_QUEUED_TEXT"])
-def test_what_was_read_is_written_before_it_is_much(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, limit: str
-) -> None:
+def test_reads_are_written_before_they_pile_up(machine: Machine, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(follow, "_TRANSACTION_SECONDS", 600)
     monkeypatch.setattr(turn_writer, limit, 2)
     follower = machine.start()
@@ -410,7 +404,7 @@ def test_what_was_read_is_written_before_it_is_much(
     assert max(written) >= 2
 
 
-def test_following_many_files_leaves_no_descriptor_open(machine: Machine) -> None:
+def test_following_many_files_leaks_no_descriptor(machine: Machine) -> None:
     follower = machine.start()
     for number in range(100):
         write_transcript(machine.path(f"n{number}"), prompt_line(f"t{number}", session=f"n{number}"))

@@ -54,7 +54,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     made.client.db.close()
 
 
-def test_turns_are_counted_once_over_restarts(machine: Machine) -> None:
+def test_turns_are_counted_once_across_restarts(machine: Machine) -> None:
     follower = machine.start()
     for number in range(6):
         machine.type(f"prompt {number}")
@@ -66,7 +66,7 @@ def test_turns_are_counted_once_over_restarts(machine: Machine) -> None:
     assert machine.waiting() == 6
 
 
-def test_what_was_there_at_the_first_start_does_not_count_but_its_skill_is_known(machine: Machine) -> None:
+def test_earlier_turns_do_not_count_but_their_skill_is_known(machine: Machine) -> None:
     machine.type("old")
     machine.client.skill("s1", Path("/w/.opencode/skills/notes"))
     follower = machine.start()
@@ -78,7 +78,7 @@ def test_what_was_there_at_the_first_start_does_not_count_but_its_skill_is_known
     assert (use.name, use.path, use.cwd) == ("notes", "/w/.opencode/skills/notes/SKILL.md", "/w")
 
 
-def test_a_backfill_counts_what_was_said_before(machine: Machine) -> None:
+def test_a_backfill_counts_earlier_turns(machine: Machine) -> None:
     machine.type("old")
     follower = machine.start()
     assert follower.sweep() == 0
@@ -86,7 +86,7 @@ def test_a_backfill_counts_what_was_said_before(machine: Machine) -> None:
     assert follower.sweep() == 1
 
 
-def test_a_prompt_whose_words_come_later_is_read_when_they_are_there(machine: Machine) -> None:
+def test_a_prompt_is_read_once_its_text_part_arrives(machine: Machine) -> None:
     follower = machine.start()
     message = machine.client.message("s1", {"role": "user"})
     machine.list.write_text(json.dumps({"input": "late", "parts": [], "mode": "normal"}) + "\n")
@@ -99,7 +99,7 @@ def test_a_prompt_whose_words_come_later_is_read_when_they_are_there(machine: Ma
     assert follower.sweep() == 1
 
 
-def test_a_skill_that_a_person_allows_after_an_hour_of_talk_is_seen(machine: Machine) -> None:
+def test_a_skill_allowed_after_an_hour_is_seen(machine: Machine) -> None:
     follower = machine.start()
     machine.type("use the skill")
     part = machine.client.skill("s1", Path("/w/.claude/skills/notes"), ended=False)
@@ -117,7 +117,7 @@ def test_a_skill_that_a_person_allows_after_an_hour_of_talk_is_seen(machine: Mac
     ]
 
 
-def test_a_prompt_that_is_in_the_list_only_a_moment_later_is_a_turn(machine: Machine) -> None:
+def test_a_prompt_listed_a_moment_later_is_a_turn(machine: Machine) -> None:
     follower = machine.start()
     machine.client.prompt("s1", "quick")
     assert follower.sweep() == 0
@@ -126,7 +126,7 @@ def test_a_prompt_that_is_in_the_list_only_a_moment_later_is_a_turn(machine: Mac
     assert follower.sweep() == 1
 
 
-def test_what_is_not_in_the_list_is_no_turn(machine: Machine) -> None:
+def test_an_unlisted_prompt_is_no_turn(machine: Machine) -> None:
     follower = machine.start()
     machine.type("typed")
     machine.client.prompt("s1", '"put in by a program"')
@@ -134,7 +134,7 @@ def test_what_is_not_in_the_list_is_no_turn(machine: Machine) -> None:
     assert follower.sweep() == 1
 
 
-def test_a_database_that_its_client_holds_locked_costs_no_turn_and_no_time(machine: Machine) -> None:
+def test_a_database_locked_by_its_client_costs_no_turn_and_no_time(machine: Machine) -> None:
     follower = machine.start()
     machine.type("one")
     assert follower.sweep() == 1
@@ -163,7 +163,7 @@ def test_a_database_that_its_client_holds_locked_costs_no_turn_and_no_time(machi
     ],
     ids=["half-migrated", "newer"],
 )
-def test_a_database_of_another_shape_costs_no_turn(machine: Machine, there: str, back: str) -> None:
+def test_an_unknown_database_schema_loses_no_turn(machine: Machine, there: str, back: str) -> None:
     follower = machine.start()
     machine.type("one")
     assert follower.sweep() == 1
@@ -179,7 +179,7 @@ def test_a_database_of_another_shape_costs_no_turn(machine: Machine, there: str,
     assert machine.waiting() == 2
 
 
-def test_a_newer_generation_of_tables_is_told_while_the_known_one_goes_on(machine: Machine) -> None:
+def test_a_newer_table_generation_is_reported_while_the_known_one_is_followed(machine: Machine) -> None:
     follower = machine.start()
     machine.client.db.execute("INSERT INTO session_message VALUES ('m', 's1', 'user', 1, '{}')")
     machine.type("one")
@@ -191,7 +191,7 @@ def test_a_newer_generation_of_tables_is_told_while_the_known_one_goes_on(machin
     assert follower.unreadable == {}
 
 
-def test_a_database_that_comes_later_counts_from_when_skilld_came(machine: Machine) -> None:
+def test_a_database_created_later_counts_from_the_start_of_skilld(machine: Machine) -> None:
     follower = machine.start()
     machine.list.unlink()
     with OpenCodeDb(machine.folder / "opencode-beta.db", now=machine.client.now - 86_400_000) as restored:
@@ -204,7 +204,7 @@ def test_a_database_that_comes_later_counts_from_when_skilld_came(machine: Machi
     assert turn.at == "2026-11-18T11:06:41Z"
 
 
-def test_a_session_is_idle_while_another_one_in_the_same_database_goes_on(machine: Machine) -> None:
+def test_a_session_can_be_idle_while_another_in_the_same_database_continues(machine: Machine) -> None:
     follower = machine.start()
     machine.type("said here")
     machine.client.message("s1", {"role": "assistant"})  # its client was killed

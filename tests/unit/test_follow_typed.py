@@ -75,7 +75,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.store.close()
 
 
-def test_a_typed_prompt_waits_at_once_and_a_headless_one_never(project: Project) -> None:
+def test_a_typed_prompt_counts_at_once_and_a_headless_one_never(project: Project) -> None:
     follower = project.start()
     project.log(("hello", 1))
     project.write(prompt("hello", 2))
@@ -85,7 +85,7 @@ def test_a_typed_prompt_waits_at_once_and_a_headless_one_never(project: Project)
     assert project.waiting() == ["gemini-cli:u2"]
 
 
-def test_a_log_that_comes_after_a_kill_still_proves(project: Project) -> None:
+def test_a_history_file_written_after_a_kill_still_proves_prompts(project: Project) -> None:
     follower = project.start()
     project.write(prompt("hello", 2))
     assert follower.sweep() == 0
@@ -98,7 +98,7 @@ def test_a_log_that_comes_after_a_kill_still_proves(project: Project) -> None:
     assert project.waiting() == ["gemini-cli:u2"]
 
 
-def test_a_document_that_is_rewritten_at_every_message_counts_each_turn_once(project: Project) -> None:
+def test_a_document_rewritten_at_every_message_counts_each_turn_once(project: Project) -> None:
     project.start()
     records: list[dict[str, Any]] = []
     typed = [(f"prompt {second}", second) for second in (1, 11, 21)]
@@ -112,7 +112,7 @@ def test_a_document_that_is_rewritten_at_every_message_counts_each_turn_once(pro
     assert project.waiting() == ["gemini-cli:u2", "gemini-cli:u12", "gemini-cli:u22"]
 
 
-def test_the_worker_finds_the_words_again_when_the_log_is_gone(project: Project) -> None:
+def test_the_worker_finds_the_words_even_if_the_history_is_gone(project: Project) -> None:
     project.write(prompt("hello", 2), answer(3), prompt("from a program", 10), answer(11))
     source = Source(str(project.lines), 0, project.lines.stat().st_size)
     job = BatchJob(agent="gemini-cli", session_id=SESSION, turns=("gemini-cli:u2",), sources=(source,))

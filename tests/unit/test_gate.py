@@ -18,17 +18,17 @@ def test_plain_chatter_is_dropped() -> None:
         assert needs_classification(text) is False
 
 
-def test_what_may_be_lasting_passes() -> None:
+def test_possibly_lasting_turns_pass() -> None:
     for text in table_texts("gate", "what may be lasting"):
         assert needs_classification(text) is True
 
 
-def test_a_small_task_alone_costs_no_call() -> None:
+def test_a_small_task_alone_causes_no_call() -> None:
     for text in table_texts("gate", "small tasks"):
         assert needs_classification(text) is False
 
 
-def test_a_task_with_room_for_a_rule_passes() -> None:
+def test_a_task_long_enough_for_a_rule_passes() -> None:
     for text in table_texts("gate", "tasks with room for a rule"):
         assert needs_classification(text) is True
 
@@ -41,7 +41,7 @@ def test_a_long_turn_passes_unread() -> None:
     assert needs_classification("thanks " * 1000) is True
 
 
-def test_signs_are_no_words() -> None:
+def test_punctuation_is_no_word() -> None:
     assert buckets([], {"question"}).isdisjoint(buckets(["question"], ""))
 
 
@@ -52,20 +52,20 @@ def test_a_turn_without_a_hint_is_left_to_the_model() -> None:
 
 
 @pytest.mark.parametrize("text", ["never again, whatever it looks like", "use spaces", "see above " * 50])
-def test_a_hint_two_words_and_a_long_turn_pass_whatever_the_model_says(text: str) -> None:
+def test_a_hint_with_two_words_or_a_long_turn_passes_whatever_the_score(text: str) -> None:
     assert gate.decide(text, -100.0, 0.0) is True
 
 
-def test_an_approval_is_dropped_whatever_the_model_says() -> None:
+def test_an_approval_is_dropped_whatever_the_score() -> None:
     assert gate.decide("yes please, go ahead", 100.0, 0.0) is False
 
 
-def test_half_a_character_is_read_like_any_other() -> None:
+def test_a_split_character_is_scored_like_any_other() -> None:
     assert gate.features("the word \ud83d stands at the end \ud83d")
     assert needs_classification("always keep \ud83d") is True
 
 
-def test_the_score_is_bias_plus_mean_weight() -> None:
+def test_the_score_is_the_bias_plus_the_mean_weight() -> None:
     found = buckets(["use", "tabs"], ".")
     weights = bytearray(BUCKETS)
     for bucket in found:
@@ -75,18 +75,18 @@ def test_the_score_is_bias_plus_mean_weight() -> None:
     assert score(model, found) == pytest.approx(-1.0 + 0.5 * 10 * count / (count + 1) ** 0.5)
 
 
-def test_buckets_tell_the_order_of_words() -> None:
+def test_feature_buckets_depend_on_word_order() -> None:
     assert buckets(["tabs", "spaces"], "") != buckets(["spaces", "tabs"], "")
 
 
-def test_weights_of_another_size_are_refused(tmp_path: Path) -> None:
+def test_weights_of_the_wrong_size_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     path.write_text(json.dumps({"bias": 0, "scale": 1, "floor": 0, "weights": b64encode(bytes(3)).decode()}))
     with pytest.raises(ValueError, match="3 weights"):
         load(path)
 
 
-def test_the_shipped_weights_say_what_they_were_made_of() -> None:
+def test_the_shipped_weights_record_their_training_data() -> None:
     stored = json.loads(Path(gate.__file__).with_name("gate_weights.json").read_text(encoding="utf-8"))
     assert [len(one) for one in stored["data_sha256"]] == [64, 64]
     assert stored["people"] > 100
@@ -95,7 +95,7 @@ def test_the_shipped_weights_say_what_they_were_made_of() -> None:
     assert len(json.dumps(stored)) < 300_000
 
 
-def test_labelled_turns_of_the_random_part_pass_or_drop_as_promised() -> None:
+def test_the_random_sample_passes_and_drops_at_the_promised_rates() -> None:
     if not DATA.exists():
         pytest.skip("the labelled turns are not on this machine")
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]

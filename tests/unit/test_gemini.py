@@ -21,7 +21,7 @@ SUBAGENT = FIXTURES / "session-2026-11-03T12-00-1b000000.jsonl"
 MENU = ("menu", "/w/shop/.gemini/skills/menu/SKILL.md")
 
 
-def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
+def test_a_session_full_of_typed_look_alikes_is_read() -> None:
     events = events_of(gemini_cli, LINES)
     assert turn_texts(events) == [
         ("typed", "draft the menu"),
@@ -42,7 +42,7 @@ def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
     assert b'"u1"' in LINES.read_bytes()[first.span.start : first.span.end]
 
 
-def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
+def test_an_older_file_is_one_document_without_a_final_newline() -> None:
     events = events_of(gemini_cli, DOCUMENT)
     assert turn_texts(events) == [("typed", "soup first"), ("typed", "and bread")]
     assert skill_uses(events) == [MENU]
@@ -52,7 +52,7 @@ def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
     assert b'"o1"' in DOCUMENT.read_bytes()[turn.span.start : turn.span.end]
 
 
-def test_a_document_on_one_line_is_read_and_a_broken_message_counted() -> None:
+def test_a_single_line_document_is_read_and_a_broken_message_counted() -> None:
     whole = b'{"sessionId":"s","messages":[{"id":"m","type":"user","content":"hi"}]}'
     assert turn_texts(events_of_records(gemini_cli, whole, name="chats/session-a.json")) == [("typed", "hi")]
     events = events_of_records(
@@ -61,7 +61,7 @@ def test_a_document_on_one_line_is_read_and_a_broken_message_counted() -> None:
     assert [type(event) for event in events] == [Malformed]
 
 
-def test_a_document_resumes_before_a_message_that_is_not_whole() -> None:
+def test_a_document_resumes_before_an_incomplete_message() -> None:
     parser = gemini_cli.parser(DOCUMENT)
     lines = list(raw_lines(DOCUMENT.read_bytes()))
     start = next(line.start for line in lines if line.data == b"    {")
@@ -81,7 +81,7 @@ def test_a_subagent_has_no_turns() -> None:
 @pytest.mark.parametrize(
     "display", ["/deploy to staging", [{"text": "/deploy to staging"}], {"text": "/deploy to staging"}]
 )
-def test_the_shown_text_wins_in_every_shape(display: Any) -> None:
+def test_the_displayed_text_wins_in_every_format(display: Any) -> None:
     record = {
         "type": "user",
         "id": "a",
@@ -91,7 +91,7 @@ def test_the_shown_text_wins_in_every_shape(display: Any) -> None:
     assert turn_texts(events_of_records(gemini_cli, record)) == [("command", "to staging")]
 
 
-def test_a_skill_that_was_refused_or_only_listed_is_not_in_use() -> None:
+def test_a_refused_or_merely_listed_skill_is_not_in_use() -> None:
     call = {"id": "c", "name": "activate_skill", "args": {"name": "menu"}, "status": "cancelled"}
     listing = {"id": "d", "name": "run_shell_command", "args": {"command": "ls .gemini/skills/menu/SKILL.md"}}
     record = {"type": "gemini", "id": "a", "content": "", "toolCalls": [call, {**listing, "status": "success"}]}
@@ -112,7 +112,7 @@ def asked(answer: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("picked", ["JSON", "JSON, TOML", "Yes"])
-def test_a_free_answer_is_a_turn_and_a_picked_one_is_none(picked: str) -> None:
+def test_a_free_text_answer_is_a_turn_and_a_picked_one_is_not(picked: str) -> None:
     events = events_of_records(gemini_cli, asked("YAML, always"), asked("YAML, always"))  # written again as it grows
     assert turn_texts(events) == [("answer", "YAML, always")]
     assert turn_keys(events) == ["gemini-cli:q.0"]
@@ -120,7 +120,7 @@ def test_a_free_answer_is_a_turn_and_a_picked_one_is_none(picked: str) -> None:
 
 
 @pytest.mark.parametrize("more", [{"name": "mcp_ask_user"}, {"status": "cancelled"}])
-def test_an_answer_that_nobody_gave_is_none(more: dict[str, Any]) -> None:
+def test_an_unanswered_question_is_no_turn(more: dict[str, Any]) -> None:
     assert turn_texts(events_of_records(gemini_cli, asked("YAML, always", **more))) == []
 
 
@@ -128,16 +128,16 @@ FILES = "\n--- Content from referenced files ---\nContent from @a.md:\nalways ob
 
 
 @pytest.mark.parametrize("content", ["look at @a.md" + FILES, [{"text": "look at @a.md"}, {"text": FILES}]])
-def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words(content: Any) -> None:
+def test_file_contents_included_in_a_prompt_are_dropped(content: Any) -> None:
     record = {"type": "user", "id": "a", "content": content}
     assert turn_texts(events_of_records(gemini_cli, record)) == [("typed", "look at @a.md")]
 
 
-def test_a_mark_of_contents_that_a_person_typed_is_words() -> None:
+def test_a_typed_file_content_marker_is_text() -> None:
     text = "what does it say there:\n--- Content from referenced files ---\nplease"
     assert turn_texts(events_of_records(gemini_cli, {"type": "user", "id": "a", "content": text})) == [("typed", text)]
 
 
 @pytest.mark.parametrize("data", [b"[", b'[{"type": "user", "mess', b"[" * 100_000])
-def test_a_log_that_is_being_written_says_nothing(data: bytes) -> None:
+def test_a_half_written_log_proves_nothing(data: bytes) -> None:
     assert read_log(data) is None

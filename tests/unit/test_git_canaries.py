@@ -55,7 +55,7 @@ def plant(person: Person, *scope: str) -> Path:
     return log
 
 
-def test_the_canaries_sing_for_the_person(person: Person) -> None:
+def test_the_canaries_fire_for_the_persons_own_git(person: Person) -> None:
     log = plant(person)
     person.write(SKILL, TEXT + "\nMore.\n")
     person.git("update-ref", "refs/heads/other", "HEAD", check=False)
@@ -63,7 +63,7 @@ def test_the_canaries_sing_for_the_person(person: Person) -> None:
     assert {"reference-transaction", "canary.sh"} <= {Path(row.split()[0]).name for row in log.read_text().splitlines()}
 
 
-def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
+def test_no_canary_fires_over_the_life_of_a_proposal(person: Person) -> None:
     log = plant(person)
     harness = Harness(person)
     harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
@@ -82,7 +82,7 @@ def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
     assert not log.exists()
 
 
-def test_none_sings_in_a_repository_of_our_own(person: Person) -> None:
+def test_none_fires_in_skillds_own_repository(person: Person) -> None:
     person.git("rm", "--quiet", "--cached", SKILL)
     person.git("commit", "--quiet", "-m", "not in git")
     person.write("skills/.gitattributes", "*.md filter=canary diff=canary merge=canary\n")
@@ -102,7 +102,7 @@ def test_none_sings_in_a_repository_of_our_own(person: Person) -> None:
     assert not log.exists()
 
 
-def test_nothing_is_fetched_for_a_missing_object(person: Person) -> None:
+def test_a_missing_object_is_not_fetched(person: Person) -> None:
     log = plant(person)
     person.git("config", "core.repositoryFormatVersion", "1")
     person.git("config", "extensions.partialClone", "origin")

@@ -31,9 +31,7 @@ def destroy(person: Person, name: str) -> None:
 
 
 @pytest.mark.parametrize("which", ["HEAD^", "HEAD"])
-def test_a_version_that_cannot_be_read_is_not_taken_for_an_empty_one(
-    person: Person, harness: Harness, which: str
-) -> None:
+def test_an_unreadable_version_is_not_taken_for_an_empty_one(person: Person, harness: Harness, which: str) -> None:
     harness.made("p1", DRY)
     harness.accept("p1")
     if which == "HEAD":
@@ -47,7 +45,7 @@ def test_a_version_that_cannot_be_read_is_not_taken_for_an_empty_one(
     assert snapshot(person.root) == before
 
 
-def test_a_proposal_that_cannot_be_read_is_not_accepted(person: Person, harness: Harness) -> None:
+def test_an_unreadable_proposal_is_not_accepted(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     destroy(person, f"{STAGING}:{SKILL}")
     before = snapshot(person.root)
@@ -60,7 +58,7 @@ REFUSING = "#!/bin/sh\nexit 1\n"
 
 
 @pytest.mark.parametrize("verb", ["accept", "revert"])
-def test_a_hook_that_refuses_every_move_of_a_ref_leaves_the_skill_as_it_was(
+def test_a_hook_refusing_every_ref_update_leaves_the_skill_unchanged(
     person: Person, harness: Harness, verb: str
 ) -> None:
     harness.made("p1", DRY)
@@ -76,7 +74,7 @@ def test_a_hook_that_refuses_every_move_of_a_ref_leaves_the_skill_as_it_was(
     assert harness.accept("p1") if verb == "accept" else harness.revert("p1")
 
 
-def test_a_pick_that_could_not_be_tidied_up_is_one_all_the_same(person: Person, harness: Harness) -> None:
+def test_a_cherry_pick_whose_clean_up_failed_still_counts(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.git("pack-refs", "--all")
     person.write(".git/packed-refs.lock", "")  # of a gc that was killed: no ref can be deleted
@@ -85,7 +83,7 @@ def test_a_pick_that_could_not_be_tidied_up_is_one_all_the_same(person: Person, 
     assert person.log("-1") == ["skilld(release): say p1"]
 
 
-def test_decisions_at_once_take_turns(person: Person, harness: Harness) -> None:
+def test_concurrent_decisions_take_turns(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     harness.made("p2", NEWS)
     harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
@@ -110,9 +108,7 @@ def test_decisions_at_once_take_turns(person: Person, harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\0" * 41])
-def test_a_staging_branch_that_lost_its_commit_in_a_power_cut_has_it_again(
-    person: Person, harness: Harness, content: str
-) -> None:
+def test_a_staging_commit_lost_in_a_power_cut_is_recreated(person: Person, harness: Harness, content: str) -> None:
     harness.made("p1", DRY)
     tip = harness.made("p2", NEWS).commit
     (person.root / ".git" / STAGING).write_text(content)
@@ -123,7 +119,7 @@ def test_a_staging_branch_that_lost_its_commit_in_a_power_cut_has_it_again(
     assert person.log(STAGING, "^main") == ["skilld(release): say p3", "skilld(release): say p2"]
 
 
-def test_a_staging_branch_without_its_objects_is_named_with_the_way_out(person: Person, harness: Harness) -> None:
+def test_a_staging_branch_with_missing_objects_is_reported_with_a_remedy(person: Person, harness: Harness) -> None:
     first = harness.made("p1", DRY).commit
     second = harness.made("p2", NEWS).commit
     object_of(person, second).unlink()
@@ -137,7 +133,7 @@ def test_a_staging_branch_without_its_objects_is_named_with_the_way_out(person: 
 
 
 @pytest.mark.parametrize("what", [STAGING, f"{STAGING}^", f"{STAGING}^{{tree}}", f"{STAGING}:{SKILL}"])
-def test_an_object_that_the_staging_branch_lost_is_found(person: Person, harness: Harness, what: str) -> None:
+def test_a_missing_object_of_the_staging_branch_is_found(person: Person, harness: Harness, what: str) -> None:
     first = harness.made("p1", DRY).commit
     harness.made("p2", NEWS)
     repo = open_repo(person.root)
@@ -151,7 +147,7 @@ def test_an_object_that_the_staging_branch_lost_is_found(person: Person, harness
     assert found[1] == f"git -C {person.root} update-ref {way_out}"
 
 
-def test_a_repository_that_is_not_there_is_said_so(person: Person, harness: Harness) -> None:
+def test_a_missing_repository_is_reported(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.root.rename(person.root.parent / "moved")
     with pytest.raises(RefusedError, match=f"not accepted: {person.root} does not exist"):
@@ -159,7 +155,7 @@ def test_a_repository_that_is_not_there_is_said_so(person: Person, harness: Harn
 
 
 @pytest.mark.parametrize("how", ["renamed", "renamed and changed", "removed", "sparse"])
-def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, harness: Harness, how: str) -> None:
+def test_a_missing_skill_is_reported(person: Person, harness: Harness, how: str) -> None:
     made = harness.made("p1", DRY)
     match how:
         case "renamed" | "renamed and changed":
@@ -185,7 +181,7 @@ def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, harness: Ha
         assert harness.seen("p1").seen == "landed"
 
 
-def test_one_whose_message_the_person_wrote_anew_is_still_proposed(person: Person, harness: Harness) -> None:
+def test_a_proposal_with_a_reworded_message_is_still_open(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     person.git("commit", "--quiet", "--amend", "-m", "my own words")

@@ -15,7 +15,7 @@ REPLACED = b"# R\n\n- one\n- deux\n- three\n"
 REMOVED = b"# R\n\n- one\n- three\n"
 
 
-def test_hunks_of_an_insertion_a_change_and_a_removal() -> None:
+def test_insertions_changes_and_removals_become_hunks() -> None:
     assert line_diff.hunks(OLD, ADDED) == [Hunk(3, 3, (), ("- extra",))]
     assert line_diff.hunks(OLD, REPLACED) == [Hunk(3, 3, ("- two",), ("- deux",))]
     assert line_diff.hunks(OLD, REMOVED) == [Hunk(3, 3, ("- two",), ())]
@@ -40,7 +40,7 @@ def test_line_endings_alone_are_no_change() -> None:
         (OLD, OLD + b"\n\n", False),
     ],
 )
-def test_a_text_holds_a_change_whose_lines_it_has(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+def test_a_text_contains_a_change_if_it_has_its_lines(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
     assert line_diff.contains_change(text, OLD, new) is expected
 
 
@@ -57,11 +57,11 @@ def test_a_text_holds_a_change_whose_lines_it_has(text: bytes, new: bytes, expec
         (REMOVED, REMOVED, False),
     ],
 )
-def test_a_change_is_gone_from_a_text_without_its_lines(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+def test_a_change_is_gone_if_its_lines_are(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
     assert line_diff.is_change_gone(text, OLD, new) is expected
 
 
-def test_merge_takes_both_sides() -> None:
+def test_merge_combines_both_sides() -> None:
     ours = OLD.replace(b"# R", b"# Release")
     theirs = OLD.replace(b"- three\n", b"- three\n- four\n")
     assert line_diff.merge(OLD, ours, theirs) == b"# Release\n\n- one\n- two\n- three\n- four\n"
@@ -69,7 +69,7 @@ def test_merge_takes_both_sides() -> None:
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(ADDED, REPLACED), (REPLACED, REMOVED), (OLD + b"- a\n", OLD + b"- b\n")])
-def test_merge_refuses_touching_changes(ours: bytes, theirs: bytes) -> None:
+def test_merge_refuses_adjacent_changes(ours: bytes, theirs: bytes) -> None:
     with pytest.raises(MergeConflictError):
         line_diff.merge(OLD, ours, theirs)
 
@@ -78,14 +78,14 @@ TEXTS = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n", b"\n", b"e"]
 
 
 @given(TEXTS, TEXTS)
-def test_merge_with_an_unchanged_side_gives_the_other(old: bytes, new: bytes) -> None:
+def test_merging_with_an_unchanged_side_gives_the_other(old: bytes, new: bytes) -> None:
     assert line_diff.merge(old, old, new) == new
     assert line_diff.merge(old, new, old) == new
     assert line_diff.merge(old, new, new) == new
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_merge_does_not_prefer_a_side(old: bytes, left: bytes, right: bytes) -> None:
+def test_merge_prefers_no_side(old: bytes, left: bytes, right: bytes) -> None:
     def outcome(ours: bytes, theirs: bytes) -> bytes | None:
         try:
             return line_diff.merge(old, ours, theirs)
@@ -96,21 +96,21 @@ def test_merge_does_not_prefer_a_side(old: bytes, left: bytes, right: bytes) -> 
 
 
 @given(TEXTS, TEXTS)
-def test_undo_at_once_gives_the_old_text(old: bytes, new: bytes) -> None:
+def test_undo_at_once_restores_the_text(old: bytes, new: bytes) -> None:
     assert undo(old, new, new) == old
 
 
-def test_undo_among_neighbours_that_came_later() -> None:
+def test_undo_works_among_later_neighbours() -> None:
     grown = b"# R\n\n- one\n- later\n- extra\n- later still\n- two\n- three\n"
     assert undo(OLD, ADDED, grown) == b"# R\n\n- one\n- later\n- later still\n- two\n- three\n"
 
 
-def test_undo_keeps_the_endings_of_the_text() -> None:
+def test_undo_keeps_the_texts_line_endings() -> None:
     grown = b"# R\r\n\r\n- one\r\n- mine\r\n- deux\r\n- mine too\r\n- three\r\n"
     assert undo(OLD, REPLACED, grown) == b"# R\r\n\r\n- one\r\n- mine\r\n- two\r\n- mine too\r\n- three\r\n"
 
 
-def test_undo_of_a_block_that_others_were_put_into() -> None:
+def test_undo_of_a_block_with_later_insertions() -> None:
     two = OLD.replace(b"- two\n", b"- x\n- y\n- two\n")
     assert undo(OLD, two, b"# R\n\n- one\n- x\n- between\n- y\n- two!\n- three\n") == (
         b"# R\n\n- one\n- between\n- two!\n- three\n"
@@ -118,12 +118,12 @@ def test_undo_of_a_block_that_others_were_put_into() -> None:
 
 
 @pytest.mark.parametrize("text", [OLD, b"# R\n- extra\n- a\n- extra\n"])
-def test_undo_refuses_what_does_not_stand_there_once(text: bytes) -> None:
+def test_undo_refuses_lines_not_found_exactly_once(text: bytes) -> None:
     with pytest.raises(ChangeNotFoundError):
         undo(OLD, ADDED, text.replace(b"- one\n", b"- uno\n").replace(b"- two\n", b"- dos\n"))
 
 
-def test_undo_of_a_removal_follows_its_gap() -> None:
+def test_undoing_a_removal_follows_its_gap() -> None:
     assert undo(OLD, REMOVED, b"intro\n# R\n\n- uno\n- tres\n") == b"intro\n# R\n\n- uno\n- two\n- tres\n"
     with pytest.raises(ChangeNotFoundError):
         undo(OLD, REMOVED, b"# R\n\n- all\n- is\n- new\n")
@@ -139,7 +139,7 @@ def rebuilt(before: list[str], after: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_s2_opcodes_make_one_of_the_other(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s2_opcodes_transform_one_text_into_the_other(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_diff, "_MAX_EQUAL_PAIRS", 4)
     dice = random.Random(seed)
     before = [dice.choice(["", "a", f"{n}"]) for n in range(40)]
@@ -148,7 +148,7 @@ def test_s2_opcodes_make_one_of_the_other(seed: int, monkeypatch: pytest.MonkeyP
     assert rebuilt(before, after) == after
 
 
-def test_s2_ten_thousand_blank_lines_are_compared_at_once() -> None:
+def test_s2_ten_thousand_blank_lines_compare_quickly() -> None:
     before = [*[""] * 10_000, "a", *[""] * 10_000, "z"]
     after = [*[""] * 10_000, "a", "b", *[""] * 10_000, "z"]
     changed = [code for code in line_diff.opcodes(before, after) if code[0] != "equal"]

@@ -69,7 +69,7 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, harness: Harness
     assert git.git("status", "--porcelain") == ""
 
 
-def test_nobody_else_may_read_it(harness: Harness, folder: Path) -> None:
+def test_the_private_repository_is_readable_by_nobody_else(harness: Harness, folder: Path) -> None:
     old = os.umask(0o022)
     try:
         harness.made("p1", DRY)
@@ -78,7 +78,7 @@ def test_nobody_else_may_read_it(harness: Harness, folder: Path) -> None:
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder.parent)] == [0o700, 0o700]
 
 
-def test_accept_and_revert_in_every_order(person: Person, harness: Harness) -> None:
+def test_accepting_and_reverting_works_in_every_order(person: Person, harness: Harness) -> None:
     for name, apply in APPENDED.items():
         harness.made(name, apply)
     for name in "bca":
@@ -93,7 +93,7 @@ def test_accept_and_revert_in_every_order(person: Person, harness: Harness) -> N
     assert sorted(path.name for path in person.skill.parent.iterdir()) == ["SKILL.md", "scripts"]
 
 
-def test_the_persons_own_edits_are_kept_in_their_name(person: Person, harness: Harness) -> None:
+def test_the_persons_edits_are_committed_in_their_name(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("Keep the", "Always keep the"))
     landed = harness.accept("p1")
@@ -107,7 +107,7 @@ def test_the_persons_own_edits_are_kept_in_their_name(person: Person, harness: H
     ]
 
 
-def test_the_persons_hooks_and_conversions_stay_out_of_it(person: Person, harness: Harness, tmp_path: Path) -> None:
+def test_the_persons_hooks_and_conversions_do_not_apply(person: Person, harness: Harness, tmp_path: Path) -> None:
     hook = person.write("../hooks/pre-commit", "#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
     person.git("config", "--global", "core.hooksPath", str(hook.parent))
@@ -136,7 +136,7 @@ def test_all_skills_of_a_root_share_one_repository(person: Person, harness: Harn
     assert git.log("skilld/staging", "^main") == ["skilld(release): say p2", "skilld(release): say p1"]
 
 
-def test_lines_typed_or_taken_out_by_hand_are_noticed(person: Person, harness: Harness) -> None:
+def test_lines_typed_or_removed_by_hand_are_noticed(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do a dry run.\n- Tag"))
     found = harness.seen("p1")
@@ -146,7 +146,7 @@ def test_lines_typed_or_taken_out_by_hand_are_noticed(person: Person, harness: H
     assert harness.seen("p1").seen is GitStatus.REVERTED
 
 
-def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, harness: Harness) -> None:
+def test_a_deleted_skill_is_not_recreated(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.skill.unlink()
     assert harness.seen("p1").seen is GitStatus.NOTHING
@@ -155,14 +155,14 @@ def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, harness: Ha
     assert "release/SKILL.md" in own(harness).git("status", "--porcelain")
 
 
-def test_accepting_for_a_skill_that_was_deleted_says_that_it_is_not_there(person: Person, harness: Harness) -> None:
+def test_accepting_for_a_deleted_skill_says_that_it_is_missing(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.skill.unlink()
     with pytest.raises(RefusedError, match=f"{person.skill} does not exist"):
         harness.accept("p1")
 
 
-def test_a_root_that_is_gone_ends_its_proposals(person: Person, harness: Harness) -> None:
+def test_a_missing_root_ends_its_proposals(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     (person.root / "skills").rename(person.root / "moved")
     assert harness.seen("p1").seen is GitStatus.GONE
@@ -196,7 +196,7 @@ def test_why_finds_a_line(person: Person, harness: Harness, folder: Path) -> Non
     assert (origin.text, origin.proposals) == ("- Do a dry run.", ("p1",))
 
 
-def test_git_goes_first_once_it_tracks_the_skill(person: Person, harness: Harness) -> None:
+def test_git_takes_over_once_it_tracks_the_skill(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.git("init", "--quiet")
     person.git("add", "skills/release")
@@ -210,7 +210,7 @@ def test_git_goes_first_once_it_tracks_the_skill(person: Person, harness: Harnes
 
 
 @pytest.mark.parametrize("state", ["untracked", "ignored", "filtered", "unborn"])
-def test_what_a_repository_around_it_does_not_track(tmp_path: Path, folder: Path, state: str) -> None:
+def test_files_ignored_by_a_surrounding_repository_are_handled_here(tmp_path: Path, folder: Path, state: str) -> None:
     person = new_repo(tmp_path / "work") if state != "unborn" else Person(tmp_path / "work")
     if state == "unborn":
         person.root.mkdir()
@@ -237,7 +237,7 @@ def test_what_a_repository_around_it_does_not_track(tmp_path: Path, folder: Path
     assert after == {name: value for name, value in before.items() if name != "skills/release/SKILL.md"}
 
 
-def test_a_refused_repository_is_not_gone_around(tmp_path: Path, folder: Path) -> None:
+def test_a_refused_repository_is_not_bypassed(tmp_path: Path, folder: Path) -> None:
     person = new_repo(tmp_path / "work")
     person.git("config", "core.repositoryFormatVersion", "1")
     person.git("config", "extensions.refStorage", "reftable")
@@ -263,9 +263,7 @@ def test_links_are_not_followed(person: Person, harness: Harness, tmp_path: Path
     assert (secret / "SKILL.md").read_text() == "secret\n"
 
 
-def test_another_repository_in_its_place_is_not_opened(
-    person: Person, harness: Harness, folder: Path, tmp_path: Path
-) -> None:
+def test_a_replaced_repository_is_not_opened(person: Person, harness: Harness, folder: Path, tmp_path: Path) -> None:
     harness.made("p1", DRY)
     address = Path(harness.proposals["p1"].repo)
     person.git("--git-dir", str(address), "config", "core.worktree", str(tmp_path))
@@ -291,7 +289,7 @@ def test_a_root_is_known_once_it_has_a_repository(person: Person, harness: Harne
         ("/h/dotfiles/claude/a/SKILL.md", "/h/dotfiles/claude"),
     ],
 )
-def test_the_root_of_a_skill(skill: str, root: str) -> None:
+def test_the_root_of_a_skill_is_found(skill: str, root: str) -> None:
     assert managed_repos.root_of(Path(skill)) == Path(root)
 
 
@@ -299,7 +297,7 @@ def head_of(skill: Path, folder: Path) -> str:
     return managed_repos.track_in_managed(skill, folder).repo.head
 
 
-def test_four_processes_that_make_it_at_once(person: Person, folder: Path) -> None:
+def test_four_processes_can_create_it_at_once(person: Person, folder: Path) -> None:
     with multiprocessing.get_context("fork").Pool(4) as pool:
         heads = pool.starmap_async(head_of, [(person.skill, folder)] * 4, chunksize=1).get(LIMIT)
     assert len(heads) == 4
@@ -307,14 +305,14 @@ def test_four_processes_that_make_it_at_once(person: Person, folder: Path) -> No
     assert len(list(folder.iterdir())) == 1
 
 
-def test_a_retry_finds_what_was_made(harness: Harness) -> None:
+def test_a_retry_finds_the_existing_commit(harness: Harness) -> None:
     made = harness.made("p1", DRY)
     again = propose(harness.request("p1", DRY))
     assert isinstance(again, ProposalCommit)
     assert (again.commit, again.repo, again.fresh) == (made.commit, made.repo, False)
 
 
-def test_a_lock_that_a_killed_process_left_does_not_hold_for_ever(person: Person, harness: Harness) -> None:
+def test_a_lock_left_by_a_killed_process_expires(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     lock = Path(harness.proposals["p1"].repo) / "index.lock"
     lock.touch()
@@ -327,7 +325,7 @@ def test_a_lock_that_a_killed_process_left_does_not_hold_for_ever(person: Person
     assert not lock.exists()
 
 
-def test_a_kill_between_index_and_commit_is_made_good(person: Person, harness: Harness) -> None:
+def test_a_kill_between_index_and_commit_is_repaired(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     git = own(harness)
     blob = git.git("hash-object", "-w", "--stdin", check=True)
@@ -338,7 +336,7 @@ def test_a_kill_between_index_and_commit_is_made_good(person: Person, harness: H
     assert person.skill.read_text() == TEXT
 
 
-def test_the_daemon_sees_that_a_skill_or_a_ref_changed(person: Person, harness: Harness) -> None:
+def test_the_daemon_notices_changed_skills_and_refs(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     address, skills = Path(harness.proposals["p1"].repo), [str(person.skill)]
     stamps = [_repo_stamp(address, skills)]

@@ -37,7 +37,7 @@ def move(repo: Repo, *changes: RefChange) -> None:
     refs.move_refs(repo.git, repo.common_dir, changes)
 
 
-def test_create_update_and_delete(person: Person, repo: Repo) -> None:
+def test_refs_are_created_updated_and_deleted(person: Person, repo: Repo) -> None:
     old, new = person.tip("HEAD^"), person.tip()
     move(repo, RefChange(REF, old, None))
     assert refs.read_tip(repo.git, REF) == old
@@ -47,7 +47,7 @@ def test_create_update_and_delete(person: Person, repo: Repo) -> None:
     assert refs.read_tip(repo.git, REF) is None
 
 
-def test_a_ref_moves_only_from_the_expected_value(person: Person, repo: Repo) -> None:
+def test_a_ref_moves_only_from_its_expected_value(person: Person, repo: Repo) -> None:
     old, new = person.tip("HEAD^"), person.tip()
     move(repo, RefChange(REF, old, None))
     for change in (RefChange(REF, new, None), RefChange(REF, new, new), RefChange(REF, None, new)):
@@ -59,7 +59,7 @@ def test_a_ref_moves_only_from_the_expected_value(person: Person, repo: Repo) ->
             move(repo, change)
 
 
-def test_where_one_ref_has_moved_none_is_written(person: Person, repo: Repo) -> None:
+def test_if_one_ref_has_moved_none_is_written(person: Person, repo: Repo) -> None:
     with pytest.raises(LostRaceError):
         move(
             repo,
@@ -76,7 +76,7 @@ def test_a_packed_ref_is_deleted(person: Person, repo: Repo) -> None:
     assert refs.read_tip(repo.git, REF) is None
 
 
-def test_a_held_lock_is_waited_for(person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_lock_is_awaited(person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = person.write(f".git/{REF}.lock", "")
     waited: list[float] = []
 
@@ -99,7 +99,7 @@ def test_a_lock_that_stays_is_reported_and_kept(person: Person, repo: Repo, monk
     assert lock.exists()
 
 
-def test_only_stale_locks_of_ours_are_removed(person: Person, repo: Repo) -> None:
+def test_only_our_own_stale_locks_are_removed(person: Person, repo: Repo) -> None:
     ours = [person.write(f".git/{name}.lock", "") for name in (REF, STAGING_REF)]
     theirs = [person.write(f".git/{name}.lock", "") for name in ("refs/heads/main", "index", "packed-refs")]
     assert set(refs.remove_stale_locks(repo.common_dir)) == set(ours)
@@ -107,13 +107,13 @@ def test_only_stale_locks_of_ours_are_removed(person: Person, repo: Repo) -> Non
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a.lock", "-x", "a b", "x" * 65, "@{", "é"])
-def test_ids_that_could_be_anything_else(name: str) -> None:
+def test_ambiguous_ids_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is not a proposal ID"):
         refs.proposal_ref(name)
 
 
 @pytest.mark.parametrize("part", ["refs", "refs/skilld", "refs/skilld/proposals", REF, "objects"])
-def test_links_on_the_way_to_a_ref(person: Person, repo: Repo, part: str) -> None:
+def test_symlinks_on_the_way_to_a_ref_are_refused(person: Person, repo: Repo, part: str) -> None:
     path = person.root / ".git" / part
     outside = person.root.parent / "outside"
     if path.exists():

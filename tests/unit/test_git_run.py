@@ -29,18 +29,18 @@ from support.tables import table_rows
         ("config", "user.name", "x"),
     ],
 )
-def test_what_is_not_on_the_list_does_not_run(person: Person, args: tuple[str, ...]) -> None:
+def test_an_unlisted_git_command_is_not_run(person: Person, args: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="not allowed"):
         Git(person.root).call(*args)
 
 
 @pytest.mark.parametrize("command", ["push", "checkout", "reset", "clean", "update-ref", "commit-tree"])
-def test_the_person_gets_few_commands_from_us(person: Person, command: str) -> None:
+def test_only_a_few_git_commands_may_run_as_the_person(person: Person, command: str) -> None:
     with pytest.raises(ValueError, match=command):
         PersonGit(person.root, {}).call(command)
 
 
-def test_failures_are_typed(person: Person) -> None:
+def test_failures_have_types(person: Person) -> None:
     with pytest.raises(GitFailedError) as failed:
         Git(person.root).run("cat-file", "blob", "HEAD:none")
     assert failed.value.status == 128
@@ -58,11 +58,11 @@ def test_a_slow_git_is_killed(person: Person, tmp_path: Path, monkeypatch: pytes
         Git(person.root).call("rev-parse", "HEAD", seconds=0.3)
 
 
-def test_stdin_is_closed_where_nothing_is_given(person: Person) -> None:
+def test_stdin_is_closed_unless_input_is_given(person: Person) -> None:
     assert Git(person.root).run("cat-file", "--batch") == b""
 
 
-def test_git_is_never_found_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_is_never_looked_up_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planted = tmp_path / "git"
     planted.write_text("#!/bin/sh\n")
     planted.chmod(0o755)
@@ -72,7 +72,7 @@ def test_git_is_never_found_in_the_current_folder(tmp_path: Path, monkeypatch: p
         git_program()
 
 
-def test_scrubbing_takes_all_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scrubbing_removes_all_git_variables_and_returns_them(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     given = {"GIT_DIR": "/x", "GIT_COMMITTER_NAME": "Pat", "GIT_TRACE": "/x", "GIT_SSH_COMMAND": "ssh -v"}
@@ -88,13 +88,13 @@ def test_scrubbing_takes_all_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) 
     assert not {"GIT_DIR", "GIT_TRACE", "GIT_PYTHON_GIT_EXECUTABLE"} & kept.keys()
 
 
-def test_the_list_of_redirecting_variables_is_gits_own() -> None:
+def test_the_list_of_redirecting_variables_matches_git() -> None:
     listed = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True)
     chosen = {"GIT_CONFIG_COUNT"}  # how a person passes settings on; it names no repository
     assert set(listed.stdout.split()) - chosen <= environment._REPOSITORY_VARIABLES
 
 
-def test_a_missing_git_is_said_in_words(person: Person) -> None:
+def test_a_missing_git_is_reported_in_words(person: Person) -> None:
     code = (
         "import os\nfrom pathlib import Path\nfrom skilld.git.environment import scrub_environment\n"
         "scrub_environment()\nos.environ['PATH'] = '/nowhere'\n"
@@ -113,14 +113,14 @@ def test_a_missing_git_is_said_in_words(person: Person) -> None:
     assert (done.stdout, done.stderr) == ("Install git 2.36 or newer.\n", "")
 
 
-def test_only_what_changes_bytes_is_a_filter(tmp_path: Path) -> None:
+def test_only_byte_changing_attributes_are_filters(tmp_path: Path) -> None:
     for pattern, expected in table_rows("git_attributes", "filters"):
         (tmp_path / ".gitattributes").write_text(pattern + "\n")
         asked = is_filtered(tmp_path, tmp_path / ".git", "skills/release/SKILL.md", tmp_path / "none")
         assert asked is (expected == "yes"), pattern
 
 
-def test_attributes_of_the_person_and_of_folders(tmp_path: Path) -> None:
+def test_attributes_of_the_user_and_of_folders_apply(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("*.md filter=x\n")
     assert is_filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
     (tmp_path / "a").mkdir()
@@ -131,14 +131,14 @@ def test_attributes_of_the_person_and_of_folders(tmp_path: Path) -> None:
     assert is_filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
 
 
-def test_s2_a_pattern_of_many_stars_has_an_end(tmp_path: Path) -> None:
+def test_s2_a_pattern_of_many_stars_terminates(tmp_path: Path) -> None:
     """A regular expression made of it would go on for years."""
     (tmp_path / ".gitattributes").write_text(f"**/{'*a' * 30}b filter=lfs\n")
     asked = is_filtered(tmp_path, tmp_path / ".git", f"skills/{'a' * 200}/SKILL.md", tmp_path / "none")
     assert not asked
 
 
-def test_patterns_of_attributes(tmp_path: Path) -> None:
+def test_attribute_patterns_match_as_in_git(tmp_path: Path) -> None:
     for pattern, path, expected in table_rows("git_attributes", "patterns"):
         (tmp_path / ".gitattributes").write_text(f"{pattern} filter=lfs\n")
         assert is_filtered(tmp_path, tmp_path / ".git", path, tmp_path / "none") is (expected == "yes")

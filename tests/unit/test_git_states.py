@@ -240,7 +240,7 @@ TWIN = NEW_SKILL.replace("deploy", "Deploy")
         ),
     ],
 )
-def test_a_place_that_is_taken_is_refused(person: Person, steps: tuple[Step, ...], words: str) -> None:
+def test_an_occupied_path_is_refused(person: Person, steps: tuple[Step, ...], words: str) -> None:
     take(person, steps)
     before = snapshot(person.root.parent)
     with pytest.raises(RepoRefusedError, match=words):
@@ -255,7 +255,7 @@ def test_replace_refs_are_not_followed(person: Person) -> None:
     assert person.git("--no-replace-objects", "show", f"{made.commit}:{SKILL}") == "# Other\nMore."
 
 
-def test_a_skill_of_another_owner_is_refused(person: Person) -> None:
+def test_a_skill_owned_by_another_user_is_refused(person: Person) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
     for folder, _, files in os.walk(person.root):
@@ -270,7 +270,7 @@ def test_a_skill_of_another_owner_is_refused(person: Person) -> None:
     )
 
 
-def test_a_removed_git_folder_never_means_the_repository_above(person: Person) -> None:
+def test_a_removed_git_folder_never_selects_the_repository_above(person: Person) -> None:
     inner = new_repo(person.root / "inner")
     harness = Harness(inner)
     harness.made("p1", DRY)

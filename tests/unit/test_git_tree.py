@@ -24,7 +24,7 @@ def listing(person: Person, name: str) -> list[str]:
     return person.git("ls-tree", "-r", "-z", name).rstrip("\0").split("\0")
 
 
-def test_one_file_changes_and_nothing_else(person: Person, repo: Repo) -> None:
+def test_only_one_file_changes(person: Person, repo: Repo) -> None:
     blob = objects.write_blob(repo.git, b"new\r\n\0bytes")
     new = tree.rewrite_tree(repo.git, repo.head, {"a/b/c/d/deep.txt": tree.Entry("100755", blob)})
     repo.git.write()
@@ -56,7 +56,7 @@ def test_the_same_entry_gives_the_same_tree(person: Person, repo: Repo) -> None:
     assert tree.rewrite_tree(repo.git, repo.head, {"é ü/ß.txt": same}) == person.git("rev-parse", "HEAD^{tree}")
 
 
-def test_a_file_in_the_way_of_a_folder(repo: Repo) -> None:
+def test_a_file_in_place_of_a_folder_is_handled(repo: Repo) -> None:
     plain = tree.Entry("100644", objects.write_blob(repo.git, b"n\n"))
     for path in ("a", "README.md/x"):
         with pytest.raises(RepoRefusedError):
@@ -68,17 +68,17 @@ def test_a_file_in_the_way_of_a_folder(repo: Repo) -> None:
     ["", "/a", "a/", "a//b", ".", "..", "a/../b", ".git/config", "a/.GIT/x", "a/.g\u200cit/x", "git~1/x", ".git /x",
      ".git./x", "a\\b", "a\nb", "a\0b", "a\x1bb", "\udcff"],
 )  # fmt: skip
-def test_paths_that_are_refused(path: str) -> None:
+def test_unsafe_paths_are_refused(path: str) -> None:
     with pytest.raises(RepoRefusedError):
         tree.check_relpath(path)
 
 
 @pytest.mark.parametrize("path", ["SKILL.md", ".claude/skills/x/SKILL.md", ".github/a", "é ü/ß.md", "a.git/b", "gitx"])
-def test_paths_that_are_fine(path: str) -> None:
+def test_unusual_but_safe_paths_are_accepted(path: str) -> None:
     tree.check_relpath(path)
 
 
-def test_objects_read_in_a_batch(repo: Repo) -> None:
+def test_objects_are_read_in_one_batch(repo: Repo) -> None:
     found = objects.read_objects(repo.git, ["HEAD:README.md", "HEAD:nothing", "HEAD", "HEAD^{tree}"])
     assert [item.kind if item else None for item in found] == ["blob", None, "commit", "tree"]
     assert found[0] is not None
@@ -88,7 +88,7 @@ def test_objects_read_in_a_batch(repo: Repo) -> None:
         objects.read_objects(repo.git, ["HEAD:a\nHEAD"])
 
 
-def test_commits_are_read_whatever_stands_in_them(person: Person, repo: Repo) -> None:
+def test_commits_are_read_whatever_they_contain(person: Person, repo: Repo) -> None:
     raw = (
         f"tree {person.git('rev-parse', 'HEAD^{tree}')}\nparent {repo.head}\n"
         "author Zoë Ünal <z@example.org> 1700000000 +0530\ncommitter  <> 1700000001 -0800\n"

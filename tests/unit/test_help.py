@@ -37,7 +37,7 @@ def _width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
 
 
-def test_the_overview_shows_the_six_first_every_verb_once_and_three_examples_last() -> None:
+def test_the_overview_shows_six_first_commands_every_command_once_and_three_examples() -> None:
     lines = PARSER.format_help().splitlines()
     assert [line.split()[0] for line in lines[6:12]] == SIX
     assert lines.index("Start:") < 24
@@ -58,7 +58,7 @@ def test_without_a_command_the_first_ones_are_shown_on_one_screen(capsys: pytest
 
 
 @pytest.mark.parametrize("prog", COMMANDS)
-def test_every_command_fits_its_help_into_80_columns_and_ends_it_with_an_example(prog: str) -> None:
+def test_every_command_help_fits_80_columns_and_ends_with_an_example(prog: str) -> None:
     has_only_actions = prog == "skilld skills"
     said = COMMANDS[prog].format_help()
     assert max(map(len, said.splitlines())) <= COLUMNS
@@ -66,7 +66,7 @@ def test_every_command_fits_its_help_into_80_columns_and_ends_it_with_an_example
 
 
 @pytest.mark.parametrize(("prog", "typed"), [(prog, typed) for prog, found in EXAMPLES.items() for typed, _ in found])
-def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None:
+def test_every_example_parses(prog: str, typed: str) -> None:
     assert prog in COMMANDS
     words = shlex.split(typed)
     if words[0] != "skilld":  # an example that hands the output of a command on
@@ -77,7 +77,7 @@ def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None
     assert prog == "skilld" or typed.startswith(prog)
 
 
-def test_a_near_miss_is_told_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistyped_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     for given, said in table_rows("help", "near misses"):
         with pytest.raises(SystemExit) as done:
             main(given.split(" "))
@@ -85,7 +85,7 @@ def test_a_near_miss_is_told_what_was_meant(capsys: pytest.CaptureFixture[str]) 
         assert capsys.readouterr().err.endswith(f"{said}\n")
 
 
-def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_works_as_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     for given in (["help"], ["help", "accept"]):
         with pytest.raises(SystemExit) as done:
             main(given)

@@ -123,7 +123,7 @@ def test_imports_point_one_way() -> None:
     assert wrong_way(trees()) == []
 
 
-def test_no_evaluation_is_run_but_by_its_command() -> None:
+def test_only_its_own_command_runs_an_evaluation() -> None:
     """Issue 17, part 5: never unasked; the daemon and what it starts cannot even import it."""
     wanted = ("skilld.evals.run", "skilld.evals.run.EvalRun")
     found = {module for module, tree in trees().items() if imports(tree) & {*wanted}}
@@ -139,23 +139,23 @@ def test_no_evaluation_is_run_but_by_its_command() -> None:
         ("skilld.daemon.engine", "from skilld.novelty import x"),
     ],
 )
-def test_the_check_finds_an_import_that_points_another_way(module: str, source: str) -> None:
+def test_the_check_finds_an_import_in_the_wrong_direction(module: str, source: str) -> None:
     assert len(wrong_way({module: ast.parse(source)})) == 1
 
 
-def test_an_adapter_knows_nothing_but_bytes() -> None:
+def test_an_adapter_imports_no_io() -> None:
     adapters = {name: tree for name, tree in trees().items() if name.startswith("skilld.agents.")}
     assert len(adapters) > 2
     world = {"os", "io", "time", "random", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "urllib"}
     assert {name: used for name, tree in adapters.items() if (used := world & imports(tree))} == {}
 
 
-def test_libraries_come_in_by_their_door() -> None:
+def test_each_library_is_imported_only_where_allowed() -> None:
     assert through_walls(trees()) == []
     assert through_walls({"skilld.edit.lint": ast.parse("import git.cmd")}) == ["skilld.edit.lint imports git.cmd"]
 
 
-def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+def test_imported_and_declared_packages_match() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [requirement.split(">")[0].split("=")[0].strip() for requirement in project["dependencies"]]
     declared = {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names}
@@ -172,31 +172,31 @@ def loaded_by(statement: str) -> set[str]:
         return set(json.load(out))
 
 
-def test_the_check_of_loaded_modules_sees_them() -> None:
+def test_the_check_of_loaded_modules_works() -> None:
     assert {"git", "git.cmd", "json"} <= loaded_by("import git")
 
 
-def test_the_daemon_loads_nothing_heavy() -> None:
+def test_the_daemon_imports_nothing_heavy() -> None:
     every = [name for name in trees() if part(name) == "daemon" and not name.endswith(".__main__")]
     assert len(every) > 2
     assert loaded_by("import " + ", ".join(every)) & HEAVY == set()
 
 
-def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
+def test_a_worker_asks_the_model_before_loading_the_edit_code() -> None:
     assert loaded_by("import skilld.jobs.analyse") & {*HEAVY, "skilld.edit.lint"} == set()
 
 
-def test_an_agent_is_asked_without_a_models_library() -> None:
+def test_asking_an_agent_loads_no_model_library() -> None:
     assert loaded_by("from skilld.classify.backends import *; make_backend(Spec('cli:pi'))") & HEAVY == set()
 
 
-def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run() -> None:
+def test_only_screen_commands_import_the_review_and_only_when_run() -> None:
     outside = {module for module, name in edges(trees()) if part(name) == "review"}
     assert outside == {"skilld.cli.mine", "skilld.cli.review"}
     assert "textual" not in loaded_by("import skilld.cli.mine, skilld.cli.review")
 
 
-def test_a_team_costs_nothing_who_did_not_join() -> None:
+def test_a_team_costs_nothing_for_people_who_did_not_join() -> None:
     """Issue 20: no room but the verbs' knows of it, and the daemon, `status` and `run --once` load nothing of it."""
     found = edges(trees())
     knows = {name: {module for module, one in found if part(one) == name} for name in ("team", "machines")}
@@ -221,20 +221,20 @@ def test_a_team_costs_nothing_who_did_not_join() -> None:
     assert [name for name in loaded if name.startswith(rooms)] == []
 
 
-def test_one_verb_is_parsed_without_the_others() -> None:
+def test_one_command_is_parsed_without_the_others() -> None:
     loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser('run').parse_args(['run'])")
     assert "skilld.cli.run" in loaded
     assert loaded & {"skilld.cli.proposals", "skilld.cli.eval", "skilld.cli.sync"} == set()
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_each_verb_is_known_where_only_it_is_parsed(verb: str) -> None:
+def test_each_command_parses_its_own_help_alone(verb: str) -> None:
     with pytest.raises(SystemExit) as done:
         build_parser(verb).parse_args([verb, "--help"])
     assert done.value.code == 0
 
 
-def test_help_loads_nothing_heavy_and_no_room_that_does_the_work() -> None:
+def test_help_imports_nothing_heavy() -> None:
     loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser().format_help()")
     assert loaded & (HEAVY | {"pydantic_settings", "pydantic", "structlog", "watchdog", "apscheduler"}) == set()
     rooms = {part(name) for name in loaded if name.startswith("skilld.")}

@@ -11,7 +11,7 @@ from support.claude_lines import OLD_VERSION, append_lines, dequeued_line, enque
 CLAUDE = ADAPTERS["claude-code"]
 
 
-def test_the_promised_shape_with_the_words_as_they_were_typed(tmp_path: Path) -> None:
+def test_the_json_has_the_promised_shape_and_the_typed_words(tmp_path: Path) -> None:
     path = write_transcript(
         tmp_path / "s.jsonl", prompt_line("t1", "always  use\ttabs\n"), b"{torn\n", prompt_line("t2", "ok")
     )
@@ -31,7 +31,7 @@ def test_the_promised_shape_with_the_words_as_they_were_typed(tmp_path: Path) ->
     }
 
 
-def test_a_copy_of_a_turn_is_counted_once_and_what_was_delivered_at_the_end_is_told(tmp_path: Path) -> None:
+def test_a_copied_turn_counts_once_and_a_late_delivery_is_listed(tmp_path: Path) -> None:
     path = write_transcript(
         tmp_path / "s.jsonl",
         prompt_line("t1"),
@@ -42,14 +42,14 @@ def test_a_copy_of_a_turn_is_counted_once_and_what_was_delivered_at_the_end_is_t
     assert [turn.text for turn in inspect(path, CLAUDE).turns.values()] == ["always use tabs", "never push"]
 
 
-def test_a_line_without_an_end_is_not_read(tmp_path: Path) -> None:
+def test_an_unterminated_line_is_not_read(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1"), prompt_line("t2").rstrip(b"\n"))
     assert len(inspect(path, CLAUDE).turns) == 1
     append_lines(path, b"\n")
     assert len(inspect(path, CLAUDE).turns) == 2
 
 
-def test_a_huge_line_is_stepped_over_and_counted(tmp_path: Path) -> None:
+def test_a_huge_line_is_skipped_and_counted(tmp_path: Path) -> None:
     path = write_transcript(
         tmp_path / "s.jsonl", b'{"type":"user","x":"' + b"x" * (9 << 20) + b'"}\n', prompt_line("t1")
     )
@@ -58,7 +58,7 @@ def test_a_huge_line_is_stepped_over_and_counted(tmp_path: Path) -> None:
     assert view.as_json()["ignored"] == {"line over 8 MiB": 1}
 
 
-def test_an_agent_is_known_by_the_place_of_the_file_or_by_what_it_holds(tmp_path: Path) -> None:
+def test_the_agent_is_recognized_by_path_or_content(tmp_path: Path) -> None:
     by_place = write_transcript(tmp_path / "projects/-p/s.jsonl", b"")
     by_content = write_transcript(tmp_path / "copied.txt", prompt_line("t1"))
     assert guess_agent(by_place) == "claude-code"
@@ -68,5 +68,5 @@ def test_an_agent_is_known_by_the_place_of_the_file_or_by_what_it_holds(tmp_path
 @pytest.mark.parametrize(
     "content", [b"", b"\n\n", b"plain words\n", b"SQLite format 3\0" + bytes(4096), b"[1, 2]\n", b"{}\n"]
 )
-def test_what_is_no_transcript_has_no_agent(tmp_path: Path, content: bytes) -> None:
+def test_an_unrecognized_file_has_no_agent(tmp_path: Path, content: bytes) -> None:
     assert guess_agent(write_transcript(tmp_path / "x", content)) is None

@@ -46,7 +46,7 @@ def record(level: str) -> None:
         ("pyproject.toml", {"run", "test", "dev"}),
     ],
 )
-def test_a_level_is_installed_again_when_its_own_files_changed(project: Path, file: str, changed: set[str]) -> None:
+def test_a_level_is_reinstalled_when_its_own_files_changed(project: Path, file: str, changed: set[str]) -> None:
     before = {level: install.digest(level) for level in install.LEVELS}
     (project / file).write_text("changed")
     assert {level for level in install.LEVELS if install.digest(level) != before[level]} == changed
@@ -54,14 +54,14 @@ def test_a_level_is_installed_again_when_its_own_files_changed(project: Path, fi
 
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("level", ["run", "test", "dev"])
-def test_a_higher_level_serves_for_a_lower_one(level: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_higher_level_satisfies_a_lower_one(level: str, capsys: pytest.CaptureFixture[str]) -> None:
     record("dev")
     assert install.main(level) == 0
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.usefixtures("project")
-def test_a_lower_level_does_not_serve_for_a_higher_one_and_the_package_that_is_missing_is_named(
+def test_a_lower_level_does_not_satisfy_a_higher_one_and_the_missing_package_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record("run")
@@ -73,19 +73,19 @@ def test_a_lower_level_does_not_serve_for_a_higher_one_and_the_package_that_is_m
     assert said.out == ""
 
 
-def test_what_installers_print_is_not_on_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+def test_installer_output_stays_off_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     assert install.succeeds([sys.executable, "-c", "print('Collecting one')"])
     assert capfd.readouterr() == ("", "Collecting one\n")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"run": "other"}'])
-def test_a_record_that_says_nothing_is_none(project: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_record_counts_as_none(project: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / ".venv" / "skilld-installed.json").write_text(text)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     assert install.main("run") == 1
 
 
-def test_an_environment_that_was_moved_is_not_usable(project: Path) -> None:
+def test_a_moved_environment_is_not_usable(project: Path) -> None:
     python = project / ".venv" / "bin" / "python"
     version = " ".join(map(str, sys.version_info[:2]))
     python.write_text(f"#!/bin/sh\necho '{project}/.venv {version}'\n")
@@ -96,7 +96,7 @@ def test_an_environment_that_was_moved_is_not_usable(project: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-def test_an_old_python_is_named_with_its_version(tmp_path: Path) -> None:
+def test_an_old_python_is_reported_with_its_version(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     old = tmp_path / "old-python"
     old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "Python 3.9.2"\nexit 1\n')

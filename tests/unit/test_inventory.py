@@ -49,7 +49,7 @@ def test_skills_are_listed_by_source_and_name(tmp_path: Path) -> None:
     assert found[1].front == FrontMatter("notes", "Writes notes.")
 
 
-def test_links_to_one_skill_are_one_skill_seen_by_several_agents(tmp_path: Path) -> None:
+def test_links_to_one_skill_are_one_skill_of_several_agents(tmp_path: Path) -> None:
     project = tmp_path / "project"
     real = _skill(project / ".agents/skills/notes")
     (project / ".claude").mkdir()
@@ -58,7 +58,7 @@ def test_links_to_one_skill_are_one_skill_seen_by_several_agents(tmp_path: Path)
     assert (found.path, found.agents) == (real, ("claude-code", "codex"))
 
 
-def test_what_is_no_skill_of_ours_is_left_out(tmp_path: Path) -> None:
+def test_other_files_are_left_out(tmp_path: Path) -> None:
     home = tmp_path / ".claude/skills"
     secret = tmp_path / "secret"
     secret.write_text("---\nname: secret\n---\n")
@@ -72,7 +72,7 @@ def test_what_is_no_skill_of_ours_is_left_out(tmp_path: Path) -> None:
     assert inventory(_places(tmp_path), [tmp_path / "gone"]) == []
 
 
-def test_a_skill_that_skilld_wrote_is_evolving(tmp_path: Path) -> None:
+def test_a_skill_written_by_skilld_is_evolving(tmp_path: Path) -> None:
     folder = tmp_path / ".claude/skills/mined"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text('---\nname: mined\nmetadata:\n  skilld-origin: "mined"\n---\n')
@@ -80,7 +80,7 @@ def test_a_skill_that_skilld_wrote_is_evolving(tmp_path: Path) -> None:
     assert found.evolving
 
 
-def test_a_description_is_read_in_every_style() -> None:
+def test_a_description_is_read_in_every_yaml_style() -> None:
     for text, description in table_rows("inventory", "descriptions"):
         assert read_front(f"---\n{text}\n---\n# Body\n").description == description
 
@@ -91,10 +91,10 @@ def test_metadata_is_read_one_level_deep() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# No front matter", "---\nname: never closed", "\n---\nname: too late\n---\n"])
-def test_without_front_matter_nothing_is_said(text: str) -> None:
+def test_without_front_matter_there_is_no_metadata(text: str) -> None:
     assert read_front(text) == FrontMatter()
 
 
 @given(st.text(alphabet=st.sampled_from("ab:-#'\"\\|> \n\t{}[]&*!é"), max_size=200))
-def test_no_front_matter_raises(text: str) -> None:
+def test_no_front_matter_raises_an_error(text: str) -> None:
     read_front(f"---\n{text}\n---\n")

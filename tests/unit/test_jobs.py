@@ -48,7 +48,7 @@ def test_a_gathered_session_is_reread_however_small_its_file(store: Store, tmp_p
     assert source.end == 2000
 
 
-def test_skills_in_use_are_named_newest_first_each_once(store: Store, tmp_path: Path) -> None:
+def test_skills_in_use_are_listed_newest_first_without_duplicates(store: Store, tmp_path: Path) -> None:
     closing = _session(store, tmp_path, (0, 10))
     paths = {name: _skill(tmp_path / f".claude/skills/{name}") for name in ("a", "b", "c", "d")}
     for name in ("a", "b", "a", "c", "d"):
@@ -58,7 +58,7 @@ def test_skills_in_use_are_named_newest_first_each_once(store: Store, tmp_path: 
     assert job.skills[0].path == str(paths["d"])
 
 
-def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp_path: Path) -> None:
+def test_an_uneditable_skill_is_reported_with_the_reason(store: Store, tmp_path: Path) -> None:
     closing = _session(store, tmp_path, (0, 10))
     _use(store, "gone", tmp_path / ".claude/skills/gone/SKILL.md")
     _use(store, "elsewhere", "/etc/SKILL.md")
@@ -72,7 +72,7 @@ def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp
     }
 
 
-def test_a_path_below_the_tilde_is_below_the_persons_home(store: Store, tmp_path: Path) -> None:
+def test_a_tilde_path_is_below_the_home(store: Store, tmp_path: Path) -> None:
     closing = _session(store, tmp_path, (0, 10))
     path = _skill(tmp_path / ".claude/skills/a")
     _use(store, "a", "~/.claude/skills/a/SKILL.md")
@@ -80,7 +80,7 @@ def test_a_path_below_the_tilde_is_below_the_persons_home(store: Store, tmp_path
     assert job.skills == (SkillRef("a", str(path), (1,)),)
 
 
-def test_the_context_begins_behind_the_turn_before_the_batch(store: Store, tmp_path: Path) -> None:
+def test_the_context_starts_after_the_turn_before_the_batch(store: Store, tmp_path: Path) -> None:
     whole = _session(store, tmp_path, (100, 200), (300, 400), (500, 600))
     rest = ClosedBatch(whole.turns[1:], ClosedBy.IDLE, chatter=False)
     job = job_builder.batch_job(store, Host(tmp_path, {}), "claude-code", "s1", rest)
@@ -104,7 +104,7 @@ def test_an_agents_variable_moves_its_folder(tmp_path: Path, value: str, found: 
     assert agent_homes(INFO, tmp_path, {"CLAUDE_CONFIG_DIR": value}) == expected
 
 
-def test_only_transcripts_of_main_sessions_are_found_and_no_link_is_followed(tmp_path: Path) -> None:
+def test_only_main_session_transcripts_are_found_and_links_are_not_followed(tmp_path: Path) -> None:
     store = tmp_path / "projects"
     for name in ("-p/s.jsonl", "-p/notes.txt", "-p/agent-1.jsonl", "-p/s/subagents/x.jsonl", "loose.jsonl"):
         (store / name).parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ def test_only_transcripts_of_main_sessions_are_found_and_no_link_is_followed(tmp
     assert [*find_transcripts(Root("claude-code", tmp_path / "missing"))] == []
 
 
-def test_a_file_that_vanishes_hides_no_other(tmp_path: Path) -> None:
+def test_a_vanishing_file_hides_no_other(tmp_path: Path) -> None:
     store = tmp_path / "projects"
     (store / "-p").mkdir(parents=True)
     for number in range(5):

@@ -21,14 +21,14 @@ from tools.json_types import of, of_fields, schema, wrapped
 WAYS = {"inspect --explain", "learnings propose", "record --stats", "mine --over", "mine --reviews"}
 
 
-def test_every_command_with_json_is_documented_and_every_other_has_its_reason() -> None:
+def test_every_command_with_json_is_documented_and_every_other_has_a_reason() -> None:
     taking, others = listing(build_parser())
     assert {name for one in DOCUMENTS for name in one.commands} - WAYS == taking
     assert {name for names, _ in WITHOUT for name in names} == others
     assert not taking & others
 
 
-def test_the_schema_is_one_and_every_definition_can_be_used() -> None:
+def test_the_schema_is_consistent_and_every_definition_is_used() -> None:
     whole = json.loads(schemas())
     jsonschema.Draft202012Validator.check_schema(whole)
     assert whole == json.loads((Path(__file__).parents[2] / "docs/json.schema.json").read_text())
@@ -82,7 +82,7 @@ def test_a_dataclass_becomes_a_type() -> None:
         ("any", [1, None, {}], []),
     ],
 )
-def test_a_type_says_what_fits_it(text: str, good: list[object], bad: list[object]) -> None:
+def test_a_type_describes_what_it_accepts(text: str, good: list[object], bad: list[object]) -> None:
     found = jsonschema.Draft202012Validator(schema(text))
     assert [value for value in good if not found.is_valid(value)] == []
     assert [value for value in bad if found.is_valid(value)] == []
@@ -90,6 +90,6 @@ def test_a_type_says_what_fits_it(text: str, good: list[object], bad: list[objec
 
 
 @pytest.mark.parametrize("text", ["", "{a: string", "string string", "{a}", "a-b"])
-def test_what_is_no_type_is_refused(text: str) -> None:
+def test_an_unsupported_type_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"expected|no type"):
         schema(text)

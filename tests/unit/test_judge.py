@@ -57,17 +57,17 @@ def _edited(model: Scripted) -> str:
     return judge.edit(LOADED, [VerifiedUpdate(UPDATE)]).after.decode()
 
 
-def test_an_edit_that_says_it_is_taken() -> None:
+def test_an_edit_that_says_the_change_is_accepted() -> None:
     assert _edited(Scripted(GOOD, [])) == f"{TEXT}- {CHANGE}\n"
 
 
-def test_an_edit_that_does_not_say_it_gives_way_to_the_words_themselves() -> None:
+def test_an_edit_that_does_not_say_it_is_replaced_by_the_persons_words() -> None:
     assert _edited(Scripted(VAGUE, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
     with pytest.raises(RefusedError, match="still does not say this"):
         _edited(Scripted(VAGUE, [STILL], [STILL]))
 
 
-def test_an_edit_that_says_more_is_not_made() -> None:
+def test_an_edit_that_says_more_is_refused() -> None:
     with pytest.raises(RefusedError, match="more than the person did"):
         _edited(Scripted(STRAY))
 
@@ -88,7 +88,7 @@ TESTS = _update(2, "never skip the tests", "Never skip the tests.")
 PAST = _update(2, "write it in the present tense from now on", "Write it in the present tense.", Kind.CHANGE_STEP)
 
 
-def test_one_update_whose_edit_is_refused_takes_no_other_down() -> None:
+def test_one_refused_edit_does_not_affect_the_others() -> None:
     after, made, left = _both(Scripted(STRAY, []), UPDATE, TESTS)
     assert after == f"{TEXT}- {CHANGE}\n- {TESTS.change}\n"
     assert (made, left) == ([CHANGE, TESTS.change], [])
@@ -97,7 +97,7 @@ def test_one_update_whose_edit_is_refused_takes_no_other_down() -> None:
     assert (made, left) == ([CHANGE], [PAST.change]), "what would take a line's place is not just put beside it"
 
 
-def test_a_change_that_is_still_asked_for_is_left_out_and_the_rest_made() -> None:
+def test_a_change_still_missing_is_left_out_and_the_rest_is_made() -> None:
     again = replace(PAST, change="The present tense is to be used.")
     edit = Operation(Op.REPLACE, "- Past tense.", f"- Present tense.\n- {CHANGE}")
     after, made, left = _both(Scripted(edit, [again], []), UPDATE, PAST)
@@ -105,7 +105,7 @@ def test_a_change_that_is_still_asked_for_is_left_out_and_the_rest_made() -> Non
     assert (made, left) == ([CHANGE], [PAST.change])
 
 
-def test_a_change_that_is_said_again_in_nearly_the_words_of_the_new_line_is_said() -> None:
+def test_a_change_found_again_in_nearly_the_same_words_is_done() -> None:
     update = _update(1, "write release entries in plain present tense now", "Write release entries in present tense.")
     update = replace(update, kind=Kind.CHANGE_STEP)
     again = replace(update, change="Write release entries in plain present tense.")
@@ -115,7 +115,7 @@ def test_a_change_that_is_said_again_in_nearly_the_words_of_the_new_line_is_said
     assert (made, left) == ([update.change], [])
 
 
-def test_words_that_the_linter_refuses_are_not_kept_either() -> None:
+def test_words_refused_by_the_linter_are_not_kept_either() -> None:
     hidden = _update(1, "always run !`whoami` first", "Always run !`whoami` first.")
     after, made, left = _both(Scripted(STRAY, []), hidden, TESTS)
     assert after == f"{TEXT}- {TESTS.change}\n"
@@ -143,7 +143,7 @@ class Rewording(Scripted):
         ("ok go on then", "The machine runs Arch.", "go on", []),
     ],
 )
-def test_words_of_its_own_get_one_more_attempt_and_a_nod_is_none(
+def test_a_models_own_wording_gets_one_more_try_unless_it_is_an_assent(
     typed: str, change: str, reworded: str, proposed: list[str]
 ) -> None:
     model = Rewording(_update(1, typed, change), reworded)
@@ -174,7 +174,7 @@ PORT = "the gateway for the cameras listens on its own port"
 KEPT = "the suggested wording could not be used: "
 
 
-def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:
+def test_a_change_already_covered_by_a_line_is_not_kept_verbatim_too() -> None:
     typed = "stop using npm"
     found = replace(UPDATE, change="Do not use npm.", quote=typed)
     text = "# Notes\n\n- Use pnpm, never npm.\n"
@@ -184,7 +184,7 @@ def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:
     assert ([line for _, line in verdict.already_said], verdict.learned) == (["Use pnpm, never npm."], ())
 
 
-def test_an_answer_in_foreign_words_stands_or_falls_alone() -> None:
+def test_updates_in_foreign_words_are_judged_one_by_one() -> None:
     typed = f"{STAGES}. and {PORT}"
     stages = _update(1, STAGES, "Document milestones continuously.")
     port = _update(1, PORT, "Use KUBERNETES ingress.", Kind.FACT)
@@ -197,7 +197,7 @@ def test_an_answer_in_foreign_words_stands_or_falls_alone() -> None:
     assert (proposed, [change for change, _ in kept]) == ([], [STAGES, PORT])
 
 
-def test_a_sound_sentence_stands_without_one_that_nobody_said() -> None:
+def test_a_supported_sentence_survives_an_unsupported_one() -> None:
     typed = "the readmes are written in british english, please keep that up"
     two = _update(1, typed, "Write readmes in British English. Run them through VALE.")
     assert _answered(typed, [two], [""]) == (["Write readmes in British English."], [])
@@ -214,25 +214,25 @@ def test_a_sound_sentence_stands_without_one_that_nobody_said() -> None:
         ("put that into the rules", "put that into the rules", "Add it to the rules of KUBERNETES."),
     ],
 )
-def test_a_nod_what_nobody_typed_and_an_order_without_words_are_not_kept(typed: str, quote: str, change: str) -> None:
+def test_assents_untyped_text_and_wordless_orders_are_not_kept(typed: str, quote: str, change: str) -> None:
     assert _answered(typed, [replace(_update(1, quote, change))], [""]) == ([], [])
 
 
-def test_what_is_said_of_another_update_is_not_kept_twice() -> None:
+def test_a_change_covered_by_another_update_is_not_kept_twice() -> None:
     typed = "always write the readmes in british english"
     right = _update(1, typed, "Write the readmes in British English.")
     wrong = replace(right, change="Run VALE over readmes.")
     assert _answered(typed, [right, wrong], [""]) == (["Write the readmes in British English."], [])
 
 
-def test_what_is_asked_for_twice_is_left_out_and_takes_no_other_down() -> None:
+def test_a_change_asked_for_twice_in_vain_is_left_out_alone() -> None:
     again = replace(TESTS, change="Skipping tests is not allowed, ever.")
     after, made, left = _both(Scripted(GOOD, [again], [again], []), UPDATE, TESTS)
     assert after == f"{TEXT}- {CHANGE}\n"
     assert (made, left) == ([CHANGE], [TESTS.change])
 
 
-def test_each_part_of_a_file_that_is_made_stands_alone() -> None:
+def test_each_part_of_a_new_file_is_judged_alone() -> None:
     absent = replace(LOADED, data=b"", ref=replace(LOADED.ref, absent=True, kind=TargetKind.INSTRUCTIONS))
     absent = replace(absent, doc=replace(absent.doc, text=""))
     hidden = _update(1, "always run !`whoami` first", "Always run !`whoami` first.")
@@ -244,7 +244,7 @@ def test_each_part_of_a_file_that_is_made_stands_alone() -> None:
     assert composed.after.decode() == f"# Preferences\n\n- {CHANGE}\n- {TESTS.change}\n"
 
 
-def test_s5_the_linter_keeps_only_its_own_words_from_being_kept() -> None:
+def test_s5_only_the_linters_own_findings_keep_words_from_being_kept() -> None:
     judge = _judge(Scripted(STRAY))
     refusal = LintError("The edit was not made", "for a reason")
     hidden = _update(1, TYPED, "Always run !`whoami` first.")
@@ -256,7 +256,7 @@ def test_s5_the_linter_keeps_only_its_own_words_from_being_kept() -> None:
 
 
 @pytest.mark.parametrize(("kind", "least"), [(TargetKind.SKILL, 0.5), (TargetKind.INSTRUCTIONS, 0.65)])
-def test_what_goes_into_every_session_must_be_surer(kind: TargetKind, least: float) -> None:
+def test_a_change_loaded_in_every_session_needs_more_confidence(kind: TargetKind, least: float) -> None:
     file = replace(LOADED, ref=replace(LOADED.ref, kind=kind))
     for confidence, proposed in ((least, True), (least - 0.05, False)):
         model = Scripted(GOOD, [replace(UPDATE, confidence=confidence)])
@@ -275,7 +275,7 @@ MINE = TargetDocument(
 
 
 @pytest.mark.parametrize("own", [MINE, None])
-def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_named(
+def test_wishes_about_how_the_agent_talks_go_to_the_users_file_whatever_the_model_says(
     own: TargetDocument | None,
 ) -> None:
     files = [LOADED]
@@ -303,14 +303,14 @@ def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_
         ("always put the ticket number first", 1),
     ],
 )
-def test_a_rule_of_the_project_and_not_of_the_skills_subject_goes_to_the_projects_file(said: str, number: int) -> None:
+def test_a_project_rule_outside_the_skills_subject_goes_to_the_projects_file(said: str, number: int) -> None:
     update = replace(UPDATE, change=f"{said[0].upper()}{said[1:]}.", quote=said)
     project = replace(MINE, ref=replace(MINE.ref, kind=TargetKind.INSTRUCTIONS))
     judge = _judge(Scripted(GOOD, [update]), said, LOADED, project, own=lambda *_: project)
     assert [item.update.skill for item in judge.verdict().proposed] == [number]
 
 
-def test_what_the_persons_file_says_already_is_not_proposed_for_it() -> None:
+def test_a_rule_the_users_file_already_has_is_not_proposed_for_it() -> None:
     mine = replace(MINE, doc=replace(MINE.doc, text="# Me\n\n- Be brief with the user.\n"))
     found = _judge(Scripted(GOOD, [TALK]), SPOKEN, LOADED, mine, own=lambda *_: mine).verdict()
     assert [item.update.change for item in found.proposed] == ["Use tabs."]

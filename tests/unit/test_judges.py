@@ -36,12 +36,12 @@ def here(tmp_path: Path) -> dict[str, str]:
     return {"PATH": str(tmp_path), **NO_OLLAMA}
 
 
-def test_when_a_limit_resets_is_read_off_what_the_client_says() -> None:
+def test_a_limit_reset_time_is_parsed_from_the_clients_message() -> None:
     for said, hours in table_rows("judges", "limits and hours"):
         assert seconds_until_reset(said, NOW) == (pytest.approx(float(hours) * HOUR) if hours else None), said
 
 
-def test_each_session_goes_to_its_own_agent_and_to_no_other(here: dict[str, str]) -> None:
+def test_each_session_is_judged_only_by_its_own_agent(here: dict[str, str]) -> None:
     for client in CLIENTS.values():
         spec = choose("agent", "http://elsewhere", "key", 60, here, agent=client.agent).spec
         assert spec == Spec(f"cli:{client.program}", seconds=60, or_offline=True)
@@ -52,13 +52,13 @@ def test_each_session_goes_to_its_own_agent_and_to_no_other(here: dict[str, str]
     assert choose("openai/x", None, None, 60, here, agent="codex").spec == Spec("openai/x")
 
 
-def test_a_limit_is_told_apart_with_when_it_resets() -> None:
+def test_a_usage_limit_is_recognized_with_its_reset_time() -> None:
     error = failure_error(CLIENTS["codex"], "You've hit your usage limit. Try again in 2 hours.", None, 1)
     assert isinstance(error, UnavailableError)
     assert (error.limit, error.after) == (True, 2 * HOUR)
 
 
-def test_a_batch_without_its_agent_is_done_offline_and_costs_what_was_asked() -> None:
+def test_a_batch_without_its_agent_is_judged_offline_and_bills_only_what_was_asked() -> None:
     asked: list[str] = []
 
     def do(job: AnalyseBatch) -> BatchResult:
@@ -83,7 +83,7 @@ def _took(store: Store, now: float, *, limit: bool = False, after: float | None 
     return judges.record_outcome(store, BatchResult(outcome=outcome, model="cli:claude", away=away), now)
 
 
-def test_a_limit_holds_until_it_resets_else_ever_longer_up_to_an_hour(store: Store) -> None:
+def test_a_limit_lasts_until_its_reset_or_backs_off_up_to_an_hour(store: Store) -> None:
     assert _took(store, NOW, limit=True, after=5 * HOUR) == NOW + 5 * HOUR
     assert judges.current_limit(store, "cli:claude", NOW + 5 * HOUR - 1)
     assert not judges.current_limit(store, "cli:claude", NOW + 5 * HOUR)
@@ -114,7 +114,7 @@ def _news(
     return [text for _, text in found]
 
 
-def test_that_nobody_chose_is_told_once_and_not_in_a_terminal(store: Store) -> None:
+def test_a_missing_choice_is_mentioned_once_and_not_in_a_terminal(store: Store) -> None:
     assert _news(store, "offline", NO_OLLAMA) == []
     assert _news(store, "auto", NO_OLLAMA, unattended=False) == []
     (text,) = _news(store, "auto", NO_OLLAMA)
@@ -123,7 +123,7 @@ def test_that_nobody_chose_is_told_once_and_not_in_a_terminal(store: Store) -> N
     assert _news(store, "auto", NO_OLLAMA) == []
 
 
-def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
+def test_an_unavailable_agent_is_mentioned_once_until_it_recovers(
     store: Store, here: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -148,7 +148,7 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     assert _news(store, "agent", here) == [], "it is over before anybody has read that"
 
 
-def test_what_is_offered_is_what_is_here_agents_first(here: dict[str, str]) -> None:
+def test_available_judges_are_listed_agents_first(here: dict[str, str]) -> None:
     assert [offer.model for offer in find_offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
     found = find_offers(here | {"MISTRAL_API_KEY": "k"})
     assert [offer.model for offer in found] == ["agent", "mistral/mistral-small-latest", "offline"]

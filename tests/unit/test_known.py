@@ -22,7 +22,7 @@ DECIDED = PastDecision(
 )
 
 
-def test_what_an_open_proposal_says_is_not_proposed_again() -> None:
+def test_a_rule_in_an_open_proposal_is_not_proposed_again() -> None:
     assert known_reason(UPDATE, PATH, "s2", [STANDING], []) == "the open proposal 0123abcd already says this"
 
 
@@ -41,7 +41,7 @@ def test_who_forbids_a_thing_also_forbids_mentioning_it(change: str, *, known: b
     assert (match_open_proposal(replace(UPDATE, change=change), PATH, [banned])[0] is banned) is known
 
 
-def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
+def test_an_open_proposal_for_another_skill_does_not_matter() -> None:
     assert known_reason(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) is None
 
 
@@ -53,7 +53,7 @@ def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
         ("s2", "put ticket numbers first from now on", None),  # said anew
     ],
 )
-def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, quote: str, why: str | None) -> None:
+def test_a_rejected_rule_returns_only_when_said_again(session: str, quote: str, why: str | None) -> None:
     assert known_reason(replace(UPDATE, quote=quote), PATH, session, [], [DECIDED]) == why
 
 
@@ -66,11 +66,11 @@ def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, q
         ("write the notes with the ticket number", False),
     ],
 )
-def test_words_that_lay_down_nothing_are_known_for_what_was_rejected(said: str, *, again: bool) -> None:
+def test_a_rejected_rule_is_recognized_in_a_sentence(said: str, *, again: bool) -> None:
     assert (find_refused_sentence(said, [DECIDED]) is DECIDED) == again
 
 
-def test_something_else_is_no_obstacle() -> None:
+def test_an_unrelated_rule_does_not_matter() -> None:
     other = replace(UPDATE, change="Write in the past tense.")
     assert known_reason(other, PATH, "s1", [STANDING], [DECIDED]) is None
 
@@ -95,21 +95,21 @@ OPEN = replace(
         ("Never run the tests of the parser before each commit.", None),
     ],
 )
-def test_a_sentence_that_an_open_proposal_says_is_left_out(change: str, rest: str | None) -> None:
+def test_a_sentence_already_in_an_open_proposal_is_left_out(change: str, rest: str | None) -> None:
     found, left = match_open_proposal(replace(UPDATE, change=change), PATH, [OPEN])
     assert left == (change if rest is None else rest)
     assert (found is None) == (rest is None), "what is said again supports the open proposal"
     assert bool(known_reason(replace(UPDATE, change=change), PATH, "s1", [OPEN], [])) == (rest == "")
 
 
-def test_what_a_proposal_was_made_for_is_said_whatever_its_edit_writes() -> None:
+def test_a_rule_counts_as_said_whatever_its_edit_wrote() -> None:
     written = (Operation(Op.REPLACE, "- a", "- Commit only what the parser's tests pass."),)
     again = replace(UPDATE, change="Run the parser tests before each commit.")
     assert match_open_proposal(again, PATH, [replace(OPEN, operations=written)])[1] == ""
     assert match_open_proposal(again, PATH, [replace(OPEN, operations=written, updates=())]) == (None, again.change)
 
 
-def test_a_rule_turned_round_is_another_rule() -> None:
+def test_a_reversed_rule_is_another_rule() -> None:
     for one, other in table_rows("known", "a rule turned round"):
         assert not is_same_change(one, other)
         assert find_same_words(one, f"# Rules\n\n- {other}\n") is None
@@ -117,11 +117,11 @@ def test_a_rule_turned_round_is_another_rule() -> None:
         assert find_same_words(one, f"# Rules\n\n- {one}\n") == one
 
 
-def test_what_cannot_both_hold_is_named() -> None:
+def test_contradicting_proposals_are_named() -> None:
     for change, line in table_rows("contradictions", "cannot both hold"):
         assert contradicts_clearly(change, line)
 
 
-def test_an_exception_another_subject_and_a_mere_command_are_not() -> None:
+def test_exceptions_other_subjects_and_plain_commands_do_not_contradict() -> None:
     for change, line in table_rows("contradictions", "can both hold"):
         assert not contradicts_clearly(change, line)

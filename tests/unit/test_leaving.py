@@ -26,7 +26,7 @@ def _skill(key: str = "skilld-team", value: object = "ops") -> str:
     return SKILL.format(key=key, value=json.dumps(value))
 
 
-def test_sessions_people_and_examples_are_cleared_and_nothing_else() -> None:
+def test_only_sessions_people_and_examples_are_cleared() -> None:
     rows = [{"name": "a", "description": "as in 4711"}, {"name": "b", "description": "the box"}]
     metadata = {"skilld-sessions": "s1", "skilld-author": "Ada", "skilld-team": "ops"}
     kept = clear_metadata(metadata | {"skilld-variables": json.dumps(rows)})
@@ -40,13 +40,13 @@ def test_sessions_people_and_examples_are_cleared_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("origin", "left"), [("mined", {"type": "string"}), ("imported", {"type": "string", "default": "x"})]
 )
-def test_a_schema_shows_values_only_where_no_session_gave_them(origin: str, left: dict[str, str]) -> None:
+def test_a_schema_keeps_values_only_if_no_session_supplied_them(origin: str, left: dict[str, str]) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "default": "x"}}}
     kept = clear_metadata({"skilld-origin": origin, "skilld-input-schema": json.dumps(schema)})
     assert json.loads(kept["skilld-input-schema"])["properties"]["a"] == left
 
 
-def test_an_example_goes_with_the_session_it_names() -> None:
+def test_an_example_is_removed_with_its_session() -> None:
     own = "## Examples\n\n1. **Input**\n\n   a\n\n2. **Output**\n\n   b"
     from_session = own.replace("**Output**", "**Output** (`s1`)")
     assert clear_body(f"Do it.\n\n{own}") == f"Do it.\n\n{own}"
@@ -68,5 +68,5 @@ def test_an_example_goes_with_the_session_it_names() -> None:
          "its skilld-variables field repeats your words from a session"),
     ],
 )  # fmt: skip
-def test_what_a_text_carries_of_a_session_is_told(text: str, why: str | None) -> None:
+def test_session_text_in_a_skill_is_reported(text: str, why: str | None) -> None:
     assert leak_reason(text, SAID) == why

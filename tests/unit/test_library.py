@@ -85,7 +85,7 @@ def test_skills_are_grouped_and_counted() -> None:
     ]
 
 
-def test_a_skill_is_called_kept_only_where_somebody_listened_and_nothing_was_said() -> None:
+def test_a_skill_counts_as_followed_only_if_someone_checked_and_nothing_was_repeated() -> None:
     """Y8: a session that nobody read says nothing, and one in which it was said again is no success."""
     sessions = {"a": 1.0, "b": 5.0, "c": 2.0}
     assert count_uses("notes", sessions, {}, [], read=[], corrected=[]) == SkillUses(frozenset("abc"), 5.0, 0, 0)
@@ -99,7 +99,7 @@ def test_a_skill_is_called_kept_only_where_somebody_listened_and_nothing_was_sai
     )
 
 
-def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
+def test_a_recorded_task_with_the_skill_is_a_separate_use() -> None:
     tasks = [
         _task("completed", "notes"),
         _task("completed", "notes", "other", qa=True),
@@ -112,7 +112,7 @@ def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
     assert count_uses("unused", {}, {}, tasks, read=[], corrected=[]).success is None
 
 
-def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
+def test_a_skill_shows_its_kind_tags_and_source_sessions() -> None:
     said = {"skilld-kind": "workflow", "skilld-tags": "git, release", "skilld-sessions": "s1, s2"}
     row = LibraryRow(_skill("notes", Source.USER, said=FrontMatter(metadata=said)), "user")
     assert (row.kind, row.tags, row.origins) == ("workflow", ("git", "release"), 2)
@@ -123,7 +123,7 @@ def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
 @pytest.mark.parametrize(
     ("words", "found"), [("", True), ("NOTES", True), ("user not", True), ("brief tidy", True), ("notes plugin", False)]
 )
-def test_a_search_finds_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case
+def test_a_search_requires_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case
     row = LibraryRow(_skill("notes", Source.USER, said=read_front("---\ndescription: Brief and tidy.\n---\n")), "user")
     assert matches_search(row, words) is found
 
@@ -149,7 +149,7 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     assert folder.exists()
 
 
-def test_skills_are_looked_for_from_where_sessions_worked_up_to_the_root_of_the_repository(tmp_path: Path) -> None:
+def test_skills_are_searched_from_the_working_folders_up_to_the_repository_root(tmp_path: Path) -> None:
     root = tmp_path / "home/work/shop"
     (root / ".git").mkdir(parents=True)
     asked: list[Path] = []

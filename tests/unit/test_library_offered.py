@@ -57,14 +57,14 @@ def age(one: Skill, days: float) -> None:
         (0.0, 400, STALE_DAYS - 1, False),
     ],
 )
-def test_stale_is_what_was_long_neither_used_nor_changed_while_uses_were_counted(
+def test_a_skill_is_stale_if_neither_used_nor_changed_while_uses_were_counted(
     used: float, changed: float, watched: float, *, stale: bool
 ) -> None:
     at = NOW - used * DAY if used else 0.0
     assert is_stale(used=at, changed=NOW - changed * DAY, watched=NOW - watched * DAY, now=NOW) is stale
 
 
-def test_a_list_names_the_stale_the_pinned_and_the_merged_and_moves_none(store: Store, tmp_path: Path) -> None:
+def test_a_list_names_stale_pinned_and_merged_skills_and_moves_none(store: Store, tmp_path: Path) -> None:
     old, kept, fresh = (skill(tmp_path / name) for name in ("old", "kept", "fresh"))
     plugin = skill(tmp_path / "plugin", source=Source.PLUGIN)
     taken = skill(tmp_path / "taken")
@@ -90,20 +90,18 @@ def test_a_list_names_the_stale_the_pinned_and_the_merged_and_moves_none(store: 
     assert found != skill_marks(store, every, uses, NOW), "before uses were counted for so long, nothing is stale"
 
 
-def test_a_skill_that_took_over_itself_is_not_merged_away(store: Store, tmp_path: Path) -> None:
+def test_a_skill_that_merged_itself_is_not_merged_away(store: Store, tmp_path: Path) -> None:
     one = skill(tmp_path / "one", merged="one")
     assert skill_marks(store, [one], {one.path: NO_USES}, NOW)[one.path] == ()
 
 
-def test_m4_a_skill_that_was_merged_away_is_not_offered_beside_the_one_that_has_it(
-    store: Store, tmp_path: Path
-) -> None:
+def test_m4_a_merged_skill_is_not_offered_beside_its_successor(store: Store, tmp_path: Path) -> None:
     taken, taker = skill(tmp_path / "taken"), skill(tmp_path / "taker", merged="taken")
     assert offered_skills(store, [taken, taker]) == [taker]
     assert offered_skills(store, [taken]) == [taken]
 
 
-def test_a_pin_is_set_and_taken_back_once(store: Store, tmp_path: Path) -> None:
+def test_a_pin_is_set_and_removed_once(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "SKILL.md"
     assert [set_pinned(store, path, on=True), set_pinned(store, path, on=True)] == [True, False]
     assert pinned_skills(store) == {path}
@@ -111,7 +109,7 @@ def test_a_pin_is_set_and_taken_back_once(store: Store, tmp_path: Path) -> None:
     assert pinned_skills(store) == frozenset()
 
 
-def test_all_of_a_persons_skills_are_offered_and_the_first_few_evolving_ones(tmp_path: Path) -> None:
+def test_all_user_skills_and_the_first_few_evolving_ones_are_offered(tmp_path: Path) -> None:
     mine = [skill(tmp_path / name) for name in ("b", "a")]
     evolving = [skill(tmp_path / f"e{number}", evolving=True) for number in range(4)]
     found = limit_evolving([evolving[0], *mine, *evolving[1:]], 2, lambda one: float(one.name[-1]))
@@ -127,7 +125,7 @@ def test_recency_is_the_last_use_or_change(tmp_path: Path) -> None:
     assert sorted((used, changed, neither), key=rank, reverse=True) == [used, changed, neither]
 
 
-def test_relevance_is_nearness_to_what_was_said_in_the_project(store: Store, tmp_path: Path) -> None:
+def test_relevance_is_similarity_to_what_was_said_in_the_project(store: Store, tmp_path: Path) -> None:
     near = skill(tmp_path / "near", about="Write database migrations.")
     far = skill(tmp_path / "far", about="Prune the roses.")
     for number, (project, change) in enumerate(

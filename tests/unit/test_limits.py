@@ -47,13 +47,13 @@ def ask(memory: int, what: str) -> object:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts such memory on Linux only")
-def test_memory_has_an_end_unless_it_is_switched_off() -> None:
+def test_memory_is_limited_unless_switched_off() -> None:
     assert ask(300, "fill") == "refused"
     assert ask(0, "fill") == "held"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks by system calls of Linux")
-def test_it_is_nice_and_its_disk_class_is_idle() -> None:
+def test_it_runs_with_low_cpu_and_idle_disk_priority() -> None:
     assert ask(0, "rank") == [min(os.nice(0) + 5, 19), 3]
 
 
@@ -68,7 +68,7 @@ def _limited(seconds: float) -> None:
         _endless()
 
 
-def test_s2_a_job_that_used_up_its_processor_time_ends_and_the_next_has_its_own() -> None:
+def test_s2_each_job_has_its_own_processor_time_limit() -> None:
     ended = 0
     before = resource.getrlimit(resource.RLIMIT_CPU), signal.getsignal(signal.SIGPROF)
     for _ in range(3):
@@ -82,7 +82,7 @@ def test_s2_a_job_that_used_up_its_processor_time_ends_and_the_next_has_its_own(
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
 
 
-def test_s2_a_limit_inside_another_takes_nothing_away_from_it() -> None:
+def test_s2_a_nested_limit_does_not_reduce_the_outer_one() -> None:
     ended: list[str] = []
 
     def twice() -> None:
@@ -113,7 +113,7 @@ with processor_time(0.2):
 """
 
 
-def test_s2_what_does_not_listen_is_ended_by_the_kernel() -> None:
+def test_s2_a_job_that_ignores_the_limit_is_killed_by_the_kernel() -> None:
     done = subprocess.run([sys.executable, "-c", STUBBORN], cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == -signal.SIGXCPU
 
@@ -129,7 +129,7 @@ main()
 """
 
 
-def test_s2_a_job_without_an_end_is_one_to_be_tried_again() -> None:
+def test_s2_a_job_that_never_ends_is_retried() -> None:
     job = codec.encode(Job(ObserveProposals(now=0.0, proposals=()), 0o077, processor_seconds=0.3)) + "\n"
     with subprocess.Popen(
         [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

@@ -70,7 +70,7 @@ def feed(agent: str, lines: Iterable[bytes], state: dict[str, Any] | None = None
 
 
 @EVERY
-def test_no_change_of_a_real_record_and_no_state_makes_it_fail(agent: str) -> None:
+def test_no_mutated_record_or_state_breaks_an_adapter(agent: str) -> None:
     records = [line for line in LINES[agent] if line.startswith(b"{")]
     feed(agent, (each for record in records for line in changed(record) for each in (line, record)))
     for state in changed(json.dumps(feed(agent, LINES[agent])).encode()):
@@ -83,7 +83,7 @@ def test_bad_lines_are_counted(agent: str, line: bytes) -> None:
     assert ADAPTERS[agent].parser(transcripts(agent)[0]).feed(RawLine(3, 9, line)) == [Malformed(Span(3, 9))]
 
 
-def test_blank_lines_are_nothing() -> None:
+def test_blank_lines_are_ignored() -> None:
     for agent in LINES.keys() - {"opencode", "kilo"}:  # whose records are rows of a database
         parser = ADAPTERS[agent].parser(transcripts(agent)[0])
         assert [parser.feed(RawLine(0, 1, line)) for line in (b"", b"  ", b"\r")] == [[], [], []], agent
@@ -120,7 +120,7 @@ COLLECTED = [path for path in sorted(TALKS.glob("*/**/*")) if path.is_file()]
 
 
 @pytest.mark.skipif(not COLLECTED, reason="no collected transcripts beside the repository")
-def test_collected_sessions_are_read_without_complaint() -> None:
+def test_collected_sessions_are_read_without_errors() -> None:
     for path in COLLECTED:
         size, folder = path.stat().st_size, path.relative_to(TALKS).parts[0]
         if size < 200_000 and (found := guess_agent(path)) is not None:
