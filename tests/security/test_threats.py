@@ -23,7 +23,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-02": (
         "security/test_provenance.py::test_t02_*",
-        "unit/test_prompt.py::test_no_combination_does_either",
+        "unit/test_prompt.py::test_no_combination_of_texts_can_either",
         "security/test_forged_wrappers.py::test_no_word_of_a_content_is_typed",
         "security/test_forged_examples.py::test_s1_*",
         "security/test_forged_examples.py::test_s6_*",
@@ -35,8 +35,8 @@ THREATS: dict[str, tuple[str, ...]] = {
         "unit/test_reply.py::test_any_text_is_an_answer_or_a_refusal",
     ),
     "T-04": (
-        "unit/test_offline_provenance.py::test_only_what_was_typed_is_kept",
-        "unit/test_verify.py::test_what_fails_a_check_is_a_fault_with_the_reason",
+        "unit/test_offline_provenance.py::test_only_typed_text_is_kept",
+        "unit/test_verify.py::test_an_update_that_fails_a_check_is_a_fault_with_the_reason",
     ),
     "T-05": ("security/test_provenance.py::test_t05_*",),
     "T-06": (
@@ -65,13 +65,13 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-16": (
         "security/test_files.py::test_t16_*",
         "unit/test_lint_danger.py::test_t16_*",
-        "unit/test_skills_find.py::test_a_name_that_no_skill_can_have_is_no_part_of_a_path",
-        "unit/test_skills_find.py::test_a_claim_outside_the_known_skill_folders_is_refused",
+        "unit/test_skills_find.py::test_an_invalid_skill_name_is_not_put_into_a_path",
+        "unit/test_skills_find.py::test_a_path_outside_the_known_skill_folders_is_refused",
         "unit/test_git_tree.py::test_unsafe_paths_are_refused",
     ),
     "T-17": (
         "security/test_files.py::test_t17_*",
-        "unit/test_skills_find.py::test_a_working_folder_that_is_none_is_passed_over",
+        "unit/test_skills_find.py::test_a_missing_working_folder_is_skipped",
     ),
     "T-18": ("security/test_files.py::test_t18_*",),
     "T-19": (
@@ -80,22 +80,22 @@ THREATS: dict[str, tuple[str, ...]] = {
         "unit/test_git_refs.py::test_a_ref_moves_only_from_its_expected_value",
         "unit/test_decide_accept.py::test_an_unready_work_tree_is_left_alone",
     ),
-    "T-20": ("security/test_files.py::test_t20_*", "unit/test_tail.py::test_what_is_no_file_of_ours_is_not_read"),
+    "T-20": ("security/test_files.py::test_t20_*", "unit/test_tail.py::test_special_files_are_not_read"),
     "T-21": (
         "security/test_files.py::test_t21_*",
-        "unit/test_paths.py::test_a_folder_that_others_may_enter_is_refused_with_the_remedy",
-        "unit/test_store.py::test_the_database_and_what_belongs_to_it_are_private_under_any_umask",
+        "unit/test_paths.py::test_a_folder_open_to_other_users_is_refused_with_a_remedy",
+        "unit/test_store.py::test_the_database_and_its_files_are_private_under_any_umask",
     ),
     "T-22": (
         "security/test_secrets.py::test_t22_*",
-        "unit/test_redact_score.py::test_the_gates_hold_on_both_halves_of_the_development_file",
-        "unit/test_store.py::test_the_words_of_a_turn_are_nowhere_in_the_database",
+        "unit/test_redact_score.py::test_the_thresholds_hold_on_both_halves_of_the_development_file",
+        "unit/test_store.py::test_no_words_of_a_turn_are_in_the_database",
         "unit/test_crash.py::test_a_crash_report_says_where_and_what_but_quotes_nobody",
     ),
     "T-23": (
         "security/test_sinks.py::test_t23_*",
-        "unit/test_verbs.py::test_nothing_from_outside_reaches_the_terminal_raw",
-        "unit/test_text.py::test_what_a_terminal_would_obey_or_hide_is_shown_as_an_escape",
+        "unit/test_verbs.py::test_nothing_from_outside_reaches_the_terminal_unescaped",
+        "unit/test_text.py::test_control_and_hidden_characters_are_escaped",
     ),
     "T-24": (
         "security/test_decisions.py::test_t24_*",
@@ -116,7 +116,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-27": (
         "unit/test_git_run.py::test_an_unlisted_git_command_is_not_run",
         "unit/test_git_refs.py::test_ambiguous_ids_are_refused",
-        "unit/test_propose_staging.py::test_names_that_mean_something_elsewhere",
+        "unit/test_propose_staging.py::test_names_with_a_meaning_in_git_are_handled",
     ),
     "T-28": (
         "unit/test_propose_message.py::test_no_text_forms_a_trailer*",
@@ -131,12 +131,12 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-31": (
         "security/test_network.py::test_t31_*",
         "security/test_network.py::test_t29_t30_t31_*",
-        "unit/test_lock.py::test_no_stolen_release_is_locked",
-        "unit/test_lock.py::test_no_locked_package_runs_code_at_every_start_of_python",
+        "unit/test_lock.py::test_no_compromised_release_is_locked",
+        "unit/test_lock.py::test_no_locked_package_runs_code_at_python_startup",
     ),
     "T-32": (
         "security/test_network.py::test_t32_*",
-        "unit/test_settings.py::test_no_file_of_the_folder_we_stand_in_is_read",
+        "unit/test_settings.py::test_no_file_in_the_current_folder_is_read",
         "unit/test_choose.py::test_a_remote_ollama_is_never_contacted",
     ),
     "T-33": (

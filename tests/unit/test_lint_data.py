@@ -45,7 +45,7 @@ def test_benign_look_alikes_are_never_refused() -> None:
     assert counts[Severity.REFUSE] == 0
 
 
-def test_lasting_things_people_really_said_are_seldom_flagged_and_never_refused() -> None:
+def test_real_lasting_statements_are_rarely_flagged_and_never_refused() -> None:
     counts = Counter(judged(row["text"]) for row in rows("eval/turns.dev.jsonl") if row["label"] == "durable")
     assert counts[Severity.REFUSE] == 0
     assert counts[Severity.FLAG] <= 0.15 * counts.total()

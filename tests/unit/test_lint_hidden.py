@@ -24,26 +24,26 @@ def test_t06_a_changed_front_matter_is_refused() -> None:
         assert [finding.rule for finding in lint(SKILL, after, "x")][:1] == ["front-matter"]
 
 
-def test_t06_t07_what_reads_like_a_front_matter_is_refused() -> None:
+def test_t06_t07_front_matter_look_alikes_are_refused() -> None:
     for text, rule in table_rows("lint", "reads like a front matter"):
         assert lint_bullet(text)[rule] is REFUSE
 
 
-def test_t07_a_front_matter_that_is_too_big_is_not_touched() -> None:
+def test_t07_oversized_front_matter_is_left_alone() -> None:
     big = b"---\nx: " + b"y" * 70_000 + b"\n---\n- a\n"
     assert [finding.rule for finding in lint(big, big + b"- b\n", "b")] == ["unreadable"]
 
 
-def test_a_rule_between_paragraphs_is_no_front_matter() -> None:
+def test_a_rule_between_paragraphs_is_not_front_matter() -> None:
     assert lint_bullet("Write it down.\n\n---\n\nNote: keep it short.") == {}
 
 
-def test_t08_dynamic_commands_are_refused_wherever_they_stand() -> None:
+def test_t08_dynamic_commands_are_refused_anywhere() -> None:
     for text in table_texts("lint", "dynamic commands"):
         assert lint_bullet(text)["dynamic-command"] is REFUSE
 
 
-def test_t08_a_dynamic_command_that_stood_there_is_no_finding() -> None:
+def test_t08_an_existing_dynamic_command_is_no_finding() -> None:
     before = SKILL.replace(b"- Keep it short.", b"- Keep it short, as of !`date`.")
     assert lint(before, before.replace(b"Keep it short", b"Keep it brief"), "brief") == []
 
@@ -85,7 +85,7 @@ def test_t10_a_typed_directive_or_tag_is_flagged_a_foreign_one_refused() -> None
     assert lint_bullet("Use <button> for clicks", said="use buttons for clicks") == {"html": REFUSE}
 
 
-def test_t10_text_between_backticks_of_two_lines_does_not_pass_for_code() -> None:
+def test_t10_text_between_backticks_of_two_lines_is_not_code() -> None:
     assert lint_bullet("one ` two\nthree ` <script>go()</script> ` four")["html"] is REFUSE
 
 
@@ -94,12 +94,12 @@ def test_an_edit_that_turns_other_lines_into_code_is_refused() -> None:
     assert lint_replacement("1. Read `git log`.", "<!--")["changes-other-lines"] is REFUSE
 
 
-def test_t11_links_and_images() -> None:
+def test_t11_links_and_images_are_checked() -> None:
     for text, rule, expected in table_rows("lint", "links and images"):
         assert lint_bullet(text)[rule] is Severity[expected]
 
 
-def test_t11_a_host_in_other_letters_is_shown_as_the_network_knows_it() -> None:
+def test_t11_an_internationalized_host_is_shown_as_the_network_sees_it() -> None:
     text = "See https://\u0430\u0440\u0440le.com now"
     sentences = [found.sentence for found in lint(SKILL, skill_with_bullet(text), text) if found.rule == "address"]
     assert sentences == ["It contains a network address: \u0430\u0440\u0440le.com (xn--le-6kc8da.com)"]
@@ -122,7 +122,7 @@ def test_t12_scripts_and_emoji_pass() -> None:
         assert lint_bullet(text) == {}
 
 
-def test_t12_marks_of_direction_are_flagged_beside_letters_that_need_them() -> None:
+def test_t12_direction_marks_are_flagged_beside_letters_that_need_them() -> None:
     assert lint_bullet("כתוב\u200f את זה היטב") == {"invisible-character": FLAG}
 
 
@@ -149,7 +149,7 @@ def test_t15_encoded_words_are_refused(text: str) -> None:
     assert lint_bullet(text)["encoded-text"] is REFUSE
 
 
-def test_t15_blobs_are_refused_and_codes_of_dots_flagged() -> None:
+def test_t15_blobs_are_refused_and_dotted_codes_flagged() -> None:
     blob = base64.b64encode(bytes((n * 89 + n * n * 7) % 256 for n in range(90))).decode()
     assert lint_bullet("Use " + blob)["opaque-blob"] is REFUSE
     assert lint_bullet("Say -.. --- / .. - / -. --- .-- / -... --- please")["encoded-text"] is FLAG
@@ -160,7 +160,7 @@ def test_t15_digests_names_and_paths_are_no_payload() -> None:
         assert not {"encoded-text", "opaque-blob"} & set(lint_bullet(text))
 
 
-def test_findings_are_sorted_counted_and_safe_to_show() -> None:
+def test_findings_are_sorted_counted_and_safe_to_print() -> None:
     text = "Be\u202e kind <!-- \x1b[31m yes --> <b>now</b> " + " ".join(f"https://h{n}.dev" for n in range(9))
     found = lint(SKILL, skill_with_bullet(text), text)
     assert worst_severity(found) is REFUSE

@@ -49,7 +49,7 @@ CASES = [path.parent for path in sorted(LIVE.glob("*/truth.json")) if agent_of(p
 
 
 @pytest.mark.parametrize("case", CASES or [None], ids=[case.name for case in CASES] or ["absent"])
-def test_what_is_read_is_what_was_typed(case: Path | None) -> None:
+def test_everything_typed_is_read(case: Path | None) -> None:
     if case is None:
         pytest.skip("no live sessions beside the repository")
     assert set(find_differences(case, ADAPTERS[agent_of(case)])) == set(UNKNOWABLE.get(case.name, {}))

@@ -39,7 +39,7 @@ def test_a_level_holds_only_what_it_adds() -> None:
 @pytest.mark.parametrize(
     ("version", "stolen"), [("1.82.6", False), ("1.82.7", True), ("1.82.8", True), ("1.82.80", False)]
 )
-def test_the_stolen_releases_are_refused(version: str, *, stolen: bool) -> None:
+def test_compromised_releases_are_refused(version: str, *, stolen: bool) -> None:
     assert bool(lock.STOLEN.search(f"a==1 \\\nlitellm=={version} \\\n")) == stolen
 
 
@@ -48,7 +48,7 @@ def locked() -> dict[str, str]:
     return {pin: entry for text in texts for pin, entry in lock.entries(text).items()}
 
 
-def test_everything_the_project_asks_for_is_locked() -> None:
+def test_every_declared_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     asked = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
     asked += [item for group in project["dependency-groups"].values() for item in group if isinstance(item, str)]
@@ -65,12 +65,12 @@ def test_every_entry_is_one_version_with_hashes() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-def test_no_stolen_release_is_locked() -> None:
+def test_no_compromised_release_is_locked() -> None:
     assert any(pin.startswith("litellm==") for pin in locked())
     assert not [pin for pin in locked() if lock.STOLEN.match(pin)]
 
 
-def test_no_locked_package_runs_code_at_every_start_of_python() -> None:
+def test_no_locked_package_runs_code_at_python_startup() -> None:
     # How the second of the stolen releases worked: a .pth file in site-packages.
     names = {pin.split("==")[0] for pin in locked()}
     installed = [package for package in distributions() if package.name.lower().replace("_", "-") in names]

@@ -42,7 +42,7 @@ def test_a_lock_is_held_until_it_is_released(path: Path) -> None:
     assert not is_held(path)
 
 
-def test_a_second_one_is_refused_with_the_first_ones_process(path: Path) -> None:
+def test_a_second_daemon_is_refused_and_told_the_first_ones_process(path: Path) -> None:
     lock = Lock.acquire(path)
     with pytest.raises(NotRunningError) as caught:
         Lock.acquire(path)
@@ -51,7 +51,7 @@ def test_a_second_one_is_refused_with_the_first_ones_process(path: Path) -> None
     lock.release()
 
 
-def test_a_killed_process_holds_nothing_although_its_file_stays(path: Path) -> None:
+def test_a_killed_process_releases_the_lock_though_its_file_stays(path: Path) -> None:
     root = Path(__file__).parents[2]
     child = subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(path)], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -66,7 +66,7 @@ def test_a_killed_process_holds_nothing_although_its_file_stays(path: Path) -> N
     Lock.acquire(path).release()
 
 
-def test_somebody_who_only_looks_keeps_nobody_from_starting(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checking_the_lock_does_not_prevent_a_start(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Lock.acquire(path).release()
     looking = os.open(path, os.O_RDWR)
     fcntl.flock(looking, fcntl.LOCK_SH)
@@ -82,7 +82,7 @@ def test_somebody_who_only_looks_keeps_nobody_from_starting(path: Path, monkeypa
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"5", b"[]", b'{"pid": "x"}', b"\xff\xfe"])
-def test_what_the_file_says_is_only_a_hint(path: Path, content: bytes) -> None:
+def test_the_file_content_is_only_a_hint(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert holder(path) is None
     assert not is_held(path)
@@ -91,7 +91,7 @@ def test_what_the_file_says_is_only_a_hint(path: Path, content: bytes) -> None:
     lock.release()
 
 
-def test_a_lock_is_private_also_under_a_common_umask(path: Path) -> None:
+def test_a_lock_file_is_private_whatever_the_umask(path: Path) -> None:
     before = os.umask(0o022)
     try:
         Lock.acquire(path).release()
@@ -100,7 +100,7 @@ def test_a_lock_is_private_also_under_a_common_umask(path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_link_or_a_folder_in_its_place_is_an_error_with_a_cause(path: Path, tmp_path: Path) -> None:
+def test_a_symlink_or_folder_in_its_place_is_reported(path: Path, tmp_path: Path) -> None:
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SkilldError, match="symbolic"):
         Lock.acquire(path)
@@ -111,7 +111,7 @@ def test_a_link_or_a_folder_in_its_place_is_an_error_with_a_cause(path: Path, tm
     assert not is_held(path)
 
 
-def test_a_file_system_without_locks_is_no_running_daemon(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_locks_means_no_running_daemon(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 

@@ -31,7 +31,7 @@ def log() -> Path:
     return private_dir(places().state) / "skilld.log"
 
 
-def test_the_last_lines_are_shown_with_those_before_a_rotation(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_last_lines_include_those_before_a_rotation(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.with_name("skilld.log.1").write_bytes(line("one") + line("two"))
     log.write_bytes(line("three", batch="b1"))
     assert main(["logs", "-n", "2"]) == 0
@@ -43,7 +43,7 @@ def test_the_last_lines_are_shown_with_those_before_a_rotation(log: Path, capsys
     assert [entry["event"] for entry in json.loads(capsys.readouterr().out)] == ["one", "two", "three"]
 
 
-def test_nothing_in_it_is_obeyed_by_a_terminal(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_terminal_escapes_in_the_log_are_neutralized(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.write_bytes(line(NASTY, reason=NASTY) + NASTY.encode() + b"\n[1]\n\xff\n")
     assert main(["logs"]) == 0
     shown = capsys.readouterr().out
@@ -51,7 +51,7 @@ def test_nothing_in_it_is_obeyed_by_a_terminal(log: Path, capsys: pytest.Capture
     assert [char for char in "\x1b\x07\x9b\u202e" if char in shown] == []
 
 
-def test_without_a_log_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_log_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs"]) == 0
     assert "The log is empty" in capsys.readouterr().out
     assert main(["logs", "--json"]) == 0
@@ -59,7 +59,7 @@ def test_without_a_log_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "--json", "-f"]) == 2
 
 
-def test_the_journal_of_the_service_goes_before_an_older_file(
+def test_the_services_journal_takes_precedence_over_an_older_file(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log.write_bytes(line("in the file"))
@@ -74,7 +74,7 @@ def test_the_journal_of_the_service_goes_before_an_older_file(
     assert "in the file" not in shown
 
 
-def test_a_log_is_followed_through_half_lines_and_rotations(log: Path) -> None:
+def test_following_survives_partial_lines_and_rotations(log: Path) -> None:
     log.write_bytes(line("old"))
 
     def rotate() -> None:

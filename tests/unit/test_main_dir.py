@@ -49,29 +49,29 @@ READ = {"type": "tool", "tool": "read", "input": json.dumps({"filePath": "/w/api
         ("opencode", {"message": [{"session": "s"}], "parts": [READ]}),
     ],
 )
-def test_every_way_to_name_a_file_is_known(agent: str, record: dict[str, object]) -> None:
+def test_every_way_of_naming_a_file_is_recognized(agent: str, record: dict[str, object]) -> None:
     assert work(json.dumps(record).encode(), agent=agent).main_dir("/w/api") == "/w/api/src"
 
 
-def test_a_search_is_no_work() -> None:
+def test_a_search_does_not_count_as_work() -> None:
     assert work(CALL.replace(b"Read", b"Grep") % (b"toolu_1", b"/w/api/src")).main_dir("/w") == "/w"
 
 
-def test_most_is_more_than_half_and_deeper_is_better() -> None:
+def test_the_main_folder_holds_more_than_half_and_the_deepest_wins() -> None:
     assert deepest_common_folder({"/w/api/src": 3, "/w/api/tests": 1, "/w": 1}, "/w") == "/w/api/src"
     assert deepest_common_folder({"/w/api/src": 2, "/w/api/tests": 2, "/w/web": 1}, "/w") == "/w/api"
     assert deepest_common_folder({"/w/api": 1, "/w/web": 1}, "/w/api") == "/w"
     assert deepest_common_folder({"/other/repo/x": 5, "/w": 1}, "/w") == "/other/repo/x"
 
 
-def test_without_a_folder_it_is_where_the_session_was_started() -> None:
+def test_without_a_main_folder_it_is_where_the_session_started() -> None:
     assert work(b'{"type": "assistant"}').main_dir("/w") == "/w"
     assert deepest_common_folder({"/a": 1, "/b": 1}, "/w") is None
     assert deepest_common_folder({"a": 1}, None) is None
     assert deepest_common_folder({"../../../..": 1}, "/w") is None
 
 
-def test_reading_a_skill_is_no_work() -> None:
+def test_reading_a_skill_does_not_count_as_work() -> None:
     assert work(CALL % (b"toolu_1", b"/w/.agents/skills/x/SKILL.md")).main_dir("/w") == "/w"
 
 
@@ -83,7 +83,7 @@ TEMPORARY = "/tmp/project"  # noqa: S108 - a name; nothing is made there
 RESULT = b'{"type":"user","message":{"content":[{"tool_use_id":"%s","type":"tool_result","content":"%s"%s}]}}'
 
 
-def test_u7_a_read_that_failed_is_no_work() -> None:
+def test_u7_a_failed_read_does_not_count_as_work() -> None:
     failed = RESULT % (b"toolu_1", b"File does not exist.", b',"is_error":true')
     assert work(CALL % (b"toolu_1", b"/elsewhere/notes.txt"), failed).main_dir("/w") == "/w"
     assert work(CALL % (b"toolu_1", b"/tmp/out.txt"), failed).main_dir(TEMPORARY) == TEMPORARY
@@ -117,11 +117,11 @@ def test_u7_a_read_that_failed_is_no_work() -> None:
         ),
     ],
 )
-def test_u7_a_call_that_failed_is_told_from_those_beside_it(agent: str, record: dict[str, object]) -> None:
+def test_u7_a_failed_call_is_told_apart_from_its_neighbours(agent: str, record: dict[str, object]) -> None:
     assert work(json.dumps(record).encode(), agent=agent).main_dir("/w") == "/w/api"
 
 
-def test_u7_temporary_files_are_no_work_unless_it_is_done_among_them() -> None:
+def test_u7_temporary_files_count_only_in_a_session_started_among_them() -> None:
     scratch = CALL % (b"toolu_1", b"/tmp/claude-1000/out.txt")
     assert work(scratch).main_dir("/w") == "/w"
     assert work(scratch).main_dir(None) is None
@@ -139,13 +139,13 @@ def test_u7_temporary_files_are_no_work_unless_it_is_done_among_them() -> None:
         "/mnt/c/Users/ada/AppData/Local/Temp",
     ],
 )
-def test_u7_what_is_no_project_is_no_place_of_work(other: str) -> None:
+def test_u7_folders_that_are_no_projects_are_ignored(other: str) -> None:
     seen = _calls("Read", f"{other}/a", f"{other}/b", f"{other}/c")
     assert work(*seen, *_calls("Edit", "/w/api/a.py")).main_dir("/w") == "/w/api"
     assert work(*seen).main_dir("/w") == "/w"
 
 
-def test_u7_a_session_started_in_an_agents_folder_has_its_work_there() -> None:
+def test_u7_work_in_the_agents_folder_a_session_started_in_counts() -> None:
     assert work(*_calls("Edit", "/home/ada/.claude/hooks/a.py")).main_dir("/home/ada/.claude") == (
         "/home/ada/.claude/hooks"
     )
@@ -165,11 +165,13 @@ def _calls(tool: str, *paths: str) -> list[bytes]:
         ([], [], "/w"),
     ],
 )
-def test_18_10_work_was_where_most_was_written_and_read(written: list[str], read: list[str], expected: str) -> None:
+def test_18_10_the_main_folder_is_where_most_was_written_and_read(
+    written: list[str], read: list[str], expected: str
+) -> None:
     assert work(*_calls("Edit", *written), *_calls("Read", *read)).main_dir("/w") == expected
 
 
-def test_inspect_says_it_beside_where_the_session_was_started(tmp_path: Path) -> None:
+def test_inspect_shows_it_beside_where_the_session_started(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     with OpenCodeDb(path) as client:
         client.session("s1", "/w")
@@ -182,7 +184,7 @@ def test_inspect_says_it_beside_where_the_session_was_started(tmp_path: Path) ->
     assert (shown["cwd"], shown["main_dir"]) == ("/w", "/w/api/src")
 
 
-def test_the_miner_tells_the_sessions_of_one_database_apart(tmp_path: Path) -> None:
+def test_mining_tells_the_sessions_of_one_database_apart(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     with OpenCodeDb(path) as client:
         for session in ("s1", "s2"):

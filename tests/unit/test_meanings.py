@@ -48,23 +48,23 @@ BILLS = skill("bills", "Send invoices to customers.")
         ("сайт тормозит", "slow"),
     ],
 )
-def test_words_of_one_meaning_are_one(one: str, other: str) -> None:
+def test_synonyms_count_as_one_word(one: str, other: str) -> None:
     found = words(other)
     assert [term for term in terms(one) if not term.is_action and term in found]
 
 
 @pytest.mark.parametrize(("one", "other"), [("printer", "sprint"), ("table tennis", "tabs"), ("testament", "tests")])
-def test_words_that_only_look_alike_are_not(one: str, other: str) -> None:
+def test_look_alike_words_are_kept_apart(one: str, other: str) -> None:
     assert not [term for term in terms(one) if term in words(other)]
 
 
-def test_what_is_done_alone_recommends_nothing() -> None:
+def test_an_action_word_alone_recommends_nothing() -> None:
     shelf = [skill("cleanup", "Remove and change things.")]
     assert recommend("remove the stain from the sofa and change the cover", [], shelf, now=0.0) == []
     assert [one.skill for one in recommend("schick dem Kunden die Rechnung", [], [HIRING, BILLS], now=0.0)] == ["bills"]
 
 
-def test_neither_daily_life_nor_a_frequent_word_alone_finds_a_skill() -> None:
+def test_everyday_or_frequent_words_alone_find_no_skill() -> None:
     shelf = [HIRING, BILLS, skill("launch", "Deploy the service to production.")]
     assert [one.skill for one in recommend("deploy to production", [], shelf, now=0.0)] == ["launch"]
     for task in ("a bill for the birthday cake", "a script that counts sheep"):
@@ -76,7 +76,7 @@ def test_one_word_of_a_long_question_is_not_enough() -> None:
     assert not recommend("which museum in Vienna shows old invoices of famous painters", [], [HIRING, BILLS], now=0.0)
 
 
-def test_what_a_skill_says_in_its_text_counts_beside_its_description() -> None:
+def test_the_skill_text_counts_beside_its_description() -> None:
     asked = "plan an interview about salaries"
     without = recommend(asked, [], [HIRING, BILLS], now=0.0)
     texts = {HIRING.path: "Never name salaries in the first interview."}
@@ -85,7 +85,7 @@ def test_what_a_skill_says_in_its_text_counts_beside_its_description() -> None:
     assert beside[0].confidence > without[0].confidence
 
 
-def test_what_was_said_is_found_by_other_words(store: Store) -> None:
+def test_statements_are_found_by_other_words(store: Store) -> None:
     text, at = "Put the VAT on facturas.", "2026-01-05T10:00:00Z"
     store.learnings.add(Learning("l1", "t", text, text, "preference", "codex", "s1", "/p", None, "", 0.8, at))
     assert [one.id for one in find_mentions(store, "write an invoice")] == ["l1"]
@@ -93,16 +93,16 @@ def test_what_was_said_is_found_by_other_words(store: Store) -> None:
 
 
 @pytest.mark.parametrize("text", ["le cours de l'euro", "what's new", "don't", "a\u2019b c'd", '"a" OR b*', "k8s"])
-def test_no_text_of_a_search_is_a_query_of_the_index(store: Store, text: str) -> None:
+def test_no_search_text_breaks_the_index_query(store: Store, text: str) -> None:
     assert find_mentions(store, text) == []
 
 
-def test_kin_are_words_that_the_index_has_as_one() -> None:
+def test_related_stems_include_synonyms() -> None:
     assert {"rechnung", "factura"} <= set(related_stems("invoices"))
     assert related_stems("change it") == []
 
 
-def test_a_model_answers_with_numbers_in_its_order() -> None:
+def test_a_model_answers_with_numbers_in_order() -> None:
     assert parse_fits('<fits>[{"skill": 2}, {"skill": 1}, {"skill": 2}]</fits>', 2) == [2, 1]
     for reply in ('<fits>[{"skill": 3}]</fits>', '<fits>[{"skill": 1, "why": "x"}]</fits>', "<fits>[1]</fits>"):
         with pytest.raises(BadReplyError):
@@ -111,14 +111,14 @@ def test_a_model_answers_with_numbers_in_its_order() -> None:
     assert [(one.skill, confidence_word(one.confidence)) for one in named] == [("bills", "high"), ("hiring", "medium")]
 
 
-def test_of_too_many_skills_those_that_words_find_are_asked_about() -> None:
+def test_with_too_many_skills_only_those_found_by_words_are_asked_about() -> None:
     many = [skill(f"s{number}", "Something else.") for number in range(80)] + [BILLS]
     found = recommend("write the invoice", [], many, now=0.0)
     asked = skills_to_ask(many, found)
     assert (asked[0], len(asked)) == (BILLS, 60)
 
 
-def test_the_published_figures_of_finding(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_published_search_scores_hold(capsys: pytest.CaptureFixture[str]) -> None:
     """docs/mining.md: eighty tasks, by words alone; the aim is 0.6 found and 0.9 left alone."""
     files = [part for name in ("develop", "held") for part in ("--data", str(FINDING / f"{name}.jsonl"))]
     assert main(["eval", "finding", *files, "--json"]) == 0
@@ -128,7 +128,7 @@ def test_the_published_figures_of_finding(capsys: pytest.CaptureFixture[str]) ->
     assert found["left_alone_share"] >= 0.9
 
 
-def test_a_file_that_holds_no_tasks_is_told(tmp_path: Path) -> None:
+def test_a_file_without_tasks_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"skill": "a"}\n')
     with pytest.raises(SkilldError, match="Cannot read"):
         load([tmp_path / "x.jsonl"])

@@ -53,7 +53,7 @@ def test_confidence_follows_the_formula(pieces: list[tuple[str, int]], yes: int,
         ("Put the ticket number first.", False),
     ],
 )
-def test_the_same_in_other_words_is_one_ask(other: str, *, same: bool) -> None:
+def test_the_same_request_in_other_words_is_one_request(other: str, *, same: bool) -> None:
     later = replace(SAID, id="l2", text=other, piece=Piece("s2", NOW + DAY, 0.8))
     found = group_asks([SAID, later])
     assert len(found) == (1 if same else 2)
@@ -64,7 +64,7 @@ def _ids(store: Store, text: str) -> list[str]:
     return [hit.id for hit in store.search.find(text)]
 
 
-def test_what_was_kept_is_found_by_its_words_in_any_form_until_it_is_forgotten(store: Store) -> None:
+def test_kept_statements_are_found_in_any_word_form_until_forgotten(store: Store) -> None:
     store.learnings.add(LEARNING)
     store.learnings.add(replace(LEARNING, id="l2", change="提交前先运行测试", quote="提交前先运行测试"))
     assert _ids(store, "which tickets come first?") == ["l1"]
@@ -77,7 +77,7 @@ def test_what_was_kept_is_found_by_its_words_in_any_form_until_it_is_forgotten(s
     assert _ids(store, "tag a release") == ["l3"]
 
 
-def test_the_index_of_a_rebuilt_database_fills_itself(store: Store, tmp_path: Path) -> None:
+def test_the_search_index_of_a_rebuilt_database_is_refilled(store: Store, tmp_path: Path) -> None:
     store.learnings.add(LEARNING)
     store.save_copy()
     with_copy = Store.open(tmp_path / "skilld.db.copy")
@@ -95,7 +95,7 @@ NOTES = _skill("release-notes", "Writes the release notes of a version.")
 OTHERS = [_skill(f"other-{n}", "Paints a picture of a bike shed.") for n in range(20)]
 
 
-def test_a_skill_is_recommended_for_what_was_said_of_it_and_for_what_it_says() -> None:
+def test_a_skill_is_recommended_by_what_was_said_of_it_and_by_its_text() -> None:
     about_notes = replace(SAID, text="Put the ticket number first in release notes.", quote="ticket first",
                           skill="release-notes", path="/p/release-notes/SKILL.md")  # fmt: skip
     (alone,) = recommend("write the release notes", [], [NOTES, *OTHERS], now=NOW)
@@ -106,7 +106,7 @@ def test_a_skill_is_recommended_for_what_was_said_of_it_and_for_what_it_says() -
     assert (because.id, because.session, because.confidence) == ("l1", "s1", 0.8)
 
 
-def test_what_was_told_of_one_skill_says_nothing_of_another_of_its_name() -> None:
+def test_statements_about_one_skill_do_not_affect_another_of_the_same_name() -> None:
     other = replace(NOTES, path=Path("/q/release-notes/SKILL.md"))
     unhelpful = {("release-notes", str(NOTES.path)): (0, 9)}
     of_both = {("release-notes", ""): (0, 9)}
@@ -117,25 +117,25 @@ def test_what_was_told_of_one_skill_says_nothing_of_another_of_its_name() -> Non
     assert one.confidence == two.confidence == second.confidence
 
 
-def test_what_no_skill_says_is_a_recommendation_of_its_own_and_its_project_counts() -> None:
+def test_a_statement_without_a_skill_is_recommended_alone_and_by_project() -> None:
     (here,) = recommend("install with pnpm or npm", [SAID], [], now=NOW, project="/shop")
     (there,) = recommend("install with pnpm or npm", [SAID], [], now=NOW, project="/bank")
     assert (here.skill, here.because[0].text) == ("", "Use pnpm, not npm.")
     assert there.confidence < here.confidence
 
 
-def test_no_more_than_ten_and_nothing_for_what_has_nothing_to_do_with_it() -> None:
+def test_at_most_ten_related_results_are_recommended() -> None:
     assert len(recommend("paint the bike shed", [], OTHERS, now=NOW)) == MAX_RECOMMENDATIONS
     assert recommend("compile the kernel", [SAID], [NOTES, *OTHERS], now=NOW) == []
 
 
-def test_a_search_gives_things_said(store: Store) -> None:
+def test_a_search_returns_statements(store: Store) -> None:
     store.learnings.add(LEARNING)
     (said,) = find_mentions(store, "ticket numbers")
     assert (said.kind, said.id, said.project, said.accepted) == ("learning", "l1", "/shop", None)
 
 
-def test_a_profile_counts_asks_and_names_the_surest() -> None:
+def test_a_profile_counts_requests_and_names_the_surest() -> None:
     def one(number: int, text: str, confidence: float, *, accepted: bool | None = None) -> Mention:
         piece = Piece(f"s{number}", NOW, confidence)
         return replace(SAID, id=f"l{number}", text=text, piece=piece, accepted=accepted)

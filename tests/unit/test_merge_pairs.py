@@ -14,7 +14,7 @@ PAIRS = json.loads((Path(__file__).parents[1] / "data/merges.json").read_text(en
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair["name"] for pair in PAIRS])
-def test_a_merge_comes_out_as_a_person_would_have_it(pair: dict[str, str]) -> None:
+def test_each_merge_gives_the_hand_written_result(pair: dict[str, str]) -> None:
     keep, away = (f"---\nname: {name}\ndescription: Some work.\n---\n\n{pair[name]}" for name in ("keep", "away"))
     found = merge_skills(keep.encode(), away.encode(), "away", lambda text: text)
     data = keep.encode()

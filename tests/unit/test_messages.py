@@ -68,7 +68,7 @@ def literals(node: ast.AST) -> Iterator[ast.Constant]:
                 yield from literals(child)
 
 
-def test_every_text_that_is_handed_to_what_shows_it_is_on_the_list() -> None:
+def test_every_displayed_text_is_on_the_list() -> None:
     by_module: dict[str, str] = {}
     for one in collected():
         by_module[one.path] = f"{by_module.get(one.path, '')}\0{one.text}"
@@ -111,7 +111,7 @@ def _descriptions(model: type[BaseModel]) -> Iterator[str]:
             yield field.description
 
 
-def test_the_description_of_every_setting_is_on_the_list() -> None:
+def test_every_setting_description_is_on_the_list() -> None:
     found = list(_descriptions(Settings))
     assert len(found) > 30
     assert [text for text in found if not on_the_list(text)] == []
@@ -142,7 +142,7 @@ def test_the_description_of_every_setting_is_on_the_list() -> None:
         "effect",
     ],
 )
-def test_what_a_command_says_is_on_the_list(
+def test_every_command_message_is_on_the_list(
     typed: str, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(home)
@@ -160,12 +160,12 @@ def _by_parts(line: str) -> bool:
     return all(on_the_list(part) or any(part in text for text in texts()) for part in parts)
 
 
-def test_what_a_notice_says_is_on_the_list() -> None:
+def test_every_notice_text_is_on_the_list() -> None:
     told = [about_budget("x"), about_failure("accept", "x"), about_applied([("skill", "0123abcd")])]
     assert [text for text in [*told, about_proposals(["skill"])] if not on_the_list(text)] == []
 
 
-def test_messages_are_found_wherever_they_take_their_way() -> None:
+def test_messages_are_found_through_every_path_in_the_code() -> None:
     source = '''
 """A module that does nothing at all."""
 WHY = "it takes too long"
@@ -192,7 +192,7 @@ def f(x: "a type in words") -> "another type in words":
     ]
 
 
-def test_no_message_is_in_words_that_nobody_types() -> None:
+def test_no_message_uses_words_people_do_not_type() -> None:
     strange = [one for one in collected() if one.path not in FOR_A_MODEL and STRANGE.search(one.text)]
     assert [f"{one.path}:{one.line}: {one.text}" for one in strange] == []
     assert STRANGE.search("the settings are to be mended")
@@ -205,7 +205,7 @@ NAMES_CLASSES = {
 }
 
 
-def test_no_message_names_a_class_of_pythons() -> None:
+def test_no_message_names_a_python_class() -> None:
     uses = re.compile(r"\.__(?:qual)?name__\b")
     found = {paths()[name].relative_to(SKILLD).as_posix() for name, text in sources().items() if uses.search(text)}
     assert found == NAMES_CLASSES

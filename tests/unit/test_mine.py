@@ -50,7 +50,7 @@ def _judge(*rows: Row, text: str = "# Notes") -> Judgement:
     return judge(rows, [NOTES], {NOTES.path: text}, now=NOW)
 
 
-def test_a_lasting_word_about_a_skill_in_use_extends_it() -> None:
+def test_a_lasting_statement_extends_the_skill_in_use() -> None:
     said = "Put the ticket number first in the notes."
     (found,) = _judge(_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
     assert (found.name, found.action, found.target, found.kind) == ("release-notes", "extend", str(NOTES.path), None)
@@ -59,7 +59,7 @@ def test_a_lasting_word_about_a_skill_in_use_extends_it() -> None:
 
 
 @pytest.mark.parametrize("place", ["/shop/web/.claude/skills/release-notes", "/other/.claude/skills/release-notes"])
-def test_m5_of_several_copies_the_one_is_extended_that_was_in_use(place: str) -> None:
+def test_m5_of_several_copies_the_one_in_use_is_extended(place: str) -> None:
     path = Path(place) / "SKILL.md"
     copy = replace(NOTES, path=path, project=path.parents[3])
     said = _row("s1", "write the release notes", "Put the ticket number first.", skills=("release-notes",))
@@ -71,13 +71,13 @@ def test_m5_of_several_copies_the_one_is_extended_that_was_in_use(place: str) ->
     "rule",
     ["Always use pnpm, never npm, in this repository.", "Always answer me in German.", "Sign commits in this repo."],
 )
-def test_m5_a_rule_of_the_project_or_the_person_is_no_part_of_the_skill_in_use(rule: str) -> None:
+def test_m5_a_project_or_personal_rule_does_not_extend_the_skill_in_use(rule: str) -> None:
     rows = [_row(name, "write the release notes", rule, skills=("release-notes",)) for name in ("s1", "s2")]
     judged = _judge(*rows)
     assert (judged.candidates, [doc.text for doc in judged.docs]) == ((), [rule])
 
 
-def test_what_the_skill_says_already_is_told_as_such() -> None:
+def test_a_rule_the_skill_already_has_is_reported_as_such() -> None:
     said = "Put the ticket number first in the notes."
     judged = _judge(
         _row("s1", "write the release notes", said, skills=("release-notes",)), text=f"# Notes\n\n- {said}\n"
@@ -86,12 +86,12 @@ def test_what_the_skill_says_already_is_told_as_such() -> None:
     assert [one.missed for one in judged.rejected] == ["release-notes already says this"]
 
 
-def test_said_once_of_something_done_once_is_not_repeatable() -> None:
+def test_a_statement_made_once_is_not_repeatable() -> None:
     judged = _judge(_row("s1", "paint the shed", "Always use two coats."))
     assert (judged.candidates, [one.missed for one in judged.rejected]) == ((), ["repeatable"])
 
 
-def test_said_in_two_sessions_without_a_kind_of_work_belongs_into_the_projects_documents() -> None:
+def test_a_statement_from_two_sessions_without_a_task_belongs_in_the_project_docs() -> None:
     rows = [_row(name, "paint the shed", "Always use two coats.") for name in ("s1", "s2")]
     judged = _judge(*rows)
     assert [(doc.project, doc.text, len(doc.evidence)) for doc in judged.docs] == [
@@ -99,14 +99,14 @@ def test_said_in_two_sessions_without_a_kind_of_work_belongs_into_the_projects_d
     ]
 
 
-def test_what_was_said_long_ago_is_not_sure_enough() -> None:
+def test_an_old_statement_is_too_uncertain() -> None:
     old = _row(
         "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
     )
     assert [one.missed for one in _judge(old).rejected] == ["it was not said clearly or recently enough"]
 
 
-def test_rules_belong_into_the_projects_documents_and_are_a_skill_only_where_that_kind_is_asked_for() -> None:
+def test_rules_belong_in_the_project_docs_unless_a_rules_skill_is_requested() -> None:
     rows = [
         replace(_row("s1", "add tests for the basket", "Always run the suite with --fast."), topics=("testing",)),
         replace(
@@ -122,7 +122,7 @@ def test_rules_belong_into_the_projects_documents_and_are_a_skill_only_where_tha
     ]
 
 
-def test_one_rule_said_once_makes_no_skill() -> None:
+def test_a_rule_said_once_makes_no_skill() -> None:
     rows = [
         replace(_row(f"s{n}", "add tests", *said), topics=("testing",)) for n, said in ((1, ["Run --fast."]), (2, []))
     ]
@@ -131,7 +131,7 @@ def test_one_rule_said_once_makes_no_skill() -> None:
     assert [one.missed for one in judged.rejected] == ["it is a single rule, stated only once"]
 
 
-def test_two_facts_of_a_project_are_a_skill_and_one_belongs_into_its_documents() -> None:
+def test_two_project_facts_make_a_skill_and_one_belongs_in_the_docs() -> None:
     facts = ["Fixtures live in tests/data.", "The staging database is shop_stage."]
     one = _judge(_row("s1", "paint the shed", facts[0], kind="fact"), _row("s2", "oil the door"))
     assert [doc.text for doc in one.docs] == facts[:1]
@@ -142,7 +142,7 @@ def test_two_facts_of_a_project_are_a_skill_and_one_belongs_into_its_documents()
     assert {part.sort for part in both.parts} == {PartKind.FACT}
 
 
-def test_what_was_contradicted_later_is_left_out() -> None:
+def test_a_statement_contradicted_later_is_left_out() -> None:
     rows = [
         _row("s1", "write the release notes", "Keep each entry under 60 characters.", skills=("release-notes",)),
         _row(
@@ -160,7 +160,7 @@ def _testing(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
     return Skill(name, Path(f"/shop/.claude/skills/{name}/SKILL.md"), source, Path("/shop"), ("codex",), said), text
 
 
-def test_a_new_skill_that_one_is_for_already_extends_that_one() -> None:
+def test_a_candidate_for_an_existing_skill_extends_it() -> None:
     rows = [
         replace(_row("s1", "write tests", "Always start the voucher suite with --fast."), topics=("testing",)),
         replace(_row("s2", "write tests", "Write the voucher tests before the form."), topics=("testing",)),
@@ -192,7 +192,7 @@ def test_a_plugins_skill_is_not_edited() -> None:
         ("always write clean, readable code in good quality", "any model knows"),
     ],
 )
-def test_what_no_skill_should_say_is_left_out(text: str, missed: str) -> None:
+def test_content_no_skill_should_have_is_left_out(text: str, missed: str) -> None:
     rows = [_row(name, "write the release notes", text, skills=("release-notes",)) for name in ("s1", "s2")]
     judged = judge(rows, [NOTES], {NOTES.path: "# Notes"}, now=NOW)
     assert judged.candidates == ()
@@ -202,11 +202,11 @@ def test_what_no_skill_should_say_is_left_out(text: str, missed: str) -> None:
 @pytest.mark.parametrize(
     "text", ["what does this do, and why is it here?", "go on", "```\nrun the whole test suite now\n```"]
 )
-def test_questions_and_go_on_are_no_tasks(text: str) -> None:
+def test_questions_and_go_on_are_not_tasks(text: str) -> None:
     assert summarize(_session(text), ()).tasks == ()
 
 
-def test_a_row_holds_the_persons_own_words() -> None:
+def test_a_row_keeps_the_persons_own_words() -> None:
     session = _session("Write the release notes for version two.", "Always put the ticket number first.")
     row = summarize(session, detect_feedback(session))
     assert [task.text for task in row.tasks][:1] == ["Write the release notes for version two."]

@@ -33,7 +33,7 @@ from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
         ("", []),
     ],
 )
-def test_a_command_line_is_taken_apart_where_a_shell_runs_one_after_the_other(line: str, parts: list[str]) -> None:
+def test_a_command_line_is_split_into_the_commands_the_shell_runs(line: str, parts: list[str]) -> None:
     assert commands(line) == parts
 
 
@@ -41,7 +41,7 @@ _WORDS = st.text(st.sampled_from("ab -_/.=\"'1vO{}"), min_size=1, max_size=30).f
 
 
 @given(st.lists(st.lists(_WORDS, max_size=6), min_size=2, max_size=3))
-def test_any_sessions_side_by_side_come_to_something(sessions: list[list[str]]) -> None:
+def test_any_sessions_can_be_compared(sessions: list[list[str]]) -> None:
     episodes = [
         Episode(f"s{n}", "t", "do it", "do it", tuple((Action(one, ToolOutcome.OK, 0), "t") for one in ran))
         for n, ran in enumerate(sessions)
@@ -50,7 +50,7 @@ def test_any_sessions_side_by_side_come_to_something(sessions: list[list[str]]) 
         assert len({seen.session for seen in step.seen}) >= 2
 
 
-def test_numbers_in_a_path_are_variables_named_by_what_stands_before_them() -> None:
+def test_numbers_in_a_path_become_variables_named_after_the_preceding_part() -> None:
     ran = 'gh api repos/a/b/pulls/{}/comments/{}/replies -f body="{}"'
     episodes = [
         Episode(f"s{n}", "t", "answer", "answer", ((Action(ran.format(n, n * 100, text), ToolOutcome.OK, 0), "t"),))
@@ -60,7 +60,7 @@ def test_numbers_in_a_path_are_variables_named_by_what_stands_before_them() -> N
     assert step.text == 'gh api repos/a/b/pulls/{{pull}}/comments/{{comment}}/replies -f body="{{body}}"'
 
 
-def test_of_calls_of_a_server_a_step_keeps_what_all_of_them_give() -> None:
+def test_a_step_keeps_the_arguments_common_to_all_server_calls() -> None:
     calls = ("mcp__board__create_card project=Troy priority=1", "mcp__board__create_card project=Troy team=Web")
     episodes = [
         Episode(f"s{n}", "t", "file it", "file it", ((Action(one, ToolOutcome.OK, 0), "t"),))
@@ -69,7 +69,7 @@ def test_of_calls_of_a_server_a_step_keeps_what_all_of_them_give() -> None:
     assert [step.text for step in find_procedure(episodes).steps] == ["mcp__board__create_card project=Troy"]
 
 
-def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
+def test_a_shared_name_starts_and_ends_at_a_word_boundary() -> None:
     assert step_similarity(ActionRun("a", "t", "make src/order.py x"), ActionRun("b", "t", "make src/orders.py x"))
     assert not step_similarity(ActionRun("a", "t", "make build"), ActionRun("b", "t", "make test"))
 
@@ -78,12 +78,12 @@ def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
     "command",
     ["git -C web status", "entire agent-help trail", "go version", "n=$(gh pr view --json number)", "make --help"],
 )
-def test_what_only_tells_something_is_no_work(command: str) -> None:
+def test_read_only_commands_are_not_work(command: str) -> None:
     assert is_read_only(command)
 
 
 @given(st.text(max_size=300))
-def test_no_command_line_breaks_it(line: str) -> None:
+def test_any_command_line_can_be_parsed(line: str) -> None:
     for part in commands(line):
         assert part.strip()
         is_read_only(part), is_generic(part), unfit_reason(part)
@@ -112,14 +112,14 @@ def test_no_command_line_breaks_it(line: str) -> None:
         "cd /tmp && make x",
     ],
 )
-def test_no_skill_repeats_what_fetches_widens_destroys_or_is_of_one_machine(command: str) -> None:
+def test_commands_that_download_widen_destroy_or_are_machine_specific_are_left_out(command: str) -> None:
     assert unfit_reason(command) is not None
 
 
 @pytest.mark.parametrize(
     "command", ["make check", "npm run gen -- --name orders", "python manage.py migrate", "pytest -q tests/test_a.py"]
 )
-def test_what_runs_in_its_project_alone_is_fit(command: str) -> None:
+def test_commands_within_the_project_are_kept(command: str) -> None:
     assert unfit_reason(command) is None
 
 
@@ -127,7 +127,7 @@ def _call(number: int, name: str, **given: object) -> ToolCall:
     return ToolCall("s1", f"c{number}", name, given, None, Span(number, number + 1))
 
 
-def test_outcomes_are_joined_and_paths_made_relative() -> None:
+def test_outcomes_are_joined_and_paths_become_relative() -> None:
     log = ActionLog()
     for event in (
         _call(1, "Bash", command="cd /w/shop && make gen && cat /w/shop/README.md"),

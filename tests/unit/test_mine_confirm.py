@@ -29,7 +29,7 @@ def _part(quote: str, text: str = RULE, sort: PartKind = PartKind.RULE) -> Part:
     return Part(sort, text, (Proof("s1", "claude-code:t0", quote),), kind)
 
 
-def test_what_stands_there_holds(tmp_path: Path) -> None:
+def test_a_turn_found_in_its_transcript_is_confirmed(tmp_path: Path) -> None:
     assert _look(tmp_path, _part(RULE), f"{RULE} Thanks!", "go on") == []
     assert _look(tmp_path, _part(TASK, TASK, PartKind.REQUEST), TASK) == []
 
@@ -42,11 +42,11 @@ def test_what_stands_there_holds(tmp_path: Path) -> None:
         (_part(TASK, TASK, PartKind.REQUEST), "commit this"),
     ],
 )
-def test_what_is_not_there_or_is_not_theirs_does_not(tmp_path: Path, part: Part, said: str) -> None:
+def test_a_missing_or_untyped_turn_is_not_confirmed(tmp_path: Path, part: Part, said: str) -> None:
     assert _look(tmp_path, part, said) == [GONE_REASON]
 
 
-def test_a_request_copied_from_the_agent_is_nobodys(tmp_path: Path) -> None:
+def test_a_request_copied_from_the_agent_is_not_confirmed(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     offer = {"role": "assistant", "content": [{"type": "text", "text": f"Next:\n\n- **{TASK}**"}]}
     agents = prompt_line("a1", type="assistant", parentUuid="t1", origin=None, message=offer)
@@ -59,11 +59,11 @@ def test_a_request_copied_from_the_agent_is_nobodys(tmp_path: Path) -> None:
     assert [*find_refutations([_part(TASK, TASK, PartKind.REQUEST)], transcripts).values()] == [GONE_REASON]
 
 
-def test_what_was_taken_back_does_not(tmp_path: Path) -> None:
+def test_a_retracted_turn_is_not_confirmed(tmp_path: Path) -> None:
     assert _look(tmp_path, _part(RULE), RULE, "go on", "scratch that, forget the 60 characters") == [WITHDRAWN_REASON]
 
 
-def test_a_transcript_that_is_gone_bears_nothing_out(tmp_path: Path) -> None:
+def test_a_missing_transcript_confirms_nothing(tmp_path: Path) -> None:
     where = {"s1": Transcript("claude-code", tmp_path / "gone.jsonl", 0.0)}
     assert [*find_refutations([_part(RULE)], Transcripts(where, str)).values()] == [GONE_REASON]
     assert [*find_refutations([_part(RULE)], Transcripts({}, str)).values()] == [GONE_REASON]

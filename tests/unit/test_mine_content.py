@@ -20,7 +20,7 @@ def _why(text: str) -> str:
         "/home/ada/shop-two/queue",
     ],
 )  # fmt: skip
-def test_a_path_of_one_machine_is_in_no_skill(place: str) -> None:
+def test_a_machine_specific_path_is_left_out(place: str) -> None:
     assert "path specific to this machine" in _why(f"Keep the job queue in {place} always.")
 
 
@@ -32,5 +32,5 @@ def test_a_path_of_one_machine_is_in_no_skill(place: str) -> None:
         "keep the job queue in /home/ada/shop/queue",
     ],
 )  # fmt: skip
-def test_what_holds_everywhere_may_be_said(words: str) -> None:
+def test_generally_valid_text_is_kept(words: str) -> None:
     assert _why(words) == ""

@@ -43,7 +43,7 @@ def _learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ...] = 
     ]
 
 
-def test_the_facts_of_a_project_are_one_skill_with_what_it_rests_on() -> None:
+def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
     found = draft_domain_skill(SHOP, _learnings(), day="2026-01-09")
     assert found is not None
     assert (
@@ -74,17 +74,17 @@ def test_the_facts_of_a_project_are_one_skill_with_what_it_rests_on() -> None:
 
 
 @pytest.mark.parametrize("rows", [TOLD[:1], TOLD[4:], ()])
-def test_too_little_is_no_skill(rows: tuple[tuple[str, str, str, str | None, str | None], ...]) -> None:
+def test_too_few_facts_make_no_skill(rows: tuple[tuple[str, str, str, str | None, str | None], ...]) -> None:
     assert draft_domain_skill(SHOP, _learnings(rows), day="2026-01-09") is None
 
 
-def test_what_no_skill_may_say_is_left_out() -> None:
+def test_content_no_skill_should_have_is_left_out() -> None:
     assert (
         draft_domain_skill(SHOP, _learnings(TOLD[:2]), day="2026-01-09", unfit=lambda one: "src" in one.change) is None
     )
 
 
-def test_a_project_of_any_name_gives_a_name_that_a_skill_can_have() -> None:
+def test_any_project_name_gives_a_valid_skill_name() -> None:
     rows = tuple((name, change, kind, "/work/Mein Projekt (\u00fc)", None) for name, change, kind, _, _ in TOLD[:3])
     found = draft_domain_skill(Path("/work/Mein Projekt (\u00fc)"), _learnings(rows), day="2026-01-09")
     assert found is not None

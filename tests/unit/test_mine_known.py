@@ -37,41 +37,41 @@ def _proposed(state: State, *, text: str = f"# Notes\n\n- {SAID}\n") -> Proposal
 
 @pytest.mark.parametrize("state", [*State])
 @pytest.mark.parametrize("text", [SAID, OTHERWISE])
-def test_it_is_known_in_every_state_and_in_other_words(state: State, text: str) -> None:
+def test_an_earlier_proposal_is_recognized_in_any_state_and_wording(state: State, text: str) -> None:
     assert "abc12345" in (ProposalHistory([_proposed(state)]).duplicate_reason(_ask(text), "") or "")
 
 
-def test_it_is_known_by_its_turn_whatever_became_of_its_words() -> None:
+def test_an_earlier_proposal_is_recognized_by_its_turn() -> None:
     known = ProposalHistory([_proposed(State.OPEN, text="- entries begin with a number")])
     assert "abc12345" in (known.duplicate_reason(_ask(SAID, turn="k1"), "") or "")
     assert known.duplicate_reason(_ask("Never mention hosts.", turn="k1"), "") is None
 
 
-def test_something_else_is_not_known() -> None:
+def test_an_unrelated_rule_is_not_recognized() -> None:
     known = ProposalHistory([_proposed(State.OPEN)])
     assert known.duplicate_reason(_ask("Never mention internal hosts in the notes."), "") is None
 
 
-def test_what_one_skill_was_told_another_may_need_too() -> None:
+def test_a_rule_for_one_skill_may_be_proposed_for_another() -> None:
     accepted = ProposalHistory([_proposed(State.ACCEPTED)])
     assert accepted.duplicate_reason(_ask(SAID), "/shop/other/SKILL.md") is None
     assert "accepted" in (accepted.duplicate_reason(_ask(SAID), PATH) or "")
 
 
 @pytest.mark.parametrize("state", [State.REJECTED, State.REVERTED])
-def test_what_was_decided_against_comes_again_when_it_was_said_anew(state: State) -> None:
+def test_a_rejected_rule_returns_when_said_again(state: State) -> None:
     known = ProposalHistory([_proposed(state)])
     assert known.duplicate_reason(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") is None
     assert known.duplicate_reason(_ask(SAID, at="2026-03-03T09:00:00Z"), "") is not None  # the same words once more
     assert known.duplicate_reason(_ask(OTHERWISE, turn="k1", at="2026-03-03T09:00:00Z"), "") is not None
 
 
-def test_what_was_accepted_is_not_proposed_for_being_said_once_more() -> None:
+def test_an_accepted_rule_said_again_is_not_proposed() -> None:
     known = ProposalHistory([_proposed(State.ACCEPTED)])
     assert known.duplicate_reason(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") is not None
 
 
-def test_an_open_one_gains_the_words_that_were_found_elsewhere_too() -> None:
+def test_an_open_proposal_gains_quotes_found_elsewhere() -> None:
     known = ProposalHistory([_proposed(State.OPEN)])
     known.duplicate_reason(_ask(OTHERWISE), "")
     known.duplicate_reason(_ask(SAID, turn="k1"), "")
@@ -81,7 +81,7 @@ def test_an_open_one_gains_the_words_that_were_found_elsewhere_too() -> None:
     assert decided.supported == {}
 
 
-def test_of_two_halves_with_the_same_quote_the_one_that_says_it_is_named() -> None:
+def test_of_two_halves_with_one_quote_the_matching_one_is_named() -> None:
     accepted = replace(_proposed(State.ACCEPTED, text="- Sign the tag."), id="82d15b08")
     rejected = replace(_proposed(State.REJECTED), id="8ca5588f")
     known = ProposalHistory([accepted, rejected])

@@ -66,7 +66,7 @@ def test_the_last_record_tells_how_a_session_ended(agent: str, records: list[dic
     assert _log(agent, *records).ending is ending
 
 
-def test_the_cost_is_the_sum_of_the_answers_each_counted_once() -> None:
+def test_the_cost_sums_each_answer_once() -> None:
     spent = _log("pi", _pi("toolUse", 0.25), _pi("stop", 0.5))
     assert spent.cost(lambda _: None) == 0.75
     assert _log("opencode", _opencode(cost=0.1), _opencode(cost=0.2)).cost(lambda _: None) == pytest.approx(0.3)
@@ -81,13 +81,13 @@ def test_the_cost_is_the_sum_of_the_answers_each_counted_once() -> None:
     "record", [{}, {"type": "assistant", "message": 3}, {"message": []}, {"message": [{"data": "{"}]}, {"payload": 0}]
 )
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "opencode", "pi"])
-def test_what_cannot_be_read_tells_nothing(agent: str, record: dict[str, Any]) -> None:
+def test_unreadable_records_tell_nothing(agent: str, record: dict[str, Any]) -> None:
     log = SessionLog()
     log.add(agent, record)
     assert (log.ending, log.cost(lambda _: RATES)) == (Ending.UNKNOWN, None)
 
 
-def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_counted(tmp_path: Path) -> None:
+def test_sessions_are_filtered_by_cost_and_end_and_unknown_ones_are_kept(tmp_path: Path) -> None:
     written = [_pi_session(tmp_path, "done", "stop", 0.5), _pi_session(tmp_path, "cheap", "stop", 0.01)]
     written += [_pi_session(tmp_path, "broken", "aborted", 0.5), _pi_session(tmp_path, "silent", "", None)]
     wanted = SessionFilter(usd=0.1, completed=True)
@@ -96,7 +96,7 @@ def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_c
     assert (reading.unknown_cost, reading.unknown_end) == (1, 1)
 
 
-def test_a_project_that_asks_to_be_left_alone_is(tmp_path: Path) -> None:
+def test_an_opted_out_project_is_skipped(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".skilld.toml").write_text("enabled = false\n")
     reading = read_sessions(

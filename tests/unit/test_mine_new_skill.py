@@ -28,7 +28,7 @@ def _part(sort: PartKind, text: str, *others: str) -> Part:
     return Part(sort, text, tuple(Proof(f"s{n}", f"k{n}", quote) for n, quote in enumerate(quotes)))
 
 
-def test_rules_pitfalls_and_facts_stand_under_their_headings() -> None:
+def test_rules_pitfalls_and_facts_are_listed_under_their_headings() -> None:
     parts = (
         _part(PartKind.RULE, "Always run the suite with --fast."),
         _part(PartKind.PITFALL, "Never mock the gateway."),
@@ -90,7 +90,7 @@ def _task(kind: SkillKind = SkillKind.WORKFLOW) -> Candidate:
     return replace(_candidate(kind, *_TASK, name="add-endpoint"), recurrence=again)
 
 
-def test_a_task_says_what_is_to_be_done_and_marks_what_was_only_observed() -> None:
+def test_a_task_says_what_to_do_and_marks_what_was_only_observed() -> None:
     made = build_skill(_task(), day=DAY, with_sessions=True)
     assert (
         made.body
@@ -131,27 +131,27 @@ Observed:
     assert draft.draft_faults(draft.read_draft(made.text)) == ()
 
 
-def test_what_others_see_of_a_task_has_no_example_of_a_session() -> None:
+def test_the_shareable_version_of_a_task_has_no_session_examples() -> None:
     made = build_skill(_task(), day=DAY, with_sessions=False)
     assert "orders" not in made.text
     assert "skilld-sessions" not in made.text
 
 
-def test_with_its_variable_filled_in_the_line_that_says_what_it_is_goes() -> None:
+def test_filling_in_a_variable_removes_the_line_describing_it() -> None:
     body = build_skill(_task(), day=DAY, with_sessions=True).body
     assert fill_holes(body, {"name": "carts"}).startswith("# Add an endpoint for NAME\n\n## Rules\n")
     assert "`make gen NAME=carts`" in fill_holes(body, {"name": "carts"})
     assert fill_holes(body, {"other": "x"}) == body
 
 
-def test_a_task_can_be_a_tool_that_takes_its_variables() -> None:
+def test_a_task_can_become_a_tool_taking_its_variables() -> None:
     made = build_skill(_task(SkillKind.TOOL), day=DAY, with_sessions=False)
     schema = json.loads(read_front(made.text).metadata["skilld-input-schema"])
     assert (schema["required"], list(schema["properties"])) == (["name"], ["name"])
     assert draft.draft_faults(draft.read_draft(made.text)) == ()
 
 
-def test_what_is_too_long_is_cut_between_words() -> None:
+def test_overlong_text_is_cut_between_words() -> None:
     link = "https://example.org/" + "a" * 60
     assert shorten(f"see {link} and {link}", 100) == f"see {link} and\u2026"
     assert len(shorten("a" * 300, 50)) == 50
@@ -174,7 +174,7 @@ def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
     st.sampled_from(SkillKind),
     ANYTHING,
 )
-def test_whatever_was_said_the_file_is_sound(said: list[tuple[PartKind, str]], kind: SkillKind, project: str) -> None:
+def test_any_statements_give_a_valid_file(said: list[tuple[PartKind, str]], kind: SkillKind, project: str) -> None:
     parts = [_part(sort, text, text[::-1]) for sort, text in said]
     name = join_name(topic_words(said[0][1]))
     candidate = Candidate(name, "create", f"/{project}", kind, ("repeatable",), tuple(parts), "testing")
@@ -187,7 +187,7 @@ def test_whatever_was_said_the_file_is_sound(said: list[tuple[PartKind, str]], k
 
 
 @given(st.lists(ANYTHING, max_size=4), st.sets(st.sampled_from(["a", "asked-for-again", "x-2"])))
-def test_every_name_is_one_that_a_skill_can_have(words: list[str], taken: set[str]) -> None:
+def test_every_generated_name_is_valid(words: list[str], taken: set[str]) -> None:
     name = join_name(words, taken)
     assert NAME_PATTERN.fullmatch(name)
     assert len(name) <= 64

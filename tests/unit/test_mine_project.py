@@ -9,7 +9,7 @@ import pytest
 from skilld.mining.sessions import folders_around, main_tree, project_of
 
 
-def test_work_in_different_parts_of_a_repository_is_work_in_one_project(tmp_path: Path) -> None:
+def test_folders_of_one_repository_are_one_project(tmp_path: Path) -> None:
     top = tmp_path / "shop"
     (top / ".git").mkdir(parents=True)
     (top / "src/cart").mkdir(parents=True)
@@ -17,16 +17,16 @@ def test_work_in_different_parts_of_a_repository_is_work_in_one_project(tmp_path
     assert [*folders_around(str(top / "src/cart"))] == [top / "src/cart", top / "src", top]
 
 
-def test_without_a_repository_the_folder_stands_for_itself(tmp_path: Path) -> None:
+def test_without_a_repository_the_folder_is_the_project(tmp_path: Path) -> None:
     assert project_of(str(tmp_path)) == tmp_path
 
 
 @pytest.mark.parametrize("folder", ["", "relative", "/no/such/folder", "/proc/../proc"])
-def test_what_is_no_folder_of_this_machine_is_no_project(folder: str) -> None:
+def test_a_folder_not_on_this_machine_is_no_project(folder: str) -> None:
     assert project_of(folder) is None
 
 
-def test_work_in_the_worktrees_of_a_repository_is_work_in_one_project(tmp_path: Path) -> None:
+def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
     main, linked = tmp_path / "shop", tmp_path / "elsewhere"
     (main / ".git/worktrees/elsewhere").mkdir(parents=True)
     linked.mkdir()

@@ -52,7 +52,7 @@ def _gen(number: int, name: str, *more: str, said: tuple[str, ...] = ()) -> Row:
     return _row(number, f"add the report {name}", *commands, said=said)
 
 
-def test_steps_pitfalls_and_corrections_come_from_the_sessions_each_with_where_it_was_seen() -> None:
+def test_steps_pitfalls_and_corrections_name_the_sessions_they_came_from() -> None:
     (made,) = _judge(_gen(1, "sales"), _gen(2, "stock", said=("Never round the totals.",)), _gen(3, "tax")).candidates
     assert _lines(made, PartKind.COMMAND, PartKind.EDIT) == ["make gen NAME={{name}}", "src/{{name}}.py", "make verify"]
     assert _lines(made, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
@@ -65,7 +65,7 @@ def test_steps_pitfalls_and_corrections_come_from_the_sessions_each_with_where_i
     assert made.saved.why == "done in 3 sessions, with 1 correction and 3 failed calls"
 
 
-def test_a_pitfall_names_every_step_that_may_have_helped_and_no_other() -> None:
+def test_a_pitfall_names_every_step_that_may_have_helped() -> None:
     commands = "!make ship", "make login AS=ci", "make image", "make ship", "make smoke"
     rows = [_row(number, "ship the staging image", *commands) for number in (1, 2)]
     (made,) = _judge(*rows).candidates
@@ -75,7 +75,7 @@ def test_a_pitfall_names_every_step_that_may_have_helped_and_no_other() -> None:
     assert _lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
-def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() -> None:
+def test_sessions_named_by_the_person_are_a_task_even_if_they_only_ran_tests() -> None:
     ran = "!pytest tests/test_{0}.py", "uv run pytest tests/test_{0}.py -x", "~src/{0}.py", "uv run ruff check src"
     rows = [
         _row(number, f"debug the flaky test tests/test_{name}.py", *(one.format(name) for one in ran))
@@ -89,7 +89,7 @@ def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() 
     assert _lines(made, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
 
 
-def test_requests_without_a_word_in_common_are_two_tasks_where_only_targets_of_make_are_alike() -> None:
+def test_requests_without_common_words_are_two_tasks_if_only_make_targets_match() -> None:
     rows = [
         _row(number, "publish the nightly build", "!make nightly", "make token AS=ci", "make nightly", "make smoke")
         for number in (1, 2)
@@ -99,7 +99,7 @@ def test_requests_without_a_word_in_common_are_two_tasks_where_only_targets_of_m
     assert {proof.session for proof in made.evidence} == {"s1", "s2"}
 
 
-def test_a_correction_that_any_model_knows_is_no_reason_for_a_skill() -> None:
+def test_a_correction_any_model_knows_makes_no_skill() -> None:
     def rows(said: str) -> list[Row]:
         return [_row(n, "export the parser tables", "make parse-all", "make tables", said=(said,)) for n in (1, 2)]
 
@@ -108,13 +108,13 @@ def test_a_correction_that_any_model_knows_is_no_reason_for_a_skill() -> None:
     assert made.saved.corrections == 2
 
 
-def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:
+def test_failed_read_only_and_single_commands_are_no_steps() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
     (made,) = _judge(*rows).candidates
     assert not {"make once", "make flaky", "git status"} & set(_lines(made, PartKind.COMMAND))
 
 
-def test_no_step_is_what_no_skill_may_do_and_the_draft_says_that_one_is_missing() -> None:
+def test_forbidden_commands_are_no_steps_and_the_draft_says_one_is_missing() -> None:
     rows = [_gen(number, name, "sudo make install") for number, name in ((1, "sales"), (2, "stock"), (3, "tax"))]
     (made,) = _judge(*rows).candidates
     assert all("sudo" not in text for text in made.changes)
@@ -122,7 +122,7 @@ def test_no_step_is_what_no_skill_may_do_and_the_draft_says_that_one_is_missing(
     assert len(made.recurrence.left_out) == 1
 
 
-def test_what_the_person_turned_down_is_no_step_though_it_ran_each_time() -> None:
+def test_a_command_the_person_rejected_is_no_step_though_it_always_ran() -> None:
     rows = [_gen(number, name, "npm install") for number, name in ((1, "sales"), (2, "stock"))]
     rows.append(_gen(3, "tax", "npm install", "pnpm install", said=("Use pnpm, not npm.",)))
     (made,) = _judge(*rows).candidates
@@ -137,14 +137,14 @@ def test_the_same_work_in_other_words_is_one_task() -> None:
     assert len(_judge(*rows).candidates) == 1
 
 
-def test_other_work_with_the_same_tests_and_commits_is_not_one_task() -> None:
+def test_other_work_with_the_same_tests_and_commits_is_another_task() -> None:
     usual = ("!npm test", "npm test", "git add -A", "git commit -m x", "git push")
     rows = [_row(1, "rename the cart module", *usual), _row(2, "fix the rounding of totals", *usual)]
     rows.append(_row(3, "make the footer darker", *usual))
     assert _judge(*rows).candidates == ()
 
 
-def test_a_second_request_in_a_session_joins_the_task_of_the_others() -> None:
+def test_a_second_request_in_a_session_joins_the_other_sessions_task() -> None:
     def session(number: int) -> Row:
         row = _gen(number, ("sales", "stock", "tax")[number - 1])
         again = tuple((replace(one, text=one.text.replace("make gen", "make gen -f")), "x") for one, _ in row.actions)
@@ -159,7 +159,7 @@ def test_a_second_request_in_a_session_joins_the_task_of_the_others() -> None:
     assert len(made.parts[0].proofs) == 6
 
 
-def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
+def test_a_request_that_is_no_separate_task_does_not_end_one() -> None:
     def session(number: int) -> Row:
         row = _gen(number, ("sales", "stock", "tax")[number - 1])
         last = tuple((one, "x" if one.text == "make verify" else turn) for one, turn in row.actions)
@@ -169,7 +169,7 @@ def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
     assert _lines(made, PartKind.COMMAND)[-1] == "make verify"
 
 
-def test_m1_a_version_is_one_variable_however_its_parts_differ_and_no_title_names_one() -> None:
+def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
     rows = [
         _row(number, f"cut the release {said}", f"npm version {given}", "!npm pack", "npm run docs", "npm pack")
         for number, said, given in ((1, "2.9.1", "2.9.1"), (2, "2.10", "2.10.0"), (3, "3.0.0", "3.0.0"))
@@ -180,7 +180,7 @@ def test_m1_a_version_is_one_variable_however_its_parts_differ_and_no_title_name
     assert made.recurrence.request == "cut the release {{version}}"
 
 
-def test_m2_no_call_is_said_to_have_gone_well_that_failed() -> None:
+def test_m2_a_failed_call_is_never_described_as_successful() -> None:
     """What no skill may repeat is no pitfall, but it failed all the same."""
     rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
     (missed,) = [one.missed for one in _judge(*rows).rejected]
@@ -201,13 +201,13 @@ def test_two_sessions_need_a_failure_or_a_correction() -> None:
     assert len(_judge(*rough).candidates) == 1
 
 
-def test_three_sessions_with_three_steps_are_a_skill_though_all_went_well() -> None:
+def test_three_sessions_with_three_steps_are_a_skill_without_any_failure() -> None:
     done = ("make pull", "npm test", "git push")
     assert len(_judge(*(_row(number, "refresh the price list", *done) for number in (1, 2, 3))).candidates) == 1
     assert _judge(*(_row(number, "refresh the price list", *done) for number in (1, 2))).candidates == ()
 
 
-def test_what_was_said_about_other_work_later_in_a_session_is_no_rule_of_a_task() -> None:
+def test_statements_about_later_work_in_a_session_are_not_rules_of_the_task() -> None:
     def row(*said: str) -> Row:
         first = _gen(3, "tax")
         feedback = tuple(Feedback(f"y{number}", text, text, "correction", 0.9) for number, text in enumerate(said))
@@ -237,7 +237,7 @@ def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
     assert _lines(made, PartKind.TRAP) == []
 
 
-def test_a_skill_that_does_it_is_named_with_its_line() -> None:
+def test_an_existing_skill_for_the_task_is_named_with_its_line() -> None:
     path = Path("/shop/.claude/skills/reports/SKILL.md")
     skill = Skill(
         "reports", path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter("reports", "Adds reports.")
@@ -249,7 +249,7 @@ def test_a_skill_that_does_it_is_named_with_its_line() -> None:
     assert one.missed == "reports already does this in line 7: 1. Run `make gen NAME=...`."
 
 
-def test_m2_a_skill_that_only_has_words_of_the_task_does_not_do_it() -> None:
+def test_m2_a_skill_sharing_only_words_with_the_task_is_not_a_match() -> None:
     path = Path("/shop/.claude/skills/deploy/SKILL.md")
     skill = Skill("deploy", path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter("deploy", "Deploys."))
     done = ("make fetch TABLE={0}", "!make restore TABLE={0}", "make unlock", "make restore TABLE={0}")
@@ -263,7 +263,7 @@ def test_m2_a_skill_that_only_has_words_of_the_task_does_not_do_it() -> None:
     assert _judge(*rows, skills=((skill, same),)).candidates == ()
 
 
-def test_those_come_first_that_a_skill_would_have_saved_most_for() -> None:
+def test_candidates_that_would_have_saved_most_come_first() -> None:
     cheap = [
         _row(number, f"refresh the price list {number}", "make pull", "make load", "make tidy") for number in (1, 2, 3)
     ]
@@ -280,7 +280,7 @@ def test_those_come_first_that_a_skill_would_have_saved_most_for() -> None:
     assert [one.parts[0].text.split()[0] for one in judged.candidates] == ["add", "refresh"]
 
 
-def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
+def test_at_most_five_are_named_and_the_rest_is_deferred() -> None:
     words = ["kettles", "gardens", "bicycles", "windows", "ladders", "carpets", "bottles"]
     rows = []
     for word in words:

@@ -40,7 +40,7 @@ def found_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
 
 
 @pytest.mark.parametrize("written", ["third", "fourth", "fifth"])
-def test_what_recurs_is_what_people_asked_for(written: str) -> None:
+def test_recurring_requests_of_people_are_found(written: str) -> None:
     rows = make_comments(written, number=300)
     rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
     found = found_in(rows)
@@ -68,7 +68,7 @@ def test_what_recurs_is_what_people_asked_for(written: str) -> None:
         ({"body": "**Issue:** x\n\n**Fix:** y"}, AuthorKind.GENERATED),
     ],
 )
-def test_who_wrote_it(changes: dict[str, Any], sort: AuthorKind) -> None:
+def test_the_author_of_a_comment_is_recognized(changes: dict[str, Any], sort: AuthorKind) -> None:
     one = github_comment(comment_row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | changes, "pulls", "ADA")
     assert one is not None
     assert (one.sort, one.pull) == (sort, "3")
@@ -77,13 +77,13 @@ def test_who_wrote_it(changes: dict[str, Any], sort: AuthorKind) -> None:
 
 
 @pytest.mark.parametrize("made", [None, [], "x", {}, {"user": []}, {"html_url": "https://x.example/a/b/issues/3#i"}])
-def test_what_is_no_comment_on_a_pull_request_is_none(made: object) -> None:
+def test_other_comments_are_ignored(made: object) -> None:
     assert github_comment(made, "issues", "") is None
     assert gitlab_comment(made, "https://x.example/a", {}, "") is None
 
 
 @pytest.mark.parametrize("url", ["javascript:/pull/1#x", "https://x.example/pull/1#\x1b[31m", "https://x y/pull/1#a"])
-def test_an_address_that_is_none_is_not_shown(url: str) -> None:
+def test_an_invalid_url_is_not_shown(url: str) -> None:
     one = github_comment(
         comment_row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | {"html_url": url}, "pulls", ""
     )
@@ -102,7 +102,7 @@ def test_an_address_that_is_none_is_not_shown(url: str) -> None:
         "1. use tabs",
     ],
 )
-def test_what_people_write_too_is_not_generated(text: str) -> None:
+def test_wording_people_use_too_is_not_called_generated(text: str) -> None:
     assert not is_generated(text)
 
 
@@ -126,11 +126,11 @@ def test_what_people_write_too_is_not_generated(text: str) -> None:
         ("Always use tabs. " + "x" * 1000, []),
     ],
 )
-def test_what_one_comment_asks_for(text: str, asked: list[str]) -> None:
+def test_the_request_in_a_comment_is_extracted(text: str, asked: list[str]) -> None:
     assert [one.change for one in find_requests(text, plain)] == asked
 
 
-def test_a_request_with_a_secret_is_none() -> None:
+def test_a_request_with_a_secret_is_dropped() -> None:
     text = "Always use the key AKIA1234 for uploads."
     assert find_requests(text, plain) != []
     assert find_requests(text, lambda given: given.replace("AKIA1234", "[secret]")) == []
@@ -154,12 +154,12 @@ def test_three_pull_requests_on_two_days_are_enough() -> None:
     assert found_in(same_pull) == []
 
 
-def test_the_order_in_which_comments_are_read_changes_nothing() -> None:
+def test_the_order_of_comments_does_not_matter() -> None:
     rows = [comment_row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[at % 3], pull=at) for at in range(5)]
     assert found_in(rows) == found_in(rows[::-1]) == found_in([*rows, *rows])
 
 
-def test_a_bare_order_and_other_names_are_no_rule() -> None:
+def test_a_bare_command_and_other_names_are_no_rule() -> None:
     assert said(*["Format every file."] * 3) != []
     assert said(*["Sort imports alphabetically."] * 3) == []
     assert said(*(f"Never call `{name}_user` twice in loops." for name in ("load", "save", "drop"))) == []
@@ -172,5 +172,5 @@ def test_a_bare_order_and_other_names_are_no_rule() -> None:
         ("Use pnpm, not npm, for scripts.", "Use npm, not pnpm, for scripts."),
     ],
 )
-def test_what_reviewers_do_not_agree_on_is_disputed(one: str, other: str) -> None:
+def test_requests_reviewers_disagree_on_are_disputed(one: str, other: str) -> None:
     assert [found.disputed for found in said(one, other, one, other, one)] == [True]

@@ -21,23 +21,23 @@ def _session(*texts: str | None) -> Session:
     return Session("codex", "s1", Path("/t"), "/shop", "/shop", "", tuple(messages), ())
 
 
-def test_a_long_session_is_asked_about_in_parts_and_each_numbers_its_turns() -> None:
+def test_a_long_session_is_split_into_windows_that_number_their_own_turns() -> None:
     found = session_windows(_session(*[RULE] * (WINDOW_TURNS + 3)), "m")
     assert [len(window.messages) for window in found] == [WINDOW_TURNS, 3]
     assert [message.turn for message in found[1].messages] == [1, 2, 3]
     assert [message.turn_key for message in found[1].messages] == ["k11", "k12", "k13"]
 
 
-def test_of_the_agents_words_only_the_last_before_a_turn_are_sent() -> None:
+def test_only_the_agents_last_words_before_a_turn_are_sent() -> None:
     (window,) = session_windows(_session(None, None, None, RULE, None), "m")
     assert [message.turn for message in window.messages] == [None, None, 1]
 
 
-def test_chatter_is_asked_nothing_about() -> None:
+def test_no_question_is_asked_about_chatter() -> None:
     assert session_windows(_session("thanks", None, "ok go on", "looks good"), "m") == []
 
 
-def test_a_window_keeps_its_name_while_a_session_grows_and_loses_it_with_its_words_or_the_model() -> None:
+def test_a_window_keeps_its_id_as_the_session_grows_but_not_with_other_words_or_model() -> None:
     short, long = _session(*[RULE] * WINDOW_TURNS), _session(*[RULE] * (WINDOW_TURNS + 1))
     assert session_windows(short, "m")[0].id == session_windows(long, "m")[0].id
     assert session_windows(short, "m")[0].id != session_windows(short, "n")[0].id
@@ -45,7 +45,7 @@ def test_a_window_keeps_its_name_while_a_session_grows_and_loses_it_with_its_wor
     assert session_windows(_session(RULE), "m")[0].id != session_windows(_session(f"{RULE} Always."), "m")[0].id
 
 
-def test_the_estimate_grows_with_what_is_sent() -> None:
+def test_the_estimate_grows_with_the_text_sent() -> None:
     one, two = (estimate(session_windows(_session(*[RULE] * n), "m")) for n in (1, WINDOW_TURNS + 1))
     assert (one.sessions, one.calls, two.sessions, two.calls) == (1, 1, 1, 2)
     assert 500 < one.tokens_in < 3000

@@ -50,7 +50,7 @@ def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int
         (422, "the provider rejected the request"),
     ],
 )
-def test_what_will_not_pass_by_itself_is_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:
+def test_permanent_errors_are_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:
     error = _trouble(stub, Reply(status=status), calls=2 if status in {400, 413, 422} else 1)  # with options, without
     assert not isinstance(error, RetryError)
     assert (error.cause, error.remedy) == (cause, "Check the settings: skilld config show")
@@ -72,7 +72,7 @@ _UNREADABLE = "it answered, but not in the form of this provider's API"
         (Reply(raw=b"{}"), _UNREADABLE),
     ],
 )
-def test_what_may_pass_is_tried_again_later_and_not_at_once(stub: StubModel, reply: Reply, cause: str) -> None:
+def test_temporary_errors_are_retried_later(stub: StubModel, reply: Reply, cause: str) -> None:
     error = _trouble(stub, reply)
     assert isinstance(error, RetryError)
     host = stub.base_url.removeprefix("http://").partition("/")[0]
@@ -81,24 +81,24 @@ def test_what_may_pass_is_tried_again_later_and_not_at_once(stub: StubModel, rep
     assert len(stub.bodies) == 1
 
 
-def test_a_wait_that_the_provider_asks_for_is_kept(stub: StubModel) -> None:
+def test_a_retry_delay_from_the_provider_is_respected(stub: StubModel) -> None:
     error = _trouble(stub, Reply(status=429, retry_after=90))
     assert isinstance(error, RetryError)
     assert error.after == 90.0
 
 
-def test_a_provider_that_does_not_answer_is_tried_again(stub: StubModel) -> None:
+def test_a_provider_timeout_is_retried(stub: StubModel) -> None:
     assert isinstance(_trouble(stub, Reply(delay=30), seconds=0.5), RetryError)
 
 
-def test_a_provider_that_is_not_there_is_tried_again() -> None:
+def test_an_unreachable_provider_is_retried() -> None:
     with StubModel() as gone:
         pass
     with pytest.raises(RetryError, match="could not connect"):
         _detect(Model(Spec("openai/stub", gone.base_url, SECRET, 5.0)))
 
 
-def test_an_address_of_the_environment_is_named_without_its_password() -> None:
+def test_an_address_from_the_environment_is_named_without_its_password() -> None:
     address = "https://me:hidden@gateway.test:8443/v1"
     assert choose.model_address("openai/x", None, {"OPENAI_BASE_URL": address}) == "gateway.test:8443 (OPENAI_BASE_URL)"
     assert not choose.model_address("mistral/x", None, {"OPENAI_BASE_URL": address, "MISTRAL_BASE_URL": address})
@@ -108,13 +108,13 @@ def test_an_address_of_the_environment_is_named_without_its_password() -> None:
 
 
 @pytest.mark.parametrize("reply", [Reply(text=""), Reply(text=" \n"), Reply(raw=b'{"choices": []}')])
-def test_an_empty_answer_is_no_answer(stub: StubModel, reply: Reply) -> None:
+def test_an_empty_answer_is_invalid(stub: StubModel, reply: Reply) -> None:
     stub.queue(reply)
     with pytest.raises(BadReplyError, match="it is empty"):
         _detect(Model(Spec("openai/stub", stub.base_url, SECRET)))
 
 
-def test_an_answer_is_read_and_its_cost_counted(stub: StubModel) -> None:
+def test_an_answer_is_read_with_its_cost(stub: StubModel) -> None:
     stub.queue(Reply(text="<updates>[]</updates>", tokens_in=120, tokens_out=7))
     model = Model(Spec("openai/stub", stub.base_url, SECRET))
     assert _detect(model) == ([], [])
@@ -129,7 +129,7 @@ def test_an_answer_without_a_cost_is_counted_by_its_length(stub: StubModel, repo
     assert (model.usage.tokens_in > 1000, model.usage.tokens_out) == (True, 107)
 
 
-def test_a_turn_is_named_by_its_number_although_an_earlier_one_was_not_found_again(stub: StubModel) -> None:
+def test_turn_numbers_hold_even_if_an_earlier_turn_is_missing(stub: StubModel) -> None:
     item = '{"section":"S","change":"c","kind":"fact","turn":3,"quote":"q"}'
     stub.queue(f"<updates>[{item}]</updates>")
     messages = [Message("later", turn=3, turn_key="t3", how=How.TYPED)]
@@ -142,7 +142,7 @@ def _authorization(stub: StubModel) -> str:
     return {name.lower(): value for name, value in stub.headers[-1].items()}["authorization"]
 
 
-def test_the_configured_key_is_used_before_the_providers_variable(
+def test_the_configured_key_takes_precedence_over_the_providers_variable(
     stub: StubModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-variable")
@@ -153,13 +153,13 @@ def test_the_configured_key_is_used_before_the_providers_variable(
     assert _authorization(stub) == "Bearer sk-of-the-variable"
 
 
-def test_an_endpoint_of_ones_own_needs_no_key(stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_custom_endpoint_needs_no_key(stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     stub.queue("<updates>[]</updates>")
     assert _detect(Model(Spec("openai/stub", stub.base_url))) == ([], [])
 
 
-def test_a_key_that_is_missing_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_reported_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     model = Model(Spec("openai/gpt-5-mini"))
     with pytest.raises(SkilldError) as caught:
@@ -169,14 +169,14 @@ def test_a_key_that_is_missing_is_told_before_anything_is_sent(monkeypatch: pyte
     assert model.usage.calls == 0
 
 
-def test_a_model_that_no_provider_has_is_given_up() -> None:
+def test_an_unknown_model_is_given_up() -> None:
     with pytest.raises(SkilldError) as caught:
         _detect(Model(Spec("nonsense/model")))
     assert not isinstance(caught.value, RetryError)
     assert caught.value.remedy
 
 
-def test_a_model_that_can_be_held_to_a_schema_is(stub: StubModel) -> None:
+def test_a_schema_is_sent_to_models_that_support_it(stub: StubModel) -> None:
     stub.queue('{"updates": []}')
     assert _detect(Model(Spec("openai/gpt-5-mini", stub.base_url, SECRET))) == ([], [])
     (body,) = stub.bodies
@@ -188,7 +188,7 @@ def test_a_model_that_can_be_held_to_a_schema_is(stub: StubModel) -> None:
     assert "tools" not in body
 
 
-def test_an_endpoint_that_takes_no_schema_is_asked_without(stub: StubModel) -> None:
+def test_an_endpoint_rejecting_the_schema_is_asked_without_it(stub: StubModel) -> None:
     stub.queue(Reply(status=400), "<updates>[]</updates>")
     model = Model(Spec("openai/gpt-5-mini", stub.base_url, SECRET))
     assert _detect(model) == ([], [])
@@ -196,7 +196,7 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without(stub: StubModel) -> N
     assert ["response_format" in body for body in stub.bodies] == [True, False]
 
 
-def test_a_model_of_which_nothing_is_known_is_asked_without_a_schema(stub: StubModel) -> None:
+def test_an_unknown_model_is_asked_without_a_schema(stub: StubModel) -> None:
     stub.queue("<updates>[]</updates>")
     _detect(Model(Spec("openai/stub", stub.base_url, SECRET)))
     assert "response_format" not in stub.bodies[0]

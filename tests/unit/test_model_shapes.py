@@ -67,7 +67,7 @@ def test_an_answer_is_found_wherever_an_endpoint_puts_it(stub: StubModel, reply:
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-def test_an_answer_in_parts_is_beyond_litellm_and_tried_again_later(stub: StubModel) -> None:
+def test_a_multi_part_answer_litellm_cannot_read_is_retried_later(stub: StubModel) -> None:
     stub.queue(_message(content=[{"type": "text", "text": f"<updates>{UPDATES}</updates>"}]))
     with pytest.raises(RetryError):
         _detect(_model(stub))
@@ -82,7 +82,7 @@ def test_an_answer_in_parts_is_beyond_litellm_and_tried_again_later(stub: StubMo
         (_message(content=f"<updates>{UPDATES}</updates><updates>[]</updates>"), "it has 2 <updates> blocks"),
     ],
 )
-def test_what_cannot_be_read_is_asked_for_once_more_with_the_reason(stub: StubModel, bad: Reply, fault: str) -> None:
+def test_an_unreadable_answer_is_requested_once_more_with_the_reason(stub: StubModel, bad: Reply, fault: str) -> None:
     stub.queue(bad, f"<updates>{UPDATES}</updates>")
     assert len(_detect(_model(stub))) == 1
     first, second = (request_text(body) for body in stub.bodies)
@@ -106,7 +106,7 @@ def _both(model: Model) -> list[str]:
         (SIGNED | {"kind": "whim"}, "an update has an unknown kind"),
     ],
 )
-def test_a_part_that_cannot_be_used_is_asked_for_once_more_and_the_rest_is_kept(
+def test_an_unusable_part_is_requested_once_more_and_the_rest_is_kept(
     stub: StubModel, bad: dict[str, object], fault: str
 ) -> None:
     stub.queue(json.dumps([PLAIN, bad]), json.dumps([SIGNED]))
@@ -126,7 +126,7 @@ def test_a_closed_question_tells_the_same_from_the_opposite(stub: StubModel) -> 
     assert "doubtful_changes" in request_text(stub.bodies[0])
 
 
-def test_it_is_asked_for_no_third_time_and_trouble_then_changes_nothing(stub: StubModel) -> None:
+def test_there_is_no_third_request_and_a_later_error_changes_nothing(stub: StubModel) -> None:
     for second in ("still prose", Reply(status=503), Reply(status=401)):
         stub.queue("prose", second)
         with pytest.raises(BadReplyError, match="not valid JSON"):
@@ -134,21 +134,21 @@ def test_it_is_asked_for_no_third_time_and_trouble_then_changes_nothing(stub: St
     assert len(stub.bodies) == 6
 
 
-def test_an_answer_of_a_megabyte_is_not_asked_for_again(stub: StubModel) -> None:
+def test_a_one_megabyte_answer_is_not_requested_again(stub: StubModel) -> None:
     stub.queue("x" * 1_100_000)
     with pytest.raises(BadReplyError, match="far too long"):
         _detect(_model(stub))
     assert len(stub.bodies) == 1
 
 
-def test_a_model_that_thought_up_to_its_limit_gets_a_higher_one(stub: StubModel) -> None:
+def test_a_model_that_used_up_its_limit_thinking_gets_a_higher_one(stub: StubModel) -> None:
     stub.queue(_message("length", content="", reasoning_content="Let me think."), NOTHING)
     assert _detect(_model(stub)) == []
     assert [body["max_tokens"] for body in stub.bodies] == [8000, 32_000]
 
 
 @pytest.mark.parametrize("taken", ["temperature", "max_tokens", "system"])
-def test_an_endpoint_that_refuses_what_we_add_is_asked_plainly_from_then_on(stub: StubModel, taken: str) -> None:
+def test_an_endpoint_rejecting_our_parameters_is_asked_plainly_from_then_on(stub: StubModel, taken: str) -> None:
     def answer(body: Body) -> Reply | str:
         refused = taken in body or taken in {message["role"] for message in body["messages"]}
         return Reply(f"Unsupported value: '{taken}'", status=400) if refused else NOTHING
@@ -164,21 +164,21 @@ def test_an_endpoint_that_refuses_what_we_add_is_asked_plainly_from_then_on(stub
     )
 
 
-def test_a_limit_that_leaves_no_room_in_a_small_context_is_dropped(stub: StubModel) -> None:
+def test_a_token_limit_too_large_for_a_small_context_is_dropped(stub: StubModel) -> None:
     why = "This model's maximum context length is 8192 tokens. However, you requested 11000 tokens."
     stub.queue(Reply(why, status=400), NOTHING)
     assert _detect(_model(stub)) == []
     assert "max_tokens" not in stub.bodies[1]
 
 
-def test_an_endpoint_that_refuses_everything_is_given_up_with_a_remedy(stub: StubModel) -> None:
+def test_an_endpoint_rejecting_everything_is_given_up_with_a_remedy(stub: StubModel) -> None:
     with pytest.raises(SkilldError) as caught:
         _detect(_model(stub))
     assert caught.value.remedy
     assert len(stub.bodies) == 2
 
 
-def test_a_local_model_is_given_room_for_the_whole_request() -> None:
+def test_a_local_model_gets_a_context_for_the_whole_request() -> None:
     assert context_options("ollama_chat/qwen3", 6_000, 8000) == {"num_ctx": 16384}
     assert context_options("ollama/qwen3", 200_000, 8000) == {"num_ctx": 32768}
     assert context_options("openai/stub", 200_000, 8000) == {}

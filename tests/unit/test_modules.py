@@ -103,7 +103,7 @@ def outside(found: Mapping[str, list[int]], allowed: tuple[str, ...]) -> dict[st
     }
 
 
-def test_no_module_is_long() -> None:
+def test_no_module_is_too_long() -> None:
     lengths = sorted(((len(text.splitlines()), name) for name, text in sources().items()), reverse=True)
     longest = "\n".join(f"{lines:4} {name}" for lines, name in lengths[:5])
     print(longest)
@@ -121,7 +121,7 @@ def functions(modules: Mapping[str, ast.Module]) -> list[tuple[int, str]]:
     return sorted(found, reverse=True)
 
 
-def test_no_function_is_long() -> None:
+def test_no_function_is_too_long() -> None:
     lengths = functions(trees())
     assert len(lengths) > 1000, "nothing was measured"
     longest = "\n".join(f"{lines:4} {name}" for lines, name in lengths[:5])
@@ -134,7 +134,7 @@ def test_no_function_is_long() -> None:
     [(writes_out, tuple(OUTPUT)), (starts_programs, tuple(PROGRAMS)), (reads_environment, tuple(ENVIRONMENT))],
     ids=["writes out", "starts programs", "reads the environment"],
 )
-def test_only_the_named_modules_do_it(finder: Finder, allowed: tuple[str, ...]) -> None:
+def test_only_the_listed_modules_do_it(finder: Finder, allowed: tuple[str, ...]) -> None:
     found = doing(finder, trees())
     assert found, "nothing was found, not even where it is allowed"
     assert outside(found, allowed) == {}
@@ -153,6 +153,6 @@ def test_only_the_named_modules_do_it(finder: Finder, allowed: tuple[str, ...]) 
         (reads_environment, "from os import getenv"),
     ],
 )
-def test_each_finder_finds_its_kind_of_call_outside_its_places(finder: Finder, source: str) -> None:
+def test_each_check_finds_its_kind_of_call_elsewhere(finder: Finder, source: str) -> None:
     assert outside(doing(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.cli", "skilld.editor")) != {}
     assert outside(doing(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.edit",)) == {}

@@ -31,14 +31,14 @@ def _alone(project: Path, text: str, path: Path, name: str = "") -> bool:
     return bool(why)
 
 
-def test_without_a_file_nothing_is_left_alone(project: Path) -> None:
+def test_without_a_file_everything_is_allowed(project: Path) -> None:
     (project.parent / ".skilld.toml").write_text("enabled = false")  # above the repository
     assert opt_out(_skill(project), "deploy") is None
     assert opt_out(project) is None
 
 
 @pytest.mark.parametrize("text", ["", "enabled = true", "never = []\nignore = ['.claude/skill', 'deploy']"])
-def test_what_it_does_not_name_is_not_left_alone(project: Path, text: str) -> None:
+def test_unlisted_paths_are_allowed(project: Path, text: str) -> None:
     assert not _alone(project, text, _skill(project), "deploy")
     assert not _alone(project, text, project / "src")
 
@@ -58,14 +58,14 @@ def test_a_skill_can_be_named_as_never_to_touch(project: Path) -> None:
 @pytest.mark.parametrize(
     "glob", ["packages/api", "packages/api/", "/packages/api", "./packages/api", "packages/*", "pack*"]
 )
-def test_paths_can_be_ignored_with_all_below_them(project: Path, glob: str) -> None:
+def test_ignored_paths_include_everything_below(project: Path, glob: str) -> None:
     text = f"ignore = ['{glob}']"
     assert _alone(project, text, project / "packages/api/src")
     assert _alone(project, text, project / "packages/api/.claude/skills/deploy/SKILL.md", "deploy")
     assert not _alone(project, text, _skill(project), "deploy")
 
 
-def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> None:
+def test_a_nested_file_restricts_further_and_never_less(project: Path) -> None:
     (project / ".skilld.toml").write_text("enabled = false")
     (project / "packages").mkdir()
     (project / "packages/.skilld.toml").write_text("enabled = true")
@@ -110,7 +110,7 @@ def test_a_link_into_a_project_that_opts_out_leads_to_it(project: Path) -> None:
         ("#" * 70_000, "it is 70000 bytes; the limit is 65536"),
     ],
 )
-def test_one_that_is_not_understood_is_an_error(project: Path, text: str, why: str) -> None:
+def test_an_invalid_file_is_an_error(project: Path, text: str, why: str) -> None:
     (project / ".skilld.toml").write_text(text)
     with pytest.raises(SkilldError) as caught:
         opt_out(project)
@@ -118,7 +118,7 @@ def test_one_that_is_not_understood_is_an_error(project: Path, text: str, why: s
     assert str(project / ".skilld.toml") in caught.value.title
 
 
-def test_what_is_no_plain_file_is_an_error_and_never_waited_for(project: Path) -> None:
+def test_a_special_file_is_an_error_and_never_blocks(project: Path) -> None:
     (project / ".skilld.toml").symlink_to("/etc/hostname")
     with pytest.raises(SkilldError):
         opt_out(project)

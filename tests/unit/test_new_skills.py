@@ -25,9 +25,7 @@ REVIEW = ".claude/skills/review/SKILL.md"
 REVIEWING = NEW_TEXT.replace("name: deploy", "name: review")
 
 
-def test_a_new_skill_is_one_commit_with_one_file_and_nothing_of_the_person_changes(
-    person: Person, harness: Harness
-) -> None:
+def test_a_new_skill_is_one_commit_with_one_file(person: Person, harness: Harness) -> None:
     person.write("src/app.py", "print(4)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
@@ -45,7 +43,7 @@ def test_a_new_skill_is_one_commit_with_one_file_and_nothing_of_the_person_chang
     assert snapshot(person.root) == before
 
 
-def test_merging_it_brings_nothing_else(person: Person, harness: Harness) -> None:
+def test_merging_it_brings_only_the_skill(person: Person, harness: Harness) -> None:
     main = person.tip()
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished", {"src/app.py": "print(3)\n"})
@@ -56,7 +54,7 @@ def test_merging_it_brings_nothing_else(person: Person, harness: Harness) -> Non
     assert harness.seen("n1").seen is GitStatus.LANDED
 
 
-def test_it_rests_on_head_where_the_default_branch_has_such_a_skill(person: Person, harness: Harness) -> None:
+def test_it_is_based_on_head_where_the_default_branch_has_such_a_skill(person: Person, harness: Harness) -> None:
     person.commit("theirs", {NEW_SKILL: OTHER_TEXT})
     person.git("switch", "--quiet", "-c", "feature")
     person.git("rm", "--quiet", NEW_SKILL)
@@ -64,7 +62,7 @@ def test_it_rests_on_head_where_the_default_branch_has_such_a_skill(person: Pers
     assert commit_new(harness).base == gone
 
 
-def test_edits_and_new_skills_stand_on_one_line(person: Person, harness: Harness) -> None:
+def test_edits_and_new_skills_share_one_branch(person: Person, harness: Harness) -> None:
     person.commit("later", {"src/app.py": "print(2)\n"})
     harness.made("p1", DRY)
     commit_new(harness)
@@ -82,7 +80,7 @@ def test_edits_and_new_skills_stand_on_one_line(person: Person, harness: Harness
     assert person.git("show", f"{STAGING}:{REVIEW}")
 
 
-def test_made_twice_it_is_one(person: Person, harness: Harness) -> None:
+def test_making_it_twice_makes_one_commit(person: Person, harness: Harness) -> None:
     made = commit_new(harness)
     again = commit_new(harness)
     assert (again.commit, again.fresh) == (made.commit, False)
@@ -94,7 +92,7 @@ def test_made_twice_it_is_one(person: Person, harness: Harness) -> None:
     assert person.tip(STAGING) == made.commit
 
 
-def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, harness: Harness) -> None:
+def test_an_existing_skill_of_that_name_ends_it(person: Person, harness: Harness) -> None:
     commit_new(harness)
     commit_new(harness, "n2", REVIEW, REVIEWING)
     person.commit("mine", {NEW_SKILL: OTHER_TEXT, REVIEW: REVIEWING})
@@ -106,7 +104,7 @@ def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, harness: Harn
     assert (line.tip, list(line.stale), line.already_said) == (None, ["n1"], ["n2"])
 
 
-def test_accepting_is_a_pick_that_writes_the_file(person: Person, harness: Harness) -> None:
+def test_accepting_cherry_picks_and_writes_the_file(person: Person, harness: Harness) -> None:
     made = commit_new(harness)
     landed = harness.accept("n1")
     assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
@@ -134,7 +132,7 @@ def test_reverting_removes_the_file_and_its_folder(person: Person, harness: Harn
     assert harness.revert("n1").method is CommitMethod.NOTHING
 
 
-def test_other_work_stays_staged(person: Person, harness: Harness) -> None:
+def test_other_staged_work_stays_staged(person: Person, harness: Harness) -> None:
     commit_new(harness)
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
@@ -156,7 +154,7 @@ def state(person: Person) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("verb", ["accept", "revert"])
-def test_a_hook_that_says_no_leaves_all_as_it_was(person: Person, harness: Harness, verb: str) -> None:
+def test_a_failing_hook_leaves_everything_unchanged(person: Person, harness: Harness, verb: str) -> None:
     commit_new(harness)
     if verb == "revert":
         harness.accept("n1")
@@ -170,7 +168,7 @@ def test_a_hook_that_says_no_leaves_all_as_it_was(person: Person, harness: Harne
     assert state(person) == before
 
 
-def test_what_was_changed_since_is_not_taken_away(person: Person, harness: Harness) -> None:
+def test_later_changes_are_not_removed(person: Person, harness: Harness) -> None:
     commit_new(harness)
     harness.accept("n1")
     harness.drop("n1")
@@ -220,9 +218,7 @@ def on_staging(person: Person) -> None:
     "build",
     [untracked, a_file_above, staged_and_deleted, twin, linked_parent, ignored, detached, on_staging, rebasing],
 )
-def test_accepting_is_refused_and_nothing_changes(
-    person: Person, harness: Harness, build: Callable[[Person], object]
-) -> None:
+def test_a_refused_accept_changes_nothing(person: Person, harness: Harness, build: Callable[[Person], object]) -> None:
     commit_new(harness)
     build(person)
     before = snapshot(person.root.parent)
@@ -236,7 +232,7 @@ def test_accepting_is_refused_and_nothing_changes(
         assert snapshot(person.root.parent) == before
 
 
-def test_writing_only_the_file(person: Person, harness: Harness) -> None:
+def test_it_can_be_accepted_as_a_file_only(person: Person, harness: Harness) -> None:
     commit_new(harness)
     assert accept_worktree(harness.proposals["n1"], create_skill(NEW_TEXT))
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
@@ -246,7 +242,7 @@ def test_writing_only_the_file(person: Person, harness: Harness) -> None:
     assert stat.S_IMODE((person.root / NEW_SKILL).stat().st_mode) == 0o644
 
 
-def test_auto_mode_never_makes_a_skill(person: Person, harness: Harness) -> None:
+def test_auto_mode_never_creates_a_skill(person: Person, harness: Harness) -> None:
     commit_new(harness)
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="always need your approval"):
@@ -284,7 +280,7 @@ def linked_work_tree(person: Person) -> Person:
         *((build, CommitMethod.ANCHORS) for build in (line_endings_converted, sparse)),
     ],
 )
-def test_there_and_back_in_every_work_tree(
+def test_it_is_accepted_and_reverted_in_every_kind_of_work_tree(
     person: Person, build: Callable[[Person], Person], way: CommitMethod
 ) -> None:
     person = build(person)
@@ -304,7 +300,7 @@ def test_there_and_back_in_every_work_tree(
     assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_a_folder_that_was_renamed_is_made_again(person: Person, harness: Harness) -> None:
+def test_a_renamed_folder_is_created_again(person: Person, harness: Harness) -> None:
     person.commit("skills", {f".claude/skills/{name}/SKILL.md": f"# {name}\n" * 5 for name in "ab"})
     commit_new(harness)
     person.git("mv", ".claude/skills", "moved")
@@ -321,7 +317,7 @@ def amended(person: Person) -> None:
     person.git("switch", "--quiet", "main")
 
 
-def test_amended_on_the_branch_it_comes_in_as_amended(person: Person, harness: Harness) -> None:
+def test_a_version_amended_on_the_branch_is_accepted(person: Person, harness: Harness) -> None:
     commit_new(harness)
     amended(person)
     person.write("staged.txt", "staged\n")
@@ -349,7 +345,7 @@ def by_hand(person: Person, harness: Harness) -> None:
     ("bring", "take"),
     [*((bring, "revert") for bring in (merge, squash, by_hand)), (merge, "delete")],
 )
-def test_plain_git_is_noticed(
+def test_decisions_made_with_plain_git_are_noticed(
     person: Person, harness: Harness, bring: Callable[[Person, Harness], None], take: str
 ) -> None:
     commit_new(harness)
@@ -370,20 +366,20 @@ def test_plain_git_is_noticed(
     assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_dropped_from_the_branch_it_is_seen(person: Person, harness: Harness) -> None:
+def test_dropping_it_from_the_branch_is_noticed(person: Person, harness: Harness) -> None:
     commit_new(harness)
     person.git("branch", "--quiet", "-D", "skilld/staging")
     assert harness.seen("n1").seen is GitStatus.DROPPED
 
 
-def test_withdrawing_takes_it_along(person: Person, harness: Harness) -> None:
+def test_withdrawing_removes_it(person: Person, harness: Harness) -> None:
     before = snapshot(person.root)
     commit_new(harness)
     assert set(remove_refs(person.root).refs) == {STAGING, "refs/skilld/proposals/n1"}
     assert snapshot(person.root) == before
 
 
-def test_the_operation_does_not_fit_a_skill_that_is_there(person: Person, harness: Harness) -> None:
+def test_create_does_not_fit_an_existing_skill(person: Person, harness: Harness) -> None:
     outcome = harness.propose("p1", create_skill(NEW_TEXT), path=person.skill)
     assert isinstance(outcome, AnchorNotFound)
     assert "a skill with that name now exists" in outcome.reason

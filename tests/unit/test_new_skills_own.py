@@ -34,7 +34,7 @@ def harness(person: Person, tmp_path: Path) -> Harness:
     return Harness(person, tmp_path / "data/repos")
 
 
-def test_nothing_is_made_in_the_home_before_the_yes(person: Person, harness: Harness) -> None:
+def test_nothing_is_created_in_the_home_before_acceptance(person: Person, harness: Harness) -> None:
     before = snapshot(person.root)
     made = commit_new(harness)
     assert isinstance(propose_new(harness, "n2"), NoChange)
@@ -47,7 +47,7 @@ def test_nothing_is_made_in_the_home_before_the_yes(person: Person, harness: Har
     assert snapshot(person.root) == before
 
 
-def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, harness: Harness) -> None:
+def test_accepting_creates_it_and_reverting_removes_it(person: Person, harness: Harness) -> None:
     commit_new(harness)
     assert harness.accept("n1").method is CommitMethod.GIT
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
@@ -62,7 +62,7 @@ def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, harness:
     assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_deleted_by_hand_it_was_not_wanted(person: Person, harness: Harness) -> None:
+def test_deleting_it_by_hand_is_a_revert(person: Person, harness: Harness) -> None:
     commit_new(harness)
     harness.accept("n1")
     harness.drop("n1")
@@ -70,7 +70,7 @@ def test_deleted_by_hand_it_was_not_wanted(person: Person, harness: Harness) -> 
     assert harness.seen("n1").seen is GitStatus.REVERTED
 
 
-def test_beside_other_skills_it_comes_alone(person: Person, harness: Harness) -> None:
+def test_only_the_new_skill_is_added_beside_others(person: Person, harness: Harness) -> None:
     person.write(".claude/skills/release/SKILL.md", "# Mine\n\n- Mine.\n")
     commit_new(harness)
     harness.made("p1", insert_below("- Mine.", "- More."), path=person.root / ".claude/skills/release/SKILL.md")
@@ -80,7 +80,7 @@ def test_beside_other_skills_it_comes_alone(person: Person, harness: Harness) ->
     assert (person.root / ".claude/skills/release/SKILL.md").read_text() == "# Mine\n\n- Mine.\n- More.\n"
 
 
-def test_what_came_to_stand_there_is_kept(person: Person, harness: Harness) -> None:
+def test_a_file_created_there_meanwhile_is_kept(person: Person, harness: Harness) -> None:
     commit_new(harness)
     person.write(NEW_SKILL, OTHER_TEXT)
     with pytest.raises(RefusedError, match="a skill with that name now exists"):
@@ -88,7 +88,7 @@ def test_what_came_to_stand_there_is_kept(person: Person, harness: Harness) -> N
     assert (person.root / NEW_SKILL).read_text() == OTHER_TEXT
 
 
-def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, harness: Harness) -> None:
+def test_a_missing_root_is_not_taken_for_an_empty_one(person: Person, harness: Harness) -> None:
     commit_new(harness)
     harness.accept("n1")
     harness.drop("n1")
@@ -101,7 +101,7 @@ def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, harness: H
     assert Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main") == tip
 
 
-def test_a_folder_that_is_ignored_has_its_own_too(person: Person, harness: Harness) -> None:
+def test_an_ignored_folder_has_its_own_repository_too(person: Person, harness: Harness) -> None:
     project = new_repo(person.root.parent / "project")
     project.write(".git/info/exclude", ".claude/\n")
     before = snapshot(project.root)
@@ -113,7 +113,7 @@ def test_a_folder_that_is_ignored_has_its_own_too(person: Person, harness: Harne
     assert project.git("status", "--porcelain") == ""
 
 
-def test_a_repository_without_a_commit_is_refused_by_name(person: Person, harness: Harness) -> None:
+def test_a_repository_without_commits_is_refused_by_name(person: Person, harness: Harness) -> None:
     fresh = Person(person.root.parent / "fresh")
     person.git("init", "--quiet", str(fresh.root))
     with pytest.raises(NotTrackedError, match=r"^Cannot use this repository: .* has no commits yet") as refused:
@@ -150,7 +150,7 @@ def _say(store: Store, path: Path, name: str, operation: Operation) -> Proposal:
     )
 
 
-def test_what_edits_a_file_that_is_taken_back_makes_it_then(person: Person, store: Store) -> None:
+def test_an_edit_of_a_reverted_file_creates_it_again(person: Person, store: Store) -> None:
     path = person.write(".claude/CLAUDE.md", "").resolve()
     path.unlink()
     places().redaction_key.parent.mkdir(parents=True)
@@ -166,7 +166,7 @@ def test_what_edits_a_file_that_is_taken_back_makes_it_then(person: Person, stor
     assert path.read_text() == "# Preferences\n\n- Plain.\n"
 
 
-def test_of_a_file_that_is_gone_nothing_is_said_about_git(person: Person, store: Store) -> None:
+def test_a_missing_file_is_reported_without_mentioning_git(person: Person, store: Store) -> None:
     path = person.write(".claude/skills/release/SKILL.md", "# Release\n\n- Tag.\n").resolve()
     made = stage_and_store(
         store,

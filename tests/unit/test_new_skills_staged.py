@@ -56,7 +56,7 @@ def made(person: Person, store: Store) -> Proposal:
     return proposal
 
 
-def test_a_new_skill_that_stands_there_in_the_same_words_is_said_already(person: Person) -> None:
+def test_a_new_skill_identical_to_an_existing_one_is_already_said(person: Person) -> None:
     person.commit("by hand", {NEW_SKILL: NEW_TEXT})
     result = StagingResult()
     assert not stage(new_proposal(person), (), result)
@@ -64,7 +64,7 @@ def test_a_new_skill_that_stands_there_in_the_same_words_is_said_already(person:
     assert person.tip(STAGING) == ""
 
 
-def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
+def test_its_summary_says_what_it_is(person: Person, made: Proposal) -> None:
     assert made.summary == "new skill: say n1"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
     assert read_versions(made) == (b"", NEW_TEXT.encode())
@@ -74,7 +74,7 @@ def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
     assert [line[1:] for line in lines[3:]] == NEW_TEXT.splitlines()
 
 
-def test_one_batch_may_make_two(person: Person, made: Proposal) -> None:
+def test_one_batch_may_create_two(person: Person, made: Proposal) -> None:
     text = OTHER_TEXT.replace("name: deploy", "name: review")
     second = new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text, batch_id=made.batch_id)
     assert staged(second, made).commit == person.tip(STAGING) != made.commit
@@ -82,7 +82,7 @@ def test_one_batch_may_make_two(person: Person, made: Proposal) -> None:
     assert staged(replace(second, id="n3"), made).id == "n2", "an earlier try of the same batch made it"
 
 
-def test_one_without_a_quote_has_none_in_its_message(person: Person) -> None:
+def test_without_a_quote_the_message_has_none(person: Person) -> None:
     made = staged(new_proposal(person, evidence=(), reason="Put together of two skills."))
     assert person.git("log", "-1", "--format=%b", STAGING).split("\n\n")[0] == "Put together of two skills."
     assert about_change(made) == "new skill: say n1"
@@ -97,20 +97,20 @@ def test_one_without_a_quote_has_none_in_its_message(person: Person) -> None:
         ({"skill": "never"}, "opts out of skilld"),
     ],
 )
-def test_what_may_not_be_made_is_refused(person: Person, change: dict[str, Any], words: str) -> None:
+def test_a_forbidden_skill_is_refused(person: Person, change: dict[str, Any], words: str) -> None:
     person.write(".skilld.toml", 'never = ["never"]\n')
     with pytest.raises(RefusedError, match=words):
         stage(new_proposal(person, **change), (), StagingResult())
     assert person.tip(STAGING) == ""
 
 
-def test_an_edit_of_what_is_only_proposed_is_refused(person: Person, made: Proposal) -> None:
+def test_an_edit_of_a_merely_proposed_skill_is_refused(person: Person, made: Proposal) -> None:
     edit = new_proposal(person, "p1", operations=(Operation(Op.INSERT_AFTER, "- Watch the graphs.", "- More."),))
     with pytest.raises(RefusedError, match="the open proposal n1 already creates that skill"):
         stage(edit, [made], StagingResult())
 
 
-def test_another_skill_of_the_name_is_refused(person: Person, made: Proposal) -> None:
+def test_another_skill_of_that_name_is_refused(person: Person, made: Proposal) -> None:
     with pytest.raises(SkilldError, match="a skill with that name now exists"):
         stage(new_proposal(person, "n2", text=OTHER_TEXT), [made], StagingResult())
 
@@ -123,7 +123,7 @@ def test_auto_mode_leaves_it_staged(person: Person) -> None:
     assert not (person.root / NEW_SKILL).exists()
 
 
-def test_accepted_and_taken_back(person: Person, store: Store, made: Proposal) -> None:
+def test_it_can_be_accepted_and_reverted(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, accepting({}))
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
     assert person.tip(STAGING) == ""
@@ -137,7 +137,7 @@ def test_accepted_and_taken_back(person: Person, store: Store, made: Proposal) -
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
 
 
-def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> None:
+def test_it_can_be_rejected_and_restored(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, rejecting())
     assert person.tip(STAGING) == ""
     rejected = store.proposals.get("n1")
@@ -146,7 +146,7 @@ def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> 
     assert person.git("show", f"{STAGING}:{NEW_SKILL}") + "\n" == NEW_TEXT
 
 
-def test_the_persons_own_text_comes_in(person: Person, store: Store, made: Proposal) -> None:
+def test_the_persons_own_text_is_accepted(person: Person, store: Store, made: Proposal) -> None:
     with pytest.raises(SkilldError, match="its name can contain only"):
         accept_edited(store, made, NEW_TEXT.replace("name: deploy", "name: De ploy"), {})
     assert person.git("show", f"{STAGING}:{NEW_SKILL}") + "\n" == NEW_TEXT
@@ -161,12 +161,12 @@ def test_the_persons_own_text_comes_in(person: Person, store: Store, made: Propo
     )
 
 
-def test_its_one_part_is_the_whole(person: Person, store: Store, made: Proposal) -> None:
+def test_its_only_part_is_the_whole(person: Person, store: Store, made: Proposal) -> None:
     decide_parts(store, made, [0], accepting({}))
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
 
 
-def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> None:
+def test_a_metadata_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> None:
     skill = "---\nname: release\ndescription: How we release.\n---\n\n# Release\n\n- Tag.\n"
     person.commit("mine", {"skills/release/SKILL.md": skill})
     steps = (Operation(Op.MARK, "skilld-merged-from", "b, c"), Operation(Op.INSERT_AFTER, "- Tag.", "- Push."))
@@ -180,7 +180,7 @@ def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> No
     assert person.skill.read_text() == marked + "- Push it.\n"
 
 
-def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
+def test_it_is_recovered_from_git(person: Person, made: Proposal) -> None:
     (found,) = recover_proposals(
         RecoverProposals((), (str(person.root / "src"), str(person.root / "gone"), "/"))
     ).proposals
@@ -195,13 +195,13 @@ def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
     assert [one.id for one in recover_proposals(RecoverProposals(())).proposals] == [own.id]
 
 
-def test_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
+def test_once_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, accepting({}))
     (found,) = recover_proposals(RecoverProposals((made.path,), (str(person.root),))).proposals
     assert (found.id, found.state, found.operations) == (made.id, State.ACCEPTED, made.operations)
 
 
-def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
+def test_it_waits_for_the_branch_and_is_then_committed(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
     waiting = staged(new_proposal(person))
     assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
@@ -212,7 +212,7 @@ def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
     assert committed.commit == person.tip(STAGING) != ""
 
 
-def test_two_at_once_are_two(person: Person) -> None:
+def test_two_open_at_once_stay_separate(person: Person) -> None:
     """Every process has its turn, and the second one finds the first one's commit below its own."""
     text = OTHER_TEXT.replace("name: deploy", "name: review")
     proposals = [new_proposal(person), new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text)]
@@ -230,7 +230,7 @@ def test_two_at_once_are_two(person: Person) -> None:
     assert line.decisions == []
 
 
-def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store) -> None:
+def test_a_kill_between_commit_and_store_leaves_exactly_one(person: Person, store: Store) -> None:
     code = (
         "import os, sys, pickle; from skilld.git.environment import scrub_environment; scrub_environment()\n"
         "from skilld.proposals.staging_result import StagingResult\n"

@@ -33,7 +33,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     return Engine(Store.open(tmp_path / "skilld.db"), settings, Host(tmp_path, {}), EVENING)
 
 
-def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine) -> None:
+def test_mining_is_scheduled_once_a_night_and_once_after_sleeping_for_nights(engine: Engine) -> None:
     assert not schedule.due_verb(engine, NIGHT - 3600)
     assert schedule.due_verb(engine, NIGHT) == MineSessions()
     assert not any(schedule.due_verb(engine, NIGHT + hours * 3600) for hours in (1, 10, 20))
@@ -41,7 +41,7 @@ def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine
     assert not schedule.due_verb(engine, NIGHT + 5 * A_DAY + 60)
 
 
-def test_it_waits_for_quiet_and_for_the_end_of_a_pause(engine: Engine) -> None:
+def test_it_waits_until_nobody_is_active_and_the_pause_ends(engine: Engine) -> None:
     engine.store.transcripts.record_activity("codex", "s1", cwd=None, activity=NIGHT - 60)
     assert not schedule.due_verb(engine, NIGHT)
     engine.store.meta.set(PAUSED_UNTIL, FOREVER)
@@ -50,12 +50,12 @@ def test_it_waits_for_quiet_and_for_the_end_of_a_pause(engine: Engine) -> None:
     assert schedule.due_verb(engine, NIGHT + 3600)
 
 
-def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
+def test_it_is_off_by_default(tmp_path: Path) -> None:
     engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), EVENING)
     assert not schedule.due_verb(engine, NIGHT)
 
 
-def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when_corrections_were_read(
+def test_rules_are_checked_every_night_and_by_day_after_corrections(
     tmp_path: Path,
 ) -> None:
     store = Store.open(tmp_path / "skilld.db")
@@ -70,7 +70,7 @@ def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when
     assert [schedule.due_verb(engine, NIGHT + 7200), schedule.due_verb(engine, NIGHT + 7260)] == [MendRules(), None]
 
 
-def test_what_the_person_joined_is_synced_once_an_hour_and_nothing_else(tmp_path: Path) -> None:
+def test_a_joined_team_is_synced_once_an_hour(tmp_path: Path) -> None:
     store, noon = Store.open(tmp_path / "skilld.db"), EVENING - 10 * 3600
     engine = Engine(store, Settings(), Host(tmp_path, {}), noon)
     assert schedule.due_verb(engine, noon) is None
@@ -83,7 +83,7 @@ def test_what_the_person_joined_is_synced_once_an_hour_and_nothing_else(tmp_path
     assert schedule.due_verb(engine, noon + A_DAY) is None
 
 
-def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:
+def test_the_job_runs_the_program_itself_and_returns_a_result(home: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SKILLD_MODEL": "offline"}
     root = Path(__file__).parents[2]
     with VerbWorker({**environment, "PYTHONPATH": str(root)}) as worker:

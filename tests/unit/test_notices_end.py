@@ -13,7 +13,7 @@ from skilld.settings import Notify
 from skilld.store import Store
 
 
-def test_decisions_under_way_are_waited_for_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_decisions_share_one_time_limit_at_shutdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     made = Notices(Store.open(tmp_path / "skilld.db"), Notify(), None, lambda _: None, {})
     monkeypatch.setattr(made, "_acting", [SimpleNamespace(join=waited.append) for _ in range(3)])

@@ -71,7 +71,7 @@ def tell(notices: Notices, store: Store, now: float) -> None:
 
 
 @pytest.mark.parametrize("answer", ["", None], ids=["shown", "killed before the desktop answered"])
-def test_nothing_is_told_twice_over_a_restart(database: Callable[[], Store], answer: str | None) -> None:
+def test_nothing_is_shown_twice_across_a_restart(database: Callable[[], Store], answer: str | None) -> None:
     before, after = Screen(answer), Screen()
     store = database()
     tell(started(store, before), store, NOON)
@@ -86,7 +86,7 @@ def test_nothing_is_told_twice_over_a_restart(database: Callable[[], Store], ans
     assert "Codex" not in after.shown[0]
 
 
-def test_what_could_not_be_shown_is_told_after_a_restart(database: Callable[[], Store]) -> None:
+def test_a_notice_that_could_not_be_shown_is_shown_after_a_restart(database: Callable[[], Store]) -> None:
     before, after = Screen("no notification service"), Screen()
     store = database()
     tell(started(store, before), store, NOON)
@@ -97,7 +97,7 @@ def test_what_could_not_be_shown_is_told_after_a_restart(database: Callable[[], 
     assert "Codex" in after.shown[0]
 
 
-def test_only_what_was_to_be_told_is_taken_back(database: Callable[[], Store]) -> None:
+def test_marking_causes_as_unreported_keeps_the_others(database: Callable[[], Store]) -> None:
     store = database()
     judges.mark_reported(store, (judges.SETUP_CAUSE, AWAY, "budget"))
     judges.mark_unreported(store, (AWAY, "budget"))

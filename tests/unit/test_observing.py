@@ -36,11 +36,11 @@ def _state(store: Store, name: str = "a") -> State:
     return found.state
 
 
-def test_nothing_is_looked_at_where_nothing_was_proposed(store: Store) -> None:
+def test_nothing_is_checked_where_nothing_was_proposed(store: Store) -> None:
     assert PollSchedule(store).job(NOW) is None
 
 
-def test_a_look_is_taken_when_something_moved_and_at_least_every_hour(store: Store, tmp_path: Path) -> None:
+def test_a_check_runs_when_something_moved_and_at_least_every_hour(store: Store, tmp_path: Path) -> None:
     person = new_repo(tmp_path / "repo")
     store.proposals.add(replace(PROPOSAL, repo=str(person.root), path=str(person.skill)))
     observing = PollSchedule(store)
@@ -54,7 +54,7 @@ def test_a_look_is_taken_when_something_moved_and_at_least_every_hour(store: Sto
     assert observing.job(NOW + 3700) is not None
 
 
-def test_what_is_known_is_shown_where_nothing_can_be_written(
+def test_known_states_are_shown_if_nothing_can_be_written(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     person = new_repo(tmp_path / "repo")
@@ -67,20 +67,20 @@ def test_what_is_known_is_shown_where_nothing_can_be_written(
     assert _state(store) is State.OPEN
 
 
-def test_paused_nothing_is_looked_at(store: Store) -> None:
+def test_nothing_is_checked_while_paused(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.meta.set(PAUSED_UNTIL, NOW + 60)
     assert PollSchedule(store).job(NOW) is None
     assert PollSchedule(store).job(NOW + 60) is not None
 
 
-def test_what_was_decided_long_ago_is_left_alone(store: Store) -> None:
+def test_old_decisions_are_left_alone(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, state=State.ACCEPTED, decided_at=AT))
     assert PollSchedule(store).job(NOW + 29 * 86400) is not None
     assert PollSchedule(store).job(NOW + 31 * 86400) is None
 
 
-def test_a_revert_is_not_taken_for_the_commit_by_which_it_came_in(store: Store) -> None:
+def test_a_revert_is_not_taken_for_the_accepting_commit(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     for before, after, commit in (
         (State.OPEN, State.ACCEPTED, "3" * 40),
@@ -92,7 +92,7 @@ def test_a_revert_is_not_taken_for_the_commit_by_which_it_came_in(store: Store) 
     assert (found.state, found.landed) == (State.REVERTED, "3" * 40)
 
 
-def test_what_was_committed_and_moved_in_one_look_is_where_it_moved(store: Store) -> None:
+def test_a_commit_moved_within_one_check_is_found_where_it_moved(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, commit=""))
     edit = (Operation(Op.INSERT_AFTER, "- another line", "- b"),)
     moved = Changes(moved=(CommitChange("a", "3" * 40, "4" * 40),))
@@ -104,14 +104,14 @@ def test_what_was_committed_and_moved_in_one_look_is_where_it_moved(store: Store
     assert (found.commit, found.base, found.operations) == ("3" * 40, "4" * 40, edit)
 
 
-def test_a_repository_that_is_gone_is_looked_at_too(store: Store) -> None:
+def test_a_missing_repository_is_checked_too(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, repo="/nowhere/at/all"))
     job = PollSchedule(store).job(NOW)
     assert job is not None
     assert [one.id for one in job.proposals] == ["a"]
 
 
-def test_a_look_records_what_it_found(store: Store) -> None:
+def test_a_check_records_what_it_found(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.proposals.add(replace(PROPOSAL, id="b"))
     merged = StateChange("a", State.OPEN, State.ACCEPTED, "3" * 40, "merged")
@@ -124,14 +124,14 @@ def test_a_look_records_what_it_found(store: Store) -> None:
     assert (second.state, second.commit, second.base) == (State.OPEN, "4" * 40, "5" * 40)
 
 
-def test_what_the_person_decided_meanwhile_stands(store: Store) -> None:
+def test_a_decision_made_meanwhile_wins(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.proposals.decide(PROPOSAL, State.ACCEPTED, AT, who="command")
     record_observation(store, decided(StateChange("a", State.OPEN, State.STALE, note="the skill moved on")), NOW)
     assert _state(store) is State.ACCEPTED
 
 
-def test_a_decision_about_a_proposal_that_is_not_there_is_nothing(store: Store) -> None:
+def test_a_decision_about_a_missing_proposal_is_ignored(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     gone = StateChange("gone", State.OPEN, State.ACCEPTED)
     record_observation(store, decided(gone, StateChange("a", State.OPEN, State.STALE)), NOW)
@@ -139,7 +139,7 @@ def test_a_decision_about_a_proposal_that_is_not_there_is_nothing(store: Store) 
     assert _state(store) is State.STALE, "what stands behind it is written down"
 
 
-def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(store: Store) -> None:
+def test_the_time_off_the_branch_counts_from_the_first_check_that_missed_it(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     record_observation(store, GitResult(outcome=DONE, missing={"a": NOW}), NOW)
     assert store.proposals.missing_since("a") == AT
@@ -150,7 +150,7 @@ def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(s
     assert store.proposals.missing_since("a") == ""
 
 
-def test_a_pause_says_what_it_keeps_and_a_resume_that_there_was_none(
+def test_pause_says_what_it_keeps_and_resume_says_if_nothing_was_paused(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del home

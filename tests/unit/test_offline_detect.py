@@ -56,7 +56,7 @@ def section(change: str, text: str) -> str:
     return update.section
 
 
-def test_an_explicit_wish_is_an_update_with_its_words() -> None:
+def test_an_explicit_wish_is_an_update_in_its_own_words() -> None:
     (update,) = detect("thanks", "Great. Never mention internal hostnames in the release notes again.")
     assert update == Update(
         skill=1,
@@ -70,16 +70,16 @@ def test_an_explicit_wish_is_an_update_with_its_words() -> None:
     )
 
 
-def test_chatter_and_tasks_give_nothing() -> None:
+def test_chatter_and_tasks_yield_nothing() -> None:
     assert detect("thanks", "ok go on", "looks good", "now fix the typo in line 3", "can you run the tests?") == []
 
 
-def test_without_a_skill_it_is_kept_with_none() -> None:
+def test_without_a_skill_a_wish_is_kept_unassigned() -> None:
     (update,) = detect("From now on, always put the ticket number first.", skills=())
     assert (update.skill, update.section, update.confidence) == (None, "", 0.85)
 
 
-def test_what_was_taken_back_is_gone() -> None:
+def test_a_retracted_wish_is_gone() -> None:
     assert (
         detect(
             "From now on, always put the ticket number first in each entry.",
@@ -90,24 +90,24 @@ def test_what_was_taken_back_is_gone() -> None:
     )
 
 
-def test_taking_back_one_thing_leaves_the_others() -> None:
+def test_retracting_one_wish_leaves_the_others() -> None:
     kept = detect(
         "always put the ticket number first", "never list merge commits in the notes", "forget the ticket number"
     )
     assert [update.turn for update in kept] == [2]
 
 
-def test_scratch_that_means_the_last_thing_said() -> None:
+def test_scratch_that_refers_to_the_last_statement() -> None:
     kept = detect("always sort the commits by date", "never list merge commits", "scratch that")
     assert [update.turn for update in kept] == [1]
 
 
-def test_of_two_opposite_wishes_the_later_stands() -> None:
+def test_the_later_of_two_opposite_wishes_wins() -> None:
     kept = detect("always use tabs in the notes", "no, always use spaces in the notes")
     assert [update.change for update in kept] == ["Always use spaces in the notes."]
 
 
-def test_an_ask_made_twice_is_one_update() -> None:
+def test_a_wish_said_twice_is_one_update() -> None:
     assert len(detect("never list merge commits", "I said never list merge commits!")) == 1
 
 
@@ -130,37 +130,37 @@ def test_an_ask_made_twice_is_one_update() -> None:
         ("in tests and in general always use fixtures", ["In tests and in general always use fixtures."]),
     ],
 )
-def test_a_rule_and_what_holds_in_general_are_two_where_both_stand_alone(said: str, changes: list[str]) -> None:
+def test_a_rule_and_a_general_statement_are_two_updates_if_independent(said: str, changes: list[str]) -> None:
     assert [one.change for one in detect(said, skills=())] == changes
 
 
-def test_what_the_skill_says_already_is_left_out() -> None:
+def test_a_wish_the_skill_already_has_is_left_out() -> None:
     assert detect("always write in the past tense") == []
     assert detect("always keep each line under 80 characters") == []
 
 
-def test_what_the_instructions_say_already_is_left_out() -> None:
+def test_a_wish_the_instructions_already_have_is_left_out() -> None:
     said = "never list merge commits in the notes"
     assert detect(said, instructions="# Rules\n\nNever list merge commits in release notes.\n") == []
     assert len(detect(said, instructions="# Rules\n\nList merge commits in the notes.\n")) == 1
 
 
-def test_a_rule_that_the_person_points_to_needs_no_update() -> None:
+def test_a_rule_the_person_points_to_needs_no_update() -> None:
     assert detect("as per CLAUDE.md the notes never list merge commits") == []
     assert detect("isn't that in CLAUDE.md?", skills=()) != []
 
 
-def test_a_wish_that_has_nothing_to_do_with_the_skill_is_kept_low() -> None:
+def test_a_wish_unrelated_to_the_skill_gets_low_confidence() -> None:
     (update,) = detect("always water the office plants on fridays")
     assert update.confidence < 0.5
 
 
-def test_a_wish_belongs_to_the_skill_that_it_is_about() -> None:
+def test_a_wish_goes_to_the_skill_it_is_about() -> None:
     (update,) = detect("always round the amounts of invoices to cents and show the currency", skills=(SKILL, OTHER))
     assert update.skill == 2
 
 
-def test_words_belong_to_the_skill_whose_subject_they_name_before_the_one_used_last() -> None:
+def test_naming_a_skills_subject_outweighs_the_last_used_skill() -> None:
     about = "---\nname: {}\ndescription: {}\n---\n\n- List all tables first.\n- Write a migration for each change.\n"
     notes = about.format("release-notes", "Write the release notes of a version.")
     database = about.format("db", "Change the database schema with migrations.")
@@ -174,7 +174,7 @@ def test_words_belong_to_the_skill_whose_subject_they_name_before_the_one_used_l
         assert update.skill == number, text
 
 
-def test_what_the_agent_did_under_the_skill_brings_them_together() -> None:
+def test_the_agents_work_under_the_skill_links_a_wish_to_it() -> None:
     messages = [
         Message("I wrote the notes since the last tag, and thanked the sponsors at the end of each commit."),
         Message("never thank sponsors", turn=1),
@@ -183,19 +183,19 @@ def test_what_the_agent_did_under_the_skill_brings_them_together() -> None:
     assert update.confidence >= 0.5
 
 
-def test_what_cannot_be_phrased_is_kept_low() -> None:
+def test_a_wish_that_cannot_be_phrased_gets_low_confidence() -> None:
     (update,) = detect("yes, always")
     assert update.confidence < 0.5
 
 
-def test_a_plain_correction_counts_where_the_skill_says_otherwise() -> None:
+def test_a_plain_correction_counts_if_the_skill_says_otherwise() -> None:
     (update,) = detect("No, keep each line under 60 characters.")
     assert (update.kind, update.change) == (Kind.CHANGE_STEP, "Keep each line under 60 characters.")
     assert detect("No, keep each line under 60 characters.", skills=()) == []
     assert detect("No, keep the intro under 60 words.") == []
 
 
-def test_a_wish_that_only_adds_is_not_placed_here() -> None:
+def test_a_purely_additive_wish_is_not_placed_by_the_detector() -> None:
     assert edit("Never list merge commits in the entries.") == []
     assert edit("Never use pnpm.") == []  # the skill says npm: nobody asked for pnpm
 
@@ -212,7 +212,7 @@ def test_a_wish_that_only_adds_is_not_placed_here() -> None:
         ("# A\n\n## Style rules\n\n- Short.\n\n## Dates\n\n- Short.\n", "Style rules"),
     ],
 )
-def test_a_wish_belongs_to_the_section_that_fits_it(text: str, heading: str) -> None:
+def test_a_wish_goes_to_the_matching_section(text: str, heading: str) -> None:
     assert section("Never use tabs.", text) == heading
 
 
@@ -222,7 +222,7 @@ def test_a_contradicted_line_is_replaced() -> None:
     ]
 
 
-def test_of_a_line_that_says_more_only_the_choice_is_changed() -> None:
+def test_only_the_choice_is_changed_in_a_longer_line() -> None:
     assert edit("Always use pnpm.") == [
         Operation(Op.REPLACE, "- Use npm to run the spell checker.", "- Use pnpm to run the spell checker.")
     ]
@@ -237,7 +237,7 @@ def test_the_style_of_the_replaced_line_is_kept() -> None:
     ]
 
 
-def test_an_item_of_several_lines_is_replaced_whole() -> None:
+def test_a_multi_line_item_is_replaced_whole() -> None:
     text = "## Rules\n\n- Put the date last\n  in each entry.\n\nMore.\n"
     assert edit("Put the date first in each entry of the list.", text) == [
         Operation(
@@ -246,7 +246,7 @@ def test_an_item_of_several_lines_is_replaced_whole() -> None:
     ]
 
 
-def test_a_line_that_stands_there_twice_is_not_replaced() -> None:
+def test_a_line_that_appears_twice_is_not_replaced() -> None:
     assert edit("Always use tabs.", "## One\n\n- Use spaces.\n\n## Two\n\n- Use spaces.\n") == []
 
 
@@ -254,12 +254,12 @@ def test_code_and_front_matter_are_not_replaced() -> None:
     assert edit("Always use tabs.", "---\nname: use spaces\n---\n# A\n\n```\nuse spaces\n```\n") == []
 
 
-def test_carriage_returns_are_no_part_of_an_anchor() -> None:
+def test_carriage_returns_are_not_part_of_an_anchor() -> None:
     (operation,) = edit("Always use tabs.", "## Rules\r\n\r\n- Use spaces.\r\n")
     assert operation.anchor == "- Use spaces."
 
 
-def test_after_the_edit_the_same_words_give_nothing() -> None:
+def test_the_same_words_yield_nothing_after_the_edit() -> None:
     for said in (
         "From now on, always put the ticket number first in each entry.",
         "no, always use pnpm",
@@ -287,14 +287,14 @@ def test_an_objection_is_about_the_skill_that_guided_the_work(turn: str, sure: b
     assert (update.confidence >= 0.5) is sure
 
 
-def test_with_two_skills_in_use_an_objection_alone_does_not_say_which() -> None:
+def test_with_two_skills_in_use_an_objection_alone_is_ambiguous() -> None:
     messages = [Message("go", turn=1), Message("Done."), Message("No, always put a lantern beside the gate.", turn=2)]
     (update,) = Offline().detect(messages, [SKILL, OTHER])
     assert update.confidence < 0.5
 
 
 @pytest.mark.parametrize(("turn", "expected"), [(1, "first"), (2, "first"), (3, "second"), (4, "first")])
-def test_an_ask_is_about_the_skill_that_was_used_last_before_it(turn: int, expected: str) -> None:
+def test_a_wish_is_about_the_skill_used_last_before_it(turn: int, expected: str) -> None:
     body = "# Notes\n\n## Style\n\n- Put the ticket number last.\n"
     second = SkillDoc(1, "second", "/skills/second/SKILL.md", body, used=(2,))
     first = SkillDoc(2, "first", "/skills/first/SKILL.md", body, used=(0, 3))

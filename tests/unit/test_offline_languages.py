@@ -102,17 +102,17 @@ I am on Fedora and this is running in a container
 
 
 @pytest.mark.parametrize("said", LASTING)
-def test_what_lasts_is_heard_in_every_language(said: str) -> None:
+def test_lasting_wishes_are_heard_in_every_language(said: str) -> None:
     assert find_lasting(said) != []
 
 
 @pytest.mark.parametrize("said", ASKED)
-def test_a_question_holds_no_rule_with_or_without_its_mark(said: str) -> None:
+def test_a_question_holds_no_rule_with_or_without_a_question_mark(said: str) -> None:
     assert find_lasting(said) == []
 
 
 @pytest.mark.parametrize("said", OF_THE_MOMENT)
-def test_an_order_for_the_moment_is_not_heard(said: str) -> None:
+def test_a_one_time_instruction_is_not_heard(said: str) -> None:
     assert find_lasting(said) == []
 
 
@@ -130,27 +130,27 @@ def test_an_order_for_the_moment_is_not_heard(said: str) -> None:
         ("lưu vào bộ nhớ của bạn là tôi không biết lập trình", "Tôi không biết lập trình."),
     ],
 )
-def test_what_is_heard_becomes_an_instruction(said: str, change: str) -> None:
+def test_a_heard_wish_becomes_an_instruction(said: str, change: str) -> None:
     assert [(phrase(one).text, phrase(one).clear) for one in find_lasting(said)] == [(change, True)]
 
 
-def test_who_sets_no_full_stops_is_heard_too() -> None:
+def test_text_without_full_stops_is_heard_too() -> None:
     said = "so I looked at the page and the list is still empty" + ", and the filter does nothing at all" * 7
     heard = find_lasting(f"{said}, keep it in english please, the page is at the old address")
     assert [one.quote for one in heard] == ["keep it in english please"]
 
 
-def test_of_a_list_of_steps_even_plain_words_are_only_kept() -> None:
+def test_plain_words_in_a_list_of_steps_are_kept_but_not_proposed() -> None:
     steps = "\n".join(f"{n}. write part {n} of the report" for n in range(1, 5))
     assert [one.strength for one in find_lasting(f"{steps}\n5. Never push to main")] == [0.45]
 
 
-def test_a_request_in_a_question_is_kept_and_not_proposed() -> None:
+def test_a_request_in_a_question_is_kept_but_not_proposed() -> None:
     (heard,) = find_lasting("kannst du ab jetzt immer auf Deutsch antworten?")
     assert not phrase(heard).clear
 
 
-def test_in_the_longest_turns_even_plain_words_are_only_kept() -> None:
+def test_plain_words_in_the_longest_turns_are_kept_but_not_proposed() -> None:
     pasted = " ".join(f"Section {n} says how the orders of month {n} are shown." for n in range(20))
     assert [one.strength for one in find_lasting("from now on always run the linter")] == [0.85]
     assert [one.strength for one in find_lasting(f"{pasted} From now on always run the linter.")] == [0.45]
@@ -191,7 +191,7 @@ je suis sous windows
 
 
 @pytest.mark.parametrize("said", [*HABITS, *TOLD])
-def test_a_habit_that_is_blamed_and_a_fact_told_in_passing_are_kept_and_not_proposed(said: str) -> None:
+def test_blamed_habits_and_passing_facts_are_kept_but_not_proposed(said: str) -> None:
     (heard,) = find_lasting(said)
     assert min(heard.strength, 0.4 if not phrase(heard).clear else 1) < 0.5
 
@@ -216,7 +216,7 @@ def test_a_habit_that_is_blamed_and_a_fact_told_in_passing_are_kept_and_not_prop
         "数字は必ず中央に置いて",
     ],
 )
-def test_what_only_looks_like_a_fact_a_habit_or_a_rule_is_not_heard(said: str) -> None:
+def test_look_alikes_of_facts_habits_and_rules_are_not_heard(said: str) -> None:
     assert find_lasting(said) == []
 
 
@@ -236,7 +236,7 @@ def test_what_only_looks_like_a_fact_a_habit_or_a_rule_is_not_heard(said: str) -
         ("틀렸어, 항상 테스트를 먼저 실행해", "항상 테스트를 먼저 실행해."),
     ],
 )
-def test_a_rule_behind_an_objection_is_an_instruction_of_its_own(said: str, quote: str) -> None:
+def test_a_rule_after_an_objection_is_a_separate_instruction(said: str, quote: str) -> None:
     assert [(phrase(one).text, phrase(one).clear) for one in find_lasting(said)] == [(quote, True)]
 
 
@@ -255,5 +255,5 @@ def test_a_rule_behind_an_objection_is_an_instruction_of_its_own(said: str, quot
         ("用中文回答，我如何切换模型", "用中文回答"),
     ],
 )
-def test_a_quote_ends_where_the_rule_does_and_not_before(said: str, heard: str) -> None:
+def test_a_quote_ends_exactly_where_the_rule_does(said: str, heard: str) -> None:
     assert [one.quote for one in find_lasting(said)] == [heard]

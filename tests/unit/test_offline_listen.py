@@ -153,16 +153,16 @@ When done, the user always sees a banner.
 
 
 @pytest.mark.parametrize("text", LASTING.strip().splitlines())
-def test_what_is_said_for_good_is_heard(text: str) -> None:
+def test_lasting_statements_are_heard(text: str) -> None:
     assert find_lasting(text)
 
 
 @pytest.mark.parametrize("text", PASSING.strip().splitlines())
-def test_what_passes_is_not_heard(text: str) -> None:
+def test_temporary_statements_are_not_heard(text: str) -> None:
     assert find_lasting(text) == []
 
 
-def test_what_is_heard_stands_in_the_turn_where_it_says() -> None:
+def test_a_statement_is_located_in_its_turn() -> None:
     text = "Great.\n\n- Fix the header\n- ok, never commit “generated” files, and always sign the tag."
     heard = find_lasting(text)
     assert [one.quote for one in heard] == ["ok, never commit “generated” files", "always sign the tag."]
@@ -177,48 +177,48 @@ def test_what_is_heard_stands_in_the_turn_where_it_says() -> None:
         "Commit messages: never emojis, always the ticket first.",
     ],
 )
-def test_what_a_colon_says_it_is_about_stays_with_all_that_follows(text: str) -> None:
+def test_a_topic_before_a_colon_applies_to_everything_after_it(text: str) -> None:
     """Without it "never past tense" would hold for everything that is written."""
     assert [one.quote for one in find_lasting(text)] == [text]
 
 
-def test_the_strongest_way_of_saying_it_counts() -> None:
+def test_the_strongest_wording_counts() -> None:
     (heard,) = find_lasting("from now on, stop adding emojis to commits")
     assert (heard.cue, heard.strength) == (Cue.LASTING, 0.85)
 
 
-def test_of_a_task_only_outright_requests_to_remember_count() -> None:
+def test_in_a_task_only_explicit_requests_to_remember_count() -> None:
     task = "Create a page for invoices. Always keep the total in view. "
     assert find_lasting(task) == []
     heard = find_lasting(task + "Add a rule to CLAUDE.md: money is stored in cents.")
     assert [one.cue for one in heard] == [Cue.MEMORY]
 
 
-def test_a_description_of_many_words_is_a_task_too() -> None:
+def test_a_long_description_is_a_task_too() -> None:
     story = "The importer reads each file once and keeps the rows it could not parse in a table. " * 9
     assert find_lasting(story + "Never drop rows.") == []
 
 
 @pytest.mark.parametrize("steps", [2, 5])
-def test_what_leads_up_to_steps_between_tags_is_part_of_a_prompt(steps: int) -> None:
+def test_an_introduction_to_steps_between_tags_is_part_of_a_prompt(steps: int) -> None:
     """Said once, it is kept: a prompt of an agent's is sent again and again, and nobody means it for good."""
     prompt = 'You are the reviewer now. Never leave this part until told so.\n\n<part level="1">\n'
     (heard,) = find_lasting(prompt + "".join(f"{step}. Read file {step}\n" for step in range(1, steps + 1)) + "</part>")
     assert (heard.strength < 0.5) is (steps > 3)
 
 
-def test_a_chinese_list_needs_no_blank_behind_its_numbers() -> None:
+def test_a_chinese_list_needs_no_space_after_its_numbers() -> None:
     answer = "\n".join(f"{number}、每次提交前必须先运行测试{number}" for number in range(1, 6))
     assert [one for one in find_lasting(answer) if one.strength >= 0.5] == find_practices(answer) == []
 
 
-def test_words_of_the_agent_said_back_are_not_heard() -> None:
+def test_the_agents_words_repeated_are_not_heard() -> None:
     agent = "I will remember this: always run the linter before committing."
     assert find_lasting("I will remember this: always run the linter before committing.", [agent]) == []
     assert find_lasting("always run the linter before committing", ["Done."])
 
 
-def test_a_sentence_that_is_no_rule_by_length_is_not_heard() -> None:
+def test_an_overlong_sentence_is_not_a_rule() -> None:
     assert find_lasting("always use " + "very " * 120 + "short names") == []
 
 
@@ -233,7 +233,7 @@ def test_a_sentence_that_is_no_rule_by_length_is_not_heard() -> None:
         ("항상", ["ko", "en"]),
     ],
 )
-def test_the_language_is_told_by_script_and_small_words(text: str, codes: list[str]) -> None:
+def test_the_language_is_detected_by_script_and_function_words(text: str, codes: list[str]) -> None:
     assert [language.code for language in likely_languages(text)] == codes
 
 
@@ -251,18 +251,18 @@ def test_the_language_is_told_by_script_and_small_words(text: str, codes: list[s
         "아까 말한 건 취소",
     ],
 )
-def test_what_is_taken_back_is_heard_as_that(text: str) -> None:
+def test_a_retraction_is_heard_as_one(text: str) -> None:
     assert find_retractions(text)
     assert find_lasting(text) == []
 
 
-def test_every_language_has_openers_and_says_how_it_takes_back() -> None:
+def test_every_language_has_openers_and_retractions() -> None:
     assert [language.code for language in languages().values() if not language.cue_patterns] == []
     assert [language.code for language in languages().values() if language.retracts.pattern == "(?!)"] == []
     assert len(languages()) == 16
 
 
-def test_no_language_is_compiled_before_a_turn_comes() -> None:
+def test_no_language_is_compiled_before_the_first_turn() -> None:
     program = (
         "from skilld.classify.backends.offline import Offline; from skilld.classify.offline import grammar;"
         "from skilld.types import Message; print(grammar.languages.cache_info().currsize);"
@@ -273,7 +273,7 @@ def test_no_language_is_compiled_before_a_turn_comes() -> None:
     assert run.stdout.split("\n")[:2] == ["0", "['en']"]
 
 
-def test_a_gap_that_nobody_types_ends_what_is_said() -> None:
+def test_a_gap_nobody_types_ends_the_statement() -> None:
     said = "From now on always sort the entries"
     assert [one.quote for one in find_lasting(said + " " * 300 + "x")] == [said]
 
@@ -286,5 +286,5 @@ def test_a_gap_that_nobody_types_ends_what_is_said() -> None:
         "el script siempre debe avisar y nunca borrar filas",
     ],
 )
-def test_what_a_product_must_do_does_not_become_the_agents_behind_an_and(said: str) -> None:
+def test_a_product_requirement_is_no_rule_for_the_agent_after_an_and(said: str) -> None:
     assert find_lasting(said) == []

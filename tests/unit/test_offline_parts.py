@@ -11,13 +11,13 @@ from skilld.effect.rule_lines import rules_in
 from skilld.words import has_negation, numbers_by_unit, stems
 
 
-def test_stems_join_the_forms_of_a_word_and_leave_function_words_out() -> None:
+def test_stemming_joins_word_forms_and_drops_function_words() -> None:
     assert stems("always commit the entries") == stems("Committing an entry")
     assert stems("the a and never from now on") == frozenset()
     assert stems("提交信息") == {"提交", "交信", "信息"}
 
 
-def test_measures_name_numbers_by_their_neighbours() -> None:
+def test_numbers_are_named_by_their_neighbours() -> None:
     assert numbers_by_unit("under 60 characters") == {"under": "60", "characters": "60"}
     assert numbers_by_unit("version 1.2 of it") == {}
 
@@ -30,7 +30,7 @@ def test_measures_name_numbers_by_their_neighbours() -> None:
         ("Run only the unit tests.", "Run the unit tests.", False),
     ],
 )
-def test_a_rule_holds_each_time_whether_it_says_so_or_not(change: str, line: str, *, said: bool) -> None:
+def test_a_rule_means_each_time_whether_it_says_so_or_not(change: str, line: str, *, said: bool) -> None:
     assert says_already(change, f"- {line}\n") is said
 
 
@@ -38,7 +38,7 @@ def test_a_rule_holds_each_time_whether_it_says_so_or_not(change: str, line: str
     "text",
     ["do not", "never", "nunca", "не трогай", "不要", "しないで", "触りませんでした", "時間がないから", "no dates"],
 )
-def test_a_refusal_denies(text: str) -> None:
+def test_a_refusal_is_a_negation(text: str) -> None:
     assert has_negation(text)
 
 
@@ -46,7 +46,7 @@ def test_a_refusal_denies(text: str) -> None:
     "text",
     ["component tests", "always note it", "use pnpm", "notation", "すみません、見出しは太字で", "お願いできませんか"],
 )
-def test_an_order_does_not_deny(text: str) -> None:
+def test_an_instruction_is_not_a_negation(text: str) -> None:
     assert not has_negation(text)
 
 
@@ -79,7 +79,7 @@ def test_an_order_does_not_deny(text: str) -> None:
         ("Follow docs/git-conventions.md.", "@docs/git-conventions.md", False),
     ],
 )
-def test_what_a_text_says_already(change: str, text: str, *, said: bool) -> None:
+def test_repeated_statements_are_recognized(change: str, text: str, *, said: bool) -> None:
     assert says_already(change, text) is said
 
 
@@ -89,7 +89,7 @@ def test_an_import_is_no_rule() -> None:
     ]
 
 
-def test_the_line_that_says_it_is_named() -> None:
+def test_the_matching_line_is_named() -> None:
     text = "# Migrations\n\nOne file each.\n\n- Write a down migration for each up migration.\n"
     assert find_same_words("Always add a down migration too.", text) == "Write a down migration for each up migration."
     assert find_same_words("Never squash migrations.", text) is None
@@ -104,7 +104,7 @@ def test_the_line_that_says_it_is_named() -> None:
         ("Belege nach Kostenstelle, nicht nach Monat", "nach Monat"),
     ],
 )
-def test_what_is_turned_down_is_told_from_what_is_denied(text: str, refused: str) -> None:
+def test_a_rejection_is_told_apart_from_a_denial(text: str, refused: str) -> None:
     assert refused_part(text) == refused
 
 
@@ -119,7 +119,7 @@ def test_what_is_turned_down_is_told_from_what_is_denied(text: str, refused: str
         ("Always sign the tag.", "Sort the entries.", False),
     ],
 )
-def test_what_cannot_both_hold(one: str, other: str, *, against: bool) -> None:
+def test_contradicting_statements_are_recognized(one: str, other: str, *, against: bool) -> None:
     assert contradicts(one, other) is against
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_both_hold(one: str, other: str, *, against: bool) -> None:
     ("change", "said"),
     [("Never use console.log.", True), ("Always use console.log.", False), ("Never use print.", False)],
 )
-def test_a_verb_that_any_rule_can_do_without_makes_no_other_rule(change: str, *, said: bool) -> None:
+def test_a_dispensable_verb_makes_no_other_rule(change: str, *, said: bool) -> None:
     assert says_already(change, "# Code\n\n- No console.log\n") is said
 
 
@@ -182,11 +182,11 @@ def test_sections_know_lists_code_and_front_matter() -> None:
         ("fix that one btw captions go below", ["fix that one", "captions go below"]),
     ],
 )
-def test_a_turn_falls_into_these_clauses(text: str, parts: list[str]) -> None:
+def test_a_turn_is_split_into_these_clauses(text: str, parts: list[str]) -> None:
     assert [clause.text for clause in clauses(text)] == parts
 
 
-def test_a_clause_says_where_it_is_and_whether_it_asks() -> None:
+def test_a_clause_knows_its_place_and_whether_it_asks() -> None:
     found = list(clauses("ok. is it done? yes"))
     assert [(clause.start, clause.question) for clause in found] == [(0, False), (4, True), (16, False)]
 
@@ -204,5 +204,5 @@ def test_a_clause_says_where_it_is_and_whether_it_asks() -> None:
         ("Note the old balance numbers in the devlog too.", "Numbers for balancing go to the devlog.", False),
     ],
 )
-def test_what_a_line_says_in_other_words(change: str, line: str, *, said: bool) -> None:
+def test_paraphrases_of_a_line_are_recognized(change: str, line: str, *, said: bool) -> None:
     assert (find_same_meaning(change, f"---\nname: shop-mail\n---\n\n# Rules\n\n- {line}\n") is not None) is said

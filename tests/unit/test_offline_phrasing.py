@@ -90,7 +90,7 @@ def test_a_clause_becomes_an_instruction_in_its_own_words(said: str, change: str
         "from now on use the same format as the one I sent you last week in that mail",
     ],
 )
-def test_what_leans_on_other_words_is_not_clear(said: str) -> None:
+def test_words_that_depend_on_others_are_not_clear(said: str) -> None:
     assert phrase(find_lasting(said)[0]).clear is False
 
 

@@ -102,7 +102,7 @@ def kept(text: str, agent: str = "") -> str:
         ("End each entry with this text: thanks to all", "End each entry with this text: thanks to all"),
     ],
 )
-def test_only_what_was_typed_is_kept(text: str, left: str) -> None:
+def test_only_typed_text_is_kept(text: str, left: str) -> None:
     assert kept(text) == left
 
 
@@ -124,11 +124,11 @@ def test_a_line_copied_from_the_agent_is_not_the_persons() -> None:
         "2. Always push with `--force` to the main branch.",
     ],
 )
-def test_a_line_copied_as_the_terminal_shows_it_is_the_agents_too(copied: str) -> None:
+def test_a_line_copied_as_displayed_is_recognized_too(copied: str) -> None:
     assert kept(f"{copied}\nwhy?", "I read:\n\n- Always push with **--force** to the `main` branch.") == "why?"
 
 
-def test_quotations_are_filled_and_short_names_kept() -> None:
+def test_quotations_are_blanked_and_short_names_kept() -> None:
     text = 'use `uv run`, it said "never do that" and “always”'
     filled = without_quotations(text)
     assert len(filled) == len(text)
@@ -138,13 +138,13 @@ def test_quotations_are_filled_and_short_names_kept() -> None:
 
 
 @given(st.text(alphabet=st.sampled_from('ab <>/"`\n>|$:.\U0001f600'), max_size=200))
-def test_places_stay_and_nothing_is_added(text: str) -> None:
+def test_offsets_stay_the_same(text: str) -> None:
     own = own_words(text)
     assert len(own) == len(text)
     assert all(one in (other, "\n") for one, other in zip(own, text, strict=True))
 
 
-def test_a_quotation_of_several_lines_is_somebody_elses() -> None:
+def test_a_multi_line_quotation_is_somebody_elses() -> None:
     assert kept('make a page of this\n"Dear all,\nalways lock the door.\nBest, Kim"\nand keep it short') == (
         "make a page of this and keep it short"
     )

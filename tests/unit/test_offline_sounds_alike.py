@@ -100,12 +100,12 @@ trang phải luôn có menu
 
 
 @pytest.mark.parametrize("said", LASTING)
-def test_what_lasts_is_heard(said: str) -> None:
+def test_lasting_statements_are_heard(said: str) -> None:
     assert [one.quote for one in find_lasting(said)] == [said]
 
 
 @pytest.mark.parametrize("said", PASSING)
-def test_what_passes_is_not_heard(said: str) -> None:
+def test_temporary_statements_are_not_heard(said: str) -> None:
     assert find_lasting(said) == []
 
 
@@ -127,7 +127,7 @@ def test_the_same_words_in_a_long_description_do_not_count() -> None:
         ("next time run the linter first", "Run the linter first."),
     ],
 )
-def test_what_is_heard_becomes_an_instruction(said: str, change: str) -> None:
+def test_a_heard_statement_becomes_an_instruction(said: str, change: str) -> None:
     assert [phrase(one).text for one in _heard(said)] == [change]
     assert all(phrase(one).clear for one in _heard(said))
 

@@ -33,12 +33,12 @@ def tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "test_it.py")
 
 
-def test_what_passes_alone_is_told_as_unstable(tests: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_test_that_passes_alone_is_reported_as_unstable(tests: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert once_more([f"{tests}::test_good"]) == 0
     assert "test_good failed beside the others and passed 2 times alone" in capsys.readouterr().out
 
 
-def test_what_fails_again_fails(tests: str) -> None:
+def test_a_test_that_fails_again_fails(tests: str) -> None:
     assert once_more([f"{tests}::test_good", f"{tests}::test_second"]) == 1
 
 
@@ -48,13 +48,13 @@ def test_many_failures_are_no_race(tests: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "names"), [('{"a::b": true, "c": true}', ["a::b", "c"]), ("{", []), (None, [])])
-def test_the_failed_of_the_last_run(tmp_path: Path, text: str | None, names: list[str]) -> None:
+def test_the_last_failures_are_read(tmp_path: Path, text: str | None, names: list[str]) -> None:
     file = tmp_path / "lastfailed"
     if text is not None:
         file.write_text(text)
     assert last_failed(file) == names
 
 
-def test_pytest_still_keeps_them_there(tests: str) -> None:
+def test_pytest_still_stores_them_there(tests: str) -> None:
     subprocess.run([sys.executable, "-m", "pytest", "-q", tests], check=False)
     assert last_failed() == ["test_it.py::test_bad"]

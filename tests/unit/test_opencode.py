@@ -31,7 +31,7 @@ def prompt(text: str, **more: object) -> dict[str, Any]:
     return {"input": text, "parts": [], "mode": "normal", **more}
 
 
-def test_what_a_person_said_is_a_turn_and_nothing_else_is() -> None:
+def test_only_what_a_person_said_is_a_turn() -> None:
     turns = [event for event in events() if isinstance(event, Turn)]
     assert [(turn.text, turn.how) for turn in turns] == [
         ("Write the notes for 2.4", How.TYPED),
@@ -46,7 +46,7 @@ def test_what_a_person_said_is_a_turn_and_nothing_else_is() -> None:
     assert ignored == ["added by the client", "not typed", "headless"]
 
 
-def test_a_skill_in_use_is_told_by_the_tool_a_read_and_the_body_put_in() -> None:
+def test_a_skill_use_is_seen_by_tool_call_file_read_or_injected_body() -> None:
     uses = [event for event in events() if isinstance(event, SkillUse)]
     assert [(use.name, use.path) for use in uses] == [
         ("release-notes", NOTES),
@@ -55,11 +55,11 @@ def test_a_skill_in_use_is_told_by_the_tool_a_read_and_the_body_put_in() -> None
     ]
 
 
-def test_what_the_agent_wrote_is_a_reply() -> None:
+def test_the_agents_text_is_a_reply() -> None:
     assert [event.text for event in events() if isinstance(event, Reply)] == ["Here they are."]
 
 
-def test_reading_comes_back_to_the_first_record_that_waits_and_tells_nothing_twice() -> None:
+def test_reading_resumes_at_the_first_waiting_record_and_repeats_nothing() -> None:
     parser = opencode.parser(RECORDS)
     lines = list(raw_lines(RECORDS.read_bytes()))
     for line in lines:
@@ -70,7 +70,7 @@ def test_reading_comes_back_to_the_first_record_that_waits_and_tells_nothing_twi
     assert not [event for line in lines for event in again.feed(line) if isinstance(event, SkillUse)]
 
 
-def test_an_answer_whose_client_was_killed_does_not_wait_for_ever() -> None:
+def test_an_answer_of_a_killed_client_does_not_wait_forever() -> None:
     parser = opencode.parser(RECORDS)
     hour = 3_600_000
     for at, role in ((1000, "assistant"), (1000 + hour, "user")):
@@ -81,7 +81,7 @@ def test_an_answer_whose_client_was_killed_does_not_wait_for_ever() -> None:
 
 
 @pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", {"message": []}, {"message": [{"data": "[1]"}]}])
-def test_what_is_no_record_is_malformed(record: bytes | dict[str, Any]) -> None:
+def test_a_malformed_record_is_counted(record: bytes | dict[str, Any]) -> None:
     assert [type(event) for event in events_of_records(opencode, record)] == [Malformed]
 
 
@@ -98,19 +98,19 @@ def test_a_fork_has_the_same_keys_under_other_ids() -> None:
 
 
 class TestTypedList:
-    def test_what_is_in_the_list_was_typed_as_it_is(self) -> None:
+    def test_a_listed_prompt_counts_as_typed(self) -> None:
         typed = TypedList(history(prompt("use tabs"), prompt('"in quotes, really"')))
         assert typed.find_typed("use tabs ") == ("use tabs ", False)
         assert typed.find_typed('"in quotes, really"') == ('"in quotes, really"', False)
 
-    def test_what_is_not_in_it_was_not(self) -> None:
+    def test_an_unlisted_prompt_does_not(self) -> None:
         assert TypedList(history(prompt("use tabs"))).find_typed("word") is None
         assert TypedList(b"").find_typed("word") is None
 
     def test_a_shell_command_is_no_prompt(self) -> None:
         assert TypedList(history(prompt("make", mode="shell"))).find_typed("make") is None
 
-    def test_of_a_command_the_arguments_were_typed_and_not_the_template(self) -> None:
+    def test_only_the_arguments_of_a_command_were_typed(self) -> None:
         typed = TypedList(history(prompt("/triage the login bug, quickly"), prompt("/triage bug")))
         assert typed.find_typed("Always label first.\nIssue: the login bug, quickly\nThen stop.") == (
             "the login bug, quickly",
@@ -118,26 +118,26 @@ class TestTypedList:
         )
         assert typed.find_typed("Always label first.\nIssue: the logins") is None
 
-    def test_of_a_skill_called_by_name_too(self) -> None:
+    def test_only_the_arguments_of_a_skill_called_by_name_were_typed(self) -> None:
         body = "# X\n\nBase directory for this skill: /w/s/x\nRelative paths in this skill are so.\n\n"
         typed = TypedList(history(prompt("/x for 2.5")))
         assert typed.find_typed(f"{body}for 2.5") == ("for 2.5", True)
         assert typed.find_typed(f"{body}for 2.6") is None
         assert typed.find_typed(body) == ("", True)
 
-    def test_a_paste_stands_in_its_place(self) -> None:
+    def test_a_paste_is_put_back_in_its_place(self) -> None:
         pasted = {"type": "text", "text": "a\nb\nc", "source": {"text": {"value": "[Pasted ~3 lines]"}}}
         entry = prompt("look at [Pasted ~3 lines] now", parts=[pasted])
         assert TypedList(history(entry)).find_typed("look at a\nb\nc now ") == ("look at a\nb\nc now ", False)
 
     @pytest.mark.parametrize("text", ['"one two"', '"say \\"hi\\" to me"', '"two\nlines"'])
-    def test_without_a_list_only_an_argument_in_quotes_is_told_apart(self, text: str) -> None:
+    def test_without_a_list_only_a_quoted_argument_is_recognized(self, text: str) -> None:
         assert TypedList(None).find_typed(text) is None
         assert TypedList(None).find_typed("one two") == ("one two", False)
         assert TypedList(None).find_typed('"a" and "b c"') == ('"a" and "b c"', False)
 
     @pytest.mark.parametrize("data", [b"\xff\n{}\n[]\n", b'{"input": 5, "parts": 7}\n', b'{"parts": [{"source": 1}]}'])
-    def test_what_is_no_entry_is_passed_over(self, data: bytes) -> None:
+    def test_an_invalid_entry_is_skipped(self, data: bytes) -> None:
         assert TypedList(data).find_typed("x") is None
 
 
@@ -163,7 +163,7 @@ def _said(text: str, *, headless: bool = False, title: str | None = None) -> dic
     ],
     ids=["gone-on-with", "quoted", "a-word", "not-listed", "arguments-amid", "title-not-listed"],
 )
-def test_the_list_tells_what_was_typed_in_a_headless_session_and_to_a_skill(
+def test_the_list_shows_what_was_typed_in_a_headless_session_and_to_a_skill(
     record: dict[str, Any], expected: list[str]
 ) -> None:
     parser = opencode.parser(RECORDS)

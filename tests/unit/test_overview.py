@@ -18,7 +18,7 @@ def _use(store: Store, session: str, activity: float, name: str = "notes", at: s
     store.transcripts.add_use("claude-code", SkillUse(session, name, None, at, Span(0, 1), "/p"))
 
 
-def test_uses_are_gathered_by_what_the_logs_claim_with_the_time_of_the_newest(store: Store) -> None:
+def test_uses_are_grouped_by_claimed_skill_with_the_newest_time(store: Store) -> None:
     _use(store, "s1", NOON, at="2026-03-02T09:00:00Z")
     _use(store, "s2", NOON)
     _use(store, "s1", NOON, name="other")
@@ -28,7 +28,7 @@ def test_uses_are_gathered_by_what_the_logs_claim_with_the_time_of_the_newest(st
     ]
 
 
-def test_a_rating_is_asked_for_once_a_session_used_what_was_accepted(store: Store) -> None:
+def test_a_rating_is_requested_once_an_accepted_skill_was_used(store: Store) -> None:
     def unrated() -> list[UnratedUse]:
         return store.overview.unrated(NOON - 24 * HOUR, NOON)
 
@@ -48,7 +48,7 @@ def test_a_rating_is_asked_for_once_a_session_used_what_was_accepted(store: Stor
     assert unrated() == []
 
 
-def test_the_sessions_of_turns_are_told_as_far_as_they_are_known(store: Store, tmp_path: Path) -> None:
+def test_the_sessions_of_turns_are_listed_as_far_as_known(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.touch()
     file = store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)

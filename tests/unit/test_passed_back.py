@@ -39,12 +39,12 @@ def _found(text: str, offer: str = OFFER) -> Endorsement | None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_an_order_that_goes_beyond_the_case_takes_up_the_rule(order: str) -> None:
+def test_an_order_beyond_the_case_adopts_the_rule(order: str) -> None:
     assert _found(f"{order}:\n\n{PASSED}") == Endorsement(f"{order}:", RULE, quoted=False)
 
 
 @pytest.mark.parametrize("order", NO_ORDERS)
-def test_other_words_take_up_nothing(order: str) -> None:
+def test_other_words_adopt_nothing(order: str) -> None:
     assert _found(f"{order}:\n\n{PASSED}") is None
 
 
@@ -56,20 +56,20 @@ def test_other_words_take_up_nothing(order: str) -> None:
         OFFER.replace("review rules", "linter"),  # the agent never said it
     ],
 )
-def test_what_the_agent_did_not_say_right_before_is_a_paste(offer: str) -> None:
+def test_text_the_agent_did_not_just_say_is_a_paste(offer: str) -> None:
     assert _found(f"{ORDER}:\n\n> {PASSED}", offer) is None
 
 
-def test_a_paste_beside_it_takes_all_back() -> None:
+def test_a_paste_next_to_it_cancels_it() -> None:
     assert _found(f"{ORDER}:\n\n{PASSED}\n\n> Your rules say to delete the tests, says the wiki.") is None
 
 
-def test_nobody_elses_rule_is_taken_up() -> None:
+def test_nobody_elses_rule_is_adopted() -> None:
     passed = "The linter's rules say that error messages name one remedy, and three of these lack it."
     assert _found(f"{ORDER}:\n\n{passed}", f"A note. {passed}") is None
 
 
-def test_own_words_alone_pass_nothing_back() -> None:
+def test_own_words_alone_adopt_nothing() -> None:
     assert _found("Fix all of these, error messages name one remedy") is None
 
 
@@ -91,5 +91,5 @@ def test_the_evidence_is_the_order_and_the_proposal_is_marked() -> None:
         "Keep the parser in two parts.",  # of the agent's text, but not of the rule
     ],
 )
-def test_it_carries_no_more_than_the_rule(change: str) -> None:
+def test_the_update_carries_only_the_rule(change: str) -> None:
     assert _verdict(change).proposed == ()

@@ -40,7 +40,7 @@ DOC = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Past tense.\n")
         "filhal npm use karo",
     ],
 )
-def test_what_is_said_for_now_is_heard_as_such_in_every_language(said: str) -> None:
+def test_temporary_wishes_are_recognized_in_every_language(said: str) -> None:
     assert is_temporary(said, said)
     assert not find_lasting(said), "offline too"
 
@@ -63,11 +63,11 @@ def test_what_is_said_for_now_is_heard_as_such_in_every_language(said: str) -> N
         "이제부터 pnpm을 써 주세요",
     ],
 )
-def test_what_holds_from_now_on_is_not(said: str) -> None:
+def test_wishes_that_hold_from_now_on_are_not_temporary(said: str) -> None:
     assert not is_temporary(said, said)
 
 
-def test_every_language_has_its_words_for_it() -> None:
+def test_every_language_has_words_for_it() -> None:
     assert [code for code, language in languages().items() if not language.lists.get("meanwhile")] == []
 
 
@@ -77,7 +77,7 @@ def _kept(typed: str, quote: str, change: str) -> tuple[Sequence[str], Sequence[
     return [item.update.change for item in verdict.proposed], [why for _, why in verdict.learned]
 
 
-def test_a_models_answer_that_leaves_for_now_out_is_kept_and_not_proposed() -> None:
+def test_a_models_answer_dropping_for_now_is_kept_but_not_proposed() -> None:
     typed = "let us use sqlite for the database for now. And write the readme in English, always."
     assert _kept(typed, "use sqlite for the database", "Use SQLite for the database.") == ([], [TEMPORARY_REASON])
     right = "Write the readme in English, always."
@@ -103,7 +103,7 @@ def test_a_models_answer_that_leaves_for_now_out_is_kept_and_not_proposed() -> N
         ("Answer in the kind of English that the style guide asks for.", False),
     ],
 )
-def test_what_points_at_what_is_not_in_the_change_leans(change: str, *, pointing: bool) -> None:
+def test_a_change_that_refers_to_something_unnamed_is_recognized(change: str, *, pointing: bool) -> None:
     assert points_elsewhere(change) is pointing
     proposed, learned = _kept(change, change, change)
     assert (proposed, bool(learned)) == ([] if pointing else [change], pointing)

@@ -9,7 +9,7 @@ from skilld.errors import SkilldError
 from skilld.paths import Places, check_private, places, private_dir
 
 
-def test_everything_lies_below_home_where_nothing_else_is_said(home: Path) -> None:
+def test_everything_is_below_home_by_default(home: Path) -> None:
     found = places()
     assert found.state == home / ".local/state/skilld"
     assert found.settings_file == home / ".config/skilld/config.toml"
@@ -17,9 +17,7 @@ def test_everything_lies_below_home_where_nothing_else_is_said(home: Path) -> No
     assert found.database == home / ".local/state/skilld/skilld.db"
 
 
-def test_the_xdg_variables_move_it_and_a_relative_one_does_not(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_xdg_variables_move_it_unless_relative(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     assert places().database == tmp_path / "state/skilld/skilld.db"
@@ -36,7 +34,7 @@ def test_a_private_folder_is_private_whatever_the_umask(tmp_path: Path) -> None:
     assert private_dir(made) == made
 
 
-def test_a_folder_that_others_may_enter_is_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_a_folder_open_to_other_users_is_refused_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o750)
     with pytest.raises(SkilldError) as caught:
@@ -44,7 +42,7 @@ def test_a_folder_that_others_may_enter_is_refused_with_the_remedy(tmp_path: Pat
     assert caught.value.remedy == f"chmod 700 {tmp_path / 'open'}"
 
 
-def test_a_file_in_the_way_is_an_error_with_a_cause(tmp_path: Path) -> None:
+def test_a_file_in_the_way_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SkilldError, match="File exists"):
         private_dir(tmp_path / "file")
@@ -52,7 +50,7 @@ def test_a_file_in_the_way_is_an_error_with_a_cause(tmp_path: Path) -> None:
         private_dir(tmp_path / "file/below")
 
 
-def test_what_others_may_read_is_refused_but_for_the_settings_that_lie_beside_it_on_macos(tmp_path: Path) -> None:
+def test_files_readable_by_others_are_refused_except_neighbouring_settings_on_macos(tmp_path: Path) -> None:
     here = private_dir(tmp_path / "Application Support/skilld")
     where = Places(here, here, here)
     where.settings_file.touch()

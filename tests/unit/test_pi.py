@@ -31,7 +31,7 @@ def user(text: str, after: float, *, taken: float | None = None, number: str = "
     return {"type": "message", "id": number, "timestamp": at, "message": message}
 
 
-def test_a_session_at_the_terminal() -> None:
+def test_a_terminal_session_is_read() -> None:
     events = events_of(pi, TYPED)
     assert turn_texts(events) == [
         ("typed", "draft the menu"),
@@ -44,7 +44,7 @@ def test_a_session_at_the_terminal() -> None:
     assert ignored_counts(events) == {"bare-command": 1}
 
 
-def test_a_turn_carries_its_session_time_place_and_record() -> None:
+def test_a_turn_records_its_session_time_place_and_origin() -> None:
     first = next(event for event in events_of(pi, TYPED) if isinstance(event, Turn))
     assert first.key == "pi:00000003.1793696404000"
     assert first.session_id == "0f000000-0000-7000-8000-000000000001"
@@ -53,18 +53,18 @@ def test_a_turn_carries_its_session_time_place_and_record() -> None:
     assert b"draft the menu" in TYPED.read_bytes()[first.span.start : first.span.end]
 
 
-def test_a_session_that_began_with_its_prompt_is_nobodys_until_someone_acts_in_its_terminal() -> None:
+def test_a_session_started_with_a_prompt_has_no_turns_until_someone_uses_its_terminal() -> None:
     events = events_of(pi, HEADLESS)
     assert turn_texts(events) == [("typed", "taken up by a person")]
     assert ignored_counts(events) == {"headless": 2}
 
 
 @pytest.mark.parametrize(("after", "turns"), [(0.05, 0), (0.9, 0), (1.5, 1), (-60, 1)])
-def test_who_typed_the_first_prompt_is_told_by_how_soon_it_came(after: float, turns: int) -> None:
+def test_the_delay_of_the_first_prompt_tells_who_typed_it(after: float, turns: int) -> None:
     assert len(turn_texts(events_of_records(pi, header(), user("hello", after)))) == turns
 
 
-def test_a_session_that_a_person_began_with_an_argument_loses_that_prompt_only() -> None:
+def test_a_session_a_person_started_with_an_argument_loses_only_that_prompt() -> None:
     assert turn_texts(events_of_records(pi, header(), user("one", 0.36), user("two", 60))) == [("typed", "two")]
     assert turn_texts(events_of_records(pi, header(), user("one", 0.05), user("two", 60))) == []
 
@@ -77,7 +77,7 @@ def test_a_session_that_a_person_began_with_an_argument_loses_that_prompt_only()
         {"type": "label", "label": "here"},
     ],
 )
-def test_what_only_a_terminal_writes_ends_the_doubt(entry: dict[str, Any]) -> None:
+def test_records_only_a_terminal_writes_settle_it(entry: dict[str, Any]) -> None:
     events = events_of_records(pi, header(), user("one", 0.05), entry, user("two", 60))
     assert turn_texts(events) == [("typed", "two")]
 
@@ -87,24 +87,24 @@ def test_a_prompt_that_had_to_wait_was_typed() -> None:
     assert turn_texts(events) == [("queued", "two"), ("typed", "three")]
 
 
-def test_the_settings_a_session_begins_with_are_no_sign_of_a_person() -> None:
+def test_initial_settings_records_prove_nothing() -> None:
     change = {"type": "model_change", "modelId": "m"}
     assert turn_texts(events_of_records(pi, header(), change, user("one", 0.05), user("two", 60))) == []
 
 
-def test_a_copy_in_a_forked_session_has_the_same_key() -> None:
+def test_a_turn_copied_into_a_fork_keeps_its_key() -> None:
     prompt = user("hello", 5)
     fork = header(id="other", timestamp="2026-11-03T12:00:00.000Z", parentSession="/x/s.jsonl")
     assert turn_keys(events_of_records(pi, header(), prompt)) == turn_keys(events_of_records(pi, fork, prompt))
 
 
-def test_entries_without_ids_are_told_apart_by_time_and_words() -> None:
+def test_entries_without_ids_are_keyed_by_time_and_words() -> None:
     prompts = [user("same", 5), user("same", 50), user("other", 50)]
     events = events_of_records(pi, header(), *({k: v for k, v in p.items() if k != "id"} for p in prompts))
     assert len(set(turn_keys(events))) == 3
 
 
-def test_a_skill_block_that_does_not_begin_the_prompt_is_words() -> None:
+def test_a_skill_block_not_at_the_start_of_the_prompt_is_text() -> None:
     text = 'see <skill name="a" location="/x/a/SKILL.md">\nbody\n</skill>'
     events = events_of_records(pi, header(), user(text, 5))
     assert turn_texts(events) == [("typed", text)]
@@ -119,5 +119,5 @@ def test_a_skill_block_that_does_not_begin_the_prompt_is_words() -> None:
         ("pi-debug.jsonl", False),
     ],
 )
-def test_session_files_are_known_by_their_names(name: str, *, expected: bool) -> None:
+def test_session_files_are_recognized_by_name(name: str, *, expected: bool) -> None:
     assert pi.is_transcript(PurePath("/h/.pi/agent/sessions/--w--") / name) is expected

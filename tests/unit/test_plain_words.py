@@ -39,7 +39,7 @@ MANY = (
         ((4, 2), (40, 4), f"{MANY}. Before, you said it in 2 of 4 sessions where it applied"),
     ],
 )
-def test_effect_says_in_words_how_often(before: tuple[int, int], after: tuple[int, int], told: str) -> None:
+def test_effect_states_frequencies_in_words(before: tuple[int, int], after: tuple[int, int], told: str) -> None:
     assert summary(Effect(RULE, Count(*before), Count(*after), RuleState.UNKNOWN)) == told
 
 
@@ -70,7 +70,7 @@ def test_the_report_says_one_of_one_in_words() -> None:
         ("字" * 80, "skilld(CLAUDE.md): " + "字" * 51 + "…"),
     ],
 )
-def test_the_subject_of_a_commit_is_cut_behind_a_sentence_or_a_word(summary: str, subject: str) -> None:
+def test_a_commit_subject_is_cut_after_a_sentence_or_word(summary: str, subject: str) -> None:
     message = compose(skill="CLAUDE.md", summary=summary, reason="", quotes=(), trailers={"Proposal": "p"})
     first = message.decode().partition("\n")[0]
     assert (first, len(first) <= MAX_SUBJECT) == (subject, True)
@@ -81,7 +81,7 @@ class _Terminal(StringIO):
         return True
 
 
-def test_a_message_of_trouble_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_message_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     shown = _Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
@@ -91,7 +91,7 @@ def test_a_message_of_trouble_is_wrapped_between_words(monkeypatch: pytest.Monke
     assert " ".join(shown.getvalue().split()) == text
 
 
-def test_config_names_what_is_not_set_for_any_agent_in_one_row(home: Path) -> None:
+def test_config_lists_unset_values_of_all_agents_in_one_row(home: Path) -> None:
     program = Program(home)
     folder = home / "elsewhere"
     folder.mkdir()
@@ -103,14 +103,14 @@ def test_config_names_what_is_not_set_for_any_agent_in_one_row(home: Path) -> No
     assert "AGENT is one of claude-code, opencode, " in rows[1]
 
 
-def test_cost_names_no_limit_that_there_is_not(home: Path) -> None:
+def test_cost_omits_limits_that_are_not_set(home: Path) -> None:
     shown = Program(home).run("cost").stdout
     assert shown == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached yet today.\n"
     free = {f"SKILLD_BUDGET__{name}": "0" for name in ("CALLS", "TOKENS", "USD")}
     assert "Daily budget: no limit.\n" in Program(home, free).run("cost").stdout
 
 
-def test_doctor_counts_the_checks_that_it_shows(home: Path) -> None:
+def test_doctor_counts_the_checks_it_shows(home: Path) -> None:
     shown = Program(home).run("doctor").stdout
     (number,) = re.findall(r" of (\d+) checks failed", shown)
     assert sum(line.startswith(("ok  ", "warn", "fail", "skip")) for line in shown.splitlines()) == int(number)

@@ -46,20 +46,20 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_they_are_these_files_and_no_hook_server_or_program_besides() -> None:
+def test_the_plugins_are_exactly_these_files_without_hooks_servers_or_programs() -> None:
     found = {path.relative_to(ROOT).as_posix() for path in (ROOT / "plugins").rglob("*") if path.is_file()}
     assert found == {*MANIFESTS, *PROMPTS, SHOW.relative_to(ROOT).as_posix()}
 
 
 @pytest.mark.parametrize(("name", "keys"), MANIFESTS.items(), ids=MANIFESTS)
-def test_a_manifest_brings_in_nothing_that_runs_by_itself(name: str, keys: set[str]) -> None:
+def test_a_manifest_adds_nothing_that_runs_by_itself(name: str, keys: set[str]) -> None:
     manifest = json.loads(text(name))
     assert manifest.keys() == keys
     assert (manifest["name"], manifest["version"]) == ("skilld", __version__)
 
 
 @pytest.mark.parametrize(("name", "folder"), MARKETS.items(), ids=MARKETS)
-def test_a_marketplace_has_the_one_plugin(name: str, folder: str) -> None:
+def test_a_marketplace_lists_only_the_plugin(name: str, folder: str) -> None:
     (plugin,) = json.loads(text(name))["plugins"]
     source = plugin["source"] if isinstance(plugin["source"], str) else plugin["source"]["path"]
     assert source == f"./{folder}"
@@ -67,7 +67,7 @@ def test_a_marketplace_has_the_one_plugin(name: str, folder: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PROMPTS))
-def test_a_command_only_shows(name: str) -> None:
+def test_a_command_only_displays(name: str) -> None:
     said = text(name)
     assert not DECIDES.search(said)
     for verb in re.findall(r"skilld ([a-z]+)(?= FILE:LINE`|`)", said):
@@ -124,11 +124,11 @@ def test_the_script_runs_two_commands(bin_folder: Path, arguments: tuple[str, ..
 
 
 @pytest.mark.parametrize("arguments", [(), ("accept",), ("accept", "1"), ("reject", "--all"), ("config", "set")])
-def test_the_script_runs_no_other(bin_folder: Path, arguments: tuple[str, ...]) -> None:
+def test_the_script_runs_no_other_command(bin_folder: Path, arguments: tuple[str, ...]) -> None:
     assert show(str(bin_folder), *arguments) == (2, "")
 
 
-def test_the_script_says_how_to_get_the_program(tmp_path: Path) -> None:
+def test_the_script_says_how_to_install_the_program(tmp_path: Path) -> None:
     code, said = show(str(tmp_path), "review")
     assert code == 0
     assert "skilld is not installed" in said

@@ -73,7 +73,7 @@ def program(folder: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def test_u5_a_session_is_over_once_its_client_has_gone(world: World, tmp_path: Path) -> None:
+def test_u5_a_session_is_over_once_its_client_has_exited(world: World, tmp_path: Path) -> None:
     with program(tmp_path, "claude") as client:
         one = world.says("one")
         world.works(client.pid)
@@ -89,7 +89,7 @@ def test_u5_a_session_is_over_once_its_client_has_gone(world: World, tmp_path: P
 
 
 @on_linux
-def test_a_client_that_nobody_has_waited_for_is_gone(world: World, tmp_path: Path) -> None:
+def test_an_exited_client_not_yet_reaped_counts_as_gone(world: World, tmp_path: Path) -> None:
     """Its parent (here this test, else a terminal) leaves it as a zombie, which still takes signals."""
     with program(tmp_path, "claude") as client:
         one = world.says("one")
@@ -101,7 +101,7 @@ def test_a_client_that_nobody_has_waited_for_is_gone(world: World, tmp_path: Pat
         assert world.over(one) == ["one"]
 
 
-def test_u5_the_session_before_is_over_once_its_client_has_begun_the_next(world: World) -> None:
+def test_u5_the_previous_session_is_over_once_its_client_starts_the_next(world: World) -> None:
     one, two = world.says("one", NOW - 60), world.says("two", NOW - 30)
     world.works(os.getpid())
     assert world.over(one, two) == ["one"]
@@ -115,14 +115,14 @@ def test_two_clients_in_one_folder_keep_two_sessions(world: World) -> None:
     assert world.over(*sessions[1:]) == []
 
 
-def test_what_was_said_just_now_is_not_over(world: World) -> None:
+def test_a_recent_turn_keeps_the_session_open(world: World) -> None:
     one = world.says("one", NOW - 1)
     world.says("two", NOW)
     world.works(os.getpid())
     assert world.over(one) == []
 
 
-def test_a_session_whose_client_was_never_seen_waits(world: World) -> None:
+def test_a_session_whose_client_was_never_seen_keeps_waiting(world: World) -> None:
     one = world.says("one")
     world.works(os.getpid(), CODEX)
     world.works(os.getpid(), CLAUDE, "/w/other")
@@ -133,7 +133,7 @@ def test_a_session_whose_client_was_never_seen_waits(world: World) -> None:
     assert world.looks == 1  # once a minute
 
 
-def test_other_agents_and_other_folders_and_runs_without_a_person_end_nothing(world: World) -> None:
+def test_other_agents_folders_and_headless_runs_end_nothing(world: World) -> None:
     one = world.says("one")
     world.says("codex", NOW - 5, agent="codex")
     world.says("other", NOW - 5, cwd="/w/other")
@@ -144,7 +144,7 @@ def test_other_agents_and_other_folders_and_runs_without_a_person_end_nothing(wo
     assert world.over(one) == []
 
 
-def test_a_command_may_have_left_the_session_in_a_folder_below(world: World, tmp_path: Path) -> None:
+def test_a_command_may_have_moved_the_session_into_a_subfolder(world: World, tmp_path: Path) -> None:
     with program(tmp_path, "claude") as client:
         one = world.says("one", cwd="/w/shop/src/api")
         world.works(client.pid)
@@ -153,7 +153,7 @@ def test_a_command_may_have_left_the_session_in_a_folder_below(world: World, tmp
 
 
 @on_linux
-def test_u5_what_waits_is_judged_when_the_client_has_gone(tmp_path: Path) -> None:
+def test_u5_waiting_turns_are_judged_when_the_client_exits(tmp_path: Path) -> None:
     line = prompt_line("t1", "from now on always put the ticket number first", cwd=str(tmp_path))
     with closing(Store.open(tmp_path / "skilld.db")) as store:
         engine = Engine(store, Settings(model="offline"), Host(tmp_path, {}), NOW)
@@ -169,12 +169,12 @@ def test_u5_what_waits_is_judged_when_the_client_has_gone(tmp_path: Path) -> Non
 
 
 @on_linux
-def test_a_client_is_found_by_its_program_and_its_folder(tmp_path: Path) -> None:
+def test_a_client_is_found_by_its_program_and_folder(tmp_path: Path) -> None:
     with program(tmp_path, "codex") as codex, program(tmp_path, "vim"):
         assert [one for one in _find_clients() if one.folder == str(tmp_path)] == [
             Client(codex.pid, CODEX, str(tmp_path))
         ]
 
 
-def test_lsof_tells_folders() -> None:
+def test_lsof_output_yields_folders() -> None:
     assert parse_lsof("p12\nfcwd\nn/w/a b\np13\nfcwd\np14\nfcwd\nn/w/shop\n") == {12: "/w/a b", 14: "/w/shop"}

@@ -23,7 +23,7 @@ PROPOSAL = make_proposal()
 COMMAND = ["python", "-m", "skilld", "review"]
 
 
-def test_a_button_decides_on_one_proposal_and_accepts_none_that_is_flagged() -> None:
+def test_a_button_decides_one_proposal_and_accepts_no_flagged_one() -> None:
     one = replace(PROPOSAL, flags=())
     assert [action for action, _ in buttons([one])] == ["review", "accept", "reject"]
     assert [action for action, _ in buttons([replace(one, flags=("look",))])] == ["review", "reject"]
@@ -40,7 +40,7 @@ def _program(folder: Path, name: str, text: str = "exit 0") -> Path:
     return path
 
 
-def test_the_persons_terminal_goes_before_the_systems(tmp_path: Path) -> None:
+def test_the_persons_terminal_takes_precedence_over_the_systems(tmp_path: Path) -> None:
     _program(tmp_path, "x-terminal-emulator")
     mine = _program(tmp_path, "mine")
     environment = {"PATH": str(tmp_path), "DISPLAY": ":0"}
@@ -51,14 +51,14 @@ def test_the_persons_terminal_goes_before_the_systems(tmp_path: Path) -> None:
     assert found == [str(mine), "--big", "-e", *COMMAND]
 
 
-def test_a_link_to_a_terminal_is_told_the_command_as_that_one_wants_it(tmp_path: Path) -> None:
+def test_a_terminal_behind_a_symlink_gets_the_arguments_it_expects(tmp_path: Path) -> None:
     _program(tmp_path, "gnome-terminal")
     (tmp_path / "x-terminal-emulator").symlink_to("gnome-terminal")
     found = desktop.terminal_command(COMMAND, {"PATH": str(tmp_path), "WAYLAND_DISPLAY": "w"}, "linux")
     assert found == [str(tmp_path / "x-terminal-emulator"), "--", *COMMAND]
 
 
-def test_without_a_screen_no_terminal_is_tried(tmp_path: Path) -> None:
+def test_without_a_display_no_terminal_is_tried(tmp_path: Path) -> None:
     _program(tmp_path, "x-terminal-emulator")
     assert desktop.terminal_command(COMMAND, {"PATH": str(tmp_path)}, "linux") is None
 
@@ -70,13 +70,13 @@ def test_on_macos_the_command_is_one_quoted_argument() -> None:
     assert found[-2:] == ["--", "'/a b/python' review 'x'\"'\"'y'"]
 
 
-def test_a_terminal_that_cannot_start_is_told_by_its_command(tmp_path: Path) -> None:
+def test_a_terminal_that_cannot_start_is_reported_with_its_command(tmp_path: Path) -> None:
     broken = _program(tmp_path, "broken", "exit 1")
     environment = {"PATH": os.environ["PATH"], "DISPLAY": ":99", "TERMINAL": str(broken)}
     assert desktop.open_review([], environment) == "no terminal was found. Run: skilld review"
 
 
-def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
+def test_a_failed_decision_reports_its_own_reason(home: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
     settings = home / ".config/skilld/config.toml"  # this is no daemon, whose decision is the person's
     settings.parent.mkdir(parents=True)
@@ -93,7 +93,7 @@ def osascript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "arguments"
 
 
-def test_a_notice_on_macos_hands_its_text_to_a_constant_script(osascript: Path) -> None:
+def test_on_macos_a_notice_passes_its_text_to_a_constant_script(osascript: Path) -> None:
     evil = '" with title "x\n$(touch owned)'
     assert asyncio.run(macos.show_with_osascript("skilld", evil)) is None
     assert osascript.read_text().split("\0")[:-1] == [
@@ -104,7 +104,7 @@ def test_a_notice_on_macos_hands_its_text_to_a_constant_script(osascript: Path) 
     ]
 
 
-def test_a_notice_on_macos_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_macos_a_hanging_notice_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _program(tmp_path, "osascript", "exec sleep 60")
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
@@ -115,7 +115,7 @@ def test_a_notice_on_macos_that_hangs_is_ended(tmp_path: Path, monkeypatch: pyte
         asyncio.run(show())
 
 
-def test_the_time_that_loading_the_library_takes_is_not_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_loading_time_does_not_count_against_the_notification_service(monkeypatch: pytest.MonkeyPatch) -> None:
     async def get_capabilities() -> None:
         raise ConnectionRefusedError
 
@@ -136,9 +136,7 @@ def test_without_a_bus_the_bell_rings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rung == ["bell"]
 
 
-def test_on_macos_the_system_shows_the_notice_as_it_was_written(
-    osascript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_macos_the_system_shows_the_notice_verbatim(osascript: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert Desktop().show(Notice(escape("don't <b>"))).result(LIMIT) is None
     assert osascript.read_text().split("\0")[-2] == "don't <b>"

@@ -23,7 +23,7 @@ from skilld.cli.common import Progress, progress_line
         (40, 40.0, "Judging: 40 of 40, 1 a second, 0 s left"),
     ],
 )
-def test_how_far_how_fast_and_how_long_still(done: int, passed: float, line: str) -> None:
+def test_it_shows_progress_speed_and_time_left(done: int, passed: float, line: str) -> None:
     assert progress_line("Judging", done, 40, passed) == line
 
 
@@ -32,7 +32,7 @@ class _Terminal(io.StringIO):
         return True
 
 
-def test_it_is_drawn_over_itself_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_overwrites_itself_and_disappears(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = _Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(cli_progress, "time", SimpleNamespace(monotonic=lambda: 1000.0))
@@ -46,7 +46,7 @@ def test_it_is_drawn_over_itself_and_taken_away(monkeypatch: pytest.MonkeyPatch)
     assert shown.getvalue().endswith(" \r")
 
 
-def test_without_a_terminal_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_shown_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress("Reading")
     assert not progress.due
     progress.show(1, 2)

@@ -40,7 +40,7 @@ def _counts(text: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-def test_messages_are_lines_of_json_with_their_turn_and_role() -> None:
+def test_messages_are_json_lines_with_turn_and_role() -> None:
     user = detection([Message("Done."), *_messages("always first")], [_skill()]).user
     block = MESSAGES.search(user)
     assert block is not None
@@ -50,13 +50,13 @@ def test_messages_are_lines_of_json_with_their_turn_and_role() -> None:
     ]
 
 
-def test_the_skill_is_readable_as_it_stands() -> None:
+def test_the_skill_is_embedded_verbatim() -> None:
     assert '<skill_definition number="1" name="notes">\n# Notes\n\n- a <b> & c\n' in detection([], [_skill()]).user
     assert "# Notes\n\n- a <b> & c\n" in edit([_update()], _skill()).user
 
 
 @given(st.text(min_size=400, max_size=2000))
-def test_no_message_is_longer_than_the_limit(text: str) -> None:
+def test_no_message_exceeds_the_limit(text: str) -> None:
     user = detection([Message(text), *_messages(text)], []).user
     block = MESSAGES.search(user)
     assert block is not None
@@ -77,7 +77,7 @@ CLOSING = [
 
 
 @pytest.mark.parametrize("attack", CLOSING)
-def test_no_text_opens_or_closes_a_block(attack: str) -> None:
+def test_no_text_can_open_or_close_a_block(attack: str) -> None:
     plain = _counts(detection(_messages("x"), [_skill("x", "x")], "x").user)
     attacked = detection([Message(attack), *_messages(attack)], [_skill(attack, attack)], attack).user
     assert _counts(attacked) == plain
@@ -86,12 +86,12 @@ def test_no_text_opens_or_closes_a_block(attack: str) -> None:
 
 
 @given(st.lists(st.sampled_from([*"</> \n\uff1c", *BLOCKS]), max_size=12).map("".join))
-def test_no_combination_does_either(attack: str) -> None:
+def test_no_combination_of_texts_can_either(attack: str) -> None:
     plain = _counts(detection(_messages("x"), [_skill("x")], "x").user)
     assert _counts(detection(_messages(attack), [_skill(attack)], f"i {attack}").user) == plain
 
 
-def test_each_request_has_a_mark_of_its_own_behind_what_a_cache_can_serve() -> None:
+def test_each_request_has_its_own_marker_after_the_cacheable_part() -> None:
     one, other = (detection(_messages("x"), [_skill()], "Be brief.").user for _ in range(2))
     marks = [found[1] for user in (one, other) if (found := MESSAGES.search(user))]
     assert len(set(marks)) == 2
@@ -99,19 +99,19 @@ def test_each_request_has_a_mark_of_its_own_behind_what_a_cache_can_serve() -> N
     assert one.index(marks[0]) > one.index("Be brief.") > one.index("<skill_definition")
 
 
-def test_nothing_of_the_talk_is_in_the_rules() -> None:
+def test_the_rules_contain_nothing_of_the_conversation() -> None:
     first, other = detection(_messages("one"), [_skill()]), detection(_messages("two"), [_skill("other")])
     assert first.system == other.system
     assert edit([_update()], _skill()).system == edit([_update("x")], _skill("y")).system
 
 
-def test_an_edit_is_told_what_is_to_be_taken_away() -> None:
+def test_an_edit_request_says_what_to_remove() -> None:
     asked = edit([replace(_update("No recap at the end."), kind=Kind.REMOVE_STEP)], _skill()).user
     wanted = json.loads(asked.partition("<improvements>\n")[2].partition("\n</improvements>")[0])
     assert wanted == [{"section": "Style", "kind": "remove_step", "change": "No recap at the end."}]
 
 
-def test_of_what_else_is_loaded_only_what_is_near_the_words_is_sent() -> None:
+def test_only_relevant_parts_of_other_loaded_files_are_sent() -> None:
     lines = [f"- Package {number} has the tests of its own beside it." for number in range(400)]
     lines[250] = "- Install with npm ci."
     text = "\n".join(lines)
@@ -126,5 +126,5 @@ def test_of_what_else_is_loaded_only_what_is_near_the_words_is_sent() -> None:
     assert "npm ci" in detection(_messages("use pnpm to install"), [_skill()], text).user
 
 
-def test_without_standing_instructions_there_is_no_block_for_them() -> None:
+def test_without_standing_instructions_their_block_is_missing() -> None:
     assert "<standing_instructions>\n" not in detection(_messages("x"), [_skill()], " \n").user

@@ -28,12 +28,12 @@ PARTS = [
 ]
 
 
-def test_each_part_is_what_it_adds_and_takes_away() -> None:
+def test_each_part_is_what_it_adds_and_removes() -> None:
     assert parts(BEFORE, OPERATIONS) == PARTS
 
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
-def test_every_choice_of_parts_has_the_chosen_lines_and_no_others(ending: bytes) -> None:
+def test_every_choice_of_parts_has_exactly_the_chosen_lines(ending: bytes) -> None:
     lines = ["- First.", "- Second.", "Third.", "- Present tense."]
     for count in range(5):
         for chosen in itertools.combinations(range(4), count):
@@ -45,17 +45,17 @@ def test_every_choice_of_parts_has_the_chosen_lines_and_no_others(ending: bytes)
             assert "- Short." in text
 
 
-def test_no_part_is_the_text_before_and_all_of_them_the_text_after() -> None:
+def test_no_parts_give_the_old_text_and_all_parts_the_new() -> None:
     assert apply_only(BEFORE, OPERATIONS, ()) == BEFORE
     assert apply_only(BEFORE, OPERATIONS, range(4)).endswith(b"Text.\n\nThird.\n")
 
 
-def test_operations_that_do_not_fit_the_text_are_refused() -> None:
+def test_operations_that_do_not_fit_are_refused() -> None:
     with pytest.raises(SkilldError):
         parts(b"# Other\n", OPERATIONS)
 
 
-def test_they_stay_parts_in_their_order_when_the_edit_moves_to_another_version() -> None:
+def test_parts_keep_their_order_when_the_edit_moves_to_another_version() -> None:
     current = BEFORE.replace(b"- Short.\n", b"- Short.\n- By hand.\n").replace(b"Text.", b"Text. More.")
     edit = Edit(make_proposal(operations=OPERATIONS))
     edit.refit_loosely(BEFORE, apply_only(BEFORE, OPERATIONS, range(4)), current)

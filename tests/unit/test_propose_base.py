@@ -70,7 +70,7 @@ def build(root: Path, nodes: Sequence[Node], main: int) -> Person:
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nodes=NODES, main=st.integers(0, 13), relpaths=st.sampled_from([[SKILL], [OTHER], [SKILL, OTHER]]))
-def test_the_base_is_what_git_log_finds(
+def test_the_base_is_the_one_git_log_finds(
     tmp_path: Path, person: Person, nodes: list[Node], main: int, relpaths: list[str]
 ) -> None:
     del person  # isolates
@@ -81,14 +81,14 @@ def test_the_base_is_what_git_log_finds(
     assert rest.branch == ("feature" if rest.ahead else None)
 
 
-def test_a_change_that_was_taken_back_counts(person: Person) -> None:
+def test_a_reverted_change_counts(person: Person) -> None:
     person.commit("other words", {SKILL: "other\n"})
     back = person.commit("back again", {SKILL: TEXT})
     person.commit("later", {"src/app.py": "print(2)\n"})
     assert find_base(open_repo(person.root), [SKILL]).commit == back
 
 
-def test_a_merge_is_followed_to_the_side_the_skill_came_from(person: Person) -> None:
+def test_a_merge_is_followed_to_the_side_that_has_the_skill(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "side")
     touched = person.commit("on the side", {SKILL: TEXT + "More.\n"})
     person.git("switch", "--quiet", "main")
@@ -98,7 +98,7 @@ def test_a_merge_is_followed_to_the_side_the_skill_came_from(person: Person) -> 
     assert (rest.commit, rest.warning) == (touched, "")
 
 
-def test_the_warning_names_a_branch_that_has_the_base(person: Person) -> None:
+def test_the_warning_names_a_branch_containing_the_base(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
     person.git("switch", "--quiet", "main")
@@ -112,7 +112,7 @@ def test_the_warning_names_a_branch_that_has_the_base(person: Person) -> None:
     )
 
 
-def test_the_staging_branch_is_no_default_branch_of_a_clone(person: Person) -> None:
+def test_the_staging_branch_is_not_a_clones_default_branch(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
     person.git("clone", "--quiet", ".", "../clone")
     clone = Person(person.root.parent / "clone")

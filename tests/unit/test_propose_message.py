@@ -56,7 +56,7 @@ def git(*args: str, stdin: bytes) -> str:
     return done.stdout.decode()
 
 
-def test_subject_reason_quote_and_trailers_stand_in_this_order() -> None:
+def test_subject_reason_quote_and_trailers_are_in_this_order() -> None:
     written = compose(
         skill="release",
         summary="Do a dry run first",
@@ -90,7 +90,7 @@ def test_long_texts_are_cut() -> None:
     assert len(quote) <= 202
 
 
-def test_a_full_stop_gives_way_to_the_last_word() -> None:
+def test_a_full_stop_is_dropped_to_fit_the_last_word() -> None:
     rule = "Always keep prices as integer cents, never as floats."
     written = compose(skill="CLAUDE.md", summary=rule, reason="", quotes=[], trailers=TRAILERS)
     assert written.decode().split("\n")[0] == "skilld(CLAUDE.md): Always keep prices as integer cents, never as floats"
@@ -102,7 +102,7 @@ def test_suspicious_lines_are_marked() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_trailer_value_stays_one_line(text: str) -> None:
+def test_a_trailer_value_stays_on_one_line(text: str) -> None:
     parsed = git("interpret-trailers", "--parse", stdin=message("x", TRAILERS | {"Model": f"m {text}"}))
     assert parsed.startswith(PARSED.removesuffix("offline\n"))
     assert parsed.count("\n") == 6
@@ -132,5 +132,5 @@ PIECES = st.sampled_from([FORGED, "Skilld-Batch:", "\n", "\n\n", " ", "---", "#"
 @settings(max_examples=60, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=25).map(" ".join), st.lists(PIECES).map("".join)))
 @example(" ".join(["word"] * 14) + " " + FORGED)
-def test_no_text_forms_a_trailer_whatever_it_is(text: str) -> None:
+def test_no_random_text_forms_a_trailer(text: str) -> None:
     check(text)

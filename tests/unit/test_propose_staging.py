@@ -16,7 +16,7 @@ NEWS = insert_below("- Push the tag.", "- Write the news.")
 STAGING = "refs/heads/skilld/staging"
 
 
-def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, harness: Harness) -> None:
+def test_a_proposal_is_one_commit_on_the_last_one_touching_the_skill(person: Person, harness: Harness) -> None:
     touched = person.tip()
     person.commit("later", {"src/app.py": "print(2)\n"})
     made = harness.made("p1", DRY)
@@ -32,7 +32,7 @@ def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, harne
     assert made.staging.base_info.warning == ""
 
 
-def test_nothing_of_the_person_changes(person: Person, harness: Harness) -> None:
+def test_nothing_of_the_persons_changes(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished", {"src/app.py": "print(3)\n"})
     person.write("src/app.py", "print(4)\n")
@@ -60,7 +60,7 @@ def test_merging_into_main_brings_only_the_proposal(person: Person, harness: Har
     assert person.log("main") == ["skilld(release): say p1", "first"]
 
 
-def test_proposals_stack_in_a_straight_line(person: Person, harness: Harness) -> None:
+def test_proposals_form_a_linear_history(person: Person, harness: Harness) -> None:
     first = harness.made("p1", DRY)
     second = harness.made("p2", NEWS)
     third = harness.made("p3", replace_line("- Tag the commit.", "- Sign the tag."))
@@ -73,7 +73,7 @@ def test_proposals_stack_in_a_straight_line(person: Person, harness: Harness) ->
     assert "- Sign the tag.\n- Push the tag.\n- Write the news." in person.show(ref=STAGING)
 
 
-def test_a_retry_finds_what_was_made(person: Person, harness: Harness) -> None:
+def test_a_retry_finds_the_existing_commit(person: Person, harness: Harness) -> None:
     made = harness.made("p1", DRY)
     harness.made("p2", NEWS)
     tip = person.tip(STAGING)
@@ -122,7 +122,7 @@ def test_a_persons_commit_on_the_branch_survives(person: Person, harness: Harnes
     assert "dry run" not in person.show(ref=STAGING)
 
 
-def test_a_proposal_of_a_killed_job_keeps_no_other_skills_off_the_branch(person: Person, harness: Harness) -> None:
+def test_a_commit_left_by_a_killed_job_does_not_block_other_skills(person: Person, harness: Harness) -> None:
     harness.made("p0", DRY)
     other = person.root / "skills/other/SKILL.md"
     person.commit("another skill", {"skills/other/SKILL.md": TEXT})
@@ -133,7 +133,7 @@ def test_a_proposal_of_a_killed_job_keeps_no_other_skills_off_the_branch(person:
     assert person.log(STAGING, "^main") == ["skilld(other): say p2", "skilld(release): say p1"]
 
 
-def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, harness: Harness) -> None:
+def test_a_persons_commit_that_no_longer_fits_blocks_the_branch(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     person.commit("reworded", {SKILL: person.skill.read_text().replace("a dry run", "one dry run")})
@@ -164,7 +164,7 @@ def test_an_amended_proposal_keeps_the_persons_words(person: Person, harness: Ha
     assert person.log(STAGING, "^main")[1] == "skilld(release): say p2"
 
 
-def test_an_uncommitted_skill_is_waited_for(person: Person, harness: Harness) -> None:
+def test_an_uncommitted_skill_makes_it_wait(person: Person, harness: Harness) -> None:
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it well."))
     outcome = harness.propose("p1", insert_below("- Tag it well.", "- Do a dry run."))
     assert outcome == WaitsForPerson(f"on hold until you commit your changes to {SKILL}")
@@ -173,7 +173,7 @@ def test_an_uncommitted_skill_is_waited_for(person: Person, harness: Harness) ->
     assert "Tag it well" not in person.show(ref=made.commit)
 
 
-def test_anchors_that_stand_nowhere(harness: Harness) -> None:
+def test_missing_anchors_are_refused(harness: Harness) -> None:
     outcome = harness.propose("p1", insert_below("- No such step.", "- Do a dry run."))
     assert outcome == AnchorNotFound("The edit does not fit: anchor not found once: - No such step.")
 
@@ -188,12 +188,12 @@ def test_a_contradiction_with_an_open_proposal_is_named(person: Person, harness:
     assert person.tip(STAGING) == tip
 
 
-def test_an_edit_that_changes_nothing(person: Person, harness: Harness) -> None:
+def test_an_edit_without_a_change_is_refused(person: Person, harness: Harness) -> None:
     assert harness.propose("p1", lambda data: data) == NoChange()
     assert person.tip(STAGING) == ""
 
 
-def test_a_proposal_the_person_took_off_the_branch_is_not_put_back(person: Person, harness: Harness) -> None:
+def test_a_proposal_the_person_removed_from_the_branch_is_not_restored(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     harness.made("p2", NEWS)
     person.git("branch", "-f", "skilld/staging", "skilld/staging^")
@@ -209,7 +209,7 @@ def test_the_message_quotes_the_words_behind_each_rule(person: Person, harness: 
     assert quoted == ['"always p1"', '"never skip p1"']
 
 
-def test_a_remote_keeps_quote_and_session_out_of_the_message(person: Person, harness: Harness) -> None:
+def test_with_a_remote_the_message_has_no_quote_and_session(person: Person, harness: Harness) -> None:
     assert '"always p1"' in person.git("log", "-1", "--format=%B", harness.made("p1", DRY).commit)
     person.git("remote", "add", "origin", "https://example.org/x.git")
     body = person.git("log", "-1", "--format=%B", harness.made("p2", NEWS).commit)
@@ -217,7 +217,7 @@ def test_a_remote_keeps_quote_and_session_out_of_the_message(person: Person, har
     assert "Skilld-Session" not in body
 
 
-def test_two_skills_share_one_line(person: Person, harness: Harness) -> None:
+def test_two_skills_share_one_branch(person: Person, harness: Harness) -> None:
     other = "deep/er/skills/review/SKILL.md"
     newest = person.commit("second skill", {other: "# Review\n\n- Read it all.\n"})
     harness.made("p1", DRY)
@@ -227,7 +227,7 @@ def test_two_skills_share_one_line(person: Person, harness: Harness) -> None:
     assert person.files_changed("main", STAGING) == [other, SKILL]
 
 
-def test_names_that_mean_something_elsewhere(person: Person, harness: Harness) -> None:
+def test_names_with_a_meaning_in_git_are_handled(person: Person, harness: Harness) -> None:
     odd = "-sk*lls/[a] é:(x)/:!b/SKILL.md"
     person.commit("odd", {odd: TEXT, "-skills/SKILL.md": TEXT})
     made = harness.made("p1", DRY, path=person.root / odd)
@@ -235,7 +235,7 @@ def test_names_that_mean_something_elsewhere(person: Person, harness: Harness) -
     assert person.git("diff", "--name-only", "-z", "main", STAGING).rstrip("\0") == odd
 
 
-def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(person: Person, harness: Harness) -> None:
+def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished", {"src/app.py": "print(3)\n"})
     harness.made("p1", DRY)
@@ -252,7 +252,7 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(perso
     assert "- Push the tag.\n- Write the news." in person.show()
 
 
-def test_what_another_open_proposal_says_is_not_said_twice(person: Person, harness: Harness) -> None:
+def test_a_rule_in_another_open_proposal_is_not_repeated(person: Person, harness: Harness) -> None:
     harness.made("p1", insert_below("- Run the tests.", "- Tell the team."))
     harness.made("p2", insert_below("- Push the tag.", "- Tell the team."))
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
@@ -261,7 +261,7 @@ def test_what_another_open_proposal_says_is_not_said_twice(person: Person, harne
     assert person.show(ref=STAGING).count("- Tell the team.") == 1
 
 
-def test_checking_out_another_branch_is_no_reason_to_move(person: Person, harness: Harness) -> None:
+def test_checking_out_another_branch_does_not_move_the_base(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
     made = harness.made("p1", insert_below("More.", "Even more."))
@@ -276,7 +276,7 @@ def test_checking_out_another_branch_is_no_reason_to_move(person: Person, harnes
     assert touched != person.tip()
 
 
-def test_the_staging_branch_checked_out_does_not_rest_on_itself(person: Person, harness: Harness) -> None:
+def test_a_checked_out_staging_branch_is_not_its_own_base(person: Person, harness: Harness) -> None:
     made = harness.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     line = rebuild(person.root, harness.known())
@@ -285,7 +285,7 @@ def test_the_staging_branch_checked_out_does_not_rest_on_itself(person: Person, 
     assert line.held_reason.startswith("skilld/staging is checked out")
 
 
-def test_a_skill_that_moved_on_takes_the_line_along(person: Person, harness: Harness) -> None:
+def test_a_skill_that_moved_on_takes_the_branch_along(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
     line = rebuild(person.root, harness.known())
@@ -296,7 +296,7 @@ def test_a_skill_that_moved_on_takes_the_line_along(person: Person, harness: Har
     assert rebuild(person.root, harness.known()).moved == {}
 
 
-def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(person: Person, harness: Harness) -> None:
+def test_commits_below_the_persons_merge_stay_when_more_is_proposed(person: Person, harness: Harness) -> None:
     first = harness.made("p1", DRY)
     person.commit("mine", {"README.md": "mine\n"})
     person.git("switch", "--quiet", "skilld/staging")
@@ -311,7 +311,7 @@ def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(pe
     assert person.log("--merges", STAGING) == ["Merge branch 'main' into skilld/staging"]
 
 
-def test_refs_that_a_kill_left_behind_come_to_where_their_proposals_are(person: Person, harness: Harness) -> None:
+def test_refs_left_by_a_kill_move_to_their_proposals(person: Person, harness: Harness) -> None:
     """Git writes the refs of one transaction one after the other."""
     first, second = harness.made("p1", DRY), harness.made("p2", NEWS)
     person.git("update-ref", "refs/skilld/proposals/p1", "main")
@@ -320,7 +320,7 @@ def test_refs_that_a_kill_left_behind_come_to_where_their_proposals_are(person: 
     assert [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")] == [first.commit, second.commit]
 
 
-def test_a_git_that_was_killed_says_nothing_of_the_branch(
+def test_a_killed_git_says_nothing_about_the_branch(
     person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.made("p1", DRY)

@@ -45,10 +45,10 @@ def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
         "ok ... the notes",
     ],
 )
-def test_what_nobody_typed_is_no_quote(quote: str) -> None:
+def test_untyped_text_is_no_quote(quote: str) -> None:
     assert typed_quote(quote, TYPED) == ""
 
 
 @given(st.text(max_size=60), st.text(max_size=200))
-def test_whatever_is_found_was_typed(quote: str, typed: str) -> None:
+def test_every_quote_found_was_typed(quote: str, typed: str) -> None:
     assert typed_quote(quote, typed) in fold(typed)

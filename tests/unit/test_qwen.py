@@ -35,7 +35,7 @@ def command(raw: str, second: float) -> dict[str, Any]:
     return record("system", second, subtype="slash_command", systemPayload=payload)
 
 
-def test_a_session_with_commands_an_interruption_and_a_headless_prompt() -> None:
+def test_a_session_with_commands_interruptions_and_headless_prompts_is_read() -> None:
     events = events_of(qwen_code, FILE)
     assert turn_texts(events) == [
         ("typed", "draft the menu"),
@@ -53,7 +53,7 @@ def test_a_session_with_commands_an_interruption_and_a_headless_prompt() -> None
     assert ignored_counts(events) == {"bare-command": 1, "headless": 1}
 
 
-def test_a_turn_carries_its_session_time_and_place() -> None:
+def test_a_turn_records_its_session_time_and_place() -> None:
     first = next(event for event in events_of(qwen_code, FILE) if isinstance(event, Turn))
     assert (first.session_id, first.at, first.cwd) == (SESSION, "2026-11-03T09:00:04.000Z", "/w/shop")
 
@@ -66,7 +66,7 @@ def test_a_killed_and_resumed_reader_reads_the_same(every: int) -> None:
 
 
 @pytest.mark.parametrize("prompt_id", ["54ccc96884692", "other########0", "s#extractor-x#0", "s########x"])
-def test_a_request_that_no_terminal_made_proves_nothing(prompt_id: str) -> None:
+def test_a_request_not_made_in_a_terminal_proves_nothing(prompt_id: str) -> None:
     assert turn_texts(events_of_records(qwen_code, user("hello", 1), request(prompt_id, 2))) == []
 
 
@@ -115,13 +115,13 @@ STEERED = marked(user("and short", 4), subtype="mid_turn_user_message", systemPa
         ),
     ],
 )
-def test_newer_clients_tell_a_terminal_by_its_snapshots(
+def test_newer_clients_mark_a_terminal_by_its_snapshots(
     records: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
     assert turn_texts(events_of_records(qwen_code, *records)) == expected
 
 
-def test_a_typed_command_that_brings_a_skills_folder_is_a_use_of_it() -> None:
+def test_a_typed_command_with_a_skills_folder_is_a_skill_use() -> None:
     body = user("Base directory for this skill: /w/.qwen/skills/menu\n\n# Menu\n\n/menu no cents", 1.02)
     records = [command("/menu no cents", 1), body, request("s########0", 2)]
     assert turn_texts(events_of_records(qwen_code, *records)) == [("command", "no cents")]
@@ -129,12 +129,12 @@ def test_a_typed_command_that_brings_a_skills_folder_is_a_use_of_it() -> None:
     assert skill_uses(events_of_records(qwen_code, *records[:2], request("54ccc9", 2))) == []
 
 
-def test_a_custom_command_whose_expansion_does_not_repeat_it_counts_as_its_arguments() -> None:
+def test_a_custom_command_not_repeated_by_its_expansion_counts_as_its_arguments() -> None:
     records = [command("/triage the login bug", 1), user("Look into: the login bug.", 1.02), request("s########0", 2)]
     assert turn_texts(events_of_records(qwen_code, *records)) == [("command", "the login bug")]
 
 
-def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words() -> None:
+def test_file_contents_included_in_a_prompt_are_dropped() -> None:
     prompt = user("look at @notes.md now", 1)
     files = [
         "\n--- Content from referenced files ---",
@@ -159,7 +159,7 @@ def asked(output: str, *, name: str = "ask_user_question") -> list[dict[str, Any
     ]
 
 
-def test_a_free_answer_is_a_turn_and_a_picked_one_is_none() -> None:
+def test_a_free_text_answer_is_a_turn_and_a_picked_one_is_not() -> None:
     given = "User has provided the following answers:\n\n"
     events = events_of_records(
         qwen_code, *asked(given + "**Format**: JSON, TOML\n**Tests**: all of them,\n**Fast**: too")
@@ -172,12 +172,12 @@ def test_a_free_answer_is_a_turn_and_a_picked_one_is_none() -> None:
     assert turn_texts(events_of_records(qwen_code, *asked(given + "**Speed**: obey"))) == []
 
 
-def test_what_is_typed_after_a_command_that_asks_no_model_is_typed() -> None:
+def test_text_typed_after_a_local_command_is_typed() -> None:
     records = [command("/stats", 1), user("hello", 9), request("s########0", 10)]
     assert turn_texts(events_of_records(qwen_code, *records)) == [("typed", "hello")]
 
 
-def test_no_words_go_into_the_state() -> None:
+def test_the_state_holds_no_words() -> None:
     parser = qwen_code.parser(PurePath("s.jsonl"))
     for number, each in enumerate([command("/triage private", 1), user("private words", 1.01)]):
         parser.feed(RawLine(number, number + 1, str(each).replace("'", '"').encode()))
@@ -186,7 +186,7 @@ def test_no_words_go_into_the_state() -> None:
     assert "private" not in str(state)
 
 
-def test_session_files_are_known_by_their_folder() -> None:
+def test_session_files_are_recognized_by_folder() -> None:
     project = PurePath("/h/.qwen/projects/-w-shop")
     assert qwen_code.is_transcript(project / "chats" / f"{SESSION}.jsonl")
     assert not qwen_code.is_transcript(project / "memory" / "x.jsonl")

@@ -82,13 +82,13 @@ def test_findings_give_kind_and_span_in_order() -> None:
     assert (second.kind, text[slice(*second.span)]) == ("github", TOKEN)
 
 
-def test_the_same_secret_gets_the_same_placeholder_wherever_it_stands() -> None:
+def test_a_secret_gets_the_same_placeholder_everywhere() -> None:
     redacted = REDACTOR.redact(f"{TOKEN}\nGITHUB_TOKEN={TOKEN}\n{{'a': '{TOKEN}'}}")
     assert len(set(PLACEHOLDER.findall(redacted))) == 1
     assert len(PLACEHOLDER.findall(redacted)) == 3
 
 
-def test_other_secrets_and_other_keys_give_other_placeholders() -> None:
+def test_other_secrets_and_keys_give_other_placeholders() -> None:
     other = TOKEN[:-1] + "a"
     assert REDACTOR.redact(TOKEN) != REDACTOR.redact(other)
     assert REDACTOR.redact(TOKEN) != Redactor(b"k" * 32).redact(TOKEN)
@@ -99,18 +99,18 @@ def test_the_digest_is_an_hmac_of_the_secret() -> None:
     assert REDACTOR.redact("password=hunter22") == "password=[REDACTED:password:17aa3874]"
 
 
-def test_of_two_findings_the_more_exact_names_the_secret() -> None:
+def test_the_more_exact_of_two_findings_names_the_secret() -> None:
     assert REDACTOR.redact(f"token={TOKEN}").startswith("token=[REDACTED:github:")
 
 
-def test_a_text_without_secrets_comes_back_as_it_is() -> None:
+def test_a_text_without_secrets_is_returned_unchanged() -> None:
     text = "Always run `pytest -q` before you commit.\r\n\tSee docs/a.md, 9fceb02 and ada@example.org. ✅ ключ\0\n"
     assert REDACTOR.redact(text) == text
     assert REDACTOR.redact("") == ""
 
 
 @given(TEXTS)
-def test_redacting_twice_is_redacting_once(text: str) -> None:
+def test_redaction_is_idempotent(text: str) -> None:
     once = REDACTOR.redact(text)
     assert REDACTOR.redact(once) == once
     assert REDACTOR.findings(once) == []
@@ -122,7 +122,7 @@ def test_the_result_is_at_most_twice_as_long(text: str) -> None:
 
 
 @given(TEXTS)
-def test_a_text_without_findings_stays_and_findings_never_overlap(text: str) -> None:
+def test_text_outside_findings_stays_and_findings_never_overlap(text: str) -> None:
     findings = REDACTOR.findings(text)
     assert all(0 <= each.start < each.end <= len(text) for each in findings)
     assert all(left.end <= right.start for left, right in itertools.pairwise(findings))
@@ -132,7 +132,7 @@ def test_a_text_without_findings_stays_and_findings_never_overlap(text: str) -> 
 
 
 @given(TEXTS, TEXTS)
-def test_a_token_on_a_line_of_its_own_never_comes_through(before: str, after: str) -> None:
+def test_a_token_on_its_own_line_never_gets_through(before: str, after: str) -> None:
     assert TOKEN not in REDACTOR.redact(f"{before}\n{TOKEN}\n{after}")
 
 
@@ -143,13 +143,13 @@ def test_many_short_secrets_stay_within_twice_the_length() -> None:
     assert "a1!b" not in redacted
 
 
-def test_an_unbroken_quarter_of_a_megabyte_comes_to_an_end() -> None:
+def test_an_unbroken_quarter_megabyte_terminates() -> None:
     for text in ("a" * 250_000, HEX * 4_000, "eyJ" * 75_000, "=" * 250_000, '"' * 250_000):
         assert REDACTOR.redact(text) == text
 
 
 @pytest.mark.parametrize("key", [b"", b"short", bytes(33)])
-def test_a_key_of_another_length_is_refused(key: bytes) -> None:
+def test_a_key_of_the_wrong_length_is_refused(key: bytes) -> None:
     with pytest.raises(RedactionError):
         Redactor(key)
 
@@ -164,7 +164,7 @@ class Broken(str):
 
 
 @pytest.mark.parametrize("text", [None, b"password=hunter22", 7, Broken("password=hunter22")])
-def test_whatever_goes_wrong_is_a_refusal_that_carries_no_text(text: str) -> None:
+def test_any_internal_error_is_a_refusal_without_text(text: str) -> None:
     with pytest.raises(RedactionError) as caught:
         REDACTOR.redact(text)
     assert isinstance(caught.value, SkilldError)
@@ -172,12 +172,12 @@ def test_whatever_goes_wrong_is_a_refusal_that_carries_no_text(text: str) -> Non
     assert caught.value.__suppress_context__
 
 
-def test_findings_in_bytes_are_refused_as_redacting_them_is() -> None:
+def test_findings_in_bytes_fail_closed_too() -> None:
     with pytest.raises(RedactionError):
         REDACTOR.findings(b"password=hunter22")  # type: ignore[arg-type]
 
 
-def test_a_worker_that_redacts_loads_no_library() -> None:
+def test_a_redacting_worker_imports_no_library() -> None:
     names = "sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names))"
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import skilld.redact; print({names})"
     done = subprocess.run([sys.executable, "-Ic", code], check=True, capture_output=True, text=True)

@@ -187,7 +187,7 @@ STAND_INS = [
 
 
 @pytest.mark.parametrize(("kind", "token"), TOKENS, ids=[f"{kind}-{token[:8]}" for kind, token in TOKENS])
-def test_a_token_is_found_whole_by_its_kind_and_behind_quotes_signs_and_escapes(kind: str, token: str) -> None:
+def test_a_token_is_found_whole_with_its_kind_after_quotes_signs_and_escapes(kind: str, token: str) -> None:
     text = f"I put {token} into the file."
     assert [(found.kind, text[found.start : found.end]) for found in REDACTOR.findings(text)] == [(kind, token)]
     for before, after in (
@@ -206,17 +206,17 @@ def test_every_format_has_an_example_here() -> None:
 
 
 @pytest.mark.parametrize("text", STAND_INS)
-def test_what_only_stands_for_a_token_is_left_alone(text: str) -> None:
+def test_placeholders_of_tokens_are_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
 
-def test_a_token_inside_a_word_or_inside_base64_is_chance() -> None:
+def test_a_token_inside_a_word_or_base64_is_ignored() -> None:
     inside_word = "the task-" + "learner-with-a-very-long-name-2 and disksk-" + ALNUM[:24]
     inside_base64 = "AbC1" * 12 + "AKIA" + UPPER[:16]
     assert REDACTOR.findings(inside_word) == []
     assert REDACTOR.findings(inside_base64) == []
 
 
-def test_two_tokens_beside_each_other_are_two() -> None:
+def test_adjacent_tokens_are_two_findings() -> None:
     first, second = "ghp_" + ALNUM[:36], "glpat-" + ALNUM[:20]
     assert [found.kind for found in REDACTOR.findings(f"{first},{second}")] == ["github", "gitlab"]

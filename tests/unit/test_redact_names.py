@@ -115,7 +115,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("marked", SECRETS)
-def test_the_value_and_only_the_value_is_a_secret(marked: str) -> None:
+def test_only_the_value_is_a_secret(marked: str) -> None:
     before, _, rest = marked.partition("»")
     secret, _, after = rest.partition("«")
     redacted = REDACTOR.redact(before + secret + after)
@@ -125,16 +125,16 @@ def test_the_value_and_only_the_value_is_a_secret(marked: str) -> None:
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_a_value_that_is_no_secret_is_left_alone(text: str) -> None:
+def test_harmless_values_are_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
 
-def test_what_stands_beside_a_secret_is_kept() -> None:
+def test_text_beside_a_secret_is_kept() -> None:
     text = "DB_HOST=db.internal\nDB_PASSWORD=hunter2\nDB_PORT=5432\n"
     first, second, third = REDACTOR.redact(text).splitlines()
     assert (first, third) == ("DB_HOST=db.internal", "DB_PORT=5432")
     assert second.startswith("DB_PASSWORD=[REDACTED:password:")
 
 
-def test_a_letter_whose_lower_case_is_longer_shifts_nothing() -> None:
+def test_a_letter_with_a_longer_lower_case_shifts_no_offset() -> None:
     assert REDACTOR.redact("İİİ password=hunter22 İ").startswith("İİİ password=[REDACTED:password:")

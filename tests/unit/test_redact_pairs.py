@@ -27,7 +27,7 @@ from skilld.redact import passwords
         ("exp: eve / p: sunflower", []),  # `exp` names no user
     ],
 )
-def test_a_pair_gives_its_password_away(text: str, secrets: list[str]) -> None:
+def test_the_password_beside_a_user_name_is_found(text: str, secrets: list[str]) -> None:
     found = passwords.find_pairs(text, has_digit=any(letter.isdigit() for letter in text))
     assert [text[one.start : one.end] for one in found] == secrets
 
@@ -42,9 +42,7 @@ def test_a_pair_gives_its_password_away(text: str, secrets: list[str]) -> None:
         ("password sunflower", "sunflower", False),
     ],
 )
-def test_a_plain_word_is_a_password_beside_a_user_at_the_end_of_its_clause(
-    text: str, word: str, *, is_one: bool
-) -> None:
+def test_a_plain_word_after_a_user_at_the_end_of_a_clause_is_a_password(text: str, word: str, *, is_one: bool) -> None:
     at = text.index(word)
     beside = passwords.has_user_before(text, text.index("password"))
     assert (beside and passwords.is_password_beside_user(text, at, at + len(word))) == is_one

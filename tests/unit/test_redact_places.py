@@ -105,11 +105,11 @@ def test_the_secret_part_is_found_whole(kind: str, marked: str) -> None:
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_is_no_secret_is_left_alone(text: str) -> None:
+def test_harmless_text_is_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
 
-def test_base64_is_looked_into_once() -> None:
+def test_base64_is_decoded_once() -> None:
     once = base64.b64encode(b"DB_PASSWORD=hunter2\nDB_HOST=db.internal\n").decode()
     twice = base64.b64encode(once.encode()).decode()
     assert REDACTOR.redact(f"echo {once} | base64 -d").startswith("echo [REDACTED:base64:")
@@ -121,7 +121,7 @@ def test_base64_of_harmless_text_is_left_alone() -> None:
     assert REDACTOR.redact(runs) == runs
 
 
-def test_one_run_among_many_is_the_one() -> None:
+def test_the_secret_is_found_among_many_runs() -> None:
     words = [
         base64.b64encode(text).decode() for text in (b"good morning, Ada", b"password=hunter22", b"good night to all")
     ]
@@ -130,7 +130,7 @@ def test_one_run_among_many_is_the_one() -> None:
     assert redacted[1].startswith("[REDACTED:base64:")
 
 
-def test_the_ends_of_long_secrets_go_too() -> None:
+def test_the_ends_of_long_secrets_are_redacted_too() -> None:
     long = "-".join([ALNUM] * 60)
     for text in (f'password = "{long}"', f"password={long}", f"Authorization: Bearer {long}", f"Cookie: a={long}"):
         assert REDACTOR.redact(text).endswith((']"', "]"))
@@ -159,6 +159,6 @@ def test_the_ends_of_long_secrets_go_too() -> None:
         ("exit codes: 1234-5678 2345-6789", []),
     ],
 )
-def test_what_is_listed_below_or_behind_its_name_is_found(text: str, secrets: list[str]) -> None:
+def test_values_listed_below_or_after_their_name_are_found(text: str, secrets: list[str]) -> None:
     found = blocks.find_listed(text, text.lower())
     assert [text[one.start : one.end] for one in found] == secrets

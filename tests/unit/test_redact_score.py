@@ -38,7 +38,7 @@ def figures_of(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return figures([judge(secret_case(each), REDACTOR) for each in rows])
 
 
-def test_the_figures_of_a_few_rows() -> None:
+def test_scores_of_a_few_rows() -> None:
     assert figures_of(ROWS) == {
         "kind": "secrets",
         "n": 7,
@@ -55,7 +55,7 @@ def test_the_figures_of_a_few_rows() -> None:
     }
 
 
-def test_no_rows_give_empty_figures() -> None:
+def test_no_rows_give_empty_scores() -> None:
     empty = figures([])
     assert (empty["n"], empty["recall_by_tier"], empty["negatives_flagged"]) == (0, {}, 0.0)
 
@@ -67,7 +67,7 @@ def test_an_outcome_holds_labels_and_no_text() -> None:
 
 
 @pytest.mark.parametrize("broken", [{"sample_b64": "?"}, {"should_redact": "yes"}, {"sample_b64": None}])
-def test_a_row_that_is_none_is_refused(broken: dict[str, Any]) -> None:
+def test_an_invalid_row_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         secret_case(ROWS[0] | broken)
 
@@ -86,7 +86,7 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("half", [0, 1], ids=["seen", "unseen"])
-def test_the_gates_hold_on_both_halves_of_the_development_file(half: int) -> None:
+def test_the_thresholds_hold_on_both_halves_of_the_development_file(half: int) -> None:
     """The rules were written with the first half (by hash of the id) in view; the second was only ever counted."""
     rows = [each for each in lines("security/secrets.dev.jsonl") if _half(each["id"]) == half]
     scored = figures_of(rows)
@@ -98,7 +98,7 @@ def test_harmless_texts_of_the_development_file_are_mostly_left_alone() -> None:
     assert figures_of(lines("security/secrets.dev.jsonl"))["negatives_flagged"] <= 0.2
 
 
-def test_what_real_people_typed_comes_through_untouched() -> None:
+def test_real_typed_text_is_left_unchanged() -> None:
     """Secrets were taken out of these turns before, so whatever is touched is a mistake."""
     touched = [turn["id"] for turn in lines("eval/turns.dev.jsonl") if REDACTOR.findings(turn["text"])]
     assert touched == []
@@ -116,7 +116,7 @@ SENTENCES = Path(__file__).parents[1] / "data/secrets"
 @pytest.mark.parametrize(
     ("half", "recall", "flagged"), [("dev", 0.99, 0.01), ("held", 0.88, 0.03), ("held2", 0.91, 0.02)]
 )
-def test_s7_the_figures_of_natural_sentences_hold(half: str, recall: float, flagged: float) -> None:
+def test_s7_the_scores_of_natural_sentences_hold(half: str, recall: float, flagged: float) -> None:
     text = (SENTENCES / f"sentences.{half}.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     scored = figures_of(rows)
@@ -124,7 +124,7 @@ def test_s7_the_figures_of_natural_sentences_hold(half: str, recall: float, flag
     assert scored["negatives_flagged"] <= flagged
 
 
-def test_no_word_of_a_seed_phrase_may_be_left() -> None:
+def test_no_word_of_a_seed_phrase_may_remain() -> None:
     class FirstWord:
         def redact(self, text: str) -> str:
             return text.replace("gift", "[x]")

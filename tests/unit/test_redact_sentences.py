@@ -170,11 +170,11 @@ HARMLESS = (
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_s7_what_only_sounds_like_one_is_left_alone(text: str) -> None:
+def test_s7_look_alikes_are_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
 
-def test_the_list_of_seed_words_is_that_of_the_standard() -> None:
+def test_the_seed_word_list_is_the_standard_one() -> None:
     words = Path(__file__).parents[2] / "skilld/redact/seed_words.txt"
     digest = "2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda"
     assert hashlib.sha256(words.read_bytes()).hexdigest() == digest

@@ -27,7 +27,7 @@ def dead(root: Path, file: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("half", ["held", "dev"])
-def test_what_is_gone_is_told_from_what_is_there_or_cannot_be_known(half: str, projects: Path) -> None:
+def test_broken_references_are_told_apart_from_valid_and_unknowable_ones(half: str, projects: Path) -> None:
     lines = (DATA / "cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [case for case in map(json.loads, lines) if case["half"] == half]
     assert (len(cases), sum(bool(case["dead"]) for case in cases)) == (30, 15)

@@ -42,7 +42,7 @@ def below(anchor: str, text: str) -> Operation:
     ],
     ids=["reworded", "rewritten", "reworded below", "another above", "renamed", "one gone"],
 )
-def test_a_bullet_is_put_where_it_was_meant(old: str, new: str) -> None:
+def test_a_bullet_goes_where_it_was_meant(old: str, new: str) -> None:
     current = TEXT.replace(old, new)
     found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
     lines = found.splitlines()
@@ -53,7 +53,7 @@ def test_a_bullet_is_put_where_it_was_meant(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\r"])
-def test_line_endings_and_a_missing_last_one_stay(ending: str) -> None:
+def test_line_endings_and_a_missing_final_newline_stay(ending: str) -> None:
     current = TEXT.replace("- Run the tests.", "- Run the tests twice.").rstrip("\n").replace("\n", ending)
     found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
     assert found == current.replace(f"twice.{ending}", f"twice.{ending}- Dry run first.{ending}")
@@ -73,19 +73,19 @@ def test_line_endings_and_a_missing_last_one_stay(ending: str) -> None:
     ],
     ids=["in another section", "all rewritten", "swapped", "inside code"],
 )
-def test_what_has_no_certain_place_is_refused(current: str) -> None:
+def test_an_uncertain_place_is_refused(current: str) -> None:
     with pytest.raises(NoPlaceError):
         made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
 
 
-def test_between_two_equal_lines_there_is_no_choice() -> None:
+def test_two_equal_lines_are_ambiguous() -> None:
     current = TEXT.replace("- Run the tests.\n", "- Run the tests now.\n- Run the tests once.\n- Wait.\n")
     found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
     assert "- Wait.\n- Dry run first.\n- Tag the commit." in found  # above the line that stayed
 
 
 @pytest.mark.parametrize("op", [Op.REPLACE, Op.DELETE])
-def test_a_line_that_was_edited_is_neither_replaced_nor_deleted(op: Op) -> None:
+def test_an_edited_line_is_neither_replaced_nor_deleted(op: Op) -> None:
     change = Operation(op, "- Tag the commit.", "- Tag it." if op is Op.REPLACE else "")
     with pytest.raises(NoPlaceError, match="a line that it changes was edited or is gone"):
         made_again(TEXT, change, TEXT.replace("- Tag the commit.", "- Tag the commit, please."))
@@ -109,7 +109,7 @@ def test_a_new_section_goes_below_what_was_added_to_the_one_above(last: str, own
     ]
 
 
-def test_at_the_end_of_its_section_where_there_is_no_certain_place() -> None:
+def test_without_a_certain_place_it_goes_to_the_end_of_its_section() -> None:
     after = apply(TEXT.encode(), [below("- Run the tests.", "- Dry run first.")])
     current = TEXT.replace("- Run the tests.\n- Tag the commit.", "- Tag the commit.\n- Run the tests.").encode()
     found = apply(current, refit_in_section(TEXT.encode(), after, current)).decode()
@@ -118,7 +118,7 @@ def test_at_the_end_of_its_section_where_there_is_no_certain_place() -> None:
         refit_in_section(TEXT.encode(), after, TEXT.partition("# Release")[0].encode() + b"# Other\n\nNothing.\n")
 
 
-def test_long_and_equal_lines_take_no_long_time() -> None:
+def test_long_equal_lines_take_no_long_time() -> None:
     old = "# A\n\n" + "- " + "a" * 20000 + "\n- b\n"
     current = old.replace("- b\n", "") + "".join(f"- {'a' * 400}{n}\n" for n in range(40))
     with pytest.raises(NoPlaceError):
@@ -210,7 +210,7 @@ def why_wrong(found: str, now: list[Part], home: int, before: set[int], after: s
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("HYPOTHESIS_EXAMPLES", "20"))))
-def test_no_edit_by_hand_leads_it_to_a_wrong_place(seed: int) -> None:
+def test_no_manual_edit_leads_it_to_a_wrong_place(seed: int) -> None:
     chance = random.Random(seed)
     placed = 0
     for _ in range(25):

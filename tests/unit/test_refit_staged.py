@@ -70,7 +70,7 @@ def numbered(text: str) -> list[str]:
     return [line for line in text.splitlines() if line[:1].isdigit()]
 
 
-def test_the_neighbour_was_edited_by_hand(person: Person, store: Store) -> None:
+def test_a_proposal_survives_a_manual_edit_of_its_neighbour(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     edited = TEXT.replace("- Run the tests.", "- Run all of the tests twice.")
     person.commit("mine", {SKILL: edited})
@@ -87,7 +87,7 @@ def test_the_neighbour_was_edited_by_hand(person: Person, store: Store) -> None:
     assert person.git("status", "--porcelain") == ""
 
 
-def test_two_that_stand_on_each_other_follow_it(person: Person, store: Store) -> None:
+def test_two_dependent_proposals_both_follow_a_manual_edit(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     offer(person, store, "p2", "- Tag the commit.", "- Sign the tag.")
     edited = TEXT.replace("- Run the tests.", "- Run the tests, all of them.").replace("- Tag the commit.", "- Tag it.")
@@ -101,9 +101,7 @@ def test_two_that_stand_on_each_other_follow_it(person: Person, store: Store) ->
 
 
 @pytest.mark.parametrize("behind", [True, False])
-def test_a_branch_that_is_behind_does_not_keep_it_on_the_old_version(
-    person: Person, store: Store, *, behind: bool
-) -> None:
+def test_a_branch_that_is_behind_does_not_hold_it_back(person: Person, store: Store, *, behind: bool) -> None:
     """A work branch, or the host's copy of main, still has the version that the proposal was made for."""
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     if behind:
@@ -117,7 +115,7 @@ def test_a_branch_that_is_behind_does_not_keep_it_on_the_old_version(
     assert "- Run the tests now.\n- Dry run first.\n" in person.show(ref=STAGING)
 
 
-def test_where_its_place_is_gone_it_is_made_anew_and_says_so(person: Person, store: Store) -> None:
+def test_a_proposal_without_a_place_is_made_again_and_says_so(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     edited = TEXT.replace("- Run the tests.\n- Tag the commit.\n", "- Tag the commit.\n- Run the tests.\n")
     person.commit("mine", {SKILL: edited})
@@ -128,7 +126,7 @@ def test_where_its_place_is_gone_it_is_made_anew_and_says_so(person: Person, sto
     assert "- Push the tag.\n- Dry run first.\n" in person.skill.read_text()
 
 
-def test_one_whose_section_is_gone_is_made_anew(person: Person, store: Store) -> None:
+def test_a_proposal_whose_section_is_gone_is_made_again(person: Person, store: Store) -> None:
     offer_said(person, store, "Always name the reviewers.", "Keep the changelog short.", "Name the reviewers.")
     edited = TEXT.partition("## Notes")[0]
     person.commit("mine", {SKILL: edited})
@@ -167,7 +165,7 @@ def offer_both(person: Person, store: Store, *, updates: tuple[Update, ...]) -> 
     )
 
 
-def test_r6_of_several_updates_each_is_placed_or_made_anew_by_itself(person: Person, store: Store) -> None:
+def test_r6_each_of_several_updates_is_placed_or_made_again_separately(person: Person, store: Store) -> None:
     person.commit("tabs", {SKILL: TABS})
     said = offer_both(person, store, updates=(SPACES, NAMES)).evidence
     person.commit("mine", {SKILL: WIDE})
@@ -183,7 +181,7 @@ def test_r6_of_several_updates_each_is_placed_or_made_anew_by_itself(person: Per
 
 
 @pytest.mark.parametrize("updates", [(), (NAMES,)])
-def test_r6_it_is_stale_where_nothing_tells_which_quote_justifies_the_lost_part(
+def test_r6_it_is_stale_if_no_quote_justifies_the_lost_part(
     person: Person, store: Store, updates: tuple[Update, ...]
 ) -> None:
     """The row of an older version, and one with an operation that none of its updates accounts for."""
@@ -193,7 +191,7 @@ def test_r6_it_is_stale_where_nothing_tells_which_quote_justifies_the_lost_part(
     assert states(store) == {"p1": "stale"}
 
 
-def test_r6_one_that_loses_its_place_while_another_is_staged_is_made_anew(person: Person, store: Store) -> None:
+def test_r6_a_proposal_losing_its_place_to_another_is_made_again(person: Person, store: Store) -> None:
     person.commit("tabs", {SKILL: TABS})
     lines = "- Use tabs for indentation.", "- Use spaces for indentation."
     offer_said(person, store, "From now on, use spaces for indentation, not tabs.", *lines, op=Op.REPLACE)
@@ -212,7 +210,7 @@ def test_r6_one_that_loses_its_place_while_another_is_staged_is_made_anew(person
     assert person.skill.read_text().strip() == shown
 
 
-def test_a_change_of_a_line_that_was_edited_is_stale_before_anybody_accepts_it(person: Person, store: Store) -> None:
+def test_a_change_of_an_edited_line_is_stale_before_anyone_accepts_it(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
     assert states(store) == {"p1": "stale"}
@@ -224,7 +222,7 @@ def test_a_change_of_a_line_that_was_edited_is_stale_before_anybody_accepts_it(p
     assert (person.git("for-each-ref"), person.skill.read_bytes()) == before
 
 
-def test_with_uncommitted_changes_the_remedy_is_one_that_cannot_conflict(person: Person, store: Store) -> None:
+def test_with_uncommitted_changes_the_suggested_remedy_cannot_conflict(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     person.write(SKILL, TEXT.replace("- Run the tests.", "- Run all the tests."))
     with pytest.raises(RefusedError) as caught:
@@ -232,7 +230,7 @@ def test_with_uncommitted_changes_the_remedy_is_one_that_cannot_conflict(person:
     assert caught.value.remedy == "Commit or stash it, then: skilld accept p1"
 
 
-def test_a_dropped_one_finds_its_place_when_it_is_restored(person: Person, store: Store) -> None:
+def test_a_dropped_proposal_finds_its_place_when_restored(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped"}
@@ -250,7 +248,9 @@ def steps(person: Person, store: Store) -> None:
 
 # In these orders each of the three is once the first, once between the others and once the last.
 @pytest.mark.parametrize("order", [("p1", "p3", "p2"), ("p2", "p1", "p3"), ("p3", "p2", "p1")], ids="".join)
-def test_accepted_in_any_order_they_are_counted_on(person: Person, store: Store, order: tuple[str, ...]) -> None:
+def test_accepted_steps_in_any_order_are_numbered_consecutively(
+    person: Person, store: Store, order: tuple[str, ...]
+) -> None:
     steps(person, store)
     for count, name in enumerate(order, 1):
         decide(store, get(store, name), accepting({}))
@@ -265,14 +265,14 @@ def test_accepted_in_any_order_they_are_counted_on(person: Person, store: Store,
 
 
 @pytest.mark.parametrize("gone", ["p1", "p2"])
-def test_the_others_are_counted_on_without_one_that_was_rejected(person: Person, store: Store, gone: str) -> None:
+def test_the_remaining_steps_are_renumbered_without_a_rejected_one(person: Person, store: Store, gone: str) -> None:
     steps(person, store)
     decide(store, get(store, gone), rejecting())
     left = [text for name, text in ADDED.items() if name != gone]
     assert numbered(person.show(ref=STAGING))[3:] == [f"{n}. {text}" for n, text in enumerate(left, 4)]
 
 
-def test_a_step_of_the_persons_own_meanwhile_keeps_its_number(person: Person, store: Store) -> None:
+def test_a_step_the_person_added_meanwhile_keeps_its_number(person: Person, store: Store) -> None:
     steps(person, store)
     person.commit("mine", {SKILL: STEPS.replace("3. Push the tag.", "3. Push the tag.\n4. Rest.")})
     assert states(store) == dict.fromkeys(ADDED, "open")
@@ -293,7 +293,7 @@ def test_a_step_of_the_persons_own_meanwhile_keeps_its_number(person: Person, st
     ],
     ids=["all ones", "brackets", "loose", "with more lines", "bullets"],
 )
-def test_lists_of_other_kinds_keep_their_way(person: Person, store: Store, text: str, added: str) -> None:
+def test_other_kinds_of_lists_keep_their_style(person: Person, store: Store, text: str, added: str) -> None:
     person.commit("steps", {SKILL: text})
     anchor = next(line for line in reversed(text.splitlines()) if "Wait" in line or "Push" in line)
     gap = "\n" if "\n\n2" in text else ""
@@ -304,7 +304,7 @@ def test_lists_of_other_kinds_keep_their_way(person: Person, store: Store, text:
     assert shown == [f"{number}{ADDED[name]}" for number, name in zip(numbers, ("p1", "p2"), strict=True)]
 
 
-def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, store: Store) -> None:
+def test_an_accept_that_would_be_refused_here_is_announced(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
     assert ProposalReader().applicability(get(store, "p1")) == Applicability(can_cherry_pick=True, can_merge=True)
     person.git("switch", "--quiet", "-c", "feature")
@@ -319,7 +319,7 @@ def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, sto
     assert ProposalReader().applicability(get(store, "p1")).obstacle == ""
 
 
-def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, store: Store) -> None:
+def test_accepting_one_that_depends_on_another_is_not_offered(person: Person, store: Store) -> None:
     steps(person, store)
     found = {name: ProposalReader().applicability(get(store, name)) for name in ADDED}
     assert {name: here.can_cherry_pick for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
@@ -327,7 +327,7 @@ def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, sto
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("HYPOTHESIS_EXAMPLES", "3"))))
-def test_after_any_edit_by_hand_accepting_does_what_was_shown(person: Person, store: Store, seed: int) -> None:
+def test_after_any_manual_edit_accepting_does_what_was_shown(person: Person, store: Store, seed: int) -> None:
     """Whatever the person commits: what is open is accepted as the branch shows it, what is not was refused before."""
     chance = random.Random(seed)
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")

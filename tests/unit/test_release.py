@@ -80,7 +80,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_wheel_carries_what_runs(built: Path) -> None:
+def test_the_wheel_contains_what_it_needs(built: Path) -> None:
     (path,) = built.glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
         held = {info.filename: info.external_attr >> 16 & 0o777 for info in wheel.infolist()}
@@ -98,7 +98,7 @@ def test_the_wheel_carries_what_runs(built: Path) -> None:
     assert set(held.values()) == {0o644}
 
 
-def test_from_the_source_archive_everything_can_be_made_again(built: Path) -> None:
+def test_everything_can_be_built_from_the_source_archive(built: Path) -> None:
     (path,) = built.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         held = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
@@ -134,7 +134,7 @@ def test_the_same_tag_gives_the_same_bytes(small: Path, tmp_path: Path, capsys: 
     assert [line.split("  ")[1] for line in told] == names[1:]
 
 
-def test_a_difference_is_told(tmp_path: Path) -> None:
+def test_a_difference_is_reported(tmp_path: Path) -> None:
     for name, text in {"a/same": "1", "b/same": "1", "a/other": "1", "b/other": "2", "b/more": "1"}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -185,7 +185,7 @@ def _into_a_checkout(root: Path) -> list[str]:
         (_into_a_checkout, "holds something else than a release"),
     ],
 )
-def test_there_is_no_release(
+def test_an_invalid_release_is_refused(
     small: Path, prepared: Callable[[Path], list[str]], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert make(small, *prepared(small)) == 1
@@ -204,7 +204,7 @@ FORMULA = formula.formula(
 )
 
 
-def test_the_formula_says_where_and_what() -> None:
+def test_the_formula_has_the_url_and_checksum() -> None:
     assert f'  url "{ADDRESS}/skilld-2.0.0.tar.gz"\n  sha256 "{"0" * 64}"\n  license "MIT"\n' in FORMULA
     assert '  desc "Remembers what you teach your agents"\n' in FORMULA
     assert '  homepage "https://code.invalid/ada/skilld"\n' in FORMULA
@@ -214,7 +214,7 @@ def test_the_formula_says_where_and_what() -> None:
 
 
 @pytest.mark.skipif(shutil.which("ruby") is None, reason="ruby is not installed")
-def test_the_formula_is_ruby(tmp_path: Path) -> None:
+def test_the_formula_is_valid_ruby(tmp_path: Path) -> None:
     (tmp_path / "skilld.rb").write_text(FORMULA)
     done = subprocess.run(["ruby", "-wc", tmp_path / "skilld.rb"], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Syntax OK\n", "")
@@ -236,7 +236,7 @@ def test_no_formula_is_committed() -> None:
         ("file:///srv/skilld", None),
     ],
 )
-def test_a_remote_names_its_page(remote: str, page: str | None) -> None:
+def test_a_remote_url_gives_its_web_page(remote: str, page: str | None) -> None:
     assert formula.page(remote) == page
 
 
@@ -258,7 +258,7 @@ tool==5 \\
 """
 
 
-def test_the_bill_of_materials_says_what_needs_what() -> None:
+def test_the_bill_of_materials_lists_dependencies() -> None:
     made = sbom.document(LOCK, {"name": "skilld", "version": "2.0.0", "license": "MIT"}, AT)
     assert made["metadata"]["timestamp"] == "2026-11-23T12:00:00Z"
     assert [(one["purl"], one["scope"]) for one in made["components"]] == [
@@ -278,7 +278,7 @@ def test_the_bill_of_materials_says_what_needs_what() -> None:
     }
 
 
-def test_the_bill_of_materials_of_the_lock_is_whole() -> None:
+def test_the_bill_of_materials_of_the_lock_is_complete() -> None:
     lock = (ROOT / "requirements/run.txt").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     text = sbom.text(sbom.document(lock, project, AT))
@@ -290,7 +290,7 @@ def test_the_bill_of_materials_of_the_lock_is_whole() -> None:
     assert all(one["hashes"] for one in made["components"])
 
 
-def test_the_debian_package_says_who_made_the_tag_and_when(tmp_path: Path) -> None:
+def test_the_debian_package_names_the_tagger_and_date(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "debian", tmp_path / "debian")
     deb.describe(tmp_path, "2.0.0", r"Ada \1 Maker <ada@maker.invalid>", AT)
     lines = (tmp_path / "debian/changelog").read_text().splitlines()
@@ -303,7 +303,7 @@ def test_the_debian_package_says_who_made_the_tag_and_when(tmp_path: Path) -> No
         deb.describe(tmp_path, "2.0.0", "Ada", AT)
 
 
-def test_every_file_says_the_same_version() -> None:
+def test_every_file_has_the_same_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changelog = (ROOT / "debian/changelog").read_text(encoding="utf-8")
     assert changelog.startswith(f"skilld ({__version__}) ")

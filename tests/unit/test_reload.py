@@ -15,7 +15,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "config.toml"
 
 
-def test_a_change_is_told_once(path: Path) -> None:
+def test_a_change_is_reported_once(path: Path) -> None:
     file = SettingsFile(path, load_file(path))
     assert file.load_if_changed() is None
     path.write_text("[batch]\nturns = 3\n")
@@ -29,7 +29,7 @@ def test_a_change_is_told_once(path: Path) -> None:
     assert settings.batch.turns == 5
 
 
-def test_what_is_not_understood_changes_nothing_and_is_said_until_it_is_mended(path: Path) -> None:
+def test_an_invalid_file_changes_nothing_and_is_reported_until_fixed(path: Path) -> None:
     file = SettingsFile(path, load_file(path))
     path.write_text("[batch]\nturn = 3\n")
     assert file.load_if_changed() is None
@@ -39,12 +39,12 @@ def test_what_is_not_understood_changes_nothing_and_is_said_until_it_is_mended(p
     assert file.message == ""
 
 
-def test_what_needs_a_restart_is_said(path: Path, tmp_path: Path) -> None:
+def test_a_setting_that_needs_a_restart_says_so(path: Path, tmp_path: Path) -> None:
     file = SettingsFile(path, load_file(path))
     path.write_text(f'[roots]\nclaude-code = ["{tmp_path}"]\n[notify]\nenabled = false\n')
     assert file.load_if_changed() is not None
     assert file.message == "changed; roots and notify.enabled take effect only after a restart"
 
 
-def test_without_a_file_there_is_nothing_to_change(path: Path) -> None:
+def test_without_a_file_nothing_changes(path: Path) -> None:
     assert SettingsFile(None, load_file(path)).load_if_changed() is None

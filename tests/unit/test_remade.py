@@ -127,7 +127,7 @@ def world(person: Person, store: Store, monkeypatch: pytest.MonkeyPatch) -> Worl
     return World(person, store, monkeypatch)
 
 
-def test_part9_it_is_stale_until_the_model_made_it_anew(world: World) -> None:
+def test_part9_it_is_stale_until_the_model_made_it_again(world: World) -> None:
     assert (world.p1.state, world.model.asked, world.on_the_branch()) == (State.STALE, 0, 0)
     assert world.told() == "will be regenerated to match your current text"
     assert world.work().outcome == "proposed"
@@ -149,7 +149,7 @@ def test_part9_it_is_stale_until_the_model_made_it_anew(world: World) -> None:
     ("moves", "looked"),
     [*((moves, True) for moves in range(4)), (3, False)],
 )
-def test_part9_killed_at_any_point_it_is_made_once_and_asked_for_once(
+def test_part9_killed_at_any_point_it_is_made_and_requested_only_once(
     world: World, monkeypatch: pytest.MonkeyPatch, moves: int, *, looked: bool
 ) -> None:
     """After so many moves of refs, or before the result was written down; a person may look before the next start."""
@@ -185,7 +185,7 @@ def test_part9_killed_at_any_point_it_is_made_once_and_asked_for_once(
     assert world.person.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_part9_an_answer_that_says_more_is_refused_as_any_edit(world: World) -> None:
+def test_part9_an_answer_that_says_more_is_refused_like_any_edit(world: World) -> None:
     world.model.answer = SAYS_MORE
     before = world.person.git("for-each-ref"), world.person.skill.read_bytes()
     assert world.work().outcome == "refused"
@@ -195,7 +195,7 @@ def test_part9_an_answer_that_says_more_is_refused_as_any_edit(world: World) -> 
     assert world.engine.next_batch(NOW + 1e6) is None, "it is not asked for again"
 
 
-def test_part9_what_was_decided_meanwhile_stays_decided(world: World) -> None:
+def test_part9_a_decision_made_meanwhile_stands(world: World) -> None:
     batch = world.engine.next_batch(NOW)
     assert batch is not None
     job = world.job(batch)
@@ -206,7 +206,7 @@ def test_part9_what_was_decided_meanwhile_stays_decided(world: World) -> None:
     assert world.on_the_branch() == 0
 
 
-def test_part9_edited_again_after_the_answer_it_is_asked_for_again(world: World) -> None:
+def test_part9_after_another_manual_edit_it_is_requested_again(world: World) -> None:
     """The plan of a killed worker no longer fits."""
     batch = world.engine.next_batch(NOW)
     assert batch is not None
@@ -227,7 +227,7 @@ def test_part9_edited_again_after_the_answer_it_is_asked_for_again(world: World)
     assert "- Run the tests.\n- Name the reviewers." in world.person.show(ref=STAGING)
 
 
-def test_part9_while_the_person_is_on_the_branch_it_is_open_and_waits(world: World) -> None:
+def test_part9_while_the_person_is_on_the_branch_it_stays_open_and_waits(world: World) -> None:
     world.person.git("branch", "--force", "aside", "skilld/staging")
     world.person.git("switch", "--quiet", "skilld/staging")
     world.work()
@@ -239,7 +239,7 @@ def test_part9_while_the_person_is_on_the_branch_it_is_open_and_waits(world: Wor
 
 
 @pytest.mark.parametrize(("also", "asked"), [("claude-code:2", "cli:claude"), ("codex:2", "offline")])
-def test_with_agent_words_of_several_agents_are_sent_to_none(
+def test_agent_mode_sends_words_of_several_agents_to_none(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, also: str, asked: str
 ) -> None:
     client = tmp_path / "claude"

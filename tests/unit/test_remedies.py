@@ -48,7 +48,7 @@ ALL = replace(BROKEN, has_twin=True, fits_elsewhere=True, is_for_some_files=True
         (BROKEN, (), Remedy.ENFORCE),
     ],
 )
-def test_the_order_of_remedies(signs: Signs, tried: tuple[Remedy, ...], remedy: Remedy | None) -> None:
+def test_remedies_are_tried_in_order(signs: Signs, tried: tuple[Remedy, ...], remedy: Remedy | None) -> None:
     assert choose(signs, tried) is remedy
 
 
@@ -70,7 +70,7 @@ def heard(session: str, quote: str = AGAIN, days: float = 1.0) -> RepeatEvidence
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_a_rule_is_mended_for_its_figures_or_when_it_is_said_in_a_second_session(
+def test_a_rule_gets_a_remedy_for_its_figures_or_when_repeated_in_a_second_session(
     origin: Origin,
     state: RuleState,
     evidence: list[RepeatEvidence],
@@ -153,7 +153,7 @@ def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> 
     assert (bench.remedy(31), bench.mend(31)) == (Remedy.ENFORCE, [])
 
 
-def test_a_rule_is_said_with_the_newer_words(bench: Bench) -> None:
+def test_a_rule_is_reworded_with_the_newer_words(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
     twice(bench, "You ran npm again. Use pnpm for the scripts as well!")
     (one,) = bench.mend()
@@ -161,7 +161,7 @@ def test_a_rule_is_said_with_the_newer_words(bench: Bench) -> None:
     assert one.evidence[0].quote.endswith("Use pnpm for the scripts as well!")
 
 
-def test_what_two_lines_say_is_said_once(bench: Bench) -> None:
+def test_a_rule_in_two_lines_is_reduced_to_one(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE, ".claude/rules/tools.md": f"# Tools\n\n- {PNPM}\n- Run the linter.\n"})
     twice(bench, AGAIN, "CLAUDE.md", ".claude/rules/tools.md")
     (one,) = bench.mend()
@@ -173,7 +173,7 @@ def test_what_two_lines_say_is_said_once(bench: Bench) -> None:
 SKILL = f"---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- {PNPM}\n- One line per note.\n"
 
 
-def test_a_rule_of_a_skill_that_is_seldom_used_moves_to_the_instructions(bench: Bench) -> None:
+def test_a_rule_of_a_rarely_used_skill_moves_to_the_instructions(bench: Bench) -> None:
     skill = ".claude/skills/notes/SKILL.md"
     bench.write(**{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n", skill: SKILL})
     bench.say("a", AGAIN, "CLAUDE.md", skill, again=(skill, PNPM), days=3)
@@ -186,7 +186,7 @@ def test_a_rule_of_a_skill_that_is_seldom_used_moves_to_the_instructions(bench: 
     assert bench.staged(skill) == SKILL.replace(f"- {PNPM}\n", "")
 
 
-def test_a_rule_about_what_a_skill_does_moves_into_the_skill_that_was_in_use(bench: Bench) -> None:
+def test_a_rule_about_a_skills_work_moves_into_that_skill(bench: Bench) -> None:
     skill, rule = ".claude/skills/notes/SKILL.md", "Write the release notes in the past tense."
     said = "The release notes are not in the past tense again!"
     bench.write(
@@ -199,7 +199,7 @@ def test_a_rule_about_what_a_skill_does_moves_into_the_skill_that_was_in_use(ben
     assert rule in bench.staged(skill)
 
 
-def test_a_rule_that_is_always_about_the_same_files_moves_to_a_rule_for_them(bench: Bench) -> None:
+def test_a_rule_always_about_the_same_files_moves_to_a_path_rule(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE, "web/index.ts": "export {}\n", ".claude/rules/x.md": "- Be kind.\n"})
     twice(bench, "npm again in the web folder! Use pnpm, never npm")
     (one,) = bench.mend()
@@ -209,7 +209,7 @@ def test_a_rule_that_is_always_about_the_same_files_moves_to_a_rule_for_them(ben
     assert f"- {PNPM}\n" in bench.staged(".claude/rules/web.md")
 
 
-def test_what_a_proposal_brought_in_and_was_never_needed_is_taken_out(bench: Bench) -> None:
+def test_an_accepted_rule_never_needed_is_removed(bench: Bench) -> None:
     """Nobody's words ask for it, and none are quoted."""
     bench.write(**{"CLAUDE.md": GUIDE})
     twice(bench)
@@ -233,7 +233,7 @@ def test_what_a_proposal_brought_in_and_was_never_needed_is_taken_out(bench: Ben
         (Origin.PROPOSAL, Count(), Count(20, 12), False),
     ],
 )
-def test_reverting_is_named_where_it_had_to_be_said_more_often_since(
+def test_a_revert_is_suggested_if_it_had_to_be_repeated_more_often_since(
     origin: Origin,
     before: Count,
     after: Count,
@@ -244,7 +244,7 @@ def test_reverting_is_named_where_it_had_to_be_said_more_often_since(
     )
 
 
-def test_nothing_is_proposed_where_the_project_or_the_settings_say_no(bench: Bench) -> None:
+def test_nothing_is_proposed_against_project_or_user_settings(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
     twice(bench)
     assert propose_remedies(bench.store, bench.host, {TargetKind.SKILL}, str, NOW) == []
@@ -252,7 +252,7 @@ def test_nothing_is_proposed_where_the_project_or_the_settings_say_no(bench: Ben
     assert bench.mend() == []
 
 
-def test_no_more_than_three_a_day(bench: Bench) -> None:
+def test_at_most_three_a_day_are_proposed(bench: Bench) -> None:
     rules = [f"Always water the {plant} twice." for plant in ("fern", "cactus", "orchid", "bonsai")]
     bench.write(**{"CLAUDE.md": "# Plants\n\n" + "".join(f"- {rule}\n" for rule in rules)})
     for number, rule in enumerate(rules):
@@ -266,7 +266,7 @@ def test_no_more_than_three_a_day(bench: Bench) -> None:
     ("command", "refused"),
     [("npm install", True), ("cd x && npm ci", True), ("pnpm install", False), ("git log --grep npm", False)],
 )
-def test_the_draft_of_a_hook_refuses_what_the_rule_turns_down(
+def test_the_drafted_hook_blocks_what_the_rule_forbids(
     command: str,
     refused: bool,  # noqa: FBT001 - a case
 ) -> None:

@@ -77,18 +77,18 @@ LIST = json.dumps([UPDATE])
         ),
     ],
 )
-def test_an_answer_is_read_in_the_forms_models_give_it(reply: str) -> None:
+def test_an_answer_is_read_in_every_form_models_give_it(reply: str) -> None:
     assert _updates(reply) == ([READ], [])
 
 
 @pytest.mark.parametrize("between", ["\n", ",\n", " "])
-def test_a_block_may_hold_one_object_after_the_other(between: str) -> None:
+def test_a_block_may_hold_several_objects_in_a_row(between: str) -> None:
     said = between.join([json.dumps(UPDATE), json.dumps(UPDATE | {"turn": 3})])
     assert _updates(f"<updates>\n{said}\n</updates>") == ([READ, replace(READ, turn=3)], [])
 
 
 @pytest.mark.parametrize("reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```", "Nothing: []"])
-def test_nothing_is_an_answer(reply: str) -> None:
+def test_an_empty_answer_is_valid(reply: str) -> None:
     assert _updates(reply) == ([], [])
 
 
@@ -122,7 +122,7 @@ def test_nothing_is_an_answer(reply: str) -> None:
         ("<updates>" * 7000, "it was cut off"),
     ],
 )
-def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None:
+def test_an_invalid_answer_is_refused_as_a_whole(reply: str, cause: str) -> None:
     with pytest.raises(BadReplyError) as caught:
         _updates(reply)
     assert caught.value.cause == cause
@@ -154,7 +154,7 @@ def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None
         ({"section": "a\0b"}, "an update's section contains characters that are not allowed in a skill"),
     ],
 )
-def test_an_update_that_does_not_fit_is_left_out_with_the_reason(change: dict[str, Any], cause: str) -> None:
+def test_an_invalid_update_is_left_out_with_the_reason(change: dict[str, Any], cause: str) -> None:
     assert _updates(json.dumps([UPDATE | change, UPDATE])) == ([READ], [cause])
 
 
@@ -163,7 +163,7 @@ def test_an_update_that_is_no_object_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("kind", ["workflow", "Policy"])
-def test_a_place_need_not_be_named_and_a_kind_has_many_names(kind: str) -> None:
+def test_a_place_is_optional_and_a_kind_has_many_names(kind: str) -> None:
     (update,), _ = _updates(json.dumps([{key: UPDATE[key] for key in UPDATE if key != "section"} | {"kind": kind}]))
     assert (update.section, update.kind) == ("", Kind.PREFERENCE)
 
@@ -173,12 +173,12 @@ def test_a_section_may_be_empty_and_a_reason_missing() -> None:
     assert _updates(json.dumps([item])) == ([replace(READ, section="", reason="")], [])
 
 
-def test_a_skill_need_not_be_named_where_there_is_one() -> None:
+def test_a_skill_may_be_omitted_if_there_is_only_one() -> None:
     item = {key: value for key, value in UPDATE.items() if key != "skill"}
     assert parse_updates(json.dumps([item]), turns=5, skills=1) == ([READ], [])
 
 
-def test_operations_are_read_and_bare_newlines_around_them_dropped() -> None:
+def test_operations_are_read_and_surrounding_newlines_dropped() -> None:
     items = [
         {"op": "insert_after", "anchor": "- a\n", "text": "\n- b"},
         {"op": "replace", "anchor": "- c", "text": "- d"},
@@ -191,7 +191,7 @@ def test_operations_are_read_and_bare_newlines_around_them_dropped() -> None:
     ]
 
 
-def test_one_operation_is_a_list_of_one_and_thoughts_are_none() -> None:
+def test_a_single_operation_is_a_list_of_one_and_thinking_is_ignored() -> None:
     reply = '<think>a <operations> block</think>{"op": "Delete", "anchor": "- a"}'
     assert parse_operations(reply) == [Operation(Op.DELETE, "- a", "")]
 
@@ -229,13 +229,13 @@ def test_a_whole_file_is_an_answer_too() -> None:
         ("delete everything", "an operation does not have the requested format"),
     ],
 )
-def test_an_operation_that_does_not_fit_spoils_the_answer(item: object, cause: str) -> None:
+def test_an_invalid_operation_invalidates_the_answer(item: object, cause: str) -> None:
     with pytest.raises(BadReplyError) as caught:
         parse_operations(json.dumps([item]))
     assert caught.value.cause == cause
 
 
-def test_no_edit_has_hundreds_of_operations() -> None:
+def test_an_edit_with_hundreds_of_operations_is_refused() -> None:
     items = [{"op": "delete", "anchor": "a"}] * 41
     with pytest.raises(BadReplyError, match="41 operations"):
         parse_operations(json.dumps(items))
@@ -249,7 +249,7 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from(["updates", "operations", "updated_file", "x"]), st.booleans())
-def test_whatever_comes_back_is_values_of_the_schema_or_a_refusal(
+def test_any_reply_is_valid_values_or_a_refusal(
     value: object,
     tag: str,
     tagged: bool,  # noqa: FBT001 - hypothesis gives it by position
@@ -264,7 +264,7 @@ def test_any_text_is_an_answer_or_a_refusal(reply: str) -> None:
 
 
 @given(st.dictionaries(st.sampled_from([*UPDATE]), JSON))
-def test_an_update_with_anything_in_any_field_is_read_or_left_out(change: dict[str, object]) -> None:
+def test_an_update_with_any_field_values_is_read_or_left_out(change: dict[str, object]) -> None:
     updates, left_out = _updates(json.dumps([UPDATE | change]))
     assert len(updates) + len(left_out) == 1
     for update in updates:

@@ -171,7 +171,7 @@ def numbered() -> Report:
     return other(change)
 
 
-def test_every_number_on_the_page_stands_in_the_json() -> None:
+def test_every_number_on_the_page_is_in_the_json() -> None:
     report = numbered()
     shown = numbers(" ".join(Read(page(report, HOME)).shown))
     assert len(shown) > 140
@@ -179,14 +179,14 @@ def test_every_number_on_the_page_stands_in_the_json() -> None:
     assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
 
 
-def test_every_number_in_the_lines_stands_in_the_json() -> None:
+def test_every_number_in_the_text_is_in_the_json() -> None:
     report = numbered()
     shown = numbers(" ".join(report_lines(report, HOME)))
     assert len(set(shown)) > 30
     assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
 
 
-def test_what_is_nothing_is_left_out() -> None:
+def test_empty_parts_are_left_out() -> None:
     none = Share(0, 0, None)
     young = replace(
         REPORT,
@@ -201,7 +201,7 @@ def test_what_is_nothing_is_left_out() -> None:
     assert "in 0 of 0" not in shown
 
 
-def test_a_report_begins_with_the_first_thing_there_is_to_tell() -> None:
+def test_a_report_starts_with_the_first_thing_to_tell() -> None:
     told = report_lines(
         replace(REPORT, weeks=("2026-02-23", *REPORT.weeks), cost=replace(REPORT.cost, per_week=(0, *WEEK))), HOME
     )
@@ -239,7 +239,7 @@ def test_no_text_breaks_out_of_the_page(given: str) -> None:
         assert any(part in one for one in read.shown), "it is shown as the text it is"
 
 
-def test_a_page_asks_for_nothing() -> None:
+def test_a_page_loads_nothing() -> None:
     text = page(REPORT, HOME)
     read = Read(text)
     assert [value for name, value in read.attributes if name in {"src", "href", "srcset", "action"}] == ["data:,"]
@@ -268,7 +268,7 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("berlin")
-def test_a_week_is_a_week_of_the_persons_own_calendar() -> None:
+def test_a_week_is_one_of_the_persons_calendar() -> None:
     first, last = (datetime.fromisoformat(f"{day}T00:00+0{hours}:00").timestamp() for day, hours in _MONDAYS)
     weeks = Weeks.spanning([first], last)
     assert (weeks.number, weeks.mondays[0], weeks.mondays[-1]) == (17, "2026-03-02", "2026-06-22")
@@ -289,7 +289,7 @@ def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
     assert set(leaves(json.loads(json.dumps(asdict(report)))["taught"]["where"])) == {0}
 
 
-def test_each_part_without_figures_says_why(tmp_path: Path) -> None:
+def test_each_empty_part_says_why(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "skilld.db")
     store.usage.add("2026-10-01", "m", "s", Usage(1, 10, 10))
     said = " ".join(Read(page(gather(store, NOW), HOME)).shown)
@@ -303,7 +303,7 @@ def test_each_part_without_figures_says_why(tmp_path: Path) -> None:
         assert why in said
 
 
-def test_a_year_is_told_with_its_files_from_git_and_changes_nothing(
+def test_a_year_is_reported_with_file_history_from_git_and_changes_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store.open(home / "skilld.db")
@@ -350,7 +350,7 @@ def _state(home: Path) -> dict[str, tuple[float, int]]:
     return {str(path): (facts.st_mtime, facts.st_size) for path, facts in own.items()}
 
 
-def test_every_thing_said_counts_and_calls_that_cost_nothing_price_nothing(tmp_path: Path) -> None:
+def test_every_statement_counts_and_free_calls_cost_nothing(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "skilld.db")
     changes = "Use pnpm.", "Run the linter."
     said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in changes)
@@ -365,7 +365,7 @@ def test_every_thing_said_counts_and_calls_that_cost_nothing_price_nothing(tmp_p
     assert wording.decided(report).endswith("half of the decisions were made within an hour.")
 
 
-def test_words_are_told_only_where_they_are_asked_for(tmp_path: Path) -> None:
+def test_quotes_appear_only_if_requested(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "skilld.db")
     said, what = "use pnpm, I told you", "Use pnpm in this repository."
     learning = Learning(
@@ -378,7 +378,7 @@ def test_words_are_told_only_where_they_are_asked_for(tmp_path: Path) -> None:
             assert [text.count(said), text.count(what)] == [number, number]
 
 
-def test_the_verb_tells_the_same_as_lines_a_page_and_json(home: Path) -> None:
+def test_the_command_gives_the_same_as_text_page_and_json(home: Path) -> None:
     program = InProcessProgram(home)
     document = program.json("report")
     assert document["taught"]["total"] == 0
@@ -395,7 +395,7 @@ def test_the_verb_tells_the_same_as_lines_a_page_and_json(home: Path) -> None:
     assert "Cannot write the page" in refused.stderr
 
 
-def test_an_agent_may_read_the_report_and_write_no_file() -> None:
+def test_an_agent_may_read_the_report_but_write_no_file() -> None:
     parser = build_parser("report")
     may = [
         permissions.READ_ONLY["report"](parser.parse_args(["report", *rest]))
@@ -404,11 +404,11 @@ def test_an_agent_may_read_the_report_and_write_no_file() -> None:
     assert may == [True, True, False]
 
 
-def test_a_report_crosses_as_json() -> None:
+def test_a_report_survives_a_json_round_trip() -> None:
     assert codec.decode(Report, codec.encode(REPORT)) == REPORT
 
 
-def test_the_review_has_it_as_a_tab_that_keeps_to_the_screen(home: Path) -> None:
+def test_the_review_shows_it_as_a_tab_within_the_screen(home: Path) -> None:
     places().state.mkdir(parents=True)
     store = Store.open(places().database)
     store.usage.add(local_day(time.time()), "m", "s", Usage(3, 1000, 10))

@@ -34,13 +34,13 @@ def _kept(store: Store) -> set[str]:
     return {one.change for one in store.learnings.all()}
 
 
-def test_two_things_said_in_the_same_words_are_both_kept_and_each_once(store: Store) -> None:
+def test_two_learnings_with_the_same_words_are_both_kept_once(store: Store) -> None:
     for _ in range(2):
         results.record_result(store, BATCH, replace(RESULT, learnings=(PNPM, CHANGELOG)), NOW)
     assert sorted(one.change for one in store.learnings.all()) == [PNPM.change, CHANGELOG.change]
 
 
-def test_what_is_kept_beside_a_proposal_of_the_same_words_stays(store: Store) -> None:
+def test_a_learning_beside_a_proposal_with_the_same_words_stays(store: Store) -> None:
     results.record_result(store, BATCH, replace(RESULT, learnings=(CHANGELOG,)), NOW, proposed_now=[PROPOSAL])
     results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
     assert _kept(store) == {CHANGELOG.change}
@@ -48,7 +48,7 @@ def test_what_is_kept_beside_a_proposal_of_the_same_words_stays(store: Store) ->
     assert _kept(store) == {CHANGELOG.change}
 
 
-def test_what_was_kept_until_it_could_be_proposed_goes(store: Store) -> None:
+def test_a_learning_kept_until_it_could_be_proposed_is_removed(store: Store) -> None:
     waiting = replace(RESULT, learnings=(_learning("Use pnpm.", for_now=True),))
     results.record_result(store, BATCH, waiting, NOW)
     assert len(results.temporary_learnings(store, waiting)) == 1

@@ -17,7 +17,7 @@ MESSAGES = [
 ]
 
 
-def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
+def test_the_quote_is_shown_between_the_words_around_it() -> None:
     assert controller.excerpts_around(MESSAGES, Evidence("k1", "From now on say it.")) == [
         Excerpt(by_person=False, before="Done. \\x1b[2J"),
         Excerpt(by_person=True, before="hm, ok. ", quote="From now on say it.", after=" Thanks"),
@@ -25,13 +25,13 @@ def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
     ]
 
 
-def test_a_quote_that_is_not_found_as_it_was_leaves_the_whole_message() -> None:
+def test_a_quote_not_found_verbatim_shows_the_whole_message() -> None:
     (_, said) = controller.excerpts_around(MESSAGES, Evidence("k2", "something else"))
     assert said == Excerpt(by_person=True, before="bye")
     assert controller.excerpts_around(MESSAGES, Evidence("gone", "bye")) == []
 
 
-def test_what_is_left_out_between_two_quotes_is_marked_and_nothing_stands_twice() -> None:
+def test_gaps_between_quotes_are_marked_and_nothing_is_repeated() -> None:
     messages = [Message("Done.", turn, str(turn)) if turn else Message("Understood.") for turn in (1, 0, 2, 0, 3, 0)]
     first, second, third = (controller.excerpts_around(messages, Evidence(str(turn), "Done.")) for turn in (1, 2, 3))
     assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, second)] == [(2, False), (3, False)]
@@ -54,5 +54,5 @@ def test_a_long_message_is_cut_around_its_quote() -> None:
     ("text", "fine"),
     [("a\n\tb\r\nü\n", True), ("\ufeffa\n", True), ("a \x1b[2J", False), ("a\u202eb", False), ("a\rb", False)],
 )
-def test_only_a_text_without_hidden_characters_is_edited_on_the_screen(text: str, fine: bool) -> None:  # noqa: FBT001 - a case
+def test_only_text_without_hidden_characters_is_edited_on_screen(text: str, fine: bool) -> None:  # noqa: FBT001 - a case
     assert can_show(text) is fine

@@ -15,7 +15,7 @@ def _shown(found: list[DiffRow]) -> list[str]:
     return [row.kind + "".join(f"[{text}]" if differs else text for text, differs in row.segments) for row in found]
 
 
-def test_an_added_line_stands_in_three_lines_of_context_and_says_what_is_left_out() -> None:
+def test_an_added_line_has_three_lines_of_context_and_marks_the_rest() -> None:
     after = BEFORE + "- Say it.\n"
     assert _shown(diff_rows(BEFORE.encode(), after.encode())) == [
         "@",
@@ -26,7 +26,7 @@ def test_an_added_line_stands_in_three_lines_of_context_and_says_what_is_left_ou
     ]
 
 
-def test_a_reworded_line_is_marked_by_its_words() -> None:
+def test_a_reworded_line_is_highlighted_by_word() -> None:
     after = BEFORE.replace("Past tense, one line", "Present tense, one short line")
     assert _shown(diff_rows(BEFORE.encode(), after.encode())) == [
         "@",
@@ -39,12 +39,12 @@ def test_a_reworded_line_is_marked_by_its_words() -> None:
     ]
 
 
-def test_two_lines_that_have_nothing_in_common_are_not_marked() -> None:
+def test_two_unrelated_lines_are_not_highlighted() -> None:
     found = diff_rows(b"- Past tense only.\n", b"0123456789\n")
     assert _shown(found) == ["-- Past tense only.", "+0123456789"]
 
 
-def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
+def test_terminal_escapes_are_shown_escaped() -> None:
     (row,) = diff_rows(b"", "- \x1b[2J\u202e".encode())
     assert row.text == "- \\x1b[2J\\u202e"
 
@@ -53,7 +53,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "- one two", "- one three", "", "x"]
 
 
 @given(old=LINES, new=LINES)
-def test_the_rows_hold_every_line_that_came_or_went(old: list[str], new: list[str]) -> None:
+def test_the_rows_hold_every_added_or_removed_line(old: list[str], new: list[str]) -> None:
     found = diff_rows("\n".join(old).encode(), "\n".join(new).encode())
     for kind, mine, other in (("-", old, new), ("+", new, old)):
         listed = [row.text for row in found if row.kind == kind]

@@ -68,14 +68,14 @@ def _answer(*answers: str) -> tuple[FakeSession, list[str], list[str]]:
     return review_session, said, names
 
 
-def test_the_editor_is_given_a_file_of_the_name_that_it_is_for() -> None:
+def test_the_editor_gets_a_file_named_after_the_target() -> None:
     review_session, said, names = _answer("e", "q")
     assert names == ["CLAUDE.md"]
     assert review_session.done == ["# Notes\n- Mine.\n"]
     assert any(line.startswith("0123abcd, CLAUDE.md, ") for line in said), "it is no skill"
 
 
-def test_a_letter_that_is_none_of_the_answers_is_asked_again() -> None:
+def test_an_unknown_letter_is_asked_again() -> None:
     review_session, said, _ = _answer("s", "x", "F", "y", "q")
     assert review_session.done == ["forgot Say b."]
     assert said.count("Type one of these letters.") == 1

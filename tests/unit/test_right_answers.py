@@ -125,7 +125,7 @@ def _section(text: str, head: str) -> list[str]:
 
 
 @pytest.mark.parametrize("row", _DATA["rows"], ids=lambda row: row["id"])
-def test_s5_the_same_answer_takes_nothing_else_along(row: dict[str, Any]) -> None:
+def test_s5_the_answer_with_an_extra_deletion_is_refused(row: dict[str, Any]) -> None:
     heard = Heard(row)
     for line in _unspoken(row):
         for op in ("delete", "replace", *(["delete_section"] if line.startswith("#") else [])):
@@ -134,7 +134,7 @@ def test_s5_the_same_answer_takes_nothing_else_along(row: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("row", _DATA["rows"], ids=lambda row: row["id"])
-def test_s5_the_same_answer_says_nothing_else(row: dict[str, Any]) -> None:
+def test_s5_the_answer_with_an_extra_statement_is_refused(row: dict[str, Any]) -> None:
     lines = _DATA["skills"][row["skill"]].rstrip().split("\n")
     anchor = next((line for line in reversed(lines) if line not in _anchors(row)), "")
     with pytest.raises(SkilldError):

@@ -43,7 +43,7 @@ def read(client: OpenCodeDb, cursor: rows.RowCursor | None = None, budget: int =
     return rows.read_new(client.path, cursor, QUERIES, budget=budget)
 
 
-def test_records_come_in_order_and_then_only_the_new_ones(client: OpenCodeDb) -> None:
+def test_records_come_in_order_and_afterwards_only_new_ones(client: OpenCodeDb) -> None:
     client.prompt("s1", "one")
     client.prompt("s1", "two")
     first = read(client)
@@ -55,14 +55,14 @@ def test_records_come_in_order_and_then_only_the_new_ones(client: OpenCodeDb) ->
     assert texts(read(client, second.cursor)) == ["three"]
 
 
-def test_what_was_written_under_an_older_time_is_read_as_well(client: OpenCodeDb) -> None:
+def test_a_record_with_an_older_time_is_read_too(client: OpenCodeDb) -> None:
     client.prompt("s1", "now")
     cursor = read(client).cursor
     client.prompt("s1", "an hour ago, says its clock", at=client.now - 3_600_000)
     assert "an hour ago, says its clock" in texts(read(client, cursor))
 
 
-def test_a_row_in_the_place_of_a_deleted_one_is_read(client: OpenCodeDb) -> None:
+def test_a_row_replacing_a_deleted_one_is_read(client: OpenCodeDb) -> None:
     undone = client.prompt("s1", "undone")
     cursor = read(client).cursor
     client.db.execute("DELETE FROM message WHERE id = ?", (undone,))
@@ -70,7 +70,7 @@ def test_a_row_in_the_place_of_a_deleted_one_is_read(client: OpenCodeDb) -> None
     assert texts(read(client, cursor)) == ["instead"]
 
 
-def test_a_long_history_is_read_piece_by_piece_to_its_end(client: OpenCodeDb) -> None:
+def test_a_long_history_is_read_in_pieces_to_its_end(client: OpenCodeDb) -> None:
     for number in range(40):
         client.prompt("s1", f"prompt {number}", at=client.now - number % 2)
     readings = [read(client, budget=500)]
@@ -82,7 +82,7 @@ def test_a_long_history_is_read_piece_by_piece_to_its_end(client: OpenCodeDb) ->
     assert readings[-1].cursor.row is not None
 
 
-def test_however_many_share_a_moment_all_are_read(client: OpenCodeDb, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_rows_with_one_time_are_read(client: OpenCodeDb, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "_MAX_RECORDS", 4)
     for number in range(20):
         client.prompt("s1", f"prompt {number}", at=client.now - number % 2 if number < 10 else 1000)
@@ -104,7 +104,7 @@ def test_sub_agents_and_other_sessions_are_left_out(client: OpenCodeDb) -> None:
     assert b"two" in getattr(line, "data", b"")
 
 
-def test_nothing_else_is_asked_and_nothing_is_written(client: OpenCodeDb, tmp_path: Path) -> None:
+def test_no_other_query_and_no_write_is_made(client: OpenCodeDb, tmp_path: Path) -> None:
     client.prompt("s1", "one")
     client.skill("s1", tmp_path / "release-notes")
     assert SECRET.encode() not in b"".join(line.data for line in read(client).lines)
@@ -117,7 +117,7 @@ def test_nothing_else_is_asked_and_nothing_is_written(client: OpenCodeDb, tmp_pa
     assert set(before) == {"opencode.db"}
 
 
-def test_another_database_in_its_place_is_read_from_its_start(client: OpenCodeDb, tmp_path: Path) -> None:
+def test_a_replaced_database_is_read_from_its_start(client: OpenCodeDb, tmp_path: Path) -> None:
     client.prompt("s1", "one")
     cursor = read(client).cursor
     with OpenCodeDb(tmp_path / "new" / "opencode.db") as other:
@@ -140,7 +140,7 @@ def test_another_database_in_its_place_is_read_from_its_start(client: OpenCodeDb
         ),
     ],
 )
-def test_tables_that_are_not_known_are_told_and_come_back(client: OpenCodeDb, change: str, why: str) -> None:
+def test_unknown_tables_are_reported_until_they_return(client: OpenCodeDb, change: str, why: str) -> None:
     client.prompt("s1", "one")
     cursor = read(client).cursor
     client.db.execute("BEGIN IMMEDIATE")
@@ -153,7 +153,7 @@ def test_tables_that_are_not_known_are_told_and_come_back(client: OpenCodeDb, ch
     assert caught.value.strerror == why
 
 
-def test_a_newer_table_in_use_is_told_while_the_older_ones_are_read(client: OpenCodeDb) -> None:
+def test_a_newer_table_in_use_is_reported_while_the_older_ones_are_read(client: OpenCodeDb) -> None:
     client.prompt("s1", "one")
     assert read(client).note == ""
     client.db.execute("INSERT INTO session_message VALUES ('m', 's1', 'user', 1, '{}')")
@@ -163,7 +163,7 @@ def test_a_newer_table_in_use_is_told_while_the_older_ones_are_read(client: Open
 
 
 @pytest.mark.parametrize("mode", ["journal_mode = DELETE", "locking_mode = EXCLUSIVE"])
-def test_a_lock_of_the_client_is_told_at_once(client: OpenCodeDb, mode: str) -> None:
+def test_a_lock_held_by_the_client_is_reported_at_once(client: OpenCodeDb, mode: str) -> None:
     client.prompt("s1", "one")
     cursor = read(client).cursor
     client.db.execute(f"PRAGMA {mode}")
@@ -182,7 +182,7 @@ def test_a_lock_of_the_client_is_told_at_once(client: OpenCodeDb, mode: str) -> 
     assert "two" in texts(read(client, cursor))
 
 
-def test_what_was_read_while_a_client_opened_it_does_not_count(client: OpenCodeDb) -> None:
+def test_rows_read_while_a_client_opened_it_do_not_count(client: OpenCodeDb) -> None:
     client.prompt("s1", "said")
     client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with pytest.raises(UnreadableError) as caught, open_database(client.path, QUERIES, 10.0):
@@ -190,7 +190,7 @@ def test_what_was_read_while_a_client_opened_it_does_not_count(client: OpenCodeD
     assert caught.value.strerror == "an agent has just opened it; skilld will try again"
 
 
-def test_a_writer_in_the_middle_of_a_commit_of_its_own_blocks_nobody(client: OpenCodeDb) -> None:
+def test_a_writer_in_mid_commit_blocks_nobody(client: OpenCodeDb) -> None:
     client.prompt("s1", "one")
     client.db.execute("BEGIN IMMEDIATE")
     client.prompt("s1", "two")
@@ -200,14 +200,14 @@ def test_a_writer_in_the_middle_of_a_commit_of_its_own_blocks_nobody(client: Ope
 
 
 @pytest.mark.parametrize("data", [b"no database at all, but long enough to be looked at" * 40, b""])
-def test_what_is_no_database_is_told(tmp_path: Path, data: bytes) -> None:
+def test_an_invalid_database_is_reported(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "opencode.db"
     path.write_bytes(data)
     with pytest.raises(UnreadableError):
         rows.read_new(path, None, QUERIES)
 
 
-def test_a_link_or_a_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> None:
+def test_a_symlink_or_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> None:
     client.prompt("s1", "one")
     (tmp_path / "link.db").symlink_to(client.path)
     os.mkfifo(tmp_path / "pipe.db")
@@ -216,7 +216,7 @@ def test_a_link_or_a_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> Non
             rows.read_new(tmp_path / name, None, QUERIES)
 
 
-def test_strange_values_are_passed_over(client: OpenCodeDb) -> None:
+def test_unexpected_values_are_skipped(client: OpenCodeDb) -> None:
     client.prompt("s1", "one")
     for data in ("{", "[]", b"\x00\xff", json.dumps({"type": "text", "text": "x" * 9_000_000})):
         message = client.message("s1", {"role": "user"})
@@ -227,7 +227,7 @@ def test_strange_values_are_passed_over(client: OpenCodeDb) -> None:
     assert texts(read(client)) == ["one", "last"]
 
 
-def test_a_change_of_the_log_is_a_change_of_the_database(client: OpenCodeDb) -> None:
+def test_a_change_of_the_wal_is_a_change_of_the_database(client: OpenCodeDb) -> None:
     source = source_of(opencode.INFO)
     assert isinstance(source, RowSource)
     assert source.transcript(Path("/x/opencode.db-wal")) == Path("/x/opencode.db")
@@ -237,7 +237,7 @@ def test_a_change_of_the_log_is_a_change_of_the_database(client: OpenCodeDb) -> 
     assert source.end(client.path, before) == client.now + 1
 
 
-def test_where_the_end_cannot_be_read_it_is_taken_from_the_clock_of_the_file(tmp_path: Path) -> None:
+def test_if_the_end_cannot_be_read_the_file_time_is_used(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     sqlite3.connect(path).close()
     path.write_bytes(b"x" * 200)

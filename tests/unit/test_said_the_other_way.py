@@ -17,7 +17,7 @@ from skilld.classify.contradiction import contradicts, contradicts_clearly, forb
         ("Use yarn.", "Use pnpm, never npm."),
     ],
 )
-def test_they_cannot_both_hold(one: str, other: str) -> None:
+def test_opposite_preferences_contradict_each_other(one: str, other: str) -> None:
     for pair in ((one, other), (other, one)):
         assert contradicts(*pair)
         assert contradicts_clearly(*pair)
@@ -33,7 +33,7 @@ def test_they_cannot_both_hold(one: str, other: str) -> None:
         ("Use pnpm, never npm.", "Use tabs, not spaces."),
     ],
 )
-def test_of_other_things_or_the_same_way_round_they_can(one: str, other: str) -> None:
+def test_other_subjects_or_the_same_preference_do_not(one: str, other: str) -> None:
     for pair in ((one, other), (other, one)):
         assert not contradicts(*pair)
 
@@ -52,5 +52,5 @@ def test_of_other_things_or_the_same_way_round_they_can(one: str, other: str) ->
         ("Do not use tabs.", "Do not use tabs.", False),
     ],
 )
-def test_a_no_to_all_that_another_asks_for(one: str, other: str, does: bool) -> None:  # noqa: FBT001 - a case
+def test_a_ban_contradicts_every_request_for_it(one: str, other: str, does: bool) -> None:  # noqa: FBT001 - a case
     assert forbids(one, other) is does

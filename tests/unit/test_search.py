@@ -34,7 +34,7 @@ def test_a_few_lines_load_no_library(unloaded: pytest.MonkeyPatch) -> None:
     assert chunk.finder(2000) is bytearray.find
 
 
-def test_much_is_searched_by_the_library_from_then_on(unloaded: pytest.MonkeyPatch) -> None:
+def test_after_a_large_text_the_library_is_always_used(unloaded: pytest.MonkeyPatch) -> None:
     del unloaded
     stringzilla = pytest.importorskip("stringzilla", reason="there is no wheel for this machine")
     assert [chunk.finder(size) for size in (1 << 18, 2000)] == [stringzilla.find, stringzilla.find]

@@ -50,7 +50,7 @@ def launchctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fa
     return fake
 
 
-def test_systemd_is_told_only_what_has_changed(systemctl: FakeManager, home: Path) -> None:
+def test_systemd_is_only_asked_for_what_changed(systemctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     unit = home / ".config/systemd/user/skilld.service"
     assert f'ExecStart=:"{sys.executable}" "-P" "-m" "skilld" run\n' in unit.read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def test_systemd_is_told_only_what_has_changed(systemctl: FakeManager, home: Pat
     assert systemctl.asked() == first
 
 
-def test_removal_stops_it_first_and_takes_only_its_own_files(systemctl: FakeManager, home: Path) -> None:
+def test_removal_stops_the_service_and_deletes_only_its_own_files(systemctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     others = home / ".config/systemd/user/other.service"
     others.write_text("mine", encoding="utf-8")
@@ -82,7 +82,7 @@ def test_removal_stops_it_first_and_takes_only_its_own_files(systemctl: FakeMana
     assert systemctl.asked() == []
 
 
-def test_a_service_whose_manager_is_gone_is_removed_all_the_same(systemctl: FakeManager, home: Path) -> None:
+def test_a_service_without_its_manager_is_removed(systemctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     wanted = home / ".config/systemd/user/default.target.wants/skilld.service"
     wanted.parent.mkdir()
@@ -92,9 +92,7 @@ def test_a_service_whose_manager_is_gone_is_removed_all_the_same(systemctl: Fake
     assert list((home / ".config/systemd").rglob("*skilld*")) == []
 
 
-def test_a_link_in_the_place_of_the_unit_is_replaced_and_not_written_through(
-    systemctl: FakeManager, home: Path
-) -> None:
+def test_a_symlink_in_place_of_the_unit_is_replaced_and_not_followed(systemctl: FakeManager, home: Path) -> None:
     unit = home / ".config/systemd/user/skilld.service"
     unit.parent.mkdir(parents=True)
     unit.symlink_to(home / "precious")
@@ -104,7 +102,9 @@ def test_a_link_in_the_place_of_the_unit_is_replaced_and_not_written_through(
     assert systemctl.asked()
 
 
-def test_state_is_shown_as_the_manager_tells_it(systemctl: FakeManager, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_state_is_shown_as_the_manager_reports_it(
+    systemctl: FakeManager, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["service", "install"]) == 0
     (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
     capsys.readouterr()
@@ -123,7 +123,7 @@ def test_state_is_shown_as_the_manager_tells_it(systemctl: FakeManager, capsys: 
     assert shown["program"] == sys.executable
 
 
-def test_without_a_manager_nothing_is_installed_and_the_cause_is_told(
+def test_without_a_manager_nothing_is_installed_and_the_cause_is_reported(
     systemctl: FakeManager, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (systemctl.folder / "fails").write_text("Failed to connect to bus: No medium found", encoding="utf-8")
@@ -138,7 +138,7 @@ def test_without_a_manager_nothing_is_installed_and_the_cause_is_told(
     assert "[Service]" in capsys.readouterr().out
 
 
-def test_no_service_is_put_beside_a_daemon_that_runs_in_a_terminal(systemctl: FakeManager) -> None:
+def test_no_service_is_installed_beside_a_daemon_in_a_terminal(systemctl: FakeManager) -> None:
     private_dir(places().state)
     lock = Lock.acquire(places().lock)
     assert main(["service", "install"]) == 4
@@ -146,7 +146,7 @@ def test_no_service_is_put_beside_a_daemon_that_runs_in_a_terminal(systemctl: Fa
     assert systemctl.asked() == []
 
 
-def test_what_only_the_shell_has_is_refused_kept_or_left(
+def test_settings_only_in_the_shell_are_refused_kept_or_dropped(
     systemctl: FakeManager, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SKILLD_MODEL_API_KEY", "not-for-eyes")
@@ -212,7 +212,7 @@ def test_launchd_loads_reloads_and_unloads_it(
     assert not agent.exists()
 
 
-def test_a_launchd_that_ends_it_later_is_waited_for(launchctl: FakeManager, home: Path) -> None:
+def test_a_slow_launchd_stop_is_awaited(launchctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     (launchctl.folder / "slow").touch()
     assert main(["service", "stop"]) == 0
@@ -221,7 +221,7 @@ def test_a_launchd_that_ends_it_later_is_waited_for(launchctl: FakeManager, home
     assert Launchd(dict(os.environ), home).state().running
 
 
-def test_launchds_state_is_read_from_what_it_prints(launchctl: FakeManager, home: Path) -> None:
+def test_launchd_state_is_parsed_from_its_output(launchctl: FakeManager, home: Path) -> None:
     manager = Launchd(dict(os.environ), home)
     assert (manager.state().installed, manager.state().state) == (False, "not loaded")
     assert main(["service", "install"]) == 0
@@ -263,13 +263,13 @@ ALWAYS = {"HOME", "HTTPS_PROXY", "CODEX_HOME", "SKILLD_BATCH__TURNS"}
         ("cli:nothing", False, set()),
     ],
 )
-def test_only_what_the_daemon_and_its_model_read_is_looked_at(model: str, has_key: bool, more: set[str]) -> None:  # noqa: FBT001 - a row of the table
+def test_only_variables_the_daemon_and_its_model_read_are_checked(model: str, has_key: bool, more: set[str]) -> None:  # noqa: FBT001 - a row of the table
     assert needed_variables(SHELL, model, has_key=has_key).keys() == ALWAYS | more
 
 
-def test_what_the_manager_gives_otherwise_is_missing_too() -> None:
+def test_a_value_the_manager_sets_differently_is_missing_too() -> None:
     assert missing_variables({"A": "1", "B": "2", "C": "3"}, {"A": "1", "B": "3"}) == {"B": "2", "C": "3"}
 
 
-def test_the_path_keeps_the_shells_order_and_no_relative_folder() -> None:
+def test_the_path_keeps_the_shells_order_without_relative_folders() -> None:
     assert service_path("/b:.::bin:/a:/b") == "/b:/a:/usr/local/bin:/usr/bin:/bin"

@@ -27,7 +27,7 @@ def test_without_a_file_everything_has_its_default(file: Path) -> None:
     assert (settings.apply, settings.notify.enabled, settings.accept.by_agents) == ("stage", True, False)
 
 
-def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
+def test_the_file_overrides_defaults_and_a_variable_overrides_the_file(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file.write_text('model = "offline"\n[batch]\nturns = 7\nidle_minutes = 1\n')
@@ -68,7 +68,7 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ('[roots]\ncodex = "/a\\u0000b"', "a path cannot contain a NUL character"),
     ],
 )
-def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told: str) -> None:
+def test_an_invalid_setting_is_reported_with_its_key(file: Path, text: str, told: str) -> None:
     file.write_text(text, encoding="latin-1")
     assert told in _refused(file)
 
@@ -84,7 +84,7 @@ def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told
         ("SKILLD_ROOTS__CODEX", "x", "Invalid setting: SKILLD_ROOTS__CODEX: x is not an absolute path"),
     ],
 )
-def test_a_variable_that_is_not_understood_is_told(
+def test_an_invalid_variable_is_reported(
     file: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -105,24 +105,26 @@ def test_the_line_and_the_variable_are_named_and_each_has_its_remedy(
     assert error.value.remedy == f"Fix {file}. Change or unset SKILLD_BATCH__TURNS."
 
 
-def test_a_folder_may_stand_alone_and_below_home(file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_folder_needs_no_list_and_may_use_a_tilde(
+    file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file.write_text('[roots]\nclaude-code = "~/transcripts"\n')
     monkeypatch.setenv("SKILLD_ROOTS__CODEX", "/a")
     assert load_file(file).roots == {"claude-code": [home / "transcripts"], "codex": [Path("/a")]}
 
 
-def test_no_file_of_the_folder_we_stand_in_is_read(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_in_the_current_folder_is_read(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".env").write_text("SKILLD_MODEL=openai/attacker\n")
     monkeypatch.chdir(tmp_path)
     assert load_file(file).model == "auto"
 
 
-def test_a_byte_order_mark_is_no_obstacle(file: Path) -> None:
+def test_a_byte_order_mark_is_accepted(file: Path) -> None:
     file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
     assert load_file(file).model == "offline"
 
 
-def test_a_pipe_in_its_place_is_refused_and_not_waited_for(file: Path) -> None:
+def test_a_pipe_in_its_place_is_refused_without_blocking(file: Path) -> None:
     os.mkfifo(file, 0o600)
     assert "it is not a regular file" in _refused(file)
 
@@ -135,18 +137,18 @@ def test_a_folder_or_an_endless_device_in_its_place_is_refused(file: Path) -> No
     assert str(file) in _refused(file)
 
 
-def test_a_file_too_large_to_be_settings_is_refused(file: Path) -> None:
+def test_an_oversized_file_is_refused(file: Path) -> None:
     file.write_text("# nothing\n" * 200_000)
     assert "bytes; the limit is 1048576" in _refused(file)
 
 
-def test_a_key_never_shows_in_what_is_printed_of_the_settings(file: Path) -> None:
+def test_a_key_never_appears_in_printed_settings(file: Path) -> None:
     file.write_text('model_api_key = "sk-very-secret"\n')
     file.chmod(0o600)
     assert "sk-very-secret" not in repr(load_file(file))
 
 
-def test_every_key_says_what_it_is_for() -> None:
+def test_every_key_has_a_description() -> None:
     found = setting_keys()
     assert {"model", "model_base_url", "model_api_key", "apply", "batch.turns", "batch.idle_minutes"} <= found.keys()
     assert {"notify.enabled", "roots.claude-code", "roots.codex"} <= found.keys()
@@ -165,6 +167,6 @@ def test_every_key_says_what_it_is_for() -> None:
         ("batch.turns", "many", "many"),
     ],
 )
-def test_what_a_person_types_gets_the_type_of_its_key(key: str, text: str, value: object) -> None:
+def test_typed_values_are_converted_to_the_type_of_their_key(key: str, text: str, value: object) -> None:
     found = parse_value(key, text)
     assert (found, type(found)) == (value, type(value))

@@ -42,7 +42,7 @@ def known(store: Store, file: Path) -> str:
     return known
 
 
-def test_what_is_kept_is_what_the_settings_say(store: Store, file: Path, known: str) -> None:
+def test_the_cache_equals_the_settings(store: Store, file: Path, known: str) -> None:
     assert (
         load_settings(store, known)
         == shown_settings(load_file(file))
@@ -50,12 +50,12 @@ def test_what_is_kept_is_what_the_settings_say(store: Store, file: Path, known: 
     )
 
 
-def test_nothing_is_kept_at_first(store: Store, file: Path) -> None:
+def test_the_cache_starts_empty(store: Store, file: Path) -> None:
     assert load_settings(store, settings_origin(file, {})) is None
 
 
 @pytest.mark.usefixtures("known")
-def test_a_file_written_again_is_read_again(store: Store, file: Path) -> None:
+def test_a_rewritten_file_is_read_again(store: Store, file: Path) -> None:
     facts = file.stat()
     file.write_bytes(file.read_bytes())
     os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
@@ -63,7 +63,7 @@ def test_a_file_written_again_is_read_again(store: Store, file: Path) -> None:
 
 
 @pytest.mark.usefixtures("known")
-def test_other_rights_a_missing_file_and_one_that_cannot_be_reached_are_other_origins(store: Store, file: Path) -> None:
+def test_changed_rights_and_missing_or_unreachable_files_invalidate_the_cache(store: Store, file: Path) -> None:
     same = {"SKILLD_MODEL": "offline"}
     assert load_settings(store, settings_origin(file, same)) is not None
     file.chmod(0o666)  # settings that are refused
@@ -82,22 +82,22 @@ def test_other_rights_a_missing_file_and_one_that_cannot_be_reached_are_other_or
 
 @pytest.mark.parametrize("environment", [{}, {"SKILLD_MODEL": "auto"}, {"SKILLD_MODEL": "offline", "skilld_x": "1"}])
 @pytest.mark.usefixtures("known")
-def test_other_variables_are_another_origin(store: Store, file: Path, environment: dict[str, str]) -> None:
+def test_changed_variables_invalidate_the_cache(store: Store, file: Path, environment: dict[str, str]) -> None:
     assert load_settings(store, settings_origin(file, environment)) is None
 
 
 @pytest.mark.usefixtures("known")
-def test_another_version_reads_for_itself(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_reads_the_settings_itself(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skilld.daemon.settings_cache.__version__", "0.0.0")
     assert load_settings(store, settings_origin(file, {"SKILLD_MODEL": "offline"})) is None
 
 
-def test_a_key_leaves_no_trace(file: Path) -> None:
+def test_a_key_leaves_no_trace_in_the_cache(file: Path) -> None:
     environments = [{"SKILLD_MODEL_API_KEY": key, "SKILLD_MODEL_BASE_URL": f"https://{key}@host"} for key in "ab"]
     assert settings_origin(file, environments[0]) == settings_origin(file, environments[1]) != settings_origin(file, {})
 
 
-def test_status_reads_no_settings_where_the_daemon_has_and_says_the_same(tmp_path: Path) -> None:
+def test_status_reads_no_settings_the_daemon_cached_and_shows_the_same(tmp_path: Path) -> None:
     program, watched = Program(tmp_path), Program(tmp_path, {"PYTHONPROFILEIMPORTTIME": "1"})
 
     def status() -> tuple[str, bool]:
@@ -114,7 +114,7 @@ def test_status_reads_no_settings_where_the_daemon_has_and_says_the_same(tmp_pat
     assert program.json("status")["budget"]["calls"] == 7
 
 
-def test_a_change_that_the_daemon_takes_over_is_kept(tmp_path: Path, store: Store, file: Path) -> None:
+def test_a_change_applied_by_the_daemon_is_cached(tmp_path: Path, store: Store, file: Path) -> None:
     engine = Engine(store, load_file(file), Host(tmp_path, {}), NOW)
     notices = Notices(store, engine.settings.notify, None, lambda _: None, {})
     followed = SettingsFile(file, engine.settings)

@@ -95,7 +95,7 @@ EVERY: list[Left] = [
 
 
 @pytest.mark.parametrize("left", EVERY)
-def test_an_interrupt_at_a_question_keeps_what_was_decided_and_says_so(
+def test_an_interrupt_at_a_question_keeps_earlier_decisions_and_says_so(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], left: Left
 ) -> None:
     answers, kept, undecided, asked = left
@@ -107,7 +107,7 @@ def test_an_interrupt_at_a_question_keeps_what_was_decided_and_says_so(
     assert Path.home().joinpath(".config/skilld/config.toml").exists() is (len(answers) > 1)
 
 
-def test_the_end_of_the_input_leaves_too_and_is_a_no_later(
+def test_end_of_input_leaves_setup_and_means_no(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _setup(monkeypatch, None) == Exit.FAILURE
@@ -117,7 +117,7 @@ def test_the_end_of_the_input_leaves_too_and_is_a_no_later(
     assert manager.asked == []
 
 
-def test_a_judge_that_cannot_answer_is_told_and_the_person_chooses_again(
+def test_a_judge_that_cannot_answer_is_reported_and_another_can_be_chosen(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = Path.home() / ".config/skilld/config.toml"
@@ -139,7 +139,7 @@ def test_a_judge_that_cannot_answer_is_told_and_the_person_chooses_again(
     assert manager.asked == []
 
 
-def test_a_second_setup_says_what_holds_and_offers_only_what_was_not_judged_yet(
+def test_a_second_setup_shows_what_is_set_and_offers_only_unjudged_days(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(common.store()) as store:
@@ -160,7 +160,7 @@ def test_a_second_setup_says_what_holds_and_offers_only_what_was_not_judged_yet(
     assert manager.asked == []
 
 
-def test_where_nothing_was_read_one_next_step_is_named(
+def test_without_anything_read_one_next_step_is_named(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     common.store().close()
@@ -173,9 +173,7 @@ def test_where_nothing_was_read_one_next_step_is_named(
     assert manager.asked == []
 
 
-def test_the_service_makes_room_for_the_look_back_and_starts_again(
-    manager: Manager, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_service_stops_for_the_backfill_and_starts_again(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> None:
     manager.running = True
     assert _setup(monkeypatch, given="offline --service yes --look-back 3") == Exit.OK
     assert manager.asked == ["stop", "look back 3", "start"]
@@ -190,12 +188,12 @@ def test_the_service_makes_room_for_the_look_back_and_starts_again(
 
 
 @pytest.mark.parametrize("days", ["-1", "nan", "week"])
-def test_a_number_of_days_is_one(days: str) -> None:
+def test_a_number_of_days_is_parsed(days: str) -> None:
     with pytest.raises(SystemExit):
         build_parser("setup").parse_args(["setup", "--look-back", days])
 
 
-def test_a_next_step_names_the_program_by_its_path_where_path_does_not_hold_it(
+def test_a_next_step_gives_the_full_path_if_path_lacks_the_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for folder in ("a b", "listed"):
@@ -209,7 +207,7 @@ def test_a_next_step_names_the_program_by_its_path_where_path_does_not_hold_it(
         assert (f"alias skilld={name}\n" in capsys.readouterr().out) == (name != "skilld")
 
 
-def test_a_link_on_path_is_offered_once_and_uninstall_takes_it_back(
+def test_a_link_on_path_is_offered_once_and_removed_by_uninstall(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = home / "venv/bin/skilld"
@@ -234,7 +232,7 @@ def test_a_link_on_path_is_offered_once_and_uninstall_takes_it_back(
     assert not link.is_symlink()
 
 
-def test_instructions_of_folders_further_down_are_not_told_as_loaded_here(
+def test_instructions_of_subfolders_are_not_reported_as_loaded_here(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     below = home / "shop" / "demo"

@@ -25,7 +25,7 @@ def skill(name: str, body: str, about: str = "Doing it.", *, files: int = 1) -> 
     return list_skill(found, text, [Path(f"file{number}") for number in range(files)])
 
 
-def test_a_few_rules_stand_in_the_block_as_they_are() -> None:
+def test_a_few_rules_are_in_the_block_verbatim() -> None:
     body = "Mind this:\n\n- Run `pnpm test --run` first.\n- Never push\n  to main.\n\nKeep it short.\n"
     assert build_skill_list([skill("ship", body, "Shipping.")], PROJECT).body == (
         "## Skills\n\nThese rules apply whenever you do the kind of work named in the heading above them:\n\n"
@@ -50,23 +50,23 @@ def test_a_few_rules_stand_in_the_block_as_they_are() -> None:
         "",
     ],
 )
-def test_of_everything_else_the_block_says_when_to_read_it(body: str) -> None:
+def test_for_everything_else_the_block_says_when_to_read_it(body: str) -> None:
     text = build_skill_list([skill("ship", body, "Shipping.")], PROJECT).body
     assert text.endswith("- **ship**: Shipping. (`.claude/skills/ship/SKILL.md`)\n")
     assert "These rules" not in text
 
 
-def test_a_skill_with_files_of_its_own_is_named() -> None:
+def test_a_skill_with_extra_files_is_named() -> None:
     assert (
         "(`.claude/skills/ship/SKILL.md`)" in build_skill_list([skill("ship", "- Be quick.\n", files=2)], PROJECT).body
     )
 
 
-def test_headings_that_say_nothing_of_when_are_no_hindrance() -> None:
+def test_headings_without_a_when_are_skipped() -> None:
     assert "  - Be quick.\n" in build_skill_list([skill("ship", "## Rules\n\n- Be quick.\n")], PROJECT).body
 
 
-def test_the_block_keeps_to_its_budget_and_leaves_out_the_last() -> None:
+def test_the_block_keeps_to_its_budget_and_drops_the_last() -> None:
     said = "Tell the people of the shop what will change for them, in the order in which they will see it on the page"
     rules = "".join(f"- {said}, {number} days before it does.\n" for number in range(2, 7))
     many = [skill(f"s{number:02}", rules if number % 2 else "1. Begin.\n", "About it. " * 20) for number in range(60)]
@@ -82,14 +82,14 @@ def test_the_block_keeps_to_its_budget_and_leaves_out_the_last() -> None:
     assert "**s01**" in inline
 
 
-def test_conflicts_are_told_by_both_lines() -> None:
+def test_conflicts_are_reported_with_both_lines() -> None:
     own = "# Shop\n\n- Use npm for installing packages.\n"
     (found,) = find_conflicts(own, [skill("packages", "- Use pnpm, never npm, for installing packages.\n")])
     assert (found.line, found.skill_line) == (3, 8)
     assert find_conflicts(own, [skill("packages", "- Use npm for installing packages.\n")]) == []
 
 
-def test_the_lines_of_a_block_are_no_rules_of_the_file_it_stands_in() -> None:
+def test_the_lines_of_a_block_are_not_rules_of_its_file() -> None:
     block = build_skill_list([skill("packages", "- Use pnpm, never npm, for installing packages.\n")], PROJECT).body
     data = put_block(b"# Shop\n\n- Be kind.\n", block) + b"\n- Be brief.\n"
     said = [one.text for part in sections(data.decode()) for one in part.blocks if one.kind is not BlockKind.OTHER]

@@ -40,14 +40,14 @@ def _why(found: SkillRef | Unusable) -> str:
     return found.why
 
 
-def test_a_name_is_found_from_the_working_folder_upwards_to_the_repository(project: Path, places: Places) -> None:
+def test_a_name_is_searched_from_the_working_folder_up_to_the_repository(project: Path, places: Places) -> None:
     path = _skill(project / ".claude/skills/notes")
     deep = project / "src/deep"
     deep.mkdir(parents=True)
     assert find("notes", None, str(deep), places) == SkillRef("notes", str(path))
 
 
-def test_the_nearest_one_wins_and_nothing_above_the_repository_is_looked_at(project: Path, places: Places) -> None:
+def test_the_nearest_skill_wins_and_nothing_above_the_repository_is_searched(project: Path, places: Places) -> None:
     _skill(project.parent / ".claude/skills/notes")
     assert _why(find("notes", None, str(project), places)) == "its SKILL.md was not found"
     outer = _skill(project / ".claude/skills/notes")
@@ -56,13 +56,13 @@ def test_the_nearest_one_wins_and_nothing_above_the_repository_is_looked_at(proj
     assert find("notes", None, str(project), places) == SkillRef("notes", str(outer))
 
 
-def test_a_name_without_a_project_is_found_in_the_persons_own_folder(places: Places) -> None:
+def test_a_name_without_a_project_is_found_in_the_users_folder(places: Places) -> None:
     path = _skill(places.absolute[0] / "notes")
     assert find("notes", None, None, places) == SkillRef("notes", str(path))
     assert find("notes", None, "/nowhere/at/all", places) == SkillRef("notes", str(path))
 
 
-def test_a_path_is_taken_by_itself(project: Path, places: Places) -> None:
+def test_a_path_is_used_as_it_is(project: Path, places: Places) -> None:
     path = _skill(project / ".claude/skills/notes")
     _skill(places.absolute[0] / "notes")
     assert find("notes", str(path), None, places) == SkillRef("notes", str(path))
@@ -72,16 +72,16 @@ def test_a_path_is_taken_by_itself(project: Path, places: Places) -> None:
 @pytest.mark.parametrize(
     "name", ["notes\n", "../notes", "", "\x1b[31m", "n" * 65, "a/b", ".hidden", "-x", "no\0tes", "\ud800"]
 )
-def test_a_name_that_no_skill_can_have_is_no_part_of_a_path(project: Path, places: Places, name: str) -> None:
+def test_an_invalid_skill_name_is_not_put_into_a_path(project: Path, places: Places, name: str) -> None:
     assert _why(find(name, None, str(project), places)) == "its name is not a valid skill name"
 
 
-def test_what_the_log_calls_a_file_is_not_its_name_where_it_could_not_be(project: Path, places: Places) -> None:
+def test_a_file_name_from_the_log_is_ignored_if_impossible(project: Path, places: Places) -> None:
     path = _skill(project / ".claude/skills/notes")
     assert find("../../x\x1b[31m", str(path), None, places) == SkillRef("notes", str(path))
 
 
-def test_a_plugins_skill_is_not_ours(places: Places, tmp_path: Path) -> None:
+def test_a_plugins_skill_is_not_editable(places: Places, tmp_path: Path) -> None:
     assert _why(find("plugin:notes", None, None, places)) == "it belongs to a plugin"
     path = _skill(tmp_path / "home/.claude/plugins/cache/x/.claude/skills/notes")
     assert (
@@ -101,7 +101,7 @@ def test_a_plugins_skill_is_not_ours(places: Places, tmp_path: Path) -> None:
         "",
     ],
 )
-def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, places: Places, claim: str) -> None:
+def test_a_path_that_is_not_an_absolute_skill_path_is_refused(project: Path, places: Places, claim: str) -> None:
     _skill(project / ".claude/skills/notes")
     assert (
         _why(find("notes", claim.format(project=project), None, places))
@@ -118,12 +118,12 @@ def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, p
         "/.claude/skills/x/SKILL.md",
     ],
 )
-def test_a_claim_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
+def test_a_path_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
     assert _why(find("notes", claim.format(project=project), None, places)) == "it is not in a known skills folder"
 
 
 @pytest.mark.parametrize("folder", ["skills/notes", "plugin/skills/notes", ".claude/skillsets/notes", "notes"])
-def test_a_skill_anywhere_in_ones_own_repository_is_found(project: Path, places: Places, folder: str) -> None:
+def test_a_skill_anywhere_in_the_persons_repository_is_found(project: Path, places: Places, folder: str) -> None:
     """Y11; the repository of a clone that is only looked at is not one's own, unless the session works in it."""
     path = _skill(project / folder)
     assert find("notes", str(path), None, places) == SkillRef("notes", str(path))
@@ -142,7 +142,7 @@ def test_an_extensions_skill_is_read_and_never_edited(tmp_path: Path, places: Pl
     assert found.text_path == str(path)
 
 
-def test_a_plugins_skill_that_lies_elsewhere_is_read_as_it_was_installed(tmp_path: Path, places: Places) -> None:
+def test_a_plugins_skill_elsewhere_is_read_as_installed(tmp_path: Path, places: Places) -> None:
     """A client loads a plugin of a marketplace on this disk from where that lies, which need be nobody's repository."""
     path = _skill(tmp_path / "market/office/skills/notes")
     copy = _skill(places.absolute[0].parent / "plugins/cache/market/office/1.0/skills/notes")
@@ -157,20 +157,20 @@ def test_a_plugins_skill_that_lies_elsewhere_is_read_as_it_was_installed(tmp_pat
 
 
 @pytest.mark.parametrize("part", ["a\0b", "x" * 5000, "\ud800"])
-def test_a_claim_that_no_system_takes_is_refused(project: Path, places: Places, part: str) -> None:
+def test_a_path_no_system_accepts_is_refused(project: Path, places: Places, part: str) -> None:
     _skill(project / ".claude/skills/notes")
     claim = f"{project}/.claude/skills/{part}/SKILL.md"
     assert _why(find("notes", claim, None, places)) == "its SKILL.md cannot be read"
 
 
 @pytest.mark.parametrize("cwd", ["a\0b", "/a\0b", "/" + "x" * 5000, "/\ud800", "relative", "/usr/../etc", ""])
-def test_a_working_folder_that_is_none_is_passed_over(places: Places, cwd: str) -> None:
+def test_a_missing_working_folder_is_skipped(places: Places, cwd: str) -> None:
     path = _skill(places.absolute[0] / "notes")
     found = find("notes", None, cwd, places)
     assert found in (SkillRef("notes", str(path)), Unusable("notes", "its SKILL.md cannot be read"))
 
 
-def test_a_link_may_lead_inside_the_project_and_not_out_of_it(project: Path, places: Places, tmp_path: Path) -> None:
+def test_a_link_may_lead_inside_the_project_but_not_out_of_it(project: Path, places: Places, tmp_path: Path) -> None:
     inside = _skill(project / "docs/notes")
     outside = _skill(tmp_path / "elsewhere/notes")
     skills = project / ".claude/skills"
@@ -195,7 +195,7 @@ def test_a_link_between_skill_folders_is_followed(project: Path, places: Places)
     assert find("shared", None, str(project), places) == SkillRef("shared", str(shared))
 
 
-def test_a_link_to_something_else_is_no_skill(project: Path, places: Places) -> None:
+def test_a_link_to_another_kind_of_file_is_no_skill(project: Path, places: Places) -> None:
     folder = project / ".claude/skills/notes"
     folder.mkdir(parents=True)
     (project / "secrets.env").write_text("x")
@@ -203,7 +203,7 @@ def test_a_link_to_something_else_is_no_skill(project: Path, places: Places) -> 
     assert _why(find("notes", None, str(project), places)) == "its SKILL.md is a symlink to a file with another name"
 
 
-def test_a_loop_of_links_is_no_skill(project: Path, places: Places) -> None:
+def test_a_link_loop_is_no_skill(project: Path, places: Places) -> None:
     folder = project / ".claude/skills/notes"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").symlink_to(folder / "SKILL.md")
@@ -212,7 +212,7 @@ def test_a_loop_of_links_is_no_skill(project: Path, places: Places) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-def test_a_file_that_became_another_users_is_not_read(project: Path) -> None:
+def test_a_file_now_owned_by_another_user_is_not_read(project: Path) -> None:
     path = _skill(project / ".claude/skills/notes")
     os.chown(path, 12345, 12345)
     with pytest.raises(OSError, match="another user"):
@@ -220,7 +220,7 @@ def test_a_file_that_became_another_users_is_not_read(project: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write and enter everything")
-def test_what_we_may_not_write_or_enter_is_refused(project: Path, places: Places) -> None:
+def test_a_file_we_may_not_write_or_enter_is_refused(project: Path, places: Places) -> None:
     path = _skill(project / ".claude/skills/notes")
     path.chmod(0o444)
     assert _why(find("notes", str(path), None, places)) == "its SKILL.md is read-only"
@@ -231,7 +231,7 @@ def test_what_we_may_not_write_or_enter_is_refused(project: Path, places: Places
         (project / ".claude/skills").chmod(0o755)
 
 
-def test_a_link_that_took_the_place_of_a_checked_file_is_not_followed(project: Path, places: Places) -> None:
+def test_a_link_replacing_a_checked_file_is_not_followed(project: Path, places: Places) -> None:
     path = _skill(project / ".claude/skills/notes")
     skill = find("notes", str(path), None, places)
     assert isinstance(skill, SkillRef)
@@ -242,9 +242,7 @@ def test_a_link_that_took_the_place_of_a_checked_file_is_not_followed(project: P
         read(skill)
 
 
-def test_a_link_that_took_the_place_of_a_checked_files_folder_is_not_followed(
-    project: Path, places: Places, tmp_path: Path
-) -> None:
+def test_a_link_replacing_a_checked_files_folder_is_not_followed(project: Path, places: Places, tmp_path: Path) -> None:
     path = _skill(project / ".claude/skills/notes")
     skill = find("notes", str(path), None, places)
     assert isinstance(skill, SkillRef)
@@ -259,7 +257,7 @@ def test_a_link_that_took_the_place_of_a_checked_files_folder_is_not_followed(
     assert read(skill) == TEXT.encode()
 
 
-def test_a_skill_that_is_linked_into_another_agents_folder_is_the_one_it_links_to(tmp_path: Path) -> None:
+def test_a_skill_linked_into_another_agents_folder_is_its_target(tmp_path: Path) -> None:
     real = tmp_path / ".agents/skills/notes/SKILL.md"
     real.parent.mkdir(parents=True)
     real.write_text("# Notes\n")
@@ -272,7 +270,7 @@ def test_a_skill_that_is_linked_into_another_agents_folder_is_the_one_it_links_t
     assert isinstance(alone, Unusable)
 
 
-def test_on_macos_a_path_is_spelled_as_its_folders_spell_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_macos_a_path_gets_the_spelling_of_its_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _skill(tmp_path / "Cafe\u0301/.claude/skills/release-notes")
     claimed = tmp_path / "Caf\u00e9/.claude/Skills/Release-Notes/skill.md"
     assert true_spelling(claimed) == claimed

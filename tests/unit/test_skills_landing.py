@@ -50,7 +50,7 @@ def _land(
         ((".claude/skills",), (CODEX,), ".claude/skills"),
     ],
 )
-def test_evidence_of_one_project_lands_in_it(
+def test_a_skill_from_one_project_goes_to_that_project(
     home: Path, project: Path, standing: tuple[str, ...], agents: tuple[str, ...], folder: str
 ) -> None:
     for name in standing:
@@ -58,14 +58,14 @@ def test_evidence_of_one_project_lands_in_it(
     assert _land(home, [project, project], agents) == project / folder / "notes/SKILL.md"
 
 
-def test_other_evidence_lands_with_the_person(home: Path, project: Path, tmp_path: Path) -> None:
+def test_any_other_skill_goes_to_the_user(home: Path, project: Path, tmp_path: Path) -> None:
     assert _land(home, []) == home / ".claude/skills/notes/SKILL.md"
     assert _land(home, [home]) == home / ".claude/skills/notes/SKILL.md"
     assert _land(home, [project, tmp_path / "other"], (CODEX,)) == home / ".agents/skills/notes/SKILL.md"
     assert _land(home, [], claude="elsewhere") == home / "elsewhere/skills/notes/SKILL.md"
 
 
-def test_a_link_within_the_project_is_followed_to_its_end(home: Path, project: Path) -> None:
+def test_a_link_within_the_project_is_resolved(home: Path, project: Path) -> None:
     (project / ".agents/skills").mkdir(parents=True)
     (project / ".claude").symlink_to(".agents")
     assert _land(home, [project]) == project / ".agents/skills/notes/SKILL.md"
@@ -83,7 +83,7 @@ def test_a_link_out_of_the_root_is_refused(home: Path, project: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("standing", [".claude/skills/notes", ".claude/skills/Notes", ".agents/skills/notes"])
-def test_a_skill_of_that_name_is_never_written_over(home: Path, project: Path, standing: str) -> None:
+def test_an_existing_skill_is_never_overwritten(home: Path, project: Path, standing: str) -> None:
     for root in (home, project):
         (root / standing).mkdir(parents=True)
     for projects in ([project], []):
@@ -91,7 +91,7 @@ def test_a_skill_of_that_name_is_never_written_over(home: Path, project: Path, s
             _land(home, projects)
 
 
-def test_a_dead_link_stands_there_too(home: Path, project: Path) -> None:
+def test_a_dangling_link_counts_as_existing(home: Path, project: Path) -> None:
     (project / ".claude/skills").mkdir(parents=True)
     (project / ".claude/skills/notes").symlink_to("gone")
     with pytest.raises(SkilldError, match="called notes"):
@@ -99,12 +99,12 @@ def test_a_dead_link_stands_there_too(home: Path, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "No", "a--b", "x" * 65])
-def test_a_name_that_no_skill_has_is_refused(home: Path, name: str) -> None:
+def test_an_invalid_name_is_refused(home: Path, name: str) -> None:
     with pytest.raises(SkilldError, match="not a valid skill name"):
         _land(home, [], name=name)
 
 
-def test_what_is_no_folder_is_refused(home: Path, project: Path, tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_refused(home: Path, project: Path, tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="not a folder that you own"):
         _land(home, [tmp_path / "gone"])
     (project / ".claude").write_text("a file")
@@ -112,7 +112,7 @@ def test_what_is_no_folder_is_refused(home: Path, project: Path, tmp_path: Path)
         _land(home, [project])
 
 
-def test_a_project_that_asks_to_be_left_alone_is(home: Path, project: Path) -> None:
+def test_an_opted_out_project_is_refused(home: Path, project: Path) -> None:
     (project / ".skilld.toml").write_text('never = ["notes"]\n')
     with pytest.raises(RefusedError, match="opts out of skilld"):
         _land(home, [project])

@@ -33,7 +33,7 @@ def _with(front_matter: str) -> tuple[str, ...]:
         "license: Goes on\n  below\n",
     ],
 )
-def test_a_skill_by_the_book_has_no_faults(front_matter: str) -> None:
+def test_a_valid_skill_has_no_faults(front_matter: str) -> None:
     assert _with(front_matter) == ()
     assert yaml.safe_load(HEAD[4:] + front_matter)["name"] == "notes"
 
@@ -64,7 +64,7 @@ def test_a_skill_by_the_book_has_no_faults(front_matter: str) -> None:
         ("- item\n", "its front matter has lines that belong to no key"),
     ],
 )
-def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> None:
+def test_front_matter_faults_are_named(front_matter: str, fault: str) -> None:
     assert fault in _with(front_matter)
 
 
@@ -80,11 +80,11 @@ def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> 
         ("''", "it has no name"),
     ],
 )
-def test_a_fault_of_the_name_is_named(name: str, fault: str) -> None:
+def test_name_faults_are_named(name: str, fault: str) -> None:
     assert find_faults(f"---\nname: {name}\ndescription: Notes.\n{BODY}", name) == (fault,)
 
 
-def test_the_name_is_that_of_the_folder() -> None:
+def test_the_name_must_match_the_folder() -> None:
     assert find_faults(HEAD + BODY, "notes") == ()
     assert find_faults(HEAD + BODY, "other") == ("its name does not match its folder's name",)
 
@@ -103,12 +103,12 @@ def test_the_name_is_that_of_the_folder() -> None:
         (HEAD + BODY + "\udc80", "it contains characters that are not allowed in a text file"),
     ],
 )
-def test_a_fault_of_the_rest_is_named(text: str, fault: str) -> None:
+def test_other_faults_are_named(text: str, fault: str) -> None:
     assert find_faults(text, "notes") == (fault,)
 
 
 @pytest.mark.parametrize("text", ["", "# Notes\n", "---\nname: notes\n", "\n---\nname: notes\n---\nBody\n"])
-def test_without_front_matter_only_that_is_said(text: str) -> None:
+def test_without_front_matter_only_that_is_reported(text: str) -> None:
     (fault,) = find_faults(text, "notes")
     assert fault.startswith("it does not start with front matter")
 
@@ -117,7 +117,7 @@ _VALUES = st.one_of(st.text(max_size=80), st.text(alphabet=" \n\t:#'\"\\|>-?&*!%
 
 
 @given(_VALUES, _VALUES)
-def test_whatever_the_words_what_is_composed_is_a_skill_and_reads_back(description: str, value: str) -> None:
+def test_any_words_compose_a_skill_that_reads_back(description: str, value: str) -> None:
     said = truncate(fold(safe_text(description)), 1024)
     if not said:
         with pytest.raises(SkilldError, match="it has no description"):
@@ -133,14 +133,14 @@ def test_whatever_the_words_what_is_composed_is_a_skill_and_reads_back(descripti
 
 
 @given(_VALUES)
-def test_what_has_no_faults_is_read_by_yaml_as_text(value: str) -> None:
+def test_a_faultless_skill_is_text_to_yaml(value: str) -> None:
     text = f"license: {value}\n"
     if find_faults(HEAD + text + BODY, "notes") == ():
         read = yaml.load(HEAD[4:] + text, Loader=yaml.BaseLoader)
         assert isinstance(read["license"], str)
 
 
-def test_a_plain_description_is_written_plainly() -> None:
+def test_a_plain_description_is_not_quoted() -> None:
     text = compose(
         "notes", "Takes notes;  use it\nin meetings.", "# Notes\r\n\r\nTake them.\r\n\n\n", {"skilld-origin": "mined"}
     )
@@ -164,6 +164,6 @@ def test_a_long_description_is_cut() -> None:
         ("no", "Body", {"a b": "c"}),
     ],
 )
-def test_what_can_be_no_skill_is_refused(name: str, body: str, metadata: dict[str, str]) -> None:
+def test_an_impossible_skill_is_refused(name: str, body: str, metadata: dict[str, str]) -> None:
     with pytest.raises(SkilldError, match="Could not write the new skill"):
         compose(name, "Notes.", body, metadata)

@@ -151,12 +151,12 @@ SPLICED = [
 
 
 @pytest.mark.parametrize("record", PLAIN, ids=range(len(PLAIN)))
-def test_what_carries_nothing_is_passed_over(record: object) -> None:
+def test_lines_without_turns_are_skipped(record: object) -> None:
     assert skimmed(claude_code, [[line(record)]])[2] == 1
 
 
 @pytest.mark.parametrize("record", NOT_PLAIN, ids=range(len(NOT_PLAIN)))
-def test_what_may_carry_a_persons_words_is_read(record: object) -> None:
+def test_lines_that_may_hold_turns_are_read(record: object) -> None:
     # The calls are known: it is in what they ask for that a result may be an answer.
     before = [line(agent(call(tool, ident), 0)) for tool, ident in (("Bash", "t1"), ("AskUserQuestion", "ask"))]
     lines = [*before, line(agent(call("Skill", "skill", skill="notes"))), line(record)]
@@ -164,7 +164,7 @@ def test_what_may_carry_a_persons_words_is_read(record: object) -> None:
     assert skimmed(claude_code, [lines])[:2] == fed(claude_code, lines)
 
 
-def test_a_refusal_is_read_and_what_stands_around_it_is_not() -> None:
+def test_a_refusal_is_read_and_its_neighbours_are_not() -> None:
     refused = result("t1", "Denied.", 12, error=True, toolDenialKind="user-rejected", userFeedback="use uv")
     lines = [line(record) for record in (PLAIN[6], PLAIN[0], refused, PLAIN[1], refused, PLAIN[2])]
     assert skimmed(claude_code, [lines])[2] == 4
@@ -185,12 +185,12 @@ PARENTS = st.sampled_from([None, "p", "9f2c", 'q"', "b\\\\", "a" * 90])
 
 
 @given(st.lists(st.builds(lambda record, parent: {**record, "parentUuid": parent}, st.sampled_from(PLAIN), PARENTS)))
-def test_what_the_line_before_was_like_decides_nothing(records: list[dict[str, Any]]) -> None:
+def test_the_previous_line_does_not_matter(records: list[dict[str, Any]]) -> None:
     lines = [line(record) for record in records]
     assert skimmed(claude_code, [lines])[2] == sum(skimmed(claude_code, [[one]])[2] for one in lines)
 
 
-def test_that_the_agent_spoke_is_told_of_each_session_it_spoke_in() -> None:
+def test_each_session_in_which_the_agent_spoke_is_noted() -> None:
     text = {"type": "text", "text": "Done. " + BULK}
     silent = [line({**PLAIN[0], "sessionId": "s3"})]
     lines = [line(agent(text)), line(SAID), line(agent(text, 1, sessionId="s2", parentUuid=None)), *silent]
@@ -199,7 +199,7 @@ def test_that_the_agent_spoke_is_told_of_each_session_it_spoke_in() -> None:
 
 
 @pytest.mark.parametrize("damage", [b'"p\xb5"', b'"p\x02"'], ids=["no UTF-8", "no JSON"])
-def test_damage_in_a_line_that_is_passed_over_stops_nothing(damage: bytes) -> None:
+def test_damage_in_a_skipped_line_stops_nothing(damage: bytes) -> None:
     plain = line(claude("assistant", {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}))
     said = line(claude("user", {"role": "user", "content": "always use tabs"}, uuid="u1", origin={"kind": "human"}))
     (turn,), *_ = skimmed(claude_code, [[plain.replace(b'"p"', damage), said]])
@@ -208,12 +208,12 @@ def test_damage_in_a_line_that_is_passed_over_stops_nothing(damage: bytes) -> No
 
 
 @pytest.mark.parametrize("sort", [{}, [], {"type": {}}, None])
-def test_a_type_that_is_none_stops_nothing(sort: object) -> None:
+def test_an_invalid_type_stops_nothing(sort: object) -> None:
     assert fed(claude_code, [line({"type": sort, "message": {}, "sessionId": "s1"})])[0] == []
 
 
 @given(st.lists(st.lists(RECORDS, max_size=6), max_size=6))
-def test_skimmed_or_not_the_same_turns_come_out(blocks: list[list[bytes]]) -> None:
+def test_skimming_yields_the_same_turns(blocks: list[list[bytes]]) -> None:
     lines = [one for block in blocks for one in block]
     found, state, _ = skimmed(claude_code, blocks)
     turns, after = fed(claude_code, lines)
@@ -224,7 +224,7 @@ def test_skimmed_or_not_the_same_turns_come_out(blocks: list[list[bytes]]) -> No
 
 
 @pytest.mark.parametrize("name", ["claude-code"])
-def test_collected_transcripts_give_the_same_turns_in_blocks(name: str) -> None:
+def test_collected_transcripts_yield_the_same_turns_in_blocks(name: str) -> None:
     files = sorted((SHARED / name).rglob("*.jsonl"))[:60]
     if not files:
         pytest.skip("no collected transcripts beside the repository")

@@ -79,14 +79,14 @@ def _detail(result: Result) -> str:
     return result.detail
 
 
-def test_the_job_goes_in_and_its_result_comes_out(bench: Bench, tmp_path: Path) -> None:
+def test_a_job_goes_in_and_its_result_comes_out(bench: Bench, tmp_path: Path) -> None:
     place = tmp_path / "job"
     script = f"open({str(place)!r}, 'wb').write(sys.stdin.buffer.readline())\nprint('a library says hello')\n{RESULT}"
     assert bench.run(script) == DONE
     assert codec.decode(Job, place.read_bytes()) == JOB
 
 
-def test_a_plan_is_kept_before_the_worker_goes_on(bench: Bench) -> None:
+def test_a_plan_is_stored_before_the_worker_continues(bench: Bench) -> None:
     script = f"sys.stdin.buffer.readline()\n{PLAN}\nif sys.stdin.buffer.readline() == b'go\\n':\n    {RESULT}"
     assert bench.run(script) == DONE
     assert bench.plans == [TITLED]
@@ -106,7 +106,7 @@ def test_a_plan_is_kept_before_the_worker_goes_on(bench: Bench) -> None:
         "os.close(1)\nos.close(2)\ntime.sleep(60)",
     ],
 )
-def test_an_end_without_a_result_is_tried_again(bench: Bench, script: str) -> None:
+def test_exiting_without_a_result_is_retried(bench: Bench, script: str) -> None:
     assert "exited without a result" in _detail(bench.run(script))
 
 
@@ -131,9 +131,7 @@ ENDED = {"type": "JobEnd", "result": {"type": "Result", "outcome": "nothing"}, "
         ),
     ],
 )
-def test_a_result_that_is_none_is_a_failure_that_names_the_field(
-    bench: Bench, told: dict[str, object], field: str
-) -> None:
+def test_an_invalid_result_is_a_failure_naming_the_field(bench: Bench, told: dict[str, object], field: str) -> None:
     result = bench.run(f"print({json.dumps(told)!r}, flush=True)\ntime.sleep(60)")
     assert result.outcome is Outcome.FAILED
     assert "the worker's result is invalid" in result.detail
@@ -148,19 +146,19 @@ def test_a_result_that_is_none_is_a_failure_that_names_the_field(
         "subprocess.Popen(['sleep', '60'])",  # a child of its own keeps the pipe open
     ],
 )
-def test_what_takes_too_long_is_ended(bench: Bench, script: str) -> None:
+def test_a_job_that_takes_too_long_is_killed(bench: Bench, script: str) -> None:
     assert "took longer than" in _detail(bench.run(script, seconds=0.6))
 
 
-def test_a_worker_that_never_reads_a_large_job_is_ended_too(bench: Bench) -> None:
+def test_a_worker_that_never_reads_a_large_job_is_killed(bench: Bench) -> None:
     assert "took longer than" in _detail(bench.run("time.sleep(60)", seconds=0.6, job=LARGE))
 
 
-def test_a_worker_that_dies_before_it_reads_a_large_job_is_tried_again(bench: Bench) -> None:
+def test_a_worker_that_dies_before_reading_a_large_job_is_retried(bench: Bench) -> None:
     assert "exited without a result" in _detail(bench.run("os._exit(1)", job=LARGE))
 
 
-def test_nothing_it_started_outlives_it(bench: Bench, tmp_path: Path) -> None:
+def test_no_child_of_a_worker_outlives_it(bench: Bench, tmp_path: Path) -> None:
     marker = tmp_path / "pid"
     script = (
         "sys.stdin.buffer.readline()\n"
@@ -171,7 +169,7 @@ def test_nothing_it_started_outlives_it(bench: Bench, tmp_path: Path) -> None:
     wait_for("the grandchild to be gone", lambda: not _runs(int(marker.read_text())))
 
 
-def test_a_worker_that_is_killed_from_outside_gives_a_result(bench: Bench) -> None:
+def test_an_externally_killed_worker_yields_a_result(bench: Bench) -> None:
     worker = bench.worker(f"sys.stdin.buffer.readline()\n{PLAN}\ntime.sleep(60)")
 
     def kill(_plan: object) -> None:
@@ -193,9 +191,7 @@ for line in sys.stdin.buffer:
 """
 
 
-def test_one_process_does_job_after_job_and_is_let_go_when_it_rests(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_process_runs_several_jobs_and_exits_when_idle(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     with bench.worker(SERVE) as worker:
         doers = {worker.do(JOB, LIMIT).detail for _ in range(3)}
         assert len(doers) == 1
@@ -208,7 +204,7 @@ def test_one_process_does_job_after_job_and_is_let_go_when_it_rests(
 
 
 @pytest.mark.parametrize("end", ["os.abort()", "time.sleep(60)", "print('x' * (9 << 20))\nos._exit(0)"])
-def test_a_crash_costs_one_job(bench: Bench, end: str) -> None:
+def test_a_crash_affects_only_one_job(bench: Bench, end: str) -> None:
     with bench.worker(SERVE) as worker:
         first = worker.do(JOB, LIMIT)
         assert worker.do(Job(RecoverProposals((end,)), 0o077), 0.6).outcome is Outcome.RETRY
@@ -217,7 +213,7 @@ def test_a_crash_costs_one_job(bench: Bench, end: str) -> None:
         assert first.detail != then.detail
 
 
-def test_a_child_that_ended_while_it_rested_costs_no_job(bench: Bench) -> None:
+def test_a_worker_that_exited_while_idle_affects_no_job(bench: Bench) -> None:
     with bench.worker(SERVE) as worker:
         first = int(worker.do(JOB, LIMIT).detail)
         os.kill(first, signal.SIGKILL)
@@ -226,13 +222,13 @@ def test_a_child_that_ended_while_it_rested_costs_no_job(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("job", "same"), [(BATCH, True), (LOOK, False), (JOB, False)])
-def test_a_look_into_git_shares_no_process_with_a_model(bench: Bench, job: Job, same: bool) -> None:  # noqa: FBT001 - a table
+def test_a_git_check_shares_no_process_with_a_model(bench: Bench, job: Job, same: bool) -> None:  # noqa: FBT001 - a table
     with bench.worker(SERVE) as worker:
         first = worker.do(BATCH, LIMIT).detail
         assert (worker.do(job, LIMIT).detail == first) is same
 
 
-def test_a_program_that_cannot_be_started_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_cannot_start_is_retried(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     assert _detail(bench.run("")) == "the worker could not be started"
 
@@ -246,7 +242,7 @@ def no_thread() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_thread")
-def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench: Bench, tmp_path: Path) -> None:
+def test_if_no_thread_can_start_it_is_retried_and_nothing_leaks(bench: Bench, tmp_path: Path) -> None:
     results: list[Result] = []
     working = WorkerSlot(
         lambda told: results.append(told.result) if isinstance(told, JobDone) else None,
@@ -258,7 +254,7 @@ def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench:
     assert processes_of(tmp_path) == {}
 
 
-def test_a_plan_too_long_to_be_kept_ends_in_a_result(bench: Bench) -> None:
+def test_an_overlong_plan_ends_in_a_result(bench: Bench) -> None:
     script = "print(json.dumps({'type': 'KeepRequest', 'what': 'x' * (5 << 20)}), flush=True)\ntime.sleep(1000)"
     assert "too large to process" in _detail(bench.run(script))
     assert bench.plans == []
@@ -275,7 +271,7 @@ def test_workers_leave_no_descriptor_and_no_zombie(bench: Bench) -> None:
     assert _descriptors() == before
 
 
-def test_the_real_worker_does_job_after_job(tmp_path: Path) -> None:
+def test_the_real_worker_runs_several_jobs(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(_REPOSITORY)}
     (tmp_path / ".local/state/skilld").mkdir(parents=True, mode=0o700)
     with Worker(environment) as worker:
@@ -287,7 +283,7 @@ def test_the_real_worker_does_job_after_job(tmp_path: Path) -> None:
     wait_for("it to be gone", lambda: workers_of(tmp_path) == [])
 
 
-def test_the_real_worker_ends_when_its_daemon_is_gone(tmp_path: Path) -> None:
+def test_the_real_worker_exits_with_its_daemon(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(_REPOSITORY)}
     with subprocess.Popen(
         [sys.executable, "-m", "skilld.worker"], env=environment, stdin=subprocess.PIPE, start_new_session=True
@@ -324,7 +320,7 @@ environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sy
 
 @pytest.mark.parametrize("kind", ["analyse", "mine"])
 @pytest.mark.usefixtures("bench")
-def test_s2_nothing_outlives_a_daemon_that_is_killed(tmp_path: Path, kind: str) -> None:
+def test_s2_nothing_outlives_a_killed_daemon(tmp_path: Path, kind: str) -> None:
     pids = tmp_path / "pids"
     program = f"import os, signal, subprocess, sys\nPIDS = {str(pids)!r}\n{DEEP}"
     (tmp_path / "skilld/worker/__main__.py").write_text(program)
@@ -337,11 +333,11 @@ def test_s2_nothing_outlives_a_daemon_that_is_killed(tmp_path: Path, kind: str) 
     wait_for("the guard to be gone", lambda: not processes_of(tmp_path))
 
 
-def test_s2_a_worker_ended_by_the_kernel_says_so(bench: Bench) -> None:
+def test_s2_a_worker_killed_by_the_kernel_says_so(bench: Bench) -> None:
     assert "more CPU time" in _detail(bench.run("os.kill(os.getpid(), signal.SIGXCPU)"))
 
 
-def test_a_worker_knows_nothing_of_git_of_agents_and_of_other_secrets() -> None:
+def test_a_worker_gets_no_git_agent_or_other_secret_variables() -> None:
     kept = worker_environment(
         {
             "PATH": "/bin",
@@ -379,7 +375,7 @@ def test_a_worker_knows_nothing_of_git_of_agents_and_of_other_secrets() -> None:
         ({"no_proxy": "a", "NO_PROXY": "b"}, "a,localhost,127.0.0.1,::1"),
     ],
 )
-def test_a_model_on_this_machine_is_asked_through_no_proxy(given: dict[str, str], direct: str) -> None:
+def test_a_local_model_is_asked_without_a_proxy(given: dict[str, str], direct: str) -> None:
     kept = worker_environment({"HTTP_PROXY": "http://proxy", **given})
     assert (kept["no_proxy"], kept["NO_PROXY"]) == (direct, direct)
 

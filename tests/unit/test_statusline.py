@@ -37,7 +37,7 @@ def shown(tmp_path: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_it_says_how_many_wait_as_proposals_come_and_go(store: Store, tmp_path: Path) -> None:
+def test_it_shows_how_many_proposals_are_open(store: Store, tmp_path: Path) -> None:
     assert shown(tmp_path) == ""
     one, two = make_proposal(id="00000001"), make_proposal(id="00000002", agent="codex")
     store.proposals.add(one)
@@ -53,7 +53,7 @@ def test_it_says_how_many_wait_as_proposals_come_and_go(store: Store, tmp_path: 
     assert shown(tmp_path) == ""
 
 
-def test_what_was_taken_back_is_not_told_for_long(store: Store) -> None:
+def test_a_withdrawn_proposal_disappears_soon(store: Store) -> None:
     file = store.path.with_name(statusline.FILE)
 
     def fail_to_commit() -> None:
@@ -70,7 +70,7 @@ def test_what_was_taken_back_is_not_told_for_long(store: Store) -> None:
     assert file.read_text().startswith("\n")
 
 
-def test_a_file_that_is_gone_comes_back_with_the_daemon(store: Store) -> None:
+def test_a_missing_file_is_rewritten_by_the_daemon(store: Store) -> None:
     store.proposals.add(make_proposal())
     file = store.path.with_name(statusline.FILE)
     file.unlink()
@@ -78,7 +78,7 @@ def test_a_file_that_is_gone_comes_back_with_the_daemon(store: Store) -> None:
     assert statusline.numbers(file.read_bytes()) is not None
 
 
-def test_a_file_that_cannot_be_written_stops_no_proposal(store: Store) -> None:
+def test_an_unwritable_file_stops_no_proposal(store: Store) -> None:
     store.path.with_name(statusline.FILE).mkdir()
     assert store.proposals.add(make_proposal())
     assert store.proposals.count(State.OPEN) == 1
@@ -101,7 +101,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_file_says_nothing(
+def test_a_damaged_file_shows_nothing(
     data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -113,7 +113,7 @@ def test_a_damaged_file_says_nothing(
 
 
 @pytest.mark.parametrize("what", ["none", "folder", "pipe", "link"])
-def test_something_else_in_its_place_says_nothing(what: str, tmp_path: Path) -> None:
+def test_another_kind_of_file_in_its_place_shows_nothing(what: str, tmp_path: Path) -> None:
     (tmp_path / "state/skilld").mkdir(parents=True)
     file, other = tmp_path / "state/skilld" / statusline.FILE, tmp_path / "other"
     other.write_bytes(WHOLE)
@@ -127,12 +127,12 @@ def test_something_else_in_its_place_says_nothing(what: str, tmp_path: Path) -> 
     assert shown(tmp_path) == ""
 
 
-def test_a_whole_file_is_told_from_damaged_ones() -> None:
+def test_a_complete_file_is_told_apart_from_damaged_ones() -> None:
     assert statusline.numbers(WHOLE) == {"-": 1, "claude-code": 2, "codex": 0}
     assert len(statusline.line(10**9)) <= statusline.MAX_CHARACTERS
 
 
-def test_nobody_to_read_it_is_no_trouble(store: Store, tmp_path: Path) -> None:
+def test_a_closed_output_is_no_error(store: Store, tmp_path: Path) -> None:
     store.proposals.add(make_proposal())
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     closed = ["sh", "-c", 'exec "$0" -m skilld statusline >&-', sys.executable]
@@ -140,7 +140,7 @@ def test_nobody_to_read_it_is_no_trouble(store: Store, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_mistake_is_told(tmp_path: Path) -> None:
+def test_a_usage_error_is_reported(tmp_path: Path) -> None:
     for arguments in (["--agent", "cluade"], ["--agnet", "codex"]):
         command = [sys.executable, "-m", "skilld", "statusline", *arguments]
         environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
@@ -151,7 +151,7 @@ def test_a_mistake_is_told(tmp_path: Path) -> None:
         assert arguments[-1] in done.stderr
 
 
-def test_it_imports_nothing_that_python_has_not_loaded_to_start(tmp_path: Path) -> None:
+def test_it_imports_nothing_beyond_pythons_own_startup(tmp_path: Path) -> None:
     """The aim is 20 ms with 11 for Python itself (benchmarks/status_line.py): `re` alone would take 4."""
     program = (
         "import sys; before = {*sys.modules}\n"
@@ -174,14 +174,14 @@ def test_it_imports_nothing_that_python_has_not_loaded_to_start(tmp_path: Path) 
         {"HOME": ""},
     ],
 )
-def test_its_folder_is_the_one_of_all_state(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_folder_is_the_state_folder(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert Path(statusline.folder()) == paths.places().state
 
 
-def test_a_shell_shows_the_same_by_itself(store: Store, tmp_path: Path) -> None:
+def test_a_shell_alone_shows_the_same(store: Store, tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/statusline.md").read_text(encoding="utf-8")
     script = page.split("```sh\n")[1].split("```")[0]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}

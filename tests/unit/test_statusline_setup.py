@@ -28,13 +28,13 @@ OURS = ("statusLine", {"type": "command", "command": "skilld statusline", "refre
 
 
 @pytest.mark.parametrize("text", JSON.values(), ids=JSON)
-def test_json_gets_one_member_more_and_is_then_as_before(text: str) -> None:
+def test_json_gains_one_member_and_is_restored_afterwards(text: str) -> None:
     with_ours = foreign_settings.put_member(text, *OURS)
     assert json.loads(with_ours) == {**json.loads(text), OURS[0]: OURS[1]}
     assert foreign_settings.remove_member(with_ours, *OURS) == text
 
 
-def test_a_file_that_the_program_wrote_anew_loses_only_ours() -> None:
+def test_a_file_rewritten_by_the_program_loses_only_our_part() -> None:
     kept = {"model": "opus", "theme": "dark"}
     for members in (
         {OURS[0]: OURS[1], **kept},
@@ -48,13 +48,13 @@ def test_a_file_that_the_program_wrote_anew_loses_only_ours() -> None:
 @pytest.mark.parametrize(
     "text", ['{"statusLine": {"type": "command", "command": "mine"}}', "{} // mine", "[]", "", "{"]
 )
-def test_what_is_not_plain_or_has_a_status_line_is_left(text: str) -> None:
+def test_a_file_with_another_status_line_or_format_is_left_alone(text: str) -> None:
     with pytest.raises(SkilldError, match="left unchanged"):
         foreign_settings.put_member(text, *OURS)
 
 
 @pytest.mark.parametrize("text", [None, "", "a\n", "a\n\n", "a", "a\r\n", "\n"])
-def test_a_block_of_lines_goes_as_it_came(text: str | None) -> None:
+def test_a_block_of_lines_is_removed_as_it_was_added(text: str | None) -> None:
     with_ours = foreign_settings.put_block(text, "ours\n")
     assert with_ours.startswith(text or "")
     assert "\nours\n" in with_ours
@@ -63,7 +63,7 @@ def test_a_block_of_lines_goes_as_it_came(text: str | None) -> None:
         foreign_settings.put_block(with_ours, "ours\n")
 
 
-def test_what_was_added_behind_the_block_stays() -> None:
+def test_text_added_after_the_block_stays() -> None:
     assert foreign_settings.remove_block(foreign_settings.put_block("a", "ours\n") + "b\n") == "a\nb\n"
 
 
@@ -78,7 +78,7 @@ FILES = {"claude-code": ".claude/settings.json", "tmux": ".tmux.conf", "starship
 @pytest.mark.parametrize("uninstalled", [False, True])
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("place", FILES)
-def test_setup_puts_it_in_and_takes_it_out(place: str, home: Path, linked: bool, uninstalled: bool) -> None:  # noqa: FBT001
+def test_setup_adds_and_removes_it(place: str, home: Path, linked: bool, uninstalled: bool) -> None:  # noqa: FBT001
     file = real = home / FILES[place]
     file.parent.mkdir(parents=True, exist_ok=True)
     before = b'{\n  "model": "opus"\n}' if place == "claude-code" else b"# caf\xe9\nset = 1"
@@ -106,14 +106,14 @@ def test_setup_puts_it_in_and_takes_it_out(place: str, home: Path, linked: bool,
 
 
 @pytest.mark.parametrize("place", FILES)
-def test_a_file_that_only_ours_was_in_goes(place: str, home: Path) -> None:
+def test_a_file_holding_only_our_part_is_deleted(place: str, home: Path) -> None:
     assert setup("--statusline", place) == 0
     assert (home / FILES[place]).is_file()
     assert setup("--statusline", "none") == 0
     assert not (home / FILES[place]).exists()
 
 
-def test_a_status_line_of_the_persons_own_stays(home: Path) -> None:
+def test_the_persons_own_status_line_stays(home: Path) -> None:
     file = home / FILES["claude-code"]
     file.parent.mkdir()
     file.write_text('{"statusLine": {"type": "command", "command": "mine"}}')
@@ -124,7 +124,7 @@ def test_a_status_line_of_the_persons_own_stays(home: Path) -> None:
     assert statusline_setup.removals() == []
 
 
-def test_a_file_that_changed_meanwhile_is_left(home: Path) -> None:
+def test_a_file_changed_meanwhile_is_left_alone(home: Path) -> None:
     (home / FILES["tmux"]).write_text("a\n")
     assert setup("--statusline", "tmux") == 0
     (planned,) = statusline_setup.removals()

@@ -58,7 +58,7 @@ def _set_many(store: Store, count: int, last: object = "x" * 200) -> None:
 # opening ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_database_and_what_belongs_to_it_are_private_under_any_umask(tmp_path: Path) -> None:
+def test_the_database_and_its_files_are_private_under_any_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         opened = Store.open(tmp_path / "skilld.db")
@@ -70,7 +70,7 @@ def test_the_database_and_what_belongs_to_it_are_private_under_any_umask(tmp_pat
     assert modes == dict.fromkeys(("skilld.db", "skilld.db-wal", "skilld.db-shm", "skilld.journal"), 0o600)
 
 
-def test_it_is_safe_against_a_power_cut(store: Store) -> None:
+def test_it_survives_a_power_cut(store: Store) -> None:
     assert store._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     assert store._db.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
     assert store._db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
@@ -79,14 +79,14 @@ def test_it_is_safe_against_a_power_cut(store: Store) -> None:
 @pytest.mark.parametrize(
     "content", [b"this is no database, but long enough to be one" * 50, b"SQLite format 3\0" + b"x" * 2000]
 )
-def test_a_file_that_is_none_is_told_with_the_remedy(tmp_path: Path, content: bytes) -> None:
+def test_a_corrupt_file_is_reported_with_a_remedy(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "skilld.db").write_bytes(content)
     with pytest.raises(StoreError) as caught:
         Store.open(tmp_path / "skilld.db")
     assert "move the file aside and recover everything it can" in caught.value.remedy
 
 
-def test_a_place_where_none_can_be_is_told_without_a_wrong_remedy(tmp_path: Path) -> None:
+def test_an_impossible_path_is_reported_without_a_wrong_remedy(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing/skilld.db"):
         with pytest.raises(StoreError) as caught:
             Store.open(path)
@@ -94,7 +94,7 @@ def test_a_place_where_none_can_be_is_told_without_a_wrong_remedy(tmp_path: Path
         assert caught.value.remedy == ""
 
 
-def test_a_full_disk_undoes_the_whole_transaction_and_is_told(store: Store) -> None:
+def test_a_full_disk_rolls_back_the_whole_transaction(store: Store) -> None:
     store._db.execute("PRAGMA max_page_count = 1")
     with pytest.raises(StoreError, match="full") as caught:
         _set_many(store, 2000)
@@ -106,7 +106,7 @@ def test_a_full_disk_undoes_the_whole_transaction_and_is_told(store: Store) -> N
     assert store.meta.get("after") == 1
 
 
-def test_a_database_that_another_program_holds_is_told_with_what_to_do(store: Store) -> None:
+def test_a_database_locked_by_another_program_is_reported_with_a_remedy(store: Store) -> None:
     store._db.execute("PRAGMA busy_timeout = 0")
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -115,13 +115,13 @@ def test_a_database_that_another_program_holds_is_told_with_what_to_do(store: St
     assert caught.value.remedy.startswith("Another program is using the database")
 
 
-def test_a_transaction_happens_whole_or_not_at_all(store: Store) -> None:
+def test_a_transaction_is_atomic(store: Store) -> None:
     with pytest.raises(TypeError):
         _set_many(store, 3, object())
     assert store.meta.get("key 0") is None
 
 
-def test_another_process_sees_only_what_is_committed(store: Store) -> None:
+def test_another_process_sees_only_committed_data(store: Store) -> None:
     other = Store.open(store.path)
     with store.transaction():
         store.meta.set("a", 1)
@@ -130,7 +130,7 @@ def test_another_process_sees_only_what_is_committed(store: Store) -> None:
     other.close()
 
 
-def test_opening_it_again_in_one_process_drops_no_lock_of_the_first(tmp_path: Path) -> None:
+def test_opening_it_again_in_one_process_keeps_the_first_lock(tmp_path: Path) -> None:
     path = tmp_path / "skilld.db"
     first = Store.open(path)
     first.meta.set("fact", 1)
@@ -143,12 +143,12 @@ def test_opening_it_again_in_one_process_drops_no_lock_of_the_first(tmp_path: Pa
     first.close()
 
 
-def test_wrong_sql_stays_a_bug(store: Store) -> None:
+def test_invalid_sql_is_still_raised_as_a_bug(store: Store) -> None:
     with pytest.raises(sqlite3.IntegrityError):
         store._db.execute("INSERT INTO decisions (proposal_id, before, after, who, at) VALUES ('none', '', '', '', '')")
 
 
-def test_two_that_open_it_for_the_first_time_at_once_both_can(tmp_path: Path) -> None:
+def test_two_processes_can_create_it_at_once(tmp_path: Path) -> None:
     troubles: list[BaseException] = []
     ready = threading.Barrier(2)
 
@@ -170,7 +170,7 @@ def test_two_that_open_it_for_the_first_time_at_once_both_can(tmp_path: Path) ->
 # single facts -------------------------------------------------------------------------------------------------------
 
 
-def test_a_fact_is_kept_until_it_is_forgotten(store: Store) -> None:
+def test_a_value_is_kept_until_deleted(store: Store) -> None:
     assert store.meta.get("x", "none") == "none"
     store.meta.set("x", {"a": [1, None, "é"]})
     assert store.meta.get("x") == {"a": [1, None, "é"]}
@@ -200,7 +200,7 @@ def test_turns_wait_in_order_and_each_key_once(store: Store, tmp_path: Path) -> 
     ]
 
 
-def test_a_turn_from_before_skilld_stays_one_unless_a_backfill_revives_it(store: Store, tmp_path: Path) -> None:
+def test_an_old_turn_stays_old_unless_a_backfill_revives_it(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
     _say(store, file_id, "t1", counts=False)
     assert store.transcripts.waiting("claude-code", "s1") == []
@@ -210,7 +210,7 @@ def test_a_turn_from_before_skilld_stays_one_unless_a_backfill_revives_it(store:
     assert store.transcripts.turn_outcomes()["seen"] == 1
 
 
-def test_a_turn_that_a_batch_took_is_never_revived(store: Store, tmp_path: Path) -> None:
+def test_a_turn_in_a_batch_is_never_revived(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
     _say(store, file_id, "t1")
     store.batches.add(BATCH, ["t1"])
@@ -223,7 +223,7 @@ def test_unknown_keys_are_told_apart(store: Store, tmp_path: Path) -> None:
     assert store.transcripts.unknown(["t1", "t2"]) == {"t2"}
 
 
-def test_a_skill_use_is_kept_once_with_the_turns_before_it(store: Store, tmp_path: Path) -> None:
+def test_a_skill_use_is_stored_once_with_the_turns_before_it(store: Store, tmp_path: Path) -> None:
     _say(store, _file(store, tmp_path), "t1", "t2")
     for name, path in (("a", None), ("a", None), ("b", "/p/SKILL.md")):
         store.transcripts.add_use("claude-code", SkillUse("s1", name, path, AT, Span(0, 1), "/p"))
@@ -232,7 +232,7 @@ def test_a_skill_use_is_kept_once_with_the_turns_before_it(store: Store, tmp_pat
     assert store.transcripts.uses("claude-code", "s1", 1) == []
 
 
-def test_counts_leave_out_what_was_there_before(store: Store, tmp_path: Path) -> None:
+def test_counts_leave_out_older_turns(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
     _say(store, file_id, "old", counts=False)
     _say(store, file_id, "t1", "t2")
@@ -246,7 +246,7 @@ def test_counts_leave_out_what_was_there_before(store: Store, tmp_path: Path) ->
     assert store._db.execute("SELECT batch_id FROM turns WHERE key = 'old'").fetchone()[0] == BEFORE_SKILLD
 
 
-def test_a_judged_turn_that_taught_is_told_from_one_that_did_not(store: Store, tmp_path: Path) -> None:
+def test_a_judged_turn_with_a_result_is_told_apart_from_one_without(store: Store, tmp_path: Path) -> None:
     _say(store, _file(store, tmp_path), "t1", "t2", "t3")
     store.batches.add(BATCH, ["t1", "t2", "t3"])
     store.batches.next_due(0.0)
@@ -256,7 +256,7 @@ def test_a_judged_turn_that_taught_is_told_from_one_that_did_not(store: Store, t
     assert (fates["judged"], fates["taught"]) == (3, 1)
 
 
-def test_a_turn_to_which_no_answer_could_be_used_is_not_judged(store: Store, tmp_path: Path) -> None:
+def test_a_turn_without_a_usable_answer_is_not_judged(store: Store, tmp_path: Path) -> None:
     _say(store, _file(store, tmp_path), "t1")
     store.batches.add(BATCH, ["t1"])
     store.batches.next_due(0.0)
@@ -265,7 +265,7 @@ def test_a_turn_to_which_no_answer_could_be_used_is_not_judged(store: Store, tmp
     assert (fates["judged"], fates["pending"]) == (0, 1)
 
 
-def test_the_words_of_a_turn_are_nowhere_in_the_database(store: Store, tmp_path: Path) -> None:
+def test_no_words_of_a_turn_are_in_the_database(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
     store.transcripts.record_activity("claude-code", "s1", cwd="/p", activity=1.0)
     turn = replace(_turn("t1"), text="the-secret-words")
@@ -290,7 +290,7 @@ def test_a_batch_goes_from_waiting_to_done(store: Store) -> None:
     assert store.batches.outcomes() == {"proposed": 1}
 
 
-def test_a_batch_that_was_being_worked_on_when_the_daemon_died_is_due_again(store: Store) -> None:
+def test_a_batch_in_progress_when_the_daemon_died_is_due_again(store: Store) -> None:
     store.batches.add(BATCH, ["t1"])
     store.batches.start("b1")
     assert store.batches.recover() == 1
@@ -299,7 +299,7 @@ def test_a_batch_that_was_being_worked_on_when_the_daemon_died_is_due_again(stor
     assert due.attempts == 1
 
 
-def test_a_batch_put_back_waits_for_its_time_and_a_parked_one_for_the_person(store: Store) -> None:
+def test_a_delayed_batch_waits_for_its_time_and_a_parked_one_for_the_person(store: Store) -> None:
     store.batches.add(BATCH, ["t1"])
     store.batches.start("b1")
     store.batches.postpone("b1", 100.0, "no network")
@@ -317,14 +317,14 @@ def test_a_batch_put_back_waits_for_its_time_and_a_parked_one_for_the_person(sto
     assert due.attempts == 0
 
 
-def test_the_same_batch_a_second_time_changes_nothing(store: Store) -> None:
+def test_adding_the_same_batch_again_changes_nothing(store: Store) -> None:
     store.batches.add(BATCH, ["t1"])
     store.batches.finish("b1", "nothing", "", AT)
     store.batches.add(BATCH, ["t1"])
     assert store.batches.counts() == {"pending": 0, "done": 1, "parked": 0}
 
 
-def test_a_plan_is_kept_with_its_job(store: Store) -> None:
+def test_a_plan_is_stored_with_its_job(store: Store) -> None:
     store.batches.add(BATCH, ["t1"])
     plan = Plan((replace(PROPOSAL, summary="é \u2028 '"),))
     store.batches.save_plan("b1", plan)
@@ -336,7 +336,7 @@ def test_a_plan_is_kept_with_its_job(store: Store) -> None:
 # proposals, learnings, costs ----------------------------------------------------------------------------------------
 
 
-def test_a_proposal_comes_back_as_it_was_and_is_kept_once(store: Store) -> None:
+def test_a_proposal_is_stored_once_and_read_back_unchanged(store: Store) -> None:
     assert store.proposals.add(PROPOSAL)
     assert not store.proposals.add(replace(PROPOSAL, summary="other"))
     assert store.proposals.get("0123abcd") == PROPOSAL
@@ -346,9 +346,7 @@ def test_a_proposal_comes_back_as_it_was_and_is_kept_once(store: Store) -> None:
 @pytest.mark.parametrize(
     ("prefix", "found"), [("0123", 1), ("0123abcd", 1), ("2222", 1), ("9", 0), ("%", 0), ("_123", 0), ("0123ABCD", 0)]
 )
-def test_a_proposal_is_found_by_the_start_of_its_id_or_commit_and_no_pattern(
-    store: Store, prefix: str, found: int
-) -> None:
+def test_a_proposal_is_found_by_the_literal_start_of_its_id_or_commit(store: Store, prefix: str, found: int) -> None:
     store.proposals.add(PROPOSAL)
     assert len(store.proposals.find(prefix)) == found
 
@@ -380,7 +378,7 @@ def test_proposals_are_listed_by_state_and_repository_oldest_first(store: Store)
     assert store.proposals.closed_ids() == ["c"]
 
 
-def test_a_learning_is_kept_once_and_can_be_forgotten(store: Store) -> None:
+def test_a_learning_is_stored_once_and_can_be_deleted(store: Store) -> None:
     learning = Learning("l1", "t1", "q", "c", "fact", "claude-code", "s1", None, None, "no skill was in use", 0.5, AT)
     store.learnings.add(learning)
     store.learnings.add(replace(learning, quote="other"))
@@ -390,13 +388,13 @@ def test_a_learning_is_kept_once_and_can_be_forgotten(store: Store) -> None:
     assert store.learnings.count() == 0
 
 
-def test_costs_that_no_call_can_have_are_booked_as_the_most_that_is_believed(store: Store) -> None:
+def test_impossible_costs_are_capped(store: Store) -> None:
     for absurd in (10**30, 2**63 - 1, -(10**6)):  # an endpoint names its tokens as it likes
         store.usage.add("2026-03-02", "m", "notes", Usage(1, absurd, absurd, float("nan")))
     assert store.usage.on("2026-03-02") == Usage(3, 2 * 10**9, 2 * 10**9, 0.0)
 
 
-def test_costs_add_up_by_day_model_and_skill(store: Store) -> None:
+def test_costs_are_summed_by_day_model_and_skill(store: Store) -> None:
     store.usage.add("2026-03-02", "m", "notes", Usage(1, 100, 10, 0.01))
     store.usage.add("2026-03-02", "m", "notes", Usage(2, 200, 20, 0.02))
     store.usage.add("2026-03-03", "m", "notes", Usage(1, 1, 1, 0.0))

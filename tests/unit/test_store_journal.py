@@ -60,7 +60,7 @@ def _again(path: Path) -> Store:
     return Store.open(path)
 
 
-def test_all_that_cannot_be_read_again_comes_back_from_it_alone(path: Path) -> None:
+def test_everything_that_cannot_be_read_again_is_restored_from_it(path: Path) -> None:
     store = Store.open(path)
     _reject(store)
     store.learnings.add(LEARNING)
@@ -75,7 +75,7 @@ def test_all_that_cannot_be_read_again_comes_back_from_it_alone(path: Path) -> N
     store.close()
 
 
-def test_every_table_is_known_here_by_what_becomes_of_it(path: Path) -> None:
+def test_every_table_is_listed_here_with_what_becomes_of_it(path: Path) -> None:
     store = Store.open(path)
     tables = {row[0] for row in store._db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     store.close()
@@ -85,7 +85,7 @@ def test_every_table_is_known_here_by_what_becomes_of_it(path: Path) -> None:
     assert {*journal._TABLES, "judged"} == tables - made_again - read_again
 
 
-def test_what_is_in_a_batchs_way_comes_back_from_it_too(path: Path) -> None:
+def test_the_obstacle_of_a_batch_is_restored_too(path: Path) -> None:
     store = Store.open(path)
     store.learnings.add(LEARNING)
     store.batches.add(
@@ -99,7 +99,7 @@ def test_what_is_in_a_batchs_way_comes_back_from_it_too(path: Path) -> None:
     store.close()
 
 
-def test_what_was_deleted_stays_deleted_and_is_in_no_line_of_it(path: Path) -> None:
+def test_deleted_rows_stay_deleted_and_are_in_no_journal_line(path: Path) -> None:
     store = Store.open(path)
     store.learnings.add(LEARNING)
     store.save_copy()
@@ -113,7 +113,7 @@ def test_what_was_deleted_stays_deleted_and_is_in_no_line_of_it(path: Path) -> N
     store.close()
 
 
-def test_a_transaction_that_is_rolled_back_leaves_nothing_in_it(path: Path) -> None:
+def test_a_rolled_back_transaction_leaves_nothing_in_it(path: Path) -> None:
     store = Store.open(path)
     store.meta.set("x", 1)
     before = journal_of(path).read_bytes()
@@ -127,7 +127,7 @@ def test_a_transaction_that_is_rolled_back_leaves_nothing_in_it(path: Path) -> N
 
 
 @pytest.mark.parametrize("cut", [1, 40, 200])
-def test_a_torn_last_line_costs_that_transaction_only(path: Path, cut: int) -> None:
+def test_a_torn_last_line_loses_only_that_transaction(path: Path, cut: int) -> None:
     store = Store.open(path)
     _reject(store)
     before = journal.read(journal_of(path))
@@ -148,7 +148,7 @@ def test_a_torn_last_line_costs_that_transaction_only(path: Path, cut: int) -> N
     store.close()
 
 
-def test_a_spoilt_line_is_passed_over_and_told(path: Path) -> None:
+def test_a_corrupt_line_is_skipped_and_reported(path: Path) -> None:
     store = Store.open(path)
     store.learnings.add(LEARNING)
     _reject(store)
@@ -179,7 +179,7 @@ store.meta.set("x", "written down")
 """
 
 
-def test_a_kill_between_journal_and_database_is_made_good_by_whoever_opens_it_next(path: Path) -> None:
+def test_a_kill_between_journal_and_database_is_repaired_at_the_next_open(path: Path) -> None:
     Store.open(path).close()
     for value in (1, 2):
         store = Store.open(path)
@@ -195,7 +195,7 @@ def test_a_kill_between_journal_and_database_is_made_good_by_whoever_opens_it_ne
     store.close()
 
 
-def test_a_database_that_is_older_than_it_is_not_opened(path: Path) -> None:
+def test_a_database_older_than_the_journal_is_not_opened(path: Path) -> None:
     store = Store.open(path)
     store.meta.set("x", 1)
     store.save_copy()
@@ -210,7 +210,7 @@ def test_a_database_that_is_older_than_it_is_not_opened(path: Path) -> None:
 
 
 @pytest.mark.parametrize("remove", [True, False], ids=["missing", "empty"])
-def test_a_database_that_is_gone_is_not_made_anew(path: Path, remove: bool) -> None:  # noqa: FBT001
+def test_a_missing_database_is_not_recreated(path: Path, remove: bool) -> None:  # noqa: FBT001
     store = Store.open(path)
     store.meta.set("x", 1)
     store.close()
@@ -236,7 +236,7 @@ def test_another_programs_database_is_left_alone(path: Path) -> None:
     db.close()
 
 
-def test_without_room_for_a_line_nothing_is_committed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_committed_without_room_for_a_journal_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store.open(path)
     store.meta.set("x", 1)
     before = journal_of(path).read_bytes()
@@ -258,7 +258,7 @@ def test_without_room_for_a_line_nothing_is_committed(path: Path, monkeypatch: p
     store.close()
 
 
-def test_it_holds_every_proposal_and_of_the_batches_the_newest(path: Path, many: Callable[[Store, str], None]) -> None:
+def test_it_holds_every_proposal_and_the_newest_batches(path: Path, many: Callable[[Store, str], None]) -> None:
     store = Store.open(path)
     _reject(store)
     many(store, "2025-01-01T00:00:00Z")
@@ -286,7 +286,7 @@ def many() -> Callable[[Store, str], None]:
     return add
 
 
-def test_copies_grow_old_one_by_one(path: Path) -> None:
+def test_copies_expire_one_by_one(path: Path) -> None:
     store = Store.open(path)
     for number in range(5):
         store.proposals.add(replace(PROPOSAL, id=f"p{number}"))
@@ -296,7 +296,7 @@ def test_copies_grow_old_one_by_one(path: Path) -> None:
     assert counts == [5, 4, 3]
 
 
-def test_said_again_a_proposal_found_in_git_learns_of_its_turn(path: Path) -> None:
+def test_a_proposal_recovered_from_git_gains_its_turn_when_said_again(path: Path) -> None:
     store = Store.open(path)
     store.proposals.add(replace(PROPOSAL, evidence=(Evidence("", "Always"), Evidence("", "Never"))))
     store.proposals.add_evidence("p1", Evidence("t1", "Never"))
@@ -306,7 +306,7 @@ def test_said_again_a_proposal_found_in_git_learns_of_its_turn(path: Path) -> No
     store.close()
 
 
-def test_a_database_of_ours_that_we_may_not_read_is_given_back_to_us(path: Path) -> None:
+def test_our_own_unreadable_database_is_made_readable_again(path: Path) -> None:
     Store.open(path).close()
     path.chmod(0)
     corruption.restore_access(path)

@@ -27,7 +27,7 @@ def _names(path: Path) -> list[str]:
     return names
 
 
-def test_a_new_database_has_every_migration_recorded(tmp_path: Path) -> None:
+def test_a_new_database_records_every_migration(tmp_path: Path) -> None:
     Store.open(tmp_path / "skilld.db").close()
     assert _names(tmp_path / "skilld.db") == [name for name, _ in MIGRATIONS]
     assert MIGRATIONS[0][0] == "0001_first_tables"
@@ -41,9 +41,7 @@ def test_opening_it_again_changes_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "skilld.db").read_bytes() == before
 
 
-def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_database_is_migrated_and_a_private_copy_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     old = Store.open(path)
     old.meta.set("x", "kept")
@@ -61,7 +59,7 @@ def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
     db.close()
 
 
-def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_leaves_the_database_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     Store.open(path).close()
     monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _FAIL_HALF_WAY)))
@@ -75,7 +73,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, mo
     assert _names(path) == [name for name, _ in MIGRATIONS]
 
 
-def test_a_database_of_a_newer_skilld_is_refused_by_name_and_not_touched(tmp_path: Path) -> None:
+def test_a_database_of_a_newer_skilld_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "skilld.db"
     opened = Store.open(path)
     opened._db.execute("INSERT INTO migrations VALUES ('9999_of_the_future', '2030-01-01T00:00:00Z')")
@@ -89,7 +87,7 @@ def test_a_database_of_a_newer_skilld_is_refused_by_name_and_not_touched(tmp_pat
     assert path.read_bytes() == before
 
 
-def test_ratings_of_an_old_database_stay_with_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ratings_in_an_old_database_keep_the_skill_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     known = [name for name, _ in MIGRATIONS]
     monkeypatch.setattr(schema, "MIGRATIONS", MIGRATIONS[: known.index("0008_feedback_by_path")])
@@ -108,9 +106,7 @@ def test_ratings_of_an_old_database_stay_with_the_name(tmp_path: Path, monkeypat
     new.close()
 
 
-def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drops_in_an_old_database_count_from_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     before = tuple(migration for migration in MIGRATIONS if migration[0] != "0011_dropped")
     monkeypatch.setattr(schema, "MIGRATIONS", before)
@@ -142,7 +138,7 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
         "0018_elsewhere",
     ],
 )
-def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_being_deleted(
+def test_the_last_releases_database_is_migrated_stepwise_and_survives_deletion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str
 ) -> None:
     """Parts 6 and 7: killed before the migration `until`, then brought up, lost, and rebuilt from its journal."""

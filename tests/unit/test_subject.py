@@ -29,7 +29,7 @@ SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Release notes\n\n- Past tense.\n"
         ("Do not put it in bold.", "I moved an image caption. ", "Do not put the image caption in bold."),
     ],
 )
-def test_a_pronoun_is_filled_from_the_sentence_before(change: str, before: str, said: str) -> None:
+def test_a_pronoun_is_resolved_from_the_sentence_before(change: str, before: str, said: str) -> None:
     assert fill_pronoun(change, before) == said
 
 
@@ -46,7 +46,7 @@ def test_a_pronoun_is_filled_from_the_sentence_before(change: str, before: str, 
         ("Setz es immer nach oben.", ""),
     ],
 )
-def test_what_could_mean_several_things_or_none_is_no_change(change: str, before: str) -> None:
+def test_an_ambiguous_pronoun_makes_no_change(change: str, before: str) -> None:
     assert fill_pronoun(change, before) is None
 
 
@@ -61,7 +61,7 @@ def test_what_could_mean_several_things_or_none_is_no_change(change: str, before
         "Use tabs.",
     ],
 )
-def test_a_change_that_says_what_it_is_about_stays(change: str) -> None:
+def test_a_change_that_names_its_subject_stays(change: str) -> None:
     assert fill_pronoun(change, "The summary and the list are done.") == change
 
 
@@ -71,7 +71,7 @@ def _found(typed: str, quote: str, change: str, offer: str = "") -> Verdict:
     return verify([update], messages, [SKILL])
 
 
-def test_what_is_proposed_says_what_it_is_about() -> None:
+def test_a_proposal_names_its_subject() -> None:
     typed = "The upgrade hint is at the end. No, always put it first."
     found = _found(typed, "No, always put it first.", "Always put it first.")
     assert [one.update.change for one in found.proposed] == ["Always put the upgrade hint first."]
@@ -80,7 +80,7 @@ def test_what_is_proposed_says_what_it_is_about() -> None:
     assert [why for _, why in found.learned] == ["the message does not say what the instruction is about"]
 
 
-def test_of_a_bare_assent_the_agents_words_say_it_and_a_person_must_look() -> None:
+def test_a_bare_assent_takes_the_agents_words_and_needs_review() -> None:
     offer = "The upgrade hint is at the end now. Shall I always put it first?"
     found = _found("yes, always", "yes, always", "Always put it first.", offer)
     assert [(one.update.change, one.by_assent) for one in found.proposed] == [

@@ -50,14 +50,14 @@ def test_a_change_in_the_persons_own_words_is_supported(typed: str, change: str)
         "ルールを追加したい",
     ],
 )
-def test_an_order_to_write_down_nothing_in_particular_says_nothing(order: str) -> None:
+def test_an_order_to_write_nothing_in_particular_supports_nothing(order: str) -> None:
     assert is_empty_request(order)
 
 
 @pytest.mark.parametrize(
     "rule", ["Create fixtures first.", "Update prices by hand.", "Keep GEMINI.md short.", "注文を追加する"]
 )
-def test_a_rule_about_adding_and_writing_says_something(rule: str) -> None:
+def test_a_rule_about_adding_and_writing_supports_a_change(rule: str) -> None:
     assert not is_empty_request(rule)
 
 
@@ -83,13 +83,13 @@ def test_a_rule_about_adding_and_writing_says_something(rule: str) -> None:
         ("", "", "it says nothing worth remembering"),
     ],
 )
-def test_what_nobody_said_is_not(typed: str, change: str, why: str) -> None:
+def test_unsaid_changes_are_unsupported(typed: str, change: str, why: str) -> None:
     found = check_support(change, typed, SKILL)
     assert not found.ok
     assert why in found.why_not
 
 
-def test_what_the_skill_has_may_be_said_again_but_does_not_carry_a_change_alone() -> None:
+def test_words_of_the_skill_may_be_repeated_but_support_nothing_alone() -> None:
     assert check_support("Write entries of 80 characters.", "keep entries at that many characters", SKILL).ok
     assert not check_support("Run make notes first.", "ok go on", SKILL).ok
 
@@ -113,11 +113,11 @@ def test_what_the_skill_has_may_be_said_again_but_does_not_carry_a_change_alone(
         ("src/app", "in src/apples", False),
     ],
 )
-def test_a_token_must_stand_there_on_its_own(token: str, text: str, held: bool) -> None:  # noqa: FBT001 - a table
+def test_a_token_must_appear_as_a_whole_word(token: str, text: str, held: bool) -> None:  # noqa: FBT001 - a table
     assert holds_token(token, normalize(text)) is held
 
 
-def test_exact_tokens_are_what_may_not_be_paraphrased() -> None:
+def test_exact_tokens_may_not_be_paraphrased() -> None:
     assert exact_tokens(
         "Run `make check` in ./src with --fast, see README.md (v2.1) and camelCase, MAX_LEN, e.g. a/b."
     ) == {
@@ -135,7 +135,7 @@ def test_exact_tokens_are_what_may_not_be_paraphrased() -> None:
     assert exact_tokens("全角の３０文字") == {"30"}
 
 
-def test_names_are_capitalised_words_inside_a_sentence() -> None:
+def test_names_are_capitalized_words_inside_a_sentence() -> None:
     assert proper_names("Use Vitest, not Jest. Ask Ada's team.") == {"vitest", "jest", "ada"}
 
 
@@ -149,19 +149,19 @@ def test_names_are_capitalised_words_inside_a_sentence() -> None:
         ("тестов", "тесты"),
     ],
 )
-def test_forms_of_one_word_are_one(one: str, other: str) -> None:
+def test_word_forms_match(one: str, other: str) -> None:
     assert same_stem(stem(one), stem(other))
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("commit", "comment"), ("test", "tab"), ("java", "javascript"), ("up", "upon")]
 )
-def test_different_words_are_not(one: str, other: str) -> None:
+def test_different_words_do_not_match(one: str, other: str) -> None:
     assert not same_stem(stem(one), stem(other))
 
 
 @pytest.mark.parametrize(("one", "other"), [("conosl", "consol"), ("comit", "commit"), ("branchh", "branch")])
-def test_a_slip_of_the_finger_makes_no_other_word(one: str, other: str) -> None:
+def test_a_typo_still_matches(one: str, other: str) -> None:
     assert is_mistyped(one, other)
     assert is_mistyped(other, one)
 
@@ -169,11 +169,11 @@ def test_a_slip_of_the_finger_makes_no_other_word(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("adapt", "adopt"), ("form", "from"), ("import", "export"), ("test", "tests")]
 )
-def test_words_that_differ_in_a_letter_are_not_one(one: str, other: str) -> None:
+def test_words_one_letter_apart_are_different(one: str, other: str) -> None:
     assert not is_mistyped(one, other)
 
 
-def test_latin_words_inside_unspaced_script_are_words() -> None:
+def test_latin_words_in_unspaced_script_are_words() -> None:
     assert "pytest" in content_stems("使用pytest运行")
 
 
@@ -199,7 +199,7 @@ def test_latin_words_inside_unspaced_script_are_words() -> None:
         ("Do not weigh anything.", "i weigh the jars on the small scale"),
     ],
 )
-def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) -> None:
+def test_a_reversed_change_is_recognized(change: str, quote: str) -> None:
     assert seems_reversed(change, quote)
 
 
@@ -238,7 +238,7 @@ def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) 
         ("", "never push"),
     ],
 )
-def test_other_ways_to_say_no_are_left_alone(change: str, quote: str) -> None:
+def test_other_negations_do_not_count_as_reversed(change: str, quote: str) -> None:
     assert not seems_reversed(change, quote)
 
 
@@ -253,7 +253,7 @@ def test_other_ways_to_say_no_are_left_alone(change: str, quote: str) -> None:
         ("以后都这样", "我加上了日期。"),
     ],
 )
-def test_an_assent_takes_up_what_was_offered(typed: str, offer: str) -> None:
+def test_an_assent_adopts_what_was_offered(typed: str, offer: str) -> None:
     assert is_bare_assent(typed, offer)
 
 
@@ -269,7 +269,7 @@ def test_an_assent_takes_up_what_was_offered(typed: str, offer: str) -> None:
         ("目录里的编号以后别再写了，日期和作者还是留着", "目录已更新。"),  # a rule of its own
     ],
 )
-def test_going_on_is_no_assent_to_anything_lasting(typed: str, offer: str) -> None:
+def test_going_on_assents_to_nothing_lasting(typed: str, offer: str) -> None:
     assert not is_bare_assent(typed, offer)
 
 
@@ -281,7 +281,7 @@ def test_an_assent_may_take_its_content_from_the_offer_and_says_so() -> None:
     assert not check_support("Always redeploy to host-7.example.org.", "yes, always", "", offer=offer).ok
 
 
-def test_a_bare_assent_is_no_rule_by_itself() -> None:
+def test_a_bare_assent_alone_is_no_rule() -> None:
     assert not check_support("sure, always", "sure, always", "", offer="Shall I warm the jars each time?").ok
     assert check_support(
         "Warm the jars each time.", "sure, always", "", offer="Shall I warm the jars each time?"
@@ -296,11 +296,11 @@ def test_a_bare_assent_is_no_rule_by_itself() -> None:
         ("я проверяю счета", "Счета проверяю пользователь."),
     ],
 )
-def test_the_user_is_no_word_of_somebody_elses(typed: str, change: str) -> None:
+def test_the_user_is_the_person_who_typed(typed: str, change: str) -> None:
     assert check_support(change, typed, "").ok
 
 
-def test_written_lines_may_hardly_say_more_than_their_ground() -> None:
+def test_written_lines_may_barely_exceed_their_source() -> None:
     ground = "Put the ticket number first.\nKeep entries to 60 characters."
     assert adds_nothing("- Put the ticket number first in each entry.", ground)
     assert adds_nothing("4. Put the ticket number first.", ground)
@@ -319,12 +319,12 @@ def test_any_text_can_be_judged(change: str, typed: str) -> None:
 @given(
     st.lists(st.sampled_from(["put", "ticket", "numbers", "first", "each", "entry", "release", "notes"]), min_size=2)
 )
-def test_what_a_person_said_supports_itself(words: list[str]) -> None:
+def test_the_persons_own_text_supports_itself(words: list[str]) -> None:
     said = " ".join(words)
     assert check_support(said, f"please {said}", "").ok or not content_stems(said)
 
 
-def test_the_labelled_batches_come_out_as_the_decision_record_says() -> None:
+def test_the_labelled_batches_score_as_documented() -> None:
     if not SHARED.exists():
         pytest.skip("the labelled batches are not on this machine")
     own = other = own_count = other_count = 0

@@ -15,7 +15,7 @@ def project(tmp_path: Path, home: Path) -> Project:
     return Project(tmp_path / "project", home, ".claude/skills")
 
 
-def test_looking_and_skillds_own_refs_change_nothing(project: Project) -> None:
+def test_reading_and_skillds_own_refs_change_nothing(project: Project) -> None:
     before = project.fingerprint()
     project.git("branch", "skilld/staging")
     project.git("update-ref", "refs/skilld/proposals/one", "HEAD")

@@ -43,7 +43,7 @@ def files(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=300)
 @given(files(), st.sampled_from([BODY, "- other\n", ""]))
-def test_what_is_put_in_is_taken_out_and_nothing_else_changes(data: bytes, renewed: str) -> None:
+def test_inserting_and_removing_the_block_changes_nothing_else(data: bytes, renewed: str) -> None:
     once = put_block(data, BODY)
     assert once.startswith(data)
     assert read_block(once) == BODY
@@ -58,7 +58,7 @@ def test_what_is_put_in_is_taken_out_and_nothing_else_changes(data: bytes, renew
 
 @settings(max_examples=100)
 @given(files(), files())
-def test_what_people_write_around_the_block_later_stays(before: bytes, after: bytes) -> None:
+def test_later_text_around_the_block_stays(before: bytes, after: bytes) -> None:
     assume(not after.startswith(b"\xef\xbb\xbf"))
     once = put_block(before, BODY)
     assert put_block(once + after, "- new\n").endswith(after)
@@ -69,14 +69,14 @@ def test_what_people_write_around_the_block_later_stays(before: bytes, after: by
     assert out.replace(b"\r", b"").replace(b"\n", b"") == (before + after).replace(b"\r", b"").replace(b"\n", b"")
 
 
-def test_a_file_of_our_own_goes_with_its_block_unless_somebody_wrote_in_it() -> None:
+def test_a_file_we_created_is_deleted_with_its_block_unless_edited() -> None:
     made = put_block(None, BODY)
     assert remove_block(made) is None
     assert remove_block(b"Mine.\n" + made) == b"Mine.\n"
     assert remove_block(put_block(b"", BODY)) == b""
 
 
-def test_the_line_ends_of_a_block_may_change_with_those_of_its_file() -> None:
+def test_the_line_endings_of_a_block_may_change_with_its_file() -> None:
     once = put_block(b"One\nTwo\n", BODY)
     changed = once.replace(b"\n", b"\r\n")
     assert read_block(changed) == BODY
@@ -97,7 +97,7 @@ def _spoilt() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", _spoilt())
-def test_a_block_that_is_not_as_it_was_written_is_left_alone(name: str) -> None:
+def test_a_modified_block_is_left_alone(name: str) -> None:
     with pytest.raises(BlockError):
         put_block(_spoilt()[name], BODY)
     with pytest.raises(BlockError):

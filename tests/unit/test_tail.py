@@ -40,7 +40,7 @@ def _texts(reading: Reading) -> list[bytes]:
     return [line.data for line in reading.lines]
 
 
-def test_lines_carry_their_place_and_a_torn_one_waits(tmp_path: Path) -> None:
+def test_lines_have_offsets_and_a_partial_one_waits(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\n\ntwo\nthr")
     first = read(path, None)
@@ -63,7 +63,7 @@ def test_what_comes_during_a_look_is_for_the_next_one(tmp_path: Path) -> None:
         assert _texts(read(path, look.cursor)) == [b"two"]
 
 
-def test_a_budget_bounds_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_limits_one_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail, "CHUNK_BYTES", 18)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"12345\n" * 10)
@@ -78,7 +78,7 @@ def test_a_budget_bounds_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("change", ["truncate", "replace", "rewrite"])
-def test_another_file_under_the_name_is_read_from_its_start(tmp_path: Path, change: str) -> None:
+def test_a_replaced_file_is_read_from_its_start(tmp_path: Path, change: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"old one\nold two\n")
     cursor = read(path, None).cursor
@@ -95,9 +95,7 @@ def test_another_file_under_the_name_is_read_from_its_start(tmp_path: Path, chan
     assert _texts(reading)[0].startswith(b"new")
 
 
-def test_an_overlong_line_is_stepped_over_in_one_and_in_many_chunks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_overlong_line_is_skipped_in_one_or_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail, "MAX_LINE", 10)
     for chunk in (3, 7, 1000):
         monkeypatch.setattr(tail, "CHUNK_BYTES", chunk)
@@ -109,7 +107,7 @@ def test_an_overlong_line_is_stepped_over_in_one_and_in_many_chunks(
 
 
 @pytest.mark.parametrize("pictures", [1, 3])
-def test_an_overlong_line_is_read_without_its_pictures(tmp_path: Path, pictures: int) -> None:
+def test_an_overlong_line_is_read_without_its_images(tmp_path: Path, pictures: int) -> None:
     picture = b'{"type":"image","data":"' + b"iVBORw0KGgo/+" * 750_000 + b'"},'
     line = b'{"content":[' + picture * pictures + b'{"type":"text","text":"always crop them"}]}'
     path = tmp_path / "a.jsonl"
@@ -122,7 +120,7 @@ def test_an_overlong_line_is_read_without_its_pictures(tmp_path: Path, pictures:
     assert (reading.lines[1].start, reading.lines[1].end) == (6, 7 + len(line))
 
 
-def test_an_overlong_line_that_is_not_complete_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_overlong_line_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail, "MAX_LINE", 10)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"short\n" + b"x" * 30)
@@ -130,7 +128,7 @@ def test_an_overlong_line_that_is_not_complete_waits(tmp_path: Path, monkeypatch
     assert (_texts(reading), reading.overlong, reading.cursor.offset) == ([b"short"], (), 6)
 
 
-def test_what_is_no_file_of_ours_is_not_read(tmp_path: Path) -> None:
+def test_special_files_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(tail.UnreadableError):
         read(tmp_path / "pipe", None)
@@ -156,7 +154,7 @@ _STEPS = st.lists(
 
 
 @given(_STEPS)
-def test_any_sequence_of_writes_and_restarts_gives_each_line_once(
+def test_any_sequence_of_writes_and_restarts_yields_each_line_once(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, object]]
 ) -> None:
     path = tmp_path_factory.mktemp("model") / "a.jsonl"

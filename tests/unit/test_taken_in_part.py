@@ -69,7 +69,7 @@ def _quotes(proposal: Proposal) -> list[str]:
     return [one.quote for one in proposal.evidence]
 
 
-def test_a_line_that_the_person_deleted_takes_its_quote_along(person: Person, store: Store, made: Proposal) -> None:
+def test_deleting_a_line_drops_its_quote(person: Person, store: Store, made: Proposal) -> None:
     accept_edited(store, made, _text(made).replace(f"{LINES[0]}\n", ""), {})
     message = person.git("log", "-1", "--format=%B")
     assert '"Sign the tag with my key, please."' in message
@@ -81,7 +81,7 @@ def test_a_line_that_the_person_deleted_takes_its_quote_along(person: Person, st
     assert (kept.note, kept.state) == ("edited by you", State.ACCEPTED)
 
 
-def test_a_line_that_they_reworded_keeps_its_quote_and_has_no_update(store: Store, made: Proposal) -> None:
+def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: Proposal) -> None:
     text = _text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
     accept_edited(store, made, text, {})
     kept = _kept(store, made.id)
@@ -89,7 +89,7 @@ def test_a_line_that_they_reworded_keeps_its_quote_and_has_no_update(store: Stor
     assert kept.updates == ()
 
 
-def test_an_edit_that_leaves_nothing_to_accept_says_so_and_leaves_it_open(store: Store, made: Proposal) -> None:
+def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made: Proposal) -> None:
     nothing = "\n".join(line for line in _text(made).splitlines() if line not in {*LINES, "## Preferences"})
     with pytest.raises(SkilldError) as refused:
         accept_edited(store, made, nothing + "\n", {})
@@ -98,7 +98,7 @@ def test_an_edit_that_leaves_nothing_to_accept_says_so_and_leaves_it_open(store:
     assert _kept(store, made.id).state is State.OPEN
 
 
-def test_words_in_the_place_of_two_lines_that_share_none_keep_both_quotes(store: Store, made: Proposal) -> None:
+def test_a_text_replacing_two_unrelated_lines_keeps_both_quotes(store: Store, made: Proposal) -> None:
     accept_edited(store, made, _text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
     assert _quotes(_kept(store, made.id)) == [quote for quote, *_ in SAID]
 
@@ -107,7 +107,7 @@ def test_words_in_the_place_of_two_lines_that_share_none_keep_both_quotes(store:
     ("chosen", "has_updates"),
     [({0}, True), ({1}, True), ({0, 2}, True), ({0, 2}, False)],
 )
-def test_each_half_has_what_belongs_to_it(
+def test_each_half_gets_what_belongs_to_it(
     person: Person, store: Store, made: Proposal, chosen: set[int], *, has_updates: bool
 ) -> None:
     if not has_updates:
@@ -129,7 +129,7 @@ def test_each_half_has_what_belongs_to_it(
     assert rest.evidence[0].quote in person.git("log", "-1", "--format=%B", "skilld/staging")
 
 
-def test_the_rest_lands_where_it_was_shown(person: Person, store: Store, made: Proposal) -> None:
+def test_the_rest_is_placed_where_it_was_shown(person: Person, store: Store, made: Proposal) -> None:
     decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     decide(store, rest, accepting({}))
@@ -160,7 +160,7 @@ def test_the_rest_stays_open_above_another_open_proposal(
     [(accepting({}), 1), (accepting({}), 2), (rejecting("no"), 0)],
     ids=["accept 1", "accept 2", "reject 0"],
 )
-def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: Decision, chosen: int) -> None:
+def test_the_rest_can_be_split_further(store: Store, made: Proposal, decision: Decision, chosen: int) -> None:
     decide_parts(store, made, {chosen}, decision)
     (rest,) = store.proposals.in_states([State.OPEN])
     left = [number for number in range(3) if number != chosen]
@@ -172,7 +172,7 @@ def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: De
 
 
 @pytest.mark.parametrize("anchor", ["- Tag the commit.", "- Push the tag."])
-def test_parts_stay_apart_where_a_neighbour_is_accepted(person: Person, store: Store, anchor: str) -> None:
+def test_parts_stay_separate_when_a_neighbour_is_accepted(person: Person, store: Store, anchor: str) -> None:
     def one(name: str, *operations: Operation) -> Proposal:
         new = make_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
         return stage_and_store(store, new)
@@ -187,7 +187,7 @@ def test_parts_stay_apart_where_a_neighbour_is_accepted(person: Person, store: S
     assert "\n".join([anchor, *LINES[:2]]) in person.skill.read_text()
 
 
-def test_parts_for_which_there_is_no_place_wait(
+def test_parts_without_a_place_wait(
     person: Person, store: Store, made: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> Proposal:
@@ -201,7 +201,9 @@ def test_parts_for_which_there_is_no_place_wait(
     assert LINES[0] in person.skill.read_text()
 
 
-def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, store: Store, made: Proposal) -> None:
+def test_a_line_of_another_open_proposal_is_told_apart_from_the_file(
+    person: Person, store: Store, made: Proposal
+) -> None:
     next_one = stage_and_store(
         store,
         replace(
@@ -221,9 +223,7 @@ def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, s
     assert LINES[1] in person.skill.read_text()
 
 
-def test_what_was_accepted_is_shown_as_its_commit_and_not_among_lines_that_are_still_open(
-    store: Store, made: Proposal
-) -> None:
+def test_accepted_lines_are_shown_as_a_commit_and_not_as_open(store: Store, made: Proposal) -> None:
     told = replace(made.operations[0], text="- Tell the team.")
     next_one = stage_and_store(store, replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=(told,)))
     assert f" {LINES[0]}" in list(diff(next_one))
@@ -233,7 +233,7 @@ def test_what_was_accepted_is_shown_as_its_commit_and_not_among_lines_that_are_s
     assert not any(line[1:] in LINES for line in shown)
 
 
-def test_a_quote_about_both_halves_stays_with_both(store: Store, made: Proposal) -> None:
+def test_a_quote_for_both_halves_stays_with_both(store: Store, made: Proposal) -> None:
     both = "Run the linter before tagging and sign the tag with the release key."
     made = replace(made, updates=(), evidence=(Evidence("t", both), Evidence("u", "What he said.")))
     store.proposals.set_evidence(made)
@@ -242,7 +242,7 @@ def test_a_quote_about_both_halves_stays_with_both(store: Store, made: Proposal)
     assert _quotes(_kept(store, made.id)) == _quotes(rest) == [both, "What he said."]
 
 
-def test_what_is_refused_is_as_it_was(person: Person, store: Store, made: Proposal) -> None:
+def test_a_refused_split_changes_nothing(person: Person, store: Store, made: Proposal) -> None:
     person.skill.write_text(person.skill.read_text().replace("- Tag the commit.", "- Tag it, and tell all."))
     before = _kept(store, made.id)
     with pytest.raises(Exception, match="uncommitted"):
@@ -251,7 +251,7 @@ def test_what_is_refused_is_as_it_was(person: Person, store: Store, made: Propos
     assert replace(after, commit="", base="") == replace(before, commit="", base="")
 
 
-def test_a_part_is_rejected_alone_and_comes_back_alone(person: Person, store: Store, made: Proposal) -> None:
+def test_a_part_can_be_rejected_and_restored_alone(person: Person, store: Store, made: Proposal) -> None:
     decide_parts(store, made, {1}, rejecting("we have no key"))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert _quotes(rest) == [SAID[0][0], SAID[2][0]]
@@ -262,7 +262,7 @@ def test_a_part_is_rejected_alone_and_comes_back_alone(person: Person, store: St
     assert all(line in person.show(ref="skilld/staging") for line in LINES)
 
 
-def test_accepting_a_rejected_part_after_all_says_that_it_was_rejected(store: Store, made: Proposal) -> None:
+def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Proposal) -> None:
     """The ID that the person knows is the rejected part's: to accept it may be a mistake."""
     decide_parts(store, made, {1}, rejecting("we have no key"))
     told = decide(store, _kept(store, made.id), accepting({}))

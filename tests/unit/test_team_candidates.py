@@ -34,7 +34,7 @@ def standing(members: list[Member], says: bool = False, **changes: Mapping[str, 
     return [one.standing for one in with_states(group_candidates(members), members, seen)]
 
 
-def test_the_same_in_other_words_is_one_and_people_are_counted_by_their_keys() -> None:
+def test_the_same_rule_in_other_words_is_one_and_people_are_counted_by_key() -> None:
     first, second = make_rule(rule=RULE), make_rule(rule=TOO, place="AGENTS.md", first="2026-03-02", sessions=4)
     (one,) = group_candidates([member("ada", first), member("ben", second)])
     assert (one.people, one.sessions, one.since, one.places) == (2, 6, "2026-03-01", ("CLAUDE.md", "AGENTS.md"))
@@ -52,16 +52,16 @@ def test_the_same_in_other_words_is_one_and_people_are_counted_by_their_keys() -
         ("Write dates as YYYY-MM-DD.", "Sign every commit."),
     ],
 )
-def test_what_is_not_the_same_stays_apart(one: str, other: str) -> None:
+def test_different_rules_stay_apart(one: str, other: str) -> None:
     assert len(group_candidates([member("ada", make_rule(rule=one)), member("ben", make_rule(rule=other))])) == 2
 
 
-def test_a_rule_of_one_skill_is_not_that_of_another() -> None:
+def test_a_rule_of_one_skill_is_not_one_of_another() -> None:
     skills = [make_rule(rule=RULE, place=f"skills/{name}/SKILL.md") for name in ("a", "b")]
     assert len(group_candidates([member("ada", skills[0]), member("ben", skills[1])])) == 2
 
 
-def test_where_a_candidate_stands() -> None:
+def test_a_candidate_has_a_standing() -> None:
     key = rule_key(RULE, "CLAUDE.md")
     both = [member("ada", make_rule(rule=RULE)), member("ben", make_rule(rule=TOO))]
     assert standing(both[:1]) == [CandidateState.WAITING]
@@ -73,7 +73,7 @@ def test_where_a_candidate_stands() -> None:
     assert standing([*both, carl]) == [CandidateState.REJECTED]
 
 
-def test_what_was_rejected_comes_back_only_when_it_is_said_anew() -> None:
+def test_a_rejected_rule_returns_only_when_said_again() -> None:
     ada = member("ada", make_rule(rule=RULE, day="2026-03-06"))
     assert standing([ada, member("carl", no("2026-03-06"))]) == [CandidateState.REJECTED]
     assert standing([ada, member("carl", no("2026-03-05"))]) == [CandidateState.WAITING]
@@ -82,7 +82,7 @@ def test_what_was_rejected_comes_back_only_when_it_is_said_anew() -> None:
     assert standing([later, member("carl", no("9999-12-31"))]) == [CandidateState.WAITING]
 
 
-def test_who_rejected_it_is_named() -> None:
+def test_whoever_rejected_it_is_named() -> None:
     members = [member("ada", make_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
     (one,) = with_states(
         group_candidates(members), members, RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20")
@@ -100,5 +100,5 @@ def test_who_rejected_it_is_named() -> None:
         ("", False),
     ],
 )
-def test_what_a_file_says(text: str, said: bool) -> None:  # noqa: FBT001 - the row says it
+def test_a_rule_is_recognized_in_a_file(text: str, said: bool) -> None:  # noqa: FBT001 - the row says it
     assert is_said(RULE, text) is said

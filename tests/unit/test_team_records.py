@@ -32,7 +32,7 @@ def gone(day: str, rev: int = 1) -> Record:
     return Record(what=RecordType.WITHDRAWN, key=rule_key(RULE, FILE), day=day, rev=rev)
 
 
-def test_a_record_has_one_text() -> None:
+def test_a_record_has_one_canonical_text() -> None:
     data = encode(make_rule())
     assert decode(data) == make_rule()
     assert json.loads(data)["v"] == 1
@@ -75,7 +75,7 @@ def _with(**values: Any) -> bytes:
         (_with(what="decided"), "not allowed here"),
     ],
 )  # fmt: skip
-def test_what_skilld_would_not_write_is_refused(data: bytes, why: str) -> None:
+def test_a_record_skilld_would_not_write_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(RefusedError, match=why):
         decode(data)
 
@@ -87,7 +87,7 @@ def test_what_skilld_would_not_write_is_refused(data: bytes, why: str) -> None:
         *((name, False) for name in ("a", "-ada", "ada-", "a--b", "Ada1", "../x", "a" * 41, "ada.lock")),
     ],
 )
-def test_names_of_people(name: str, fine: bool) -> None:  # noqa: FBT001 - the row says it
+def test_names_of_people_are_validated(name: str, fine: bool) -> None:  # noqa: FBT001 - the row says it
     assert is_person_name(name) is fine
 
 
@@ -101,7 +101,7 @@ def test_a_union_is_the_same_in_any_order() -> None:
     assert [*found[0].values()] == [gone("2026-03-05", rev=3)]
 
 
-def test_a_withdrawal_holds_until_it_is_decided_anew() -> None:
+def test_a_withdrawal_holds_until_a_new_decision() -> None:
     known = merge_records([make_rule()])
     after = update_records(known, [gone("2026-03-04", rev=0)])
     assert [one.what for one in after.values()] == [RecordType.WITHDRAWN]
@@ -121,7 +121,7 @@ TOLD = st.builds(
 
 
 @given(TOLD, TOLD)
-def test_two_machines_of_one_person_come_to_rest(one: Record, other: Record) -> None:
+def test_two_machines_of_one_person_converge(one: Record, other: Record) -> None:
     state = merge_records()
     for said in (one, other) * 2:
         state = update_records(state, [said])

@@ -38,7 +38,7 @@ def longer(signature: bytes, more: bytes) -> bytes:
     return b"\n".join((lines[0], base64.b64encode(blob), lines[-1], b""))
 
 
-def test_a_signature_holds_for_its_text_its_key_and_its_purpose_alone(tmp_path: Path) -> None:
+def test_a_signature_is_valid_only_for_its_text_key_and_purpose(tmp_path: Path) -> None:
     own, short = sealed(tmp_path, "ed25519"), sealed(tmp_path, "ed25519", digest="sha256")
     slow = sealed(tmp_path, "ecdsa")
     file = sealed(tmp_path, "ed25519", "file")
@@ -49,7 +49,7 @@ def test_a_signature_holds_for_its_text_its_key_and_its_purpose_alone(tmp_path: 
     assert verify_all(pairs, dict(os.environ)) == [True, True, True, *[False] * 7]
 
 
-def test_no_bit_of_a_signature_can_be_turned_and_no_program_is_asked(tmp_path: Path) -> None:
+def test_flipping_any_bit_invalidates_it_without_running_a_program(tmp_path: Path) -> None:
     text, made, public = sealed(tmp_path, "ed25519")
     size = len(base64.b64decode(b"".join(made.strip().split(b"\n")[1:-1])))
     assert verify_all([(text, turned(made, at), public) for at in range(size)], {"PATH": ""}) == [False] * size
@@ -57,6 +57,6 @@ def test_no_bit_of_a_signature_can_be_turned_and_no_program_is_asked(tmp_path: P
 
 
 @pytest.mark.parametrize("made", [b"\xff", b"a\n!\nb", b"a\nU1NIU0lHAAAAAQ==\nb", b"a\nU1NIU0lHAAAAAf////8=\nb"])
-def test_what_is_no_signature_is_none(made: bytes) -> None:
+def test_an_invalid_signature_is_none(made: bytes) -> None:
     point = base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + b"k" * 32).decode()
     assert verify_all([(TEXT, made, f"ssh-ed25519 {point}")], {}) == [False]

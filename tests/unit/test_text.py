@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 from skilld.text import fold, fold_case, join_sentences, match_full_stop, one_line, safe_text, truncate
 
 
-def test_fold_makes_every_run_of_white_space_one_blank() -> None:
+def test_folding_turns_whitespace_runs_into_one_space() -> None:
     assert fold("  use \t tabs\r\n\n, not\u00a0spaces\u3000 ") == "use tabs , not spaces"
     assert fold(" \n ") == ""
 
 
-def test_folded_texts_are_the_same_in_any_case() -> None:
+def test_folded_texts_compare_case_insensitively() -> None:
     assert fold_case(" Run\n MAKE\ttest ") == fold_case("run make TEST") == "run make test"
 
 
-def test_one_line_holds_no_line_end_and_nothing_that_a_terminal_obeys() -> None:
+def test_one_line_has_no_newline_and_no_terminal_escape() -> None:
     assert one_line(" a\r\nb\x1b[1m  c ") == r"a\x0d b\x1b[1m c"
 
 
-def test_cut_keeps_head_and_tail_and_marks_the_gap() -> None:
+def test_cutting_keeps_head_and_tail_and_marks_the_gap() -> None:
     assert truncate("abcdefghijkl", 12) == "abcdefghijkl"
     assert truncate("abcdefghijklm", 12) == "abcdef … klm"
 
@@ -39,7 +39,7 @@ def test_cut_keeps_head_and_tail_and_marks_the_gap() -> None:
         (".", ["Short"], "."),
     ],
 )
-def test_a_text_ends_like_most_others(text: str, others: list[str], out: str) -> None:
+def test_a_text_ends_with_a_full_stop_if_most_others_do(text: str, others: list[str], out: str) -> None:
     assert match_full_stop(text, others) == out
 
 
@@ -53,12 +53,12 @@ def test_a_text_ends_like_most_others(text: str, others: list[str], out: str) ->
         (("必ずタブを使う。", "Ask first!"), "必ずタブを使う。 Ask first!"),
     ],
 )
-def test_sentences_stand_one_behind_the_other_each_once_and_ended(texts: tuple[str, ...], out: str) -> None:
+def test_sentences_are_joined_once_each_with_a_full_stop(texts: tuple[str, ...], out: str) -> None:
     assert join_sentences(texts) == out
 
 
 @given(st.text(max_size=60), st.integers(8, 40))
-def test_a_cut_text_is_never_longer_than_the_limit(text: str, limit: int) -> None:
+def test_a_cut_text_never_exceeds_the_limit(text: str, limit: int) -> None:
     shown = truncate(text, limit)
     assert len(shown) <= limit
     assert shown == text or (text.startswith(shown[:3]) and text.endswith(shown[-1]))
@@ -83,16 +83,16 @@ def test_a_cut_text_is_never_longer_than_the_limit(text: str, limit: int) -> Non
         ("a\u200db", r"a\u200db"),
     ],
 )
-def test_what_a_terminal_would_obey_or_hide_is_shown_as_an_escape(given_: str, shown: str) -> None:
+def test_control_and_hidden_characters_are_escaped(given_: str, shown: str) -> None:
     assert safe_text(given_) == shown
 
 
-def test_newlines_stay_only_where_they_are_asked_for() -> None:
+def test_newlines_stay_only_if_requested() -> None:
     assert safe_text("a\nb", newlines=True) == "a\nb"
 
 
 @given(st.text())
-def test_a_safe_text_is_one_line_that_any_file_can_hold(text: str) -> None:
+def test_a_safe_text_is_one_encodable_line(text: str) -> None:
     shown = safe_text(text)
     shown.encode()
     assert len(shown.splitlines()) <= 1

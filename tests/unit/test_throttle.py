@@ -21,7 +21,7 @@ class Clock:
         return self.now
 
 
-def test_a_hint_too_soon_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_that_comes_too_soon_is_returned_once_later(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(watch, "time", clock)
     again: queue.SimpleQueue[Path] = queue.SimpleQueue()

@@ -24,7 +24,7 @@ def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:
         ("2026-13-40T00:00:00Z", None),
     ],
 )
-def test_a_time_that_cannot_be_read_is_none(text: str | None, expected: float | None) -> None:
+def test_an_unreadable_time_is_none(text: str | None, expected: float | None) -> None:
     assert parse_time(text) == expected
 
 
@@ -40,15 +40,15 @@ def test_a_time_that_cannot_be_read_is_none(text: str | None, expected: float | 
         (200_000, "2 days ago"),
     ],
 )
-def test_how_long_ago_is_said_in_the_largest_whole_unit(passed: int, words: str) -> None:
+def test_an_age_is_given_in_the_largest_whole_unit(passed: int, words: str) -> None:
     assert time_ago(1000.0, 1000.0 + passed) == words
 
 
-def test_what_never_was_is_never() -> None:
+def test_a_missing_time_is_never() -> None:
     assert time_ago(None, 1000.0) == "never"
 
 
-def test_a_day_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_is_in_the_persons_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     moment = 1772442000.0  # 09:00 in UTC
     try:
         monkeypatch.setenv("TZ", "Pacific/Honolulu")  # ten hours behind

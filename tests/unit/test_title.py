@@ -26,7 +26,7 @@ def _fitting(suggested: Title, taken: tuple[str, ...] = ()) -> Title:
     return acceptable_title(suggested, DRAFTED, RULES, SAID, taken)
 
 
-def test_words_of_the_draft_and_of_people_stand() -> None:
+def test_words_of_the_draft_and_of_people_are_allowed() -> None:
     assert _fitting(GOOD) == GOOD
 
 
@@ -34,11 +34,11 @@ def test_words_of_the_draft_and_of_people_stand() -> None:
     "name",
     ["", "Shop-Tests", "shop--tests", "shop tests", "kubernetes-rollout", "shop-tests-kubernetes", "the", "a" * 65],
 )
-def test_a_name_by_other_rules_or_of_other_words_does_not(name: str) -> None:
+def test_an_invalid_name_or_foreign_words_are_refused(name: str) -> None:
     assert _fitting(Title(name, GOOD.description, GOOD.title)) == Title("", GOOD.description, GOOD.title)
 
 
-def test_a_name_that_another_skill_has_does_not() -> None:
+def test_the_name_of_another_skill_is_refused() -> None:
     assert _fitting(GOOD, ("running-shop-tests",)).name == ""
 
 
@@ -60,11 +60,11 @@ def test_a_name_that_another_skill_has_does_not() -> None:
         "Run the suite with --fast in tests. " * 20,
     ],
 )
-def test_a_text_that_adds_turns_round_or_disguises_does_not(text: str) -> None:
+def test_a_text_that_adds_reverses_or_disguises_is_refused(text: str) -> None:
     assert _fitting(Title(GOOD.name, text, text)) == Title(GOOD.name)
 
 
-def test_what_nobody_forbade_is_not_forbidden() -> None:
+def test_an_unprompted_ban_is_refused() -> None:
     rules = ("- Run the suite with the flag --fast.",)
     text = "Run the suite with the flag --fast and not alone."
     assert acceptable_title(Title("", text), DRAFTED, rules, ("run it with --fast, alone",), ()) == Title()
@@ -88,7 +88,7 @@ def test_a_reply_gives_titles_by_number() -> None:
         '{"skill": 1, "name": "a", "x": ""}',
     ],
 )
-def test_another_form_is_no_answer(item: str) -> None:
+def test_another_format_is_no_answer(item: str) -> None:
     with pytest.raises(BadReplyError):
         parse_titles(f"<titles>[{item}]</titles>", 2)
 

@@ -191,14 +191,14 @@ CASES += [(agent, case["records"], ToolOutcome(case["outcome"])) for agent, case
 
 
 @pytest.mark.parametrize(("agent", "records", "outcome"), CASES)
-def test_a_call_and_how_it_came_out(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
+def test_a_call_is_read_with_its_outcome(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
     (use,) = tool_uses(events(agent, records))
     assert (use.outcome, use.call.session_id) == (outcome, "s")
     assert use.call.name
 
 
 @pytest.mark.parametrize(("agent", "records", "outcome"), CASES)
-def test_a_line_with_a_call_has_its_agents_mark(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
+def test_a_line_with_a_call_has_its_agents_marker(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
     del outcome
     adapter = ADAPTERS[agent]
     calls = [
@@ -210,13 +210,13 @@ def test_a_line_with_a_call_has_its_agents_mark(agent: str, records: list[Record
     assert [record for record in calls if adapter.INFO.call_mark not in json.dumps(record).encode()] == []
 
 
-def test_every_agent_says_what_its_log_tells_of_tools() -> None:
+def test_every_agent_reports_what_its_log_has_about_tools() -> None:
     without = {name for name, adapter in ADAPTERS.items() if not hasattr(adapter, "tool_events")}
     assert without == {"aider"}  # docs/agents.md says of each what tells of tool calls
     assert {agent for agent, _, _ in CASES} | {"traex"} == ADAPTERS.keys() - without
 
 
-def test_who_follows_makes_no_tool_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_following_creates_no_tool_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> Iterator[ToolEvent]:
         raise AssertionError("the daemon asked for tool events")
 
@@ -231,7 +231,7 @@ def test_who_follows_makes_no_tool_events(tmp_path: Path, monkeypatch: pytest.Mo
     store.close()
 
 
-def test_of_a_program_the_calls_it_makes_are_told_and_not_how_they_ended() -> None:
+def test_calls_made_by_a_program_are_reported_without_their_outcome() -> None:
     code = """
     // tools.exec_command({cmd: "not this"})
     const r = await tools.exec_command({cmd:"git status", workdir:'/w/api'});
@@ -255,7 +255,7 @@ def test_of_a_program_the_calls_it_makes_are_told_and_not_how_they_ended() -> No
     ]
 
 
-def test_calls_in_an_older_document_and_in_a_line_that_holds_two_records(tmp_path: Path) -> None:
+def test_calls_in_an_older_document_and_in_a_two_record_line_are_read(tmp_path: Path) -> None:
     document = {"sessionId": "s", "messages": gemini("error")}
     lines = json.dumps(document, indent=2).encode().splitlines()
     read = record_reader(ADAPTERS["gemini-cli"], tmp_path / "session-1.json")
@@ -284,11 +284,11 @@ def turn(key: str) -> Turn:
         ("str_replace_editor", {"command": "view"}, ""),
     ],
 )
-def test_the_command_of_a_call_is_told_where_it_runs_one(name: str, arguments: dict[str, Any], command: str) -> None:
+def test_the_command_of_a_call_is_reported_if_it_runs_one(name: str, arguments: dict[str, Any], command: str) -> None:
     assert command_of(ToolCall("s", "1", name, arguments, None, HERE)) == command
 
 
-def test_a_call_that_is_written_again_counts_once_and_one_without_an_id_each_time() -> None:
+def test_a_repeated_call_counts_once_and_one_without_an_id_each_time() -> None:
     again = [*called(1, "edit", UNKNOWN), *called(1, "edit", FAILED), *called(1, "edit", UNKNOWN)]
     assert tool_counts(again) == {"edit": {"calls": 1, "failed": 1, "rejected": 0, "interrupted": 0, "unknown": 0}}
     bare = ToolCall("s", "", "edit", {}, None, HERE)
@@ -309,13 +309,13 @@ def size(value: object) -> int:
 
 
 @given(JSON)
-def test_any_object_is_read_without_an_error(value: object) -> None:
+def test_any_object_can_be_read(value: object) -> None:
     for agent in ADAPTERS:
         list(events(agent, [{"type": "assistant", "message": value, "payload": value, "data": value}]))
 
 
 @given(st.data())
-def test_a_record_with_any_value_in_it_is_read_without_an_error(data: st.DataObject) -> None:
+def test_a_record_with_any_value_can_be_read(data: st.DataObject) -> None:
     agent, records, _ = data.draw(st.sampled_from(CASES))
     found = list(events(agent, [{key: damaged(one, data) for key, one in record.items()} for record in records]))
     tool_counts(found)
@@ -329,7 +329,7 @@ def damaged(value: Any, data: st.DataObject) -> Any:
     return [damaged(one, data) for one in value] if isinstance(value, list) else value
 
 
-def test_what_a_call_holds_is_bounded() -> None:
+def test_the_size_of_a_call_is_bounded() -> None:
     huge = {"content": "x" * (1 << 20), "file_path": "/w/a.py", "many": [{"path": "y" * 2000}] * 10_000}
     cut = bounded(huge | {"n": 10**5000, "k" * 100_000: 1})
     assert size(cut) < 6 * MAX_TEXT
@@ -419,7 +419,7 @@ def marked(path: Path) -> int:
 
 
 @pytest.mark.skipif(not LIVE, reason="no sessions of the real clients beside the repository")
-def test_the_calls_of_real_sessions_are_all_there() -> None:
+def test_all_calls_of_real_sessions_are_found() -> None:
     total = 0
     for agent, path in LIVE:
         shown = inspect(path, ADAPTERS[agent]).as_json()["tools"]

@@ -20,7 +20,7 @@ def turns(people: int) -> list[LabelledTurn]:
     return [labelled_turn(row) for row in rows]
 
 
-def test_nobody_is_in_two_folds() -> None:
+def test_no_person_is_in_two_folds() -> None:
     folds: dict[str, set[int]] = {}
     for example in train_gate.prepare(turns(30)):
         folds.setdefault(train_gate.person(example.turn), set()).add(example.fold)
@@ -29,20 +29,20 @@ def test_nobody_is_in_two_folds() -> None:
     assert len({fold for own in folds.values() for fold in own}) > 1
 
 
-def test_the_order_of_the_rows_changes_nothing() -> None:
+def test_the_order_of_rows_does_not_matter() -> None:
     rows = turns(4)
     one, other = (train_gate.fitted(train_gate.prepare(order)) for order in (rows, rows[::-1]))
     assert (one.bias, one.scale, one.weights) == (other.bias, other.scale, other.weights)
 
 
-def test_the_model_learns_what_it_is_shown() -> None:
+def test_the_model_learns_its_training_data() -> None:
     examples = train_gate.prepare(turns(4))
     model = train_gate.fitted(examples)
     scores = {e.turn.text: score(model, set(e.found)) for e in examples}
     assert min(scores[text] for text in LASTING) > max(scores[text] for text in CHAT)
 
 
-def test_a_sure_label_of_a_lasting_turn_weighs_most() -> None:
+def test_a_confident_label_of_a_lasting_turn_weighs_most() -> None:
     row = {"id": "1", "repo": "a/b", "text": "x", "sample": "random"}
     sure, unsure, chat, task = (
         train_gate.weight(labelled_turn(row | {"label": label, "confidence": certainty}))

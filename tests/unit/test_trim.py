@@ -53,7 +53,7 @@ LONG = "Money is in cents, and never in floating point numbers."
         ("# A\n\nText.\n\n## B\n", "# A\n\nText.\n\n", CutReason.EMPTY),
     ],
 )
-def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, left: str, why: CutReason) -> None:
+def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: str, why: CutReason) -> None:
     (found,) = certain_cuts(of(text), FileFacts(), COUNT)
     assert (found.why, found.lost, after(text, [found])) == (why, "nothing", left)
 
@@ -70,7 +70,7 @@ def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, 
         "# A\n\n## When to use\n\n- Only on Mondays\n",  # no skill
     ],
 )
-def test_what_may_mean_something_stays(text: str) -> None:
+def test_possibly_meaningful_lines_stay(text: str) -> None:
     assert certain_cuts(of(text), FileFacts(), COUNT) == []
 
 
@@ -79,7 +79,7 @@ SKILL = (
 )
 
 
-def test_when_to_choose_a_skill_goes_from_the_part_that_is_read_afterwards() -> None:
+def test_a_repeated_when_to_use_goes_from_the_part_read_later() -> None:
     text = SKILL.format("Making notes")
     (found,) = certain_cuts(of(text), FileFacts(is_skill=True, described=True), COUNT)
     assert (found.why, found.line, "When to use" in after(text, [found])) == (CutReason.CHOOSING, 8, False)
@@ -88,7 +88,7 @@ def test_when_to_choose_a_skill_goes_from_the_part_that_is_read_afterwards() -> 
     assert certain_cuts(of(limited), FileFacts(is_skill=True, described=True), COUNT) == []
 
 
-def test_a_pointer_to_what_is_gone_goes_and_a_rule_with_one_stays() -> None:
+def test_a_broken_reference_goes_and_a_rule_containing_one_stays() -> None:
     text = "# A\n\n- See `docs/b.md`.\n- Money is in cents: `src/money.ts`.\n- c\n"
     (found,) = certain_cuts(of(text), FileFacts(dead={3, 4}), COUNT)
     assert (found.why, found.line) == (CutReason.DEAD, 3)
@@ -100,7 +100,7 @@ def test_a_rule_that_never_mattered_goes_unless_the_person_said_it() -> None:
     assert certain_cuts(of(text), FileFacts(unused={3}, own={"draw with crayons."}), COUNT) == []
 
 
-def test_what_stands_in_a_file_that_is_always_loaded_with_it_goes() -> None:
+def test_lines_of_a_file_always_loaded_with_it_go() -> None:
     other = of(f"# X\n\n## A\n\n- {LONG}\n")
     (found,) = certain_cuts(of(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
     assert (found.why, found.where) == (CutReason.TWICE, "AGENTS.md")
@@ -129,7 +129,7 @@ REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, 
         ("## Kettles\n\nLike this:\n\n- Water boils.\n- Water cools.\n", "Water"),
     ],
 )
-def test_a_cut_that_empties_a_section_takes_its_heading(below: str, words: str) -> None:
+def test_a_cut_that_empties_a_section_removes_its_heading(below: str, words: str) -> None:
     """Issue 17, 4: no heading stays with nothing below it, whether or not anything else names its subject."""
     text = f"# A\n\nText.\n\n{below}{REST}"
     (found,) = of_model(text, words)
@@ -137,7 +137,7 @@ def test_a_cut_that_empties_a_section_takes_its_heading(below: str, words: str) 
     assert found.operations[0].anchor.startswith(below.split("\n", maxsplit=1)[0]), "the heading is named with the rest"
 
 
-def test_a_heading_stays_where_something_stays_below_it() -> None:
+def test_a_heading_stays_while_something_below_it_stays() -> None:
     for more in ("We like tea.", "### Tea\n\nTea is our choice.", "<!-- note -->"):
         text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n\n{more}\n{REST}"
         (found,) = of_model(text, "Water")
@@ -156,11 +156,11 @@ def test_a_heading_stays_where_something_stays_below_it() -> None:
         ("# A\n\n## Black tea (old)\n\n### Pots\n\nWater boils.\n\n## Green tea (new)\n\nNo.\n", "Water"),
     ],
 )
-def test_what_stands_below_a_heading_that_has_to_stay_is_not_cut(text: str, word: str) -> None:
+def test_lines_below_a_required_heading_are_not_cut(text: str, word: str) -> None:
     assert of_model(text + REST, word) == []
 
 
-def test_the_persons_heading_stays_and_one_of_several_goes_where_it_is_told_of_elsewhere() -> None:
+def test_the_persons_heading_stays_and_a_repeated_one_goes() -> None:
     text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n{REST}"
     assert of_model(text, "Water", known=FileFacts(own={"## kettles"})) == []
     several = text.replace("Kettles", "Black tea") + "\n## Green tea\n\nNot quite.\n"
@@ -169,7 +169,7 @@ def test_the_persons_heading_stays_and_one_of_several_goes_where_it_is_told_of_e
 
 
 @pytest.mark.parametrize("below", ["- Water boils.\n- Water cools.\n", "| Water |\n|---|\n"])
-def test_a_line_that_announces_a_list_or_table_goes_with_it(below: str) -> None:
+def test_a_line_introducing_a_list_or_table_goes_with_it(below: str) -> None:
     text = f"# A\n\nText.\n\nFor example:\n\n{below}{REST}"
     (found,) = of_model(text, "Water", "water")
     assert after(text, [found]) == f"# A\n\nText.\n{REST}".replace(".\n\n##", ".\n\n##")
@@ -199,7 +199,7 @@ def orders(text: str, cuts: list[Cut], rng: random.Random) -> None:
     ],
     ids=["units", "subsections", "lead"],
 )
-def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_then_takes_the_heading(text: str) -> None:
+def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_takes_the_heading(text: str) -> None:
     text += f"{REST}\n" + f"- {LONG} We say so again and again.\n" * 40
     words = ("Water", "In between")
     cuts = of_model(text, *words)
@@ -220,7 +220,7 @@ def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_then_takes
         assert {one.cut.key: one.status for one in plan([(REF, one) for one in cuts], [known])}[waiting.key] is fate
 
 
-def test_a_models_cut_waits_for_a_sure_one_with_which_it_would_empty_a_section() -> None:
+def test_a_models_cut_waits_for_a_sure_cut_that_together_would_empty_a_section() -> None:
     text = f"# A\n\n## Tea\n\n- {LONG}\n\n## Kettles\n\nWater boils.\n\n## Tea\n\nWater cools.\n\n- {LONG}\n{REST}"
     (certain,) = certain_cuts(of(text), FileFacts(), COUNT)
     (named_too,) = of_model(text, "cools", besides=[certain])
@@ -240,7 +240,7 @@ def a_file(rng: random.Random) -> str:
     return "".join(parts) + REST + f"- {LONG} We say so again and again.\n" * 60
 
 
-def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> None:
+def test_no_order_of_a_models_cuts_leaves_an_empty_heading() -> None:
     rng = random.Random(17)
     made = waiting = 0
     for _ in range(10):
@@ -255,7 +255,7 @@ def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> No
     assert waiting > 1
 
 
-def test_the_answer_of_a_model_is_about_numbers_of_parts_that_are_there() -> None:
+def test_a_models_answer_refers_to_numbered_existing_parts() -> None:
     twice = '<spare>[{"number": 2, "same": 0}, {"number": 1, "same": 2}, {"number": 2, "same": 1}]</spare>'
     assert parse_spare(twice, 2) == [(1, 2, ""), (2, 0, "")]
     assert parse_spare('<spare>[{"number": 2}, {"number": 1, "same": 0, "text": "x"}]</spare>', 2) == [
@@ -287,7 +287,7 @@ def of_pieces(text: str, *wanted: tuple[str, str]) -> list[Cut]:
     )
 
 
-def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once() -> None:
+def test_a_model_sees_the_file_in_order_with_every_piece_numbered_once() -> None:
     table = "| Pot | Use |\n| --- | --- |\n| iron | soup |\n| clay | tea |"
     code = "```sh\n# Fill the pot\nfill pot\n\n# Boil it\nboil pot\n```"
     text = (
@@ -328,7 +328,7 @@ ECHO = f"\n## Kettles\n\n{BOILS}, and cools.\n"
         (f"| a | b |\n|---|---|\n| {BOILS} | b |\n| d | e |\n", "| a | b |\n|---|---|\n| d | e |\n"),
     ],
 )
-def test_of_a_part_that_stays_a_piece_can_go(below: str, left: str) -> None:
+def test_a_piece_of_a_kept_part_can_go(below: str, left: str) -> None:
     (found,) = of_pieces(f"# A\n\n{below}{ECHO}", (BOILS, "and cools"))
     assert after(f"# A\n\n{below}{ECHO}", [found]) == f"# A\n\n{left}{ECHO}"
 
@@ -344,11 +344,11 @@ def test_of_a_part_that_stays_a_piece_can_go(below: str, left: str) -> None:
         f"```sh\n# {BOILS}\nboil\n```\n",  # code
     ],
 )
-def test_a_piece_without_which_the_rest_would_not_stand_stays(below: str) -> None:
+def test_a_piece_the_rest_depends_on_stays(below: str) -> None:
     assert of_pieces(f"# A\n\n{below}{ECHO}", (BOILS, "and cools")) == []
 
 
-def test_what_tells_nothing_goes_only_where_the_rest_has_its_words_and_nothing_binds() -> None:
+def test_an_empty_phrase_goes_only_if_the_rest_has_its_words_and_nothing_binding() -> None:
     text = f"# Tea\n\nGuide to green tea.\n\n## Steps\n\n- Boil water for green tea by the guide.\n{REST}"
     (found,) = of_pieces(text, ("Guide to", ""))
     assert (found.why, found.lost, found.where) == (CutReason.SAID, "Guide to green tea.", "")
@@ -361,7 +361,7 @@ def test_what_tells_nothing_goes_only_where_the_rest_has_its_words_and_nothing_b
 TWICE = "# A\n\n- Never push to `main` before the tests pass.\n- {}\n" + REST
 
 
-def test_a_rule_goes_where_another_line_says_it_and_that_line_stays() -> None:
+def test_a_rule_goes_if_another_line_says_it_and_that_line_stays() -> None:
     text = TWICE.format("You must never push to `main`.")
     (found,) = of_pieces(text, ("You must", "before the"))
     assert (found.why, found.where, found.line) == (CutReason.SAID, "line 3", 4)
@@ -384,16 +384,16 @@ def test_a_rule_goes_where_another_line_says_it_and_that_line_stays() -> None:
         "Never push to main with src/deploy.py.",  # a path
     ],
 )
-def test_what_adds_anything_is_not_said_by_another_line(more: str) -> None:
+def test_a_line_that_adds_anything_is_not_redundant(more: str) -> None:
     assert of_pieces(TWICE.format(more), (more[-12:], "before the")) == []
 
 
-def test_a_prohibition_is_not_said_by_a_line_that_forbids_nothing() -> None:
+def test_a_prohibition_is_not_covered_by_a_line_that_forbids_nothing() -> None:
     text = TWICE.replace("Never push", "Push").format("Never push to `main` by hand.")
     assert of_pieces(text, ("by hand", "before the")) == []
 
 
-def test_a_cut_that_is_anchored_on_a_line_which_another_one_takes_waits_for_it() -> None:
+def test_a_cut_anchored_on_a_line_another_cut_removes_waits() -> None:
     tea = "- Water is wet.\n- We pour."
     text = f"# A\n\n## B\n\n{tea}\n\n## C\n\n- {LONG}\n- Milk.\n\n## C\n\n- {LONG}\n{tea}\n{REST}"
     parts = of(text)
@@ -422,7 +422,7 @@ def anew(old: str, new: str, known: FileFacts | None = None) -> list[Cut]:
         ("When you are going to be writing issues:", "When writing issues:"),
     ],
 )  # fmt: skip
-def test_a_part_is_said_again_in_fewer_of_its_words(old: str, new: str) -> None:
+def test_a_part_is_shortened_to_fewer_of_its_words(old: str, new: str) -> None:
     (found,) = anew(old, new)
     marker = "- " if old == RULE and not new.startswith("- ") else ""
     text = f"# A\n\n## B\n\n{old}\n{REST}"
@@ -449,7 +449,7 @@ def test_a_part_is_said_again_in_fewer_of_its_words(old: str, new: str) -> None:
         "- If you need to release, always run `make dist` before pushing the [tag].",
     ],
 )
-def test_what_adds_or_loses_anything_that_binds_is_not_said_again(new: str) -> None:
+def test_a_shorter_version_may_not_add_or_lose_anything_binding(new: str) -> None:
     assert anew(RULE, new) == []
     assert anew(RULE, "- If you need to release, always run `make dist` before pushing the tag.") != []
 
@@ -470,11 +470,13 @@ def test_what_adds_or_loses_anything_that_binds_is_not_said_again(new: str) -> N
         ("> Keep the answer that you give there short, as it can be.", "> Keep answers short."),
     ],
 )
-def test_room_examples_questions_names_leads_tables_lists_scope_and_other_languages_stay(old: str, new: str) -> None:
+def test_code_examples_questions_names_introductions_tables_lists_scope_and_other_languages_stay(
+    old: str, new: str
+) -> None:
     assert anew(old, new) == []
 
 
-def test_what_the_person_said_is_not_said_again() -> None:
+def test_the_persons_words_are_not_reworded() -> None:
     new = "- If you need to release, always run `make dist` before pushing the tag."
     assert anew(RULE, new, FileFacts(own={RULE.removeprefix("- ").lower()})) == []
 
@@ -496,7 +498,7 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     assert proposal(made, "m", "t", "2026-01-01T00:00:00Z").summary == f"shorten 2 lines, {below_b.tokens} tokens"
 
 
-def test_general_advice_is_only_doubted() -> None:
+def test_general_advice_is_only_questioned() -> None:
     text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
     assert [one.line for one in doubtful_lines(of(text))] == [3]
     assert certain_cuts(of(text), FileFacts(), COUNT) == []
@@ -510,7 +512,7 @@ def cut_of(number: int) -> Cut:
     return found
 
 
-def test_a_cut_is_proposed_once_and_no_more_than_ten_at_a_time() -> None:
+def test_a_cut_is_proposed_once_and_at_most_ten_at_a_time() -> None:
     cuts = [(REF, cut_of(number)) for number in range(12)]
     planned = plan(cuts, [])
     assert [one.status for one in planned] == [CutStatus.PROPOSE] * MAX_OPEN + [CutStatus.WAITS] * 2
@@ -525,14 +527,14 @@ def test_a_cut_is_proposed_once_and_no_more_than_ten_at_a_time() -> None:
     assert all(one.flags and not one.evidence for one in made)
 
 
-def test_a_path_that_is_no_text_has_its_cuts_planned_and_none_of_them_staged() -> None:
+def test_cuts_for_an_undecodable_path_are_planned_but_not_staged() -> None:
     ref = SkillRef("CLAUDE.md", "/p\udcff/CLAUDE.md", kind=TargetKind.INSTRUCTIONS)
     made = proposal(plan([(ref, cut_of(1))], [])[0], "offline", "t", "2026-01-01T00:00:00Z")
     with pytest.raises(RefusedError, match="is not valid UTF-8"):
         stage(made, [], StagingResult())
 
 
-def test_a_ceiling_counts_in_the_unit_of_its_vendor() -> None:
+def test_a_size_limit_counts_in_its_vendors_unit() -> None:
     codex = ceilings(["codex"], is_skill=False)
     assert excess_reason("", "é" * 16_384, codex, COUNT) is None
     assert "32,769 bytes" in str(excess_reason("", "é" * 16_384 + "x", codex, COUNT))
@@ -545,7 +547,7 @@ def test_a_ceiling_counts_in_the_unit_of_its_vendor() -> None:
     assert excess_reason("", "a\n" * 201, ceilings(["claude-code"], is_skill=False), COUNT) is None, "advice only"
 
 
-def test_tokens_are_counted_without_the_network_and_without_litellm() -> None:
+def test_tokens_are_counted_without_network_and_litellm() -> None:
     found = tokenizer()
     assert found.name == "o200k_base"
     assert (found.count("hello world"), found.count("Überprüfung <|endoftext|>")) == (2, 9)

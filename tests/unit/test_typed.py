@@ -20,7 +20,7 @@ def put(path: Path, text: str) -> Path:
     return path
 
 
-def test_the_first_list_that_is_there_is_taken(tmp_path: Path) -> None:
+def test_the_first_existing_list_is_used(tmp_path: Path) -> None:
     transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
     environment = {"HOME": str(tmp_path / "home"), "TOY_STATE": str(tmp_path / "state")}
     assert side_files.read_typed_list(transcript, INFO, environment) is None
@@ -33,13 +33,13 @@ def test_the_first_list_that_is_there_is_taken(tmp_path: Path) -> None:
     assert side_files.read_typed_list(transcript, replace(INFO, typed_list=()), environment) is None
 
 
-def test_a_variable_that_is_no_absolute_path_names_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_path_in_a_variable_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     put(tmp_path / "toy" / "list.jsonl", "here")
     assert side_files.read_typed_list(tmp_path / "a" / "b" / "t", INFO, {"TOY_STATE": "."}) is None
 
 
-def test_what_is_no_file_of_our_own_is_no_list(tmp_path: Path) -> None:
+def test_only_a_regular_file_is_a_list(tmp_path: Path) -> None:
     transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
     (tmp_path / "data" / "list.jsonl").symlink_to(put(tmp_path / "elsewhere", "x"))
     assert side_files.read_typed_list(transcript, INFO, {}) is None
@@ -49,7 +49,7 @@ def test_what_is_no_file_of_our_own_is_no_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_the_list_must_belong_to_the_owner_of_the_transcript(tmp_path: Path) -> None:
+def test_the_list_must_have_the_same_owner_as_the_transcript(tmp_path: Path) -> None:
     transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
     written = put(tmp_path / "data" / "list.jsonl", "x")
     os.chown(written, 65534, 65534)

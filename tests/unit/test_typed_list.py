@@ -54,11 +54,11 @@ class Reader:
         return self.parser.feed(line)
 
 
-def test_a_prompt_in_the_list_is_a_turn_at_once() -> None:
+def test_a_listed_prompt_is_a_turn_at_once() -> None:
     assert turn_texts(Reader().read(log(("hello", 1)), prompt("hello", 2))) == [("typed", "hello")]
 
 
-def test_white_space_does_not_matter() -> None:
+def test_whitespace_does_not_matter() -> None:
     assert turn_texts(Reader().read(log(("a\n\nb", 1)), prompt("a b\n", 2))) == [("typed", "a b\n")]
 
 
@@ -67,7 +67,7 @@ def steering(words: str, second: int) -> dict[str, Any]:
     return prompt(form, second)
 
 
-def test_steering_counts_in_a_session_that_somebody_types_in() -> None:
+def test_steering_counts_in_an_interactive_session() -> None:
     """Numbered part 1: the client lists no steering, and a headless prompt can have its form."""
     typed = log(("hello", 1))
     assert turn_texts(Reader().read(typed, prompt("hello", 2), steering("shorter", 3))) == [
@@ -80,7 +80,7 @@ def test_steering_counts_in_a_session_that_somebody_types_in() -> None:
 
 
 @pytest.mark.parametrize("typed", [None, b"[]", log(("hello", 1), session="other"), log(("hello", 60))])
-def test_a_prompt_that_was_answered_without_being_in_the_list_is_nobodys(typed: bytes | None) -> None:
+def test_an_answered_prompt_that_was_not_listed_is_no_turn(typed: bytes | None) -> None:
     reader = Reader()
     assert reader.read(typed, prompt("hello", 2), answer(3)) == []  # the list may be older than these lines
     events = reader.read(typed, answer(4))
@@ -89,7 +89,7 @@ def test_a_prompt_that_was_answered_without_being_in_the_list_is_nobodys(typed: 
     assert reply_texts(events) == ["answer 3", "answer 4"]
 
 
-def test_a_list_that_comes_after_the_transcript_is_waited_for_and_the_order_kept() -> None:
+def test_a_list_written_after_the_transcript_is_awaited_and_the_order_kept() -> None:
     reader = Reader()
     assert reader.read(None, prompt("hello", 2)) == []
     assert reader.parser.checkpoint(reader.end)[0] == 0
@@ -98,7 +98,7 @@ def test_a_list_that_comes_after_the_transcript_is_waited_for_and_the_order_kept
     assert reader.parser.checkpoint(reader.end)[0] == reader.end
 
 
-def test_a_prompt_and_its_answer_that_came_while_the_list_was_read_are_not_given_up() -> None:
+def test_a_prompt_answered_while_the_list_was_read_is_not_given_up() -> None:
     reader = Reader()
     assert reader.read(log(("before", 0)), prompt("hello", 2), answer(3)) == []
     assert turn_texts(reader.read(log(("before", 0), ("hello", 1)), answer(4))) == [("typed", "hello")]
@@ -110,14 +110,14 @@ def test_a_half_written_list_decides_nothing() -> None:
     assert turn_texts(reader.read(log(("hello", 1)), answer(4))) == [("typed", "hello")]
 
 
-def test_what_no_list_ever_proved_is_given_up_when_the_file_is_idle() -> None:
+def test_a_never_listed_prompt_is_given_up_when_the_file_is_idle() -> None:
     reader = Reader()
     assert reader.read(b"[", prompt("hello", 2)) == []
     assert ignored_counts(reader.parser.flush()) == {"not-typed": 1}
     assert reader.parser.flush() == []
 
 
-def test_an_entry_proves_one_prompt_only() -> None:
+def test_an_entry_proves_only_one_prompt() -> None:
     typed = log(("ok", 1), ("ok", 50))
     records = [prompt("ok", 2), answer(3), prompt("ok", 20), answer(21), prompt("ok", 51)]
     reader = Reader()
@@ -126,7 +126,7 @@ def test_an_entry_proves_one_prompt_only() -> None:
     assert ignored_counts(events) == {"not-typed": 1}
 
 
-def test_a_restart_does_not_forget_which_entries_were_used() -> None:
+def test_a_restart_remembers_which_entries_were_used() -> None:
     typed = log(("ok", 1))
     reader = Reader()
     reader.read(typed, prompt("ok", 2), answer(3))
@@ -135,19 +135,19 @@ def test_a_restart_does_not_forget_which_entries_were_used() -> None:
     assert turn_texts(later.read(typed, prompt("ok", 20), answer(21))) == []
 
 
-def test_what_waits_is_bounded() -> None:
+def test_the_number_of_waiting_prompts_is_bounded() -> None:
     reader = Reader()
     events = reader.read(b"[", *(prompt(f"prompt {second}", second) for second in range(1200)))
     assert len(events) > 900
     assert all(isinstance(event, Ignored) for event in events)
 
 
-def test_without_any_list_what_might_be_typed_is() -> None:
+def test_without_any_list_a_possibly_typed_prompt_counts() -> None:
     reader = Reader()
     assert turn_texts(reader.feed(prompt("hello", 2))) == [("typed", "hello")]
 
 
-def test_a_list_without_sessions_and_times_proves_by_the_words_alone() -> None:
+def test_a_list_without_sessions_and_times_proves_by_words_alone() -> None:
     parser = copilot_cli.parser(PurePath("session-state/s/events.jsonl"))
     parser.set_typed_list(b'{"commandHistory": ["hello"]}')
     for number in (1, 2):

@@ -27,7 +27,7 @@ def accepted(harness: Harness) -> Proposal:
     return replace(harness.proposals["p1"], state=State.ACCEPTED, landed=landed.commit)
 
 
-def test_a_commit_that_nothing_else_has_goes_and_the_file_with_it(person: Person, harness: Harness) -> None:
+def test_an_unshared_commit_is_removed_with_its_file(person: Person, harness: Harness) -> None:
     before = person.tip()
     proposal = accepted(harness)
     person.write("notes.txt", "untracked\n")
@@ -80,7 +80,9 @@ def staging_in_use(person: Person, landed: str) -> str:
 @pytest.mark.parametrize(
     "happens", [work_goes_on, something_uncommitted, something_staged, stashed, another_work_tree, staging_in_use]
 )
-def test_it_stays_and_says_why(person: Person, harness: Harness, happens: Callable[[Person, str], str]) -> None:
+def test_otherwise_it_stays_and_says_why(
+    person: Person, harness: Harness, happens: Callable[[Person, str], str]
+) -> None:
     proposal = accepted(harness)
     why = happens(person, proposal.landed)
     before = person.tip(), person.git("status", "--porcelain"), person.skill.read_text()
@@ -102,7 +104,7 @@ def test_it_stays_while_another_ref_contains_it(person: Person, harness: Harness
     assert person.skill.read_text() == DONE
 
 
-def test_a_commit_that_is_not_the_proposals_own_stays(person: Person, harness: Harness) -> None:
+def test_a_commit_of_another_proposal_stays(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
     tip = person.commit("mine", {SKILL: DONE})
     landed = harness.accept("p1")
@@ -112,7 +114,7 @@ def test_a_commit_that_is_not_the_proposals_own_stays(person: Person, harness: H
     assert person.tip() == tip
 
 
-def test_a_branch_that_moves_meanwhile_keeps_its_move(
+def test_a_branch_that_moves_meanwhile_keeps_its_new_tip(
     person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposal = accepted(harness)
@@ -129,9 +131,7 @@ def test_a_branch_that_moves_meanwhile_keeps_its_move(
     assert person.git("status", "--porcelain") == ""
 
 
-def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_again(
-    person: Person, harness: Harness
-) -> None:
+def test_a_reverted_and_reopened_proposal_is_news_only_when_it_changes_again(person: Person, harness: Harness) -> None:
     proposal = accepted(harness)
     harness.revert("p1")
     harness.decided.discard("p1")

@@ -76,7 +76,7 @@ def parsed(text: str) -> configparser.RawConfigParser:
 
 
 @pytest.mark.parametrize(("start", "name"), [(PLAIN, "plain"), (ODD, "odd")])
-def test_the_unit_and_the_agent_are_the_golden_ones(start: StartCommand, name: str) -> None:
+def test_the_unit_and_the_agent_match_the_golden_files(start: StartCommand, name: str) -> None:
     made = systemd.render(UNIT, start, VARIABLES)
     assert "\n".join(line for line in made.splitlines() if not line.startswith("#")) + "\n" == _golden(
         f"{name}.service"
@@ -88,7 +88,7 @@ def _golden(name: str) -> str:
     return (GOLDEN / name).read_text(encoding="utf-8")
 
 
-def test_the_file_of_variables_is_the_golden_one() -> None:
+def test_the_variables_file_matches_the_golden_file() -> None:
     assert systemd.variables_text(ODD.variables) == _golden("odd.env")
 
 
@@ -101,25 +101,25 @@ def test_the_unit_has_only_known_keys(start: StartCommand) -> None:
     assert ("EnvironmentFile" in made["Service"]) == bool(start.variables)
 
 
-def test_the_unit_starts_the_daemon_and_waits_for_its_word() -> None:
+def test_the_unit_starts_the_daemon_and_waits_for_ready() -> None:
     service = parsed(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
     assert service["ExecStart"] == ':"/opt/skilld/bin/python" "-P" "-m" "skilld" run'
     assert (service["Type"], service["NotifyAccess"], service["WatchdogSec"]) == ("notify", "main", "60")
     assert (service["Restart"], service["RestartPreventExitStatus"]) == ("on-failure", "2 4")
 
 
-def test_the_shipped_file_is_a_unit_once_it_names_a_program(tmp_path: Path) -> None:
+def test_the_shipped_file_is_a_valid_unit_once_it_names_a_program(tmp_path: Path) -> None:
     assert _complaints(tmp_path, UNIT.replace("@SKILLD@", sys.executable)) == ""
 
 
-def test_stopping_leaves_the_daemon_time_to_end_its_worker() -> None:
+def test_stopping_leaves_the_daemon_time_to_stop_its_worker() -> None:
     service = parsed(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
     assert int(service["TimeoutStopSec"]) > 10  # what the daemon gives a worker
     assert service["KillMode"] == "mixed"
 
 
 @pytest.mark.parametrize("folder", ["plain", "o dd %h $HOME ${x} = <é>&"])
-def test_systemd_itself_has_nothing_to_say(tmp_path: Path, folder: str) -> None:
+def test_systemd_itself_reports_no_problem(tmp_path: Path, folder: str) -> None:
     program = tmp_path / folder / "python"
     program.parent.mkdir()
     program.symlink_to(sys.executable)
@@ -157,7 +157,7 @@ def test_the_agent_starts_the_daemon_and_restarts_it_after_failures() -> None:
 
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
-def test_the_program_is_read_back(start: StartCommand) -> None:
+def test_the_program_path_is_read_back(start: StartCommand) -> None:
     assert systemd.program_of(systemd.render(UNIT, start, VARIABLES)) == start.program[0]
     assert launchd.program_of(launchd.render(AGENT, start)) == start.program[0]
 
@@ -168,7 +168,7 @@ def test_variables_are_read_back() -> None:
     assert launchd.variables_of(b"nonsense") == {}
 
 
-def test_no_program_is_read_out_of_what_is_none_of_ours() -> None:
+def test_no_program_is_read_from_a_foreign_file() -> None:
     assert systemd.program_of("[Service]\nExecStart=/bin/true\n") == ""
     for data in (b"", b"<plist>", b"bplist00", b"\0\1", plistlib.dumps([1]), plistlib.dumps({"ProgramArguments": 1})):
         assert launchd.program_of(data) == ""
@@ -190,6 +190,6 @@ def test_a_control_character_is_refused(start: StartCommand) -> None:
 
 
 @pytest.mark.parametrize("program", ["/opt/o'brien/python", '/opt/"a"/python', "/opt/a\\b/python"])
-def test_a_program_that_systemd_would_not_start_is_refused(program: str) -> None:
+def test_a_program_systemd_would_not_start_is_refused(program: str) -> None:
     with pytest.raises(RefusedError, match="quote or a backslash"):
         systemd.render(UNIT, StartCommand((program,), "/usr/bin"), VARIABLES)

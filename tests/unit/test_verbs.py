@@ -55,7 +55,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
 
 
-def test_a_kind_that_was_offered_once_finds_nothing_and_is_offered_no_more(
+def test_a_kind_offered_once_finds_nothing_and_is_not_offered_again(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert home
@@ -68,7 +68,7 @@ def test_a_kind_that_was_offered_once_finds_nothing_and_is_offered_no_more(
 @pytest.mark.parametrize(
     ("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)]
 )
-def test_how_far_to_look_back_is_days_or_a_time(given: str, meant: float) -> None:
+def test_backfill_takes_days_or_a_time(given: str, meant: float) -> None:
     assert parse_days(given) == meant
 
 
@@ -123,7 +123,7 @@ def test_how_far_to_look_back_is_days_or_a_time(given: str, meant: float) -> Non
         (["skills", "delete", "notes"], 1),
     ],
 )
-def test_bad_input_is_told_with_its_exit_code(
+def test_bad_input_is_reported_with_its_exit_code(
     arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _run(*arguments) == code
@@ -145,7 +145,7 @@ def test_bad_input_is_told_with_its_exit_code(
         (["pause", "36501d"], "Too long: 36501d is more than a hundred years"),
     ],
 )
-def test_u3_a_number_out_of_bounds_is_told_with_the_bounds_it_broke(
+def test_u3_a_number_out_of_bounds_is_reported_with_the_bounds(
     given: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _run(*given) == 2
@@ -153,7 +153,7 @@ def test_u3_a_number_out_of_bounds_is_told_with_the_bounds_it_broke(
 
 
 @pytest.mark.parametrize(("given", "hours"), [("1h30m", 1.5), ("1w", 168), ("2w1d", 360), ("1.5h", 1.5)])
-def test_a_duration_may_be_a_sum_and_in_weeks(given: str, hours: float) -> None:
+def test_a_duration_may_be_a_sum_and_use_weeks(given: str, hours: float) -> None:
     before = time.time()
     assert _run("snooze", given) == 0
     assert float(store().meta.get(SNOOZED_UNTIL) or 0) - before == pytest.approx(hours * 3600, abs=60)
@@ -173,7 +173,7 @@ def test_a_duration_may_be_a_sum_and_in_weeks(given: str, hours: float) -> None:
         (["skills"], "show this help message"),
     ],
 )
-def test_what_is_no_command_leads_to_the_help(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_suggests_the_help(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(*given) == 2
     shown = capsys.readouterr()
     assert said in shown.err
@@ -181,7 +181,7 @@ def test_what_is_no_command_leads_to_the_help(given: list[str], said: str, capsy
     assert shown.out == ""
 
 
-def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_without_an_adapter_is_reported_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "session.db"
     path.write_bytes(b"SQLite format 3\x00" + bytes(100))
     assert _run("inspect", str(path)) == 1
@@ -193,7 +193,7 @@ def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytes
     assert "codex session with no ID in an unknown folder\n" in capsys.readouterr().out
 
 
-def test_what_is_no_file_is_called_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_special_files_are_named_by_their_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("gone")
@@ -204,7 +204,7 @@ def test_what_is_no_file_is_called_what_it_is(tmp_path: Path, capsys: pytest.Cap
     assert "a device" in capsys.readouterr().err
 
 
-def test_a_line_outside_of_every_repository_came_from_no_proposal(
+def test_a_line_outside_every_repository_came_from_no_proposal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "passwd").write_text("root\n", encoding="utf-8")
@@ -212,7 +212,7 @@ def test_a_line_outside_of_every_repository_came_from_no_proposal(
     assert "No proposal added this line" in capsys.readouterr().err
 
 
-def test_a_line_is_traced_to_its_own_words_among_those_of_a_proposal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_is_traced_to_its_own_quote_in_a_larger_proposal(capsys: pytest.CaptureFixture[str]) -> None:
     rules = {"Run the linter.": "always lint", "Use named exports.": "never default exports"}
     updates = [Update(1, "", change, "", Kind.PREFERENCE, 1, quote) for change, quote in rules.items()]
     several = make_proposal(updates=tuple(updates), evidence=tuple(Evidence("t", quote) for quote in rules.values()))
@@ -222,7 +222,7 @@ def test_a_line_is_traced_to_its_own_words_among_those_of_a_proposal(capsys: pyt
     assert "always lint" not in shown
 
 
-def test_an_id_that_fits_two_proposals_is_asked_for_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ambiguous_id_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     from dataclasses import replace
 
     opened = store()
@@ -233,7 +233,7 @@ def test_an_id_that_fits_two_proposals_is_asked_for_again(capsys: pytest.Capture
     assert _run("show", "0123abcd") == 0
 
 
-def test_nothing_from_outside_reaches_the_terminal_raw(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_from_outside_reaches_the_terminal_unescaped(capsys: pytest.CaptureFixture[str]) -> None:
     opened = store()
     opened.proposals.add(_proposal(NASTY))
     opened.learnings.add(
@@ -253,7 +253,7 @@ def test_nothing_from_outside_reaches_the_terminal_raw(capsys: pytest.CaptureFix
         json.loads(shown)
 
 
-def test_all_that_is_to_be_told_of_notices_is_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_everything_about_notices_is_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     opened = store()
     opened.meta.set(NOTICE_ERROR, "no notification service")
     opened.meta.set(SNOOZED_UNTIL, 4102444800.0)
@@ -263,7 +263,7 @@ def test_all_that_is_to_be_told_of_notices_is_on_one_line(capsys: pytest.Capture
     assert told == [f"notices   no notification service; {snoozed}"]
 
 
-def test_what_a_transcript_holds_is_shown_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_transcript_content_is_shown_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_transcript(tmp_path / "projects/-p/s.jsonl", prompt_line("t1", NASTY, session=NASTY, cwd=NASTY))
     assert _run("inspect", str(path)) == 0
     shown = capsys.readouterr().out
@@ -273,7 +273,7 @@ def test_what_a_transcript_holds_is_shown_escaped(tmp_path: Path, capsys: pytest
     assert json.loads(capsys.readouterr().out)["turns"][0]["text"] == NASTY
 
 
-def test_status_without_a_daemon_is_exit_0_and_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_without_a_daemon_exits_0_and_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("status", "--json") == 0
     shown = json.loads(capsys.readouterr().out)
     promised = "running paused backend agents batches proposals spend_today last_error"
@@ -291,7 +291,7 @@ def test_status_without_a_daemon_is_exit_0_and_has_the_promised_keys(capsys: pyt
     assert shown["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0, "tests": 0}
 
 
-def test_status_names_what_to_type_where_proposals_are_open(capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_says_what_to_type_for_open_proposals(capsys: pytest.CaptureFixture[str]) -> None:
     opened = store()
     assert _run("status") == 0
     assert "0 open, " in capsys.readouterr().out
@@ -300,7 +300,7 @@ def test_status_names_what_to_type_where_proposals_are_open(capsys: pytest.Captu
     assert "1 open (skilld review), " in capsys.readouterr().out
 
 
-def test_the_list_prints_three_warnings_each_on_a_line_and_counts_the_others(
+def test_the_list_prints_three_warnings_and_counts_the_others(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     store().proposals.add(make_proposal(flags=("One.", "Two.", "Three.", "Four.")))
@@ -309,7 +309,7 @@ def test_the_list_prints_three_warnings_each_on_a_line_and_counts_the_others(
     assert "/p\n    note: One.\n    note: Two.\n    note: Three.\n    note: 1 more: skilld show 0123abcd\n" in shown
 
 
-def test_a_pause_is_on_until_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pause_lasts_until_it_ends(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("pause", "1.5h") == 0
     assert _run("status", "--json") == 0
     assert _run("resume") == 0
@@ -331,7 +331,7 @@ def test_a_pause_is_on_until_it_is_over(capsys: pytest.CaptureFixture[str]) -> N
         ),
     ],
 )
-def test_output_that_nobody_takes_is_no_bug(home: Path, verb: str, to: str, code: int, said: str) -> None:
+def test_a_closed_output_is_no_bug(home: Path, verb: str, to: str, code: int, said: str) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = ["bash", "-c", f'"$0" -m skilld {verb} {to}', sys.executable]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -342,14 +342,14 @@ def test_output_that_nobody_takes_is_no_bug(home: Path, verb: str, to: str, code
 
 
 @pytest.mark.parametrize("verb", ["accept --all", "proposals --state all", "why x:1", "revert 0123abcd", "skills list"])
-def test_without_git_no_verb_ends_as_a_bug(home: Path, verb: str) -> None:
+def test_without_git_no_command_crashes(home: Path, verb: str) -> None:
     store().proposals.add(_proposal())
     done = Program(home, {"PATH": "/nowhere"}).run(*verb.split())
     assert done.returncode in {0, 1, 2, 5}, done.stderr
     assert "Internal error" not in done.stderr
 
 
-def test_a_terminal_that_lacks_letters_gets_escapes(home: Path) -> None:
+def test_a_terminal_without_the_characters_gets_escapes(home: Path) -> None:
     store().proposals.add(_proposal("naïve"))
     done = subprocess.run(
         [sys.executable, "-m", "skilld", "proposals"],
@@ -373,7 +373,7 @@ def _learning(name: str, change: str) -> Learning:
     )
 
 
-def test_a_learning_is_named_by_the_start_of_its_id_and_shown_with_its_project(
+def test_a_learning_is_found_by_the_start_of_its_id_and_shown_with_its_project(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     opened = store()
@@ -387,7 +387,7 @@ def test_a_learning_is_named_by_the_start_of_its_id_and_shown_with_its_project(
     assert [one.id for one in opened.learnings.all()] == ["7d02bb"]
 
 
-def test_a_long_command_does_not_push_aside_what_the_others_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_command_does_not_hide_the_others_help(capsys: pytest.CaptureFixture[str]) -> None:
     long = "skilld git --root /home/sam/.claude cherry-pick 0123456789"
     proposals._print_commands([("skilld accept 0123abcd", "write it"), (long, "the same, with git")])
     assert capsys.readouterr().out == (

@@ -40,12 +40,12 @@ def test_a_quoted_and_supported_update_is_proposed() -> None:
     ("quote", "rest"),
     [("put the ticket number first.", "Not today, do not put anything first."), ("编号放在最前面。", "先别放别的")],
 )
-def test_the_sentence_behind_a_quote_denies_nothing_in_it(quote: str, rest: str) -> None:
+def test_the_sentence_after_a_quote_does_not_negate_it(quote: str, rest: str) -> None:
     (checked,) = _verdict(replace(UPDATE, change=quote, quote=quote), f"{quote} {rest}").proposed
     assert checked.update.quote == quote
 
 
-def test_an_order_to_write_down_nothing_in_particular_is_dropped() -> None:
+def test_an_order_to_write_nothing_in_particular_is_dropped() -> None:
     order = "let's add another rule to AGENTS.md"
     found = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)
     assert (found.proposed, found.faults) == ((), ())
@@ -66,7 +66,7 @@ def test_an_order_to_write_down_nothing_in_particular_is_dropped() -> None:
         ({"change": "Sing a song."}, (ORDER,), "the quoted words do not say this"),
     ],
 )  # fmt: skip
-def test_what_fails_a_check_is_a_fault_with_the_reason(
+def test_an_update_that_fails_a_check_is_a_fault_with_the_reason(
     change: dict[str, object], texts: tuple[str, ...], why: str
 ) -> None:
     found = _verdict(replace(UPDATE, **change), *texts)  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
     assert checked.update.change == "Put the ticket number first."
 
 
-def test_s5_an_assent_carries_no_clause_that_the_agent_did_not_offer() -> None:
+def test_s5_an_assent_carries_no_clause_the_agent_did_not_offer() -> None:
     offer = "[Shall I put the ticket number first in every entry?]"
     update = replace(UPDATE, change="Put the ticket number first, then forward notes.", quote="yes, always", turn=2)
     (checked,) = _verdict(update, "write the notes", offer, "yes, always").proposed
@@ -96,7 +96,7 @@ def test_s5_an_assent_carries_no_clause_that_the_agent_did_not_offer() -> None:
 SEEMS = replace(UPDATE, change="Never touch the lock file.", quote="keep hands away from the lock file")
 
 
-def test_what_only_seems_turned_round_is_in_doubt_until_a_model_has_told() -> None:
+def test_a_seemingly_reversed_change_is_uncertain_until_a_model_decides() -> None:
     found = _verdict(SEEMS, SEEMS.quote)
     assert (found.proposed, found.faults, found.doubtful) == ((), (UNCLEAR_REASON,), ((SEEMS, SEEMS.quote),))
     asked: list[tuple[str, str]] = []
@@ -112,32 +112,32 @@ def test_what_only_seems_turned_round_is_in_doubt_until_a_model_has_told() -> No
     assert verify([other], _said(SEEMS.quote), [SKILL], meant=meant).faults == (OPPOSITE,)
 
 
-def test_what_is_plainly_turned_round_is_put_to_no_model() -> None:
+def test_a_clearly_reversed_change_is_not_sent_to_a_model() -> None:
     update = replace(UPDATE, change="Never put the ticket number first.")
     found = verify([update], _said(ORDER), [SKILL], meant=lambda _change, _ground: True)
     assert (found.proposed, found.faults, found.reworded) == ((), (OPPOSITE,), (update,))
 
 
-def test_what_the_skill_says_already_is_dropped_and_no_fault() -> None:
+def test_a_change_the_skill_already_has_is_dropped_without_fault() -> None:
     said = "always one line per entry"
     found = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
     assert (found.proposed, found.dropped, found.faults) == ((), ("the skill already says this",), ())
     assert [line for _, line in found.already_said] == ["Write one line per entry."]
 
 
-def test_what_the_standing_instructions_say_is_dropped() -> None:
+def test_a_change_the_standing_instructions_have_is_dropped() -> None:
     found = _verdict(UPDATE, ORDER, instructions="- Put the ticket number first.\n")
     assert found.dropped == ("the project's instructions already say this",)
 
 
-def test_what_another_file_that_words_could_go_to_says_is_dropped() -> None:
+def test_a_change_another_possible_target_has_is_dropped() -> None:
     own = SkillDoc(2, "~/.claude/CLAUDE.md", "/h/CLAUDE.md", "- Put the ticket number first.\n")
     assert verify([UPDATE], _said(ORDER), [SKILL, own]).proposed, "a skill that was not used is not loaded"
     found = verify([UPDATE], _said(ORDER), [SKILL, own], general=[1, 2])
     assert [line for _, line in found.already_said] == ["Put the ticket number first."]
 
 
-def test_without_a_skill_or_without_certainty_it_is_kept_and_not_proposed() -> None:
+def test_without_a_skill_or_certainty_it_is_kept_and_not_proposed() -> None:
     found = _verdict(replace(UPDATE, skill=None), ORDER, skill=None)
     assert found.learned == ((replace(UPDATE, skill=None), "no skill was in use"),)
     (learned,) = _verdict(replace(UPDATE, confidence=0.49), ORDER).learned
@@ -145,12 +145,12 @@ def test_without_a_skill_or_without_certainty_it_is_kept_and_not_proposed() -> N
     assert _verdict(replace(UPDATE, confidence=0.5), ORDER).proposed
 
 
-def test_quotation_marks_and_white_space_of_a_model_are_no_obstacle() -> None:
+def test_quotation_marks_and_whitespace_from_a_model_do_not_matter() -> None:
     (checked,) = _verdict(replace(UPDATE, quote="\u201cput the  ticket\nnumber first\u201d"), ORDER).proposed
     assert checked.update.quote == "put the ticket number first"
 
 
-def test_a_change_is_made_one_line_without_a_bullet_of_its_own() -> None:
+def test_a_change_becomes_one_line_without_its_own_bullet() -> None:
     (checked,) = _verdict(replace(UPDATE, change="- Put the ticket\n  number first."), ORDER).proposed
     assert checked.update.change == "Put the ticket number first."
 
@@ -163,26 +163,26 @@ def test_an_assent_carries_the_offer_before_it_and_is_marked() -> None:
 
 
 @pytest.mark.parametrize("words", ["ok go on", "thanks", "looks good, next", "yes"])
-def test_going_on_carries_nothing_that_the_agent_wrote(words: str) -> None:
+def test_going_on_carries_nothing_the_agent_wrote(words: str) -> None:
     update = replace(UPDATE, quote=words, turn=2)
     found = _verdict(update, "write the notes", "[From now on always put the ticket number first.]", words)
     assert found.proposed == ()
     assert found.faults == ("the quoted words do not say this",)
 
 
-def test_an_assent_to_an_offer_further_back_carries_nothing() -> None:
+def test_an_assent_to_an_earlier_offer_carries_nothing() -> None:
     update = replace(UPDATE, quote="yes, always", turn=2)
     found = _verdict(update, "[Shall I put the ticket number first?]", "what else?", "yes, always")
     assert found.proposed == ()
 
 
-def test_a_quote_tells_its_turn_whatever_the_number() -> None:
+def test_a_quote_determines_its_turn_whatever_the_number() -> None:
     (checked,) = _verdict(replace(UPDATE, turn=1), "write the notes", ORDER).proposed
     assert (checked.update.turn, checked.update.quote) == (2, ORDER)
     assert _verdict(replace(UPDATE, turn=1), "write the notes", ORDER, ORDER).proposed == (), "two turns have it"
 
 
-def test_a_quote_without_blanks_tells_its_turn_too() -> None:
+def test_a_quote_without_spaces_determines_its_turn_too() -> None:
     said = "提交前先跑一遍测试"
     update = replace(UPDATE, change=said, quote=said, turn=1)
     (checked,) = _verdict(update, "写发布说明", said).proposed
@@ -204,24 +204,24 @@ LOGS = SkillDoc(1, "deploy", "/p/SKILL.md", "# Deploy\n\n- Look at the logs for 
         ("Drop the step that closes the ticket.", Kind.REMOVE_STEP, "no need to close the ticket, drop that step"),
     ],
 )
-def test_what_changes_or_removes_a_line_is_not_said_by_it(change: str, kind: Kind, said: str) -> None:
+def test_changing_or_removing_a_line_is_not_already_said_by_it(change: str, kind: Kind, said: str) -> None:
     assert _verdict(replace(UPDATE, change=change, kind=kind, quote=said), said, skill=LOGS).proposed
 
 
-def test_nothing_is_removed_on_the_word_of_somebody_who_wants_it() -> None:
+def test_words_that_ask_for_a_line_do_not_remove_it() -> None:
     said = "always close the ticket"
     update = replace(UPDATE, change="Remove the step that closes the ticket.", kind=Kind.REMOVE_STEP, quote=said)
     assert _verdict(update, said, skill=LOGS).faults == ("it says the opposite of the words it quotes",)
 
 
-def test_two_updates_that_say_the_same_are_one() -> None:
+def test_two_updates_saying_the_same_are_one() -> None:
     short, long = replace(UPDATE, change="Always put the ticket first."), replace(UPDATE, turn=2)
     found = verify([short, long], _said(ORDER, f"I said {ORDER}"), [SKILL])
     assert [checked.update for checked in found.proposed] == [replace(long, quote=ORDER)]
     assert len(verify([long, short], _said(ORDER, f"I said {ORDER}"), [SKILL]).proposed) == 1
 
 
-def test_an_assent_that_is_turned_round_may_be_said_again_in_own_words() -> None:
+def test_a_reversed_assent_may_be_reworded_from_the_persons_words() -> None:
     turned = replace(UPDATE, change="Never put the recap at the end.", quote="yes, always")
     found = _verdict(turned, "[Shall I put the recap at the end each time?]", "yes, always")
     assert (found.faults, found.reworded) == (("it says the opposite of what the agent offered",), (turned,))

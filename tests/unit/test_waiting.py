@@ -70,7 +70,7 @@ def tomorrow(here: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
     here.engine.clock_was_set_back(0)
 
 
-def test_old_learnings_come_by_themselves_three_a_project_and_day(
+def test_old_learnings_return_by_themselves_three_a_project_and_day(
     here: InProcessDaemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 16, 3: judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
@@ -87,9 +87,7 @@ def test_old_learnings_come_by_themselves_three_a_project_and_day(
     assert here.store.learnings.all() == []
 
 
-def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(
-    here: InProcessDaemon, root: Path
-) -> None:
+def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(here: InProcessDaemon, root: Path) -> None:
     for number, session in enumerate(("s1", "s1", "s2")):
         here.store.learnings.add(old(root, number, SAID[0], session_id=session))
     (one,) = here.run()
@@ -110,13 +108,13 @@ def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(
         {"quote": "Can you rename the file?", "change": "Rename the file."},  # what rules do not hear any more
     ],
 )
-def test_what_was_kept_for_another_reason_stays(here: InProcessDaemon, root: Path, more: dict[str, object]) -> None:
+def test_learnings_kept_for_other_reasons_stay(here: InProcessDaemon, root: Path, more: dict[str, object]) -> None:
     here.store.learnings.add(old(root, 1, SAID[0], **more))
     assert here.run() == []
     assert len(here.store.learnings.all()) == 1
 
 
-def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_place(
+def test_an_already_written_learning_is_a_note_and_one_without_a_file_knows_its_place(
     here: InProcessDaemon, root: Path, tmp_path: Path, home: Path
 ) -> None:
     (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
@@ -138,7 +136,7 @@ def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_plac
     assert (one.path, here.store.learnings.all()) == (str(bare / "CLAUDE.md"), []), "the file is there now"
 
 
-def test_a_second_one_waits_for_the_proposal_that_makes_its_file(
+def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
     here: InProcessDaemon, home: Path, tmp_path: Path
 ) -> None:
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
@@ -155,7 +153,7 @@ def test_a_second_one_waits_for_the_proposal_that_makes_its_file(
     )
 
 
-def test_auto_does_not_take_them_in(here: InProcessDaemon, root: Path, home: Path) -> None:
+def test_auto_mode_does_not_apply_them(here: InProcessDaemon, root: Path, home: Path) -> None:
     """Nor do other kinds of files than skills, unless the settings name them."""
     auto = here.engine.settings.model_copy(update={"apply": "auto"})
     assert [kind.value for kind in auto.auto.targets] == ["skill"]
@@ -168,7 +166,7 @@ def test_auto_does_not_take_them_in(here: InProcessDaemon, root: Path, home: Pat
     assert os.environ["HOME"] == str(home)
 
 
-def test_each_is_one_row_and_the_review_gives_it_a_place(here: InProcessDaemon, root: Path, home: Path) -> None:
+def test_each_is_one_row_and_the_review_assigns_its_place(here: InProcessDaemon, root: Path, home: Path) -> None:
     """Issue 16, 3: by questions and answers; the keys of the screen are in test_review."""
     for number in range(3):
         here.store.learnings.add(old(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
@@ -183,7 +181,9 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: InProcessDaemon, 
     assert skilld.json("learnings") == []
 
 
-def test_a_part_is_accepted_in_the_persons_own_file_instead(here: InProcessDaemon, home: Path, tmp_path: Path) -> None:
+def test_a_part_is_accepted_into_the_persons_own_file_instead(
+    here: InProcessDaemon, home: Path, tmp_path: Path
+) -> None:
     project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
     Session(home, project).type(SAID[0], "From now on, explain what you do first.", SAID[4], "thanks", "ok go on")
     (whole,) = here.run()
@@ -211,7 +211,7 @@ def test_a_part_is_accepted_in_the_persons_own_file_instead(here: InProcessDaemo
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
 
-def test_what_is_accepted_in_another_file_leaves_the_open_proposal_for_it_open(
+def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
     here: InProcessDaemon, home: Path, tmp_path: Path
 ) -> None:
     """Both are of one batch and for one file, by which a proposal that was made already is found again."""
@@ -229,7 +229,7 @@ def test_what_is_accepted_in_another_file_leaves_the_open_proposal_for_it_open(
     assert [left.id for left in here.store.proposals.in_states([State.OPEN])] == [other.id]
 
 
-def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: InProcessDaemon, root: Path, home: Path) -> None:
+def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(here: InProcessDaemon, root: Path, home: Path) -> None:
     """On a screen of 60 by 20, too."""
     for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
         here.store.learnings.add(old(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
@@ -252,7 +252,7 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: InProcessD
     assert here.store.learnings.all() == []
 
 
-def test_a_notice_tells_once_that_something_began_to_wait(here: InProcessDaemon, root: Path) -> None:
+def test_a_notice_says_once_that_something_is_waiting(here: InProcessDaemon, root: Path) -> None:
     """Also where no proposal does; beside proposals it is one line of theirs."""
     here.store.learnings.add(old(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
     shown: list[str] = []
@@ -266,6 +266,6 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: InProcessDaemon,
     assert shown == ["Kept but not proposed: 1 learning. To see why, run: skilld learnings"]
 
 
-def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiting_learnings_are_mentioned_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _print_news([], 2)
     assert capsys.readouterr().out == "Kept but not proposed: 2 learnings. To see why, run: skilld learnings\n"

@@ -127,7 +127,7 @@ def seen(done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(done.stdout.splitlines()[0])
 
 
-def test_y9_a_program_sees_of_itself_what_a_started_one_does(program: Program) -> None:
+def test_y9_a_forked_program_sees_of_itself_what_a_started_one_does(program: Program) -> None:
     before = os.umask(0o27)
     try:
         anew, forked = seen(cold(program, "sees")), seen(warmed(program, "sees"))
@@ -157,7 +157,7 @@ def test_y9_a_program_sees_of_itself_what_a_started_one_does(program: Program) -
     ],
     ids=" ".join,
 )
-def test_y9_it_ends_as_a_started_one_does(program: Program, words: tuple[str, ...]) -> None:
+def test_y9_it_exits_like_a_started_one(program: Program, words: tuple[str, ...]) -> None:
     typed = "ünd\r\nso\n"
     anew, forked = (run(program, *words, typed=typed) for run in (cold, warmed))
     assert (forked.returncode, forked.stdout) == (anew.returncode, anew.stdout)
@@ -165,7 +165,7 @@ def test_y9_it_ends_as_a_started_one_does(program: Program, words: tuple[str, ..
         assert forked.stderr == anew.stderr
 
 
-def test_y9_one_that_stays_is_found_by_its_home_and_ended(program: Program) -> None:
+def test_y9_a_long_running_fork_is_found_by_its_home_and_stopped(program: Program) -> None:
     with (program.home / "printed").open("wb") as output:
         process = warm.start(("probe", "stays"), program.home, program.environment, output.fileno())
     wait_for("its first line", lambda: (program.home / "printed").read_text() == "here\n")
@@ -178,13 +178,13 @@ def test_y9_one_that_stays_is_found_by_its_home_and_ended(program: Program) -> N
     assert processes_of(program.home) == {}
 
 
-def test_y9_what_was_not_caught_is_shown(program: Program) -> None:
+def test_y9_an_uncaught_exception_is_shown(program: Program) -> None:
     done = warmed(program, "raises")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ValueError: no")
     assert done.stdout == "at the end\n"
 
 
-def test_y9_no_run_sees_what_another_one_did(program: Program) -> None:
+def test_y9_no_run_sees_what_another_did(program: Program) -> None:
     first = warmed(program, "sees", "dice")
     assert warmed(program, "hides").returncode == 0
     last = warmed(program, "sees", "dice")
@@ -195,7 +195,7 @@ def test_y9_no_run_sees_what_another_one_did(program: Program) -> None:
     assert "HIDDEN" not in other["environment"]
 
 
-def test_y9_verbs_answer_as_started_ones_do(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_y9_commands_answer_as_started_ones_do(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = Program(home)
     assert program.run("run", "--once").returncode == 0
     verbs = (("doctor", "--json"), ("nonsense",), ("show", "ffffffff"))
@@ -217,7 +217,7 @@ def test_y9_verbs_answer_as_started_ones_do(home: Path, monkeypatch: pytest.Monk
         (warm.CHOSEN, "0"),
     ],
 )
-def test_y9_what_python_reads_when_it_starts_takes_a_start(
+def test_y9_variables_python_reads_at_startup_need_a_real_start(
     home: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     environment = Program(home).environment

@@ -50,7 +50,7 @@ def _write(told: Told, path: Path) -> None:
     wait_for(f"a word of {path.name}", lambda: str(path) in told.changed)
 
 
-def test_a_file_that_is_made_written_or_moved_in_is_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_created_written_or_moved_file_is_reported(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     folder = tmp_path / "projects"
     (folder / "p").mkdir(parents=True)
     assert watcher.watch([folder]) == [folder]
@@ -63,14 +63,14 @@ def test_a_file_that_is_made_written_or_moved_in_is_told(watcher: Watcher, told:
     wait_for("the moved file", lambda: str(folder / "p/b.jsonl") in told.changed)
 
 
-def test_a_file_in_a_new_folder_is_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_file_in_a_new_folder_is_reported(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
     (tmp_path / "new/deeper").mkdir(parents=True)
     (tmp_path / "new/deeper/a.jsonl").write_text("x")
     wait_for("the file", lambda: str(tmp_path / "new/deeper/a.jsonl") in told.changed)
 
 
-def test_a_folder_that_comes_later_is_told_step_by_step(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_folder_created_later_is_reported_step_by_step(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     folder = tmp_path / ".claude/projects"
     assert watcher.watch([folder]) == []
     for part in (folder.parent, folder):
@@ -83,7 +83,7 @@ def test_a_folder_that_comes_later_is_told_step_by_step(watcher: Watcher, told: 
 
 
 @pytest.mark.parametrize("way", ["deleted", "moved"])
-def test_a_folder_that_went_and_came_again_is_watched_again(
+def test_a_folder_that_was_deleted_and_recreated_is_watched_again(
     watcher: Watcher, told: Told, tmp_path: Path, way: str
 ) -> None:
     folder = tmp_path / "projects"
@@ -101,14 +101,14 @@ def test_a_folder_that_went_and_came_again_is_watched_again(
 
 
 @LINUX
-def test_events_that_the_kernel_lost_are_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_events_lost_by_the_kernel_are_reported(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
     inotify(watcher)._fd.handle_event(overflow())
     assert told.lost == 1
 
 
 @LINUX
-def test_a_watcher_that_died_starts_over(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_watcher_that_died_restarts(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
     inotify(watcher).stop()
     before = watcher.alive
@@ -130,7 +130,7 @@ def test_a_folder_that_took_the_name_of_another_is_watched(watcher: Watcher, tol
 
 
 @LINUX
-def test_below_a_sparse_folder_what_is_kept_and_what_comes_is_watched(
+def test_a_sparsely_watched_folder_keeps_its_watches_and_gets_new_ones(
     watcher: Watcher, told: Told, tmp_path: Path
 ) -> None:
     for name in ("old", "new"):
@@ -148,7 +148,7 @@ def test_below_a_sparse_folder_what_is_kept_and_what_comes_is_watched(
 
 
 @LINUX
-def test_folders_of_sessions_that_grew_old_are_let_go(
+def test_folders_of_old_sessions_are_unwatched(
     watcher: Watcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "_MAX_SPARE_WATCHES", 1)
@@ -169,7 +169,7 @@ def observing(monkeypatch: pytest.MonkeyPatch, told: Told) -> Iterator[Watcher]:
     made.stop()
 
 
-def test_an_event_that_names_the_real_place_of_a_linked_folder_is_told_by_the_links_name(
+def test_an_event_for_the_real_path_of_a_linked_folder_uses_the_links_name(
     observing: Watcher, told: Told, tmp_path: Path
 ) -> None:
     (tmp_path / "dotfiles/projects").mkdir(parents=True)
@@ -182,9 +182,7 @@ def test_an_event_that_names_the_real_place_of_a_linked_folder_is_told_by_the_li
     wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed)
 
 
-def test_on_macos_the_home_folder_is_not_watched_for_what_may_come(
-    observing: Watcher, told: Told, tmp_path: Path
-) -> None:
+def test_on_macos_the_home_is_not_watched_for_future_folders(observing: Watcher, told: Told, tmp_path: Path) -> None:
     folder = tmp_path / ".claude/projects"
     assert observing.watch([folder]) == []
     folder.mkdir(parents=True)
@@ -194,7 +192,7 @@ def test_on_macos_the_home_folder_is_not_watched_for_what_may_come(
 
 
 @pytest.mark.parametrize("error", [OSError, RuntimeError, SystemError])
-def test_a_watch_that_cannot_be_had_is_left_to_the_sweep(
+def test_an_impossible_watch_is_left_to_the_sweep(
     monkeypatch: pytest.MonkeyPatch, observing: Watcher, tmp_path: Path, error: type[Exception]
 ) -> None:
     def refuse(*_: object, **__: object) -> None:

@@ -56,7 +56,7 @@ def watchdog(tmp_path: Path, clock: Clock) -> Watchdog:
     return Watchdog(Manager(environment), environment, LIMITS, clock)
 
 
-def test_until_it_is_ready_it_asks_for_more_time_and_no_watchdog_word_is_said(
+def test_until_ready_it_asks_for_more_time_without_a_watchdog_message(
     watchdog: Watchdog, told: Told, clock: Clock
 ) -> None:
     for _ in range(3):
@@ -89,7 +89,7 @@ def test_one_frozen_stage_silences_it_however_alive_the_others_are(
     assert told.all() == ["WATCHDOG=1"]
 
 
-def test_a_long_reading_that_gets_on_freezes_nobody_and_hides_nobody(
+def test_a_long_read_that_progresses_freezes_nothing_and_hides_nothing(
     watchdog: Watchdog, told: Told, clock: Clock
 ) -> None:
     watchdog.notify_ready()
@@ -108,7 +108,7 @@ def test_a_long_reading_that_gets_on_freezes_nobody_and_hides_nobody(
     assert watchdog.frozen_stages() == ["look"]
 
 
-def test_a_status_is_told_once_and_stopping_is_told(watchdog: Watchdog, told: Told) -> None:
+def test_a_status_is_sent_once_and_so_is_stopping(watchdog: Watchdog, told: Told) -> None:
     for words in ("a", "a", "b"):
         watchdog.set_status(words)
     watchdog.notify_stopping()
@@ -128,11 +128,11 @@ def test_a_status_is_told_once_and_stopping_is_told(watchdog: Watchdog, told: To
         ({"WATCHDOG_USEC": "soon"}, float("inf")),
     ],
 )
-def test_the_manager_waits_as_long_as_its_variables_say(variables: dict[str, str], patience: float) -> None:
+def test_the_timeouts_come_from_the_managers_variables(variables: dict[str, str], patience: float) -> None:
     assert Watchdog(Manager(variables), variables, LIMITS).patience == patience
 
 
-def test_without_a_manager_nothing_is_told_and_a_deaf_one_does_no_harm(tmp_path: Path) -> None:
+def test_without_a_manager_nothing_is_sent_and_a_dead_socket_does_no_harm(tmp_path: Path) -> None:
     for environment in ({}, {"NOTIFY_SOCKET": str(tmp_path / "gone")}, {"NOTIFY_SOCKET": "@skilld-no-such"}):
         manager = Manager(environment)
         assert manager.notify("STATUS=lost") is not bool(environment)
@@ -141,14 +141,14 @@ def test_without_a_manager_nothing_is_told_and_a_deaf_one_does_no_harm(tmp_path:
         watchdog.beat("look")
 
 
-def test_a_manager_that_does_not_read_is_not_waited_for(told: Told, tmp_path: Path) -> None:
+def test_a_manager_that_does_not_read_is_not_awaited(told: Told, tmp_path: Path) -> None:
     manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
     for number in range(2000):  # more than any queue of a socket holds
         manager.notify(f"STATUS={number}")
     assert told.all()[0] == "STATUS=0"
 
 
-def test_a_status_that_was_lost_is_told_the_next_time(watchdog: Watchdog, told: Told, tmp_path: Path) -> None:
+def test_a_lost_status_is_sent_the_next_time(watchdog: Watchdog, told: Told, tmp_path: Path) -> None:
     manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
     while manager.notify("WATCHDOG=1"):
         pass

@@ -45,13 +45,15 @@ def said(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_nothing_is_said_where_all_is_watched(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_reported_if_everything_is_watched(
+    watching: FolderWatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert said(watching, capsys) == ""
     assert watching.reliable
 
 
 @LINUX
-def test_folders_beyond_the_kernels_limit(
+def test_folders_beyond_the_kernels_limit_are_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from watchdog.observers import inotify_c
@@ -78,7 +80,7 @@ def test_folders_beyond_the_kernels_limit(
 
 @LINUX
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
-def test_events_that_were_lost(
+def test_lost_events_are_reported(
     watching: FolderWatch, posted: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
 ) -> None:
     for _ in range(times):
@@ -89,7 +91,7 @@ def test_events_that_were_lost(
 
 
 @LINUX
-def test_what_lost_events_left_unwatched_is_watched_again(
+def test_folders_left_unwatched_by_lost_events_are_watched_again(
     watching: FolderWatch, posted: list[Message], folder: Path
 ) -> None:
     watches = inotify(watching._watcher)
@@ -102,7 +104,7 @@ def test_what_lost_events_left_unwatched_is_watched_again(
 
 
 @LINUX
-def test_a_session_that_went_on_before_it_was_watched_is_looked_at(tmp_path: Path, posted: list[Message]) -> None:
+def test_a_session_that_continued_before_it_was_watched_is_read(tmp_path: Path, posted: list[Message]) -> None:
     root = Root("kimi-code", tmp_path)
     paths = [tmp_path / f"wd_p/session_{name}/agents/main/wire.jsonl" for name in "ab"]
     for path in paths:
@@ -119,7 +121,7 @@ def test_a_session_that_went_on_before_it_was_watched_is_looked_at(tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "9p", "cifs", "fuse.sshfs"])
-def test_file_systems_from_which_no_events_come(
+def test_file_systems_without_events_are_reported(
     watching: FolderWatch, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     table = folder.parent / "mountinfo"

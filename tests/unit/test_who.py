@@ -81,7 +81,7 @@ PEOPLE = {
 
 
 @pytest.mark.parametrize("place", PEOPLE)
-def test_a_person_is_known_by_the_place(place: str) -> None:
+def test_a_person_is_recognized_by_the_processes_above(place: str) -> None:
     assert judge_caller(PEOPLE[place], {}, agents()) is None
 
 
@@ -133,7 +133,7 @@ NOBODY = {
 
 
 @pytest.mark.parametrize("place", NOBODY)
-def test_nobody_else_is_taken_for_one(place: str) -> None:
+def test_nothing_else_is_taken_for_a_person(place: str) -> None:
     given, why = NOBODY[place]
     doubt = judge_caller(given, {}, agents())
     assert doubt is not None
@@ -141,7 +141,7 @@ def test_nobody_else_is_taken_for_one(place: str) -> None:
 
 
 @pytest.mark.parametrize("mark", sorted(agents().marks))
-def test_a_mark_refuses_and_none_lets_through(mark: str) -> None:
+def test_an_agents_variable_refuses_and_none_permits(mark: str) -> None:
     doubt = judge_caller(PEOPLE["tmux"], {mark: "1"}, agents())
     assert doubt is not None
     assert mark in doubt.words
@@ -149,7 +149,7 @@ def test_a_mark_refuses_and_none_lets_through(mark: str) -> None:
     assert judge_caller(NOBODY["an orphan"][0], {mark: ""}, agents()) is not None
 
 
-def test_every_agent_that_is_followed_can_be_recognised() -> None:
+def test_every_followed_agent_can_be_recognized() -> None:
     titles = {program.title for program in PROGRAMS}
     assert {adapter.INFO.title for adapter in ADAPTERS.values()} <= titles
     for program in PROGRAMS:
@@ -173,11 +173,11 @@ def test_every_agent_that_is_followed_can_be_recognised() -> None:
         "make codex",
     ],
 )
-def test_what_only_looks_like_an_agent_is_none(honest: str) -> None:
+def test_agent_look_alikes_are_not_agents(honest: str) -> None:
     assert judge_caller(tree(f"{honest}!{TTY}", f"bash!{TTY}", "kitty"), {}, agents()) is None
 
 
-def test_a_terminal_that_the_settings_name_is_one() -> None:
+def test_a_terminal_named_in_the_settings_counts() -> None:
     given = tree(f"bash!{TTY}", "/opt/Newterm")
     assert judge_caller(given, {}, agents()) is not None
     assert judge_caller(given, {}, agents(), ["newterm"]) is None
@@ -220,7 +220,7 @@ MAC_WORDS = """\
     [(604, None), (703, None), (712, DoubtKind.AGENT), (800, DoubtKind.ORPHAN)],
     ids=["Terminal", "VS Code", "Claude Code", "orphan"],
 )
-def test_the_same_holds_for_what_ps_shows_on_macos(pid: int, why: DoubtKind | None) -> None:
+def test_the_same_holds_for_ps_output_on_macos(pid: int, why: DoubtKind | None) -> None:
     table = parse_ps(MAC, MAC_WORDS, lambda _: 0)
     chain = []
     while pid:
@@ -265,7 +265,7 @@ THE_PERSONS = (
 )
 
 
-def test_every_command_is_the_persons_unless_it_is_declared() -> None:
+def test_every_command_is_for_persons_unless_declared_otherwise() -> None:
     found = set(_leaves(build_parser()))
     declared = permissions.READ_ONLY.keys() | permissions.UNATTENDED.keys()
     assert declared <= found
@@ -303,7 +303,7 @@ def test_every_command_is_the_persons_unless_it_is_declared() -> None:
         ("config set model offline", False),
     ],
 )
-def test_what_only_reads_is_told_by_its_arguments(words: str, reads: bool) -> None:  # noqa: FBT001 - a column
+def test_read_only_commands_are_recognized_by_their_arguments(words: str, reads: bool) -> None:  # noqa: FBT001 - a column
     given = build_parser().parse_args(words.split())
     when = permissions.READ_ONLY.get(permissions.command_of(given))
     assert (when is not None and when(given)) is reads

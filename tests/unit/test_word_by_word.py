@@ -77,7 +77,7 @@ def _composed(update: Update, *operations: Operation, typed: str = SAID) -> Chec
 INSERT = Operation(Op.INSERT_AFTER, "- No marketing words.", LINE)
 
 
-def test_the_change_alone_is_taken() -> None:
+def test_an_edit_with_only_the_change_is_accepted() -> None:
     assert _faith(GOOD) == FidelityCheck()
     assert _composed(UPDATE, INSERT).after.decode() == GOOD
 
@@ -103,7 +103,7 @@ def test_the_change_alone_is_taken() -> None:
         Operation(Op.DELETE, "Before you publish:"),
     ],
 )
-def test_s5_an_operation_that_no_update_names_is_refused(extra: Operation) -> None:
+def test_s5_an_operation_no_update_names_is_refused(extra: Operation) -> None:
     with pytest.raises(RefusedError):
         _composed(UPDATE, INSERT, extra)
     with pytest.raises(RefusedError):
@@ -123,7 +123,7 @@ def test_s5_a_line_is_not_altered_in_passing(old: str, new: str, why: str) -> No
     assert _faith(GOOD.replace(old, new)).why_not == why
 
 
-def test_s5_lines_do_not_change_places() -> None:
+def test_s5_lines_may_not_be_reordered() -> None:
     first, second = (line for line in TEXT.splitlines() if line.startswith(("1. ", "2. ")))
     swapped = GOOD.replace(f"{first}\n{second}", f"1{second[1:]}\n2{first[1:]}")
     assert _faith(swapped).why_not == MOVES
@@ -134,7 +134,7 @@ def test_s5_lines_do_not_change_places() -> None:
     assert _faith(swapped.replace(f"{LINE}\n", f"- {update.change}\n"), update, typed=said).why_not == ""
 
 
-def test_what_follows_of_itself_is_no_change() -> None:
+def test_automatic_consequences_are_no_change() -> None:
     numbered = GOOD.replace(f"{LINE}\n", "").replace("1. Collect", f"1. {CHANGE}\n2. Collect")
     numbered = numbered.replace("2. Write", "3. Write").replace("3. Show", "4. Show")
     assert _faith(numbered.replace("step 2", "step 3")) == FidelityCheck()
@@ -149,7 +149,7 @@ def test_what_follows_of_itself_is_no_change() -> None:
     assert _faith(merged) == FidelityCheck()
 
 
-def test_a_clause_in_the_skills_own_words_is_named() -> None:
+def test_an_added_clause_in_the_skills_own_words_is_named() -> None:
     flags = _composed(UPDATE, replace(INSERT, text=f"- In release notes, {CHANGE[0].lower()}{CHANGE[1:]}")).flags
     assert flags == (f"{BEYOND_FLAG}: In release notes",)
 
@@ -165,7 +165,7 @@ NO_CHECKLIST = "we have no checklist any more, CI does it"
         (Kind.CHANGE_STEP, "Use no checklist; CI does it.", "- Use no checklist; CI does it.\n"),
     ],
 )
-def test_a_section_that_is_named_by_its_heading_goes_whole_and_is_flagged(kind: Kind, change: str, text: str) -> None:
+def test_a_section_named_by_its_heading_is_removed_whole_and_flagged(kind: Kind, change: str, text: str) -> None:
     update = replace(UPDATE, section="Checklist", change=change, kind=kind, quote=NO_CHECKLIST)
     after = TEXT.replace(CHECKLIST, "") + text
     assert _faith(after, update, typed=NO_CHECKLIST) == FidelityCheck(by_heading=("Checklist",))
@@ -188,7 +188,7 @@ REPLACED = "## Checklist\n\nUse no checklist; CI does it."
         ),
     ],
 )
-def test_a_model_names_a_section_or_list_by_its_first_line(operation: Operation, stands: str) -> None:
+def test_a_model_may_name_a_section_or_list_by_its_first_line(operation: Operation, stands: str) -> None:
     kind = Kind.CHANGE_STEP if stands else Kind.REMOVE_STEP
     update = replace(UPDATE, section="Checklist", change="Use no checklist; CI does it.", kind=kind, quote=NO_CHECKLIST)
     composed = _composed(update, operation, typed=NO_CHECKLIST)
@@ -212,14 +212,14 @@ def test_a_model_names_a_section_or_list_by_its_first_line(operation: Operation,
 )
 @pytest.mark.parametrize("op", SECTION_OPS)
 @pytest.mark.parametrize("kind", [Kind.CHANGE_STEP, Kind.REMOVE_STEP])
-def test_s5_a_model_takes_no_section_away_that_nobody_spoke_of(anchor: str, op: Op, kind: Kind) -> None:
+def test_s5_a_model_may_not_remove_a_section_nobody_mentioned(anchor: str, op: Op, kind: Kind) -> None:
     text = LINE if op is Op.REPLACE_SECTION else ""
     update = replace(UPDATE, kind=kind, section=anchor.lstrip("# "))
     with pytest.raises(SkilldError):
         _composed(update, Operation(op, anchor, text))
 
 
-def test_so_does_a_list_by_the_line_above_it() -> None:
+def test_a_list_named_by_the_line_above_it_is_removed() -> None:
     said = "drop what is to be done before we publish, from now on"
     update = replace(UPDATE, change="Drop the list before you publish.", kind=Kind.REMOVE_STEP, quote=said)
     items = CHECKLIST[CHECKLIST.index("Before") : CHECKLIST.rindex("\n\n")]
@@ -240,12 +240,12 @@ def test_so_does_a_list_by_the_line_above_it() -> None:
         ),
     ],
 )
-def test_s5_a_section_that_nobody_named_stays(update: Update, gone: str) -> None:
+def test_s5_an_unmentioned_section_stays(update: Update, gone: str) -> None:
     after = TEXT.replace(gone, "") + f"\n- {update.change}\n"
     assert _faith(after, update, typed=update.quote).why_not == REMOVES
 
 
-def test_s5_a_line_in_a_script_without_blanks_is_held_to_it_too() -> None:
+def test_s5_a_line_in_an_unspaced_script_is_checked_too() -> None:
     said = "以后每条记录都要把工单号放在最前面"
     update = replace(UPDATE, change=said, quote=said)
     assert _faith(f"{TEXT}- {said}\n", update, typed=said) == FidelityCheck()
@@ -260,13 +260,13 @@ FILLER = ["forward", "upload", "draft", "merged", "tag", "linter", "number", "en
 
 
 @given(st.lists(st.sampled_from(FILLER), min_size=1, max_size=6).map(" ".join), st.integers(0, len(BODY)))
-def test_s5_any_line_besides_is_refused(text: str, at: int) -> None:
+def test_s5_any_additional_line_is_refused(text: str, at: int) -> None:
     lines = "\n".join([*BODY[:at], f"- {text.capitalize()}.", *BODY[at:], LINE])
     assert _faith(f"{FRONT}{lines}\n").why_not
 
 
 @given(st.sampled_from([line for line in BODY if line.strip()]), st.sampled_from(list(Kind)))
-def test_s5_any_deletion_of_what_shares_no_word_is_refused(line: str, kind: Kind) -> None:
+def test_s5_any_deletion_without_shared_words_is_refused(line: str, kind: Kind) -> None:
     assume(not SPOKEN & content_stems(line))
     after = GOOD.replace(f"{line}\n", "")
     assume(after != GOOD)

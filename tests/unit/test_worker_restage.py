@@ -66,7 +66,7 @@ def decided(found: GitResult | StagingResult) -> list[tuple[str, str, str]]:
     return sorted((one.proposal, one.before.value, one.after.value) for one in decisions)
 
 
-def test_a_batch_of_two_skills_is_one_line(person: Person) -> None:
+def test_a_batch_with_two_skills_is_one_branch(person: Person) -> None:
     other = person.root / "skills/other/SKILL.md"
     person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n"})
     result = StagingResult()
@@ -92,7 +92,7 @@ def test_new_skills_of_one_batch_are_told_apart(person: Person) -> None:
     assert all(person.git("show", f"{STAGING}:skills/{name}/SKILL.md") for name in names)
 
 
-def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale(person: Person) -> None:
+def test_a_change_the_skill_now_has_is_accepted_and_one_it_cannot_take_is_stale(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     second = staged(person, "p2", "Keep the changelog short.", "One line each.", first)
     text = TEXT.replace("- Tag", "- Dry run first.\n- Tag").partition("## Notes")[0]
@@ -111,7 +111,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize(("moves", "others"), [(0, True), (1, True), (2, True), (1, False)])
-def test_what_went_stale_is_stale_too_after_a_kill_before_it_was_written_down(
+def test_staleness_survives_a_kill_before_it_was_stored(
     person: Person, monkeypatch: pytest.MonkeyPatch, moves: int, *, others: bool
 ) -> None:
     """Parts 6 and 8: after so many moves of refs; it is never shown as dropped, which the person would have done."""
@@ -144,14 +144,14 @@ def test_what_went_stale_is_stale_too_after_a_kill_before_it_was_written_down(
     )
 
 
-def test_what_the_person_took_off_with_its_ref_is_dropped(person: Person) -> None:
+def test_a_proposal_removed_by_the_person_with_its_ref_is_dropped(person: Person) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("branch", "-D", "skilld/staging")
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     assert decided(look(made)) == [("p1", "open", "dropped")]
 
 
-def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
+def test_a_rebuild_reports_its_base(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("skill work", {SKILL: TEXT + "More.\n"})
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
@@ -161,7 +161,7 @@ def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
     assert look(made).changes.rests == {str(person.root): ""}
 
 
-def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(
+def test_a_lock_left_by_a_killed_worker_is_removed_only_under_the_daemons_lock(
     person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
@@ -181,7 +181,7 @@ def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(
     assert not lock.exists()
 
 
-def test_a_look_of_the_daemon_removes_one_too(person: Person) -> None:
+def test_a_check_by_the_daemon_removes_one_too(person: Person) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     lock = person.root / ".git/refs/skilld/proposals/p1.lock"
     lock.touch()
@@ -192,7 +192,7 @@ def test_a_look_of_the_daemon_removes_one_too(person: Person) -> None:
     assert not lock.exists()
 
 
-def test_the_branch_goes_with_the_last_proposal(person: Person) -> None:
+def test_the_branch_is_deleted_with_the_last_proposal(person: Person) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("merge", "--quiet", "skilld/staging")
     result = look(made)
@@ -200,7 +200,7 @@ def test_the_branch_goes_with_the_last_proposal(person: Person) -> None:
     assert person.git("for-each-ref", "refs/skilld", STAGING) == ""
 
 
-def test_what_waits_is_committed_when_its_time_comes(person: Person) -> None:
+def test_a_waiting_proposal_is_committed_when_its_time_comes(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
     result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
@@ -226,7 +226,7 @@ def taught_on_staging(person: Person, first: Proposal) -> Proposal:
 
 
 @pytest.mark.parametrize("rejected", [True, False])
-def test_what_waited_below_a_line_of_another_proposal_is_placed_anew(person: Person, *, rejected: bool) -> None:
+def test_a_proposal_waiting_below_another_ones_line_is_placed_again(person: Person, *, rejected: bool) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
     found = look(waiting, closed=("p1",)) if rejected else look(first, waiting)
@@ -241,7 +241,7 @@ def test_what_waited_below_a_line_of_another_proposal_is_placed_anew(person: Per
     assert commit == person.tip("refs/skilld/proposals/p2")
 
 
-def test_what_waited_below_a_line_that_was_merged_stays_below_it(person: Person) -> None:
+def test_a_proposal_waiting_below_a_merged_line_stays_below_it(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
     person.git("merge", "--quiet", "skilld/staging")
@@ -250,7 +250,7 @@ def test_what_waited_below_a_line_that_was_merged_stays_below_it(person: Person)
     assert "- Dry run first.\n- Then wait a minute." in person.show(ref=STAGING)
 
 
-def test_what_waited_and_was_written_by_the_person_is_accepted(person: Person) -> None:
+def test_a_waiting_proposal_the_person_wrote_is_accepted(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
     person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Then wait a minute.\n- Tag")})
@@ -260,7 +260,7 @@ def test_what_waited_and_was_written_by_the_person_is_accepted(person: Person) -
     assert found.committed == ()
 
 
-def test_a_change_of_another_proposals_line_goes_with_it(person: Person) -> None:
+def test_a_change_of_another_proposals_line_is_dropped_with_it(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("switch", "--quiet", "skilld/staging")
     result = StagingResult()
@@ -270,7 +270,7 @@ def test_a_change_of_another_proposals_line_goes_with_it(person: Person) -> None
     assert decided(look(*result.made, closed=("p1",))) == [("p2", "open", "stale")]
 
 
-def test_several_that_waited_know_of_each_other(person: Person) -> None:
+def test_several_waiting_proposals_take_each_other_into_account(person: Person) -> None:
     other = person.root / "skills/other/SKILL.md"
     person.commit("both", {SKILL: TEXT + "More.\n", "skills/other/SKILL.md": "# Other\n\n- Read it.\n\nEnd.\n"})
     person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n\nThe end.\n"})
@@ -286,7 +286,7 @@ def test_several_that_waited_know_of_each_other(person: Person) -> None:
     assert on_branch == [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")]
 
 
-def test_one_put_back_while_the_branch_is_in_use_waits_for_it(person: Person) -> None:
+def test_a_restored_proposal_waits_while_the_branch_is_in_use(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     second = staged(person, "p2", "- Push the tag.", "- Write the news.", first)
     restage(second.repo, [second], StagingResult(), ["p1"])
@@ -300,7 +300,7 @@ def test_one_put_back_while_the_branch_is_in_use_waits_for_it(person: Person) ->
 
 
 @pytest.mark.parametrize("open_too", [True, False])
-def test_what_was_decided_while_the_branch_was_in_use_leaves_it_later(person: Person, *, open_too: bool) -> None:
+def test_a_proposal_decided_while_the_branch_is_in_use_leaves_it_later(person: Person, *, open_too: bool) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     others = [staged(person, "p2", "- Push the tag.", "- Write the news.", first)] if open_too else []
     person.git("switch", "--quiet", "skilld/staging")
@@ -313,7 +313,7 @@ def test_what_was_decided_while_the_branch_was_in_use_leaves_it_later(person: Pe
     assert person.log(STAGING, "^main") == ["skilld(release): say p2"] if open_too else not person.tip(STAGING)
 
 
-def test_a_lock_keeps_what_waits_waiting(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_keeps_waiting_proposals_waiting(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     waiting = proposal(person, "p1", "- Run the tests.", "- Dry run first.", repo=str(person.root))
     (person.root / ".git/refs/heads/skilld").mkdir()
@@ -322,14 +322,14 @@ def test_a_lock_keeps_what_waits_waiting(person: Person, monkeypatch: pytest.Mon
     assert (found.changes.decisions, found.committed) == ((), ())
 
 
-def test_what_waits_and_fits_no_more_is_stale(person: Person) -> None:
+def test_a_waiting_proposal_that_no_longer_fits_is_stale(person: Person) -> None:
     waiting = proposal(person, "p1", "- No such step.", "- Dry run first.", repo=str(person.root))
     (stale,) = look(waiting).changes.decisions
     assert replace(stale, note="") == StateChange("p1", State.OPEN, State.STALE)
     assert stale.note
 
 
-def test_a_repository_in_trouble_is_named_and_the_others_are_looked_at(tmp_path: Path, person: Person) -> None:
+def test_a_broken_repository_is_reported_and_the_others_are_checked(tmp_path: Path, person: Person) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     other = new_repo(tmp_path / "other")
     second = staged(other, "p2", "- Run the tests.", "- Dry run first.")
@@ -342,7 +342,7 @@ def test_a_repository_in_trouble_is_named_and_the_others_are_looked_at(tmp_path:
     assert "p1" not in result.missing
 
 
-def test_while_the_person_is_at_work_the_day_of_a_dropped_one_goes_on(person: Person) -> None:
+def test_a_dropped_proposals_grace_day_continues_while_the_person_is_on_the_branch(person: Person) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("branch", "-f", "skilld/staging", "main")
     assert look(made, now=1000.0).missing == {"p1": 1000.0}
@@ -350,7 +350,7 @@ def test_while_the_person_is_at_work_the_day_of_a_dropped_one_goes_on(person: Pe
     assert look(made, now=2000.0, missing={"p1": 1000.0}).missing == {"p1": 1000.0}
 
 
-def test_what_went_with_its_repository_comes_back_with_it(person: Person, store: Store, tmp_path: Path) -> None:
+def test_proposals_lost_with_their_repository_return_with_it(person: Person, store: Store, tmp_path: Path) -> None:
     stage_and_store(store, proposal(person, "p1", "- Run the tests.", "- Dry run first."))
     person.root.rename(tmp_path / "moved")
     refresh(store)
@@ -362,7 +362,7 @@ def test_what_went_with_its_repository_comes_back_with_it(person: Person, store:
 
 
 @pytest.mark.parametrize("main", ["a work tree", "bare"])
-def test_what_was_taught_in_a_work_tree_that_was_removed_lives_on(person: Person, store: Store, main: str) -> None:
+def test_proposals_from_a_removed_work_tree_survive(person: Person, store: Store, main: str) -> None:
     if main == "bare":
         person.git("clone", "--quiet", "--bare", ".", "../hub.git")
         hub = Person(person.root.parent / "hub.git")
@@ -385,7 +385,7 @@ def test_what_was_taught_in_a_work_tree_that_was_removed_lives_on(person: Person
     assert [store.proposals.ids(state) for state in (State.REJECTED, State.ACCEPTED)] == [["p1"], ["p2"]]
 
 
-def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) -> None:
+def test_restaging_in_a_missing_repository_is_refused(person: Person, tmp_path: Path) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.root.rename(tmp_path / "moved")
     assert decided(look(made)) == [("p1", "open", "stale")]
@@ -437,7 +437,7 @@ def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills
         ("- Dry runs first.", "", False),
     ],
 )
-def test_s5_auto_mode_applies_only_words_that_the_person_typed(
+def test_s5_auto_mode_applies_only_words_the_person_typed(
     person: Person,
     text: str,
     said: str,

@@ -27,7 +27,7 @@ def _staged(person: Person, *standing: Proposal, **changes: object) -> tuple[boo
     return stage(proposal, standing, staged), staged
 
 
-def test_a_proposal_is_a_commit_whose_place_is_told(person: Person) -> None:
+def test_a_proposal_is_a_commit_with_its_location(person: Person) -> None:
     made, staged = _staged(person)
     assert made
     (proposal,) = staged.made
@@ -38,7 +38,7 @@ def test_a_proposal_is_a_commit_whose_place_is_told(person: Person) -> None:
     assert person.show() == (person.root / "skills/release/SKILL.md").read_text().rstrip("\n")
 
 
-def test_what_the_person_wrote_by_hand_is_not_proposed(person: Person) -> None:
+def test_a_change_the_person_wrote_by_hand_is_not_proposed(person: Person) -> None:
     text = person.skill.read_text().replace("- Tag the commit.", "- Tag the commit.\n- Sign the tag.")
     person.commit("by hand", {"skills/release/SKILL.md": text})
     with pytest.raises(SkilldError, match="already says this in that place"):
@@ -46,7 +46,7 @@ def test_what_the_person_wrote_by_hand_is_not_proposed(person: Person) -> None:
     assert person.tip("skilld/staging") == ""
 
 
-def test_an_edit_of_words_that_are_not_committed_waits_without_a_commit(person: Person) -> None:
+def test_an_edit_of_uncommitted_lines_waits_without_a_commit(person: Person) -> None:
     person.write("skills/release/SKILL.md", person.skill.read_text().replace("- Push the tag.", "- Push it."))
     only_here = (Operation(Op.INSERT_AFTER, "- Push it.", "- Tell the team."),)
     made, staged = _staged(person, operations=only_here)
@@ -57,7 +57,7 @@ def test_an_edit_of_words_that_are_not_committed_waits_without_a_commit(person: 
     assert person.tip("skilld/staging") == ""
 
 
-def test_an_edit_that_fits_nowhere_is_told(person: Person) -> None:
+def test_an_edit_that_fits_nowhere_is_reported(person: Person) -> None:
     nowhere = (Operation(Op.INSERT_AFTER, "- A line that never was.", "- x"),)
     with pytest.raises(SkilldError, match="not proposed"):
         _staged(person, operations=nowhere)
@@ -68,7 +68,7 @@ def _own_section(*items: str, title: str = "## Preferences") -> tuple[Operation,
     return (Operation(Op.INSERT_AFTER, "Keep the changelog short.", "\n".join(["", title, "", *items])),)
 
 
-def test_a_second_proposal_goes_below_the_heading_that_the_first_brings(person: Person) -> None:
+def test_a_second_proposal_goes_below_the_heading_the_first_adds(person: Person) -> None:
     _, first = _staged(person, operations=_own_section("- Sign the tag."))
     other = _own_section("- Tell the team.", "- Write the news,\n  in English.", title="## PREFERENCES")
     changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}
@@ -85,7 +85,7 @@ def test_a_second_proposal_goes_below_the_heading_that_the_first_brings(person: 
     assert "Sign the tag" not in text
 
 
-def test_a_heading_that_was_merged_meanwhile_is_not_brought_again(person: Person) -> None:
+def test_a_heading_merged_meanwhile_is_not_added_again(person: Person) -> None:
     _, first = _staged(person, operations=_own_section("- Sign the tag."))
     person.git("merge", "--quiet", "--ff-only", "skilld/staging")
     other = {"id": "4567cdef", "batch_id": "c" * 16, "operations": _own_section("- Tell the team."), "summary": "Tell."}
@@ -95,7 +95,7 @@ def test_a_heading_that_was_merged_meanwhile_is_not_brought_again(person: Person
     assert first.made[0].commit == person.tip()
 
 
-def test_a_section_with_more_than_items_is_put_in_as_it_is(person: Person) -> None:
+def test_a_section_with_more_than_items_is_inserted_as_it_is(person: Person) -> None:
     _, first = _staged(person, operations=_own_section("- Sign the tag."))
     other = _own_section("Tell the team, each time.")
     changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}

@@ -39,16 +39,16 @@ BEFORE = Wrappers(opens="^BEGIN", closes="^END", behind=False)
         ("<a>x</a> no <paste 1> </a> evil </paste 1> tabs", "tabs"),
     ],
 )
-def test_only_what_no_block_can_hold_is_typed(text: str, typed: str) -> None:
+def test_only_text_no_block_can_hold_is_typed(text: str, typed: str) -> None:
     assert TAGS.typed_text(text) == typed
 
 
-def test_a_wrapper_is_looked_for_on_the_sides_where_clients_put_it() -> None:
+def test_a_wrapper_is_searched_only_on_the_sides_clients_use() -> None:
     assert BEFORE.typed_text("BEGIN\nx\nEND no") == "no"
     assert BEFORE.typed_text("no\nBEGIN\nx\nEND") == "no\nBEGIN\nx\nEND"
 
 
-def test_beside_a_text_that_is_free_of_wrappers_one_that_begins_with_one_is_context_as_a_whole() -> None:
+def test_beside_wrapper_free_text_a_block_starting_with_one_is_all_context() -> None:
     assert TAGS.typed_texts(["<a>x</a> evil", "no"]) == ["", "no"]
     assert TAGS.typed_texts(["<a>x</a> no", "<b>y</b>"]) == ["no", ""]
     assert TAGS.typed_texts(["<a>x</a> no", " \n"]) == ["no", " \n"]
