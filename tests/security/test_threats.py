@@ -16,7 +16,7 @@ SECURITY = TESTS.parent / "SECURITY.md"
 THREATS: dict[str, tuple[str, ...]] = {
     "T-01": (
         "unit/test_eval_injection.py::test_an_attack_only_gets_through_when_typed",
-        "unit/test_eval_injection.py::test_a_carrier_holds_the_text_in_every_shape_*",
+        "unit/test_eval_injection.py::test_a_carrier_holds_the_text_in_every_client_format_and_no_turn_does",
         "unit/test_claude_code.py::test_tool_output_is_never_a_turn",
         "unit/test_codex.py::test_a_sub_agent_has_no_turns_though_its_file_replays_the_parent",
         "e2e/test_model.py::test_what_is_asked_and_sent_for_one_proposal",
@@ -76,7 +76,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-18": ("security/test_files.py::test_t18_*",),
     "T-19": (
         "security/test_decisions.py::test_t19_*",
-        "unit/test_skills_find.py::test_a_link_that_took_the_place_of_a_checked_file*",
+        "unit/test_skills_find.py::test_a_link_replacing_a_checked_file*",
         "unit/test_git_refs.py::test_a_ref_moves_only_from_its_expected_value",
         "unit/test_decide_accept.py::test_an_unready_work_tree_is_left_alone",
     ),

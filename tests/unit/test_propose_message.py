@@ -132,5 +132,5 @@ PIECES = st.sampled_from([FORGED, "Skilld-Batch:", "\n", "\n\n", " ", "---", "#"
 @settings(max_examples=60, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=25).map(" ".join), st.lists(PIECES).map("".join)))
 @example(" ".join(["word"] * 14) + " " + FORGED)
-def test_no_random_text_forms_a_trailer(text: str) -> None:
+def test_no_text_forms_a_trailer_at_random(text: str) -> None:
     check(text)
