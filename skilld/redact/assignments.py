@@ -259,7 +259,8 @@ def _name_around(text: str, at: int) -> tuple[int, int]:
 
 def _find_value(text: str, start: int, end: int) -> AssignedValue | None:
     value = compared_literal(text, start) or assigned_value(text, start, end)
-    verb = text[start:end].lower() in _VERBS and not (value and value.equals)
+    quoted = text[end : end + 1] in {'"', "'"}
+    verb = text[start:end].lower() in _VERBS and not quoted and not (value and value.equals)
     return None if verb else value
 
 

@@ -100,6 +100,21 @@ def find_logins(text: str) -> Iterator[Finding]:
         yield from _curl_users(text)
 
 
+def find_login_pairs(text: str, lowered: str) -> Iterator[Finding]:
+    """Yield every password that stands next to a user in `text`, without a name of its own."""
+    for found in _BARE_LOGIN.finditer(text) if "@" in text else ():
+        secret = found["secret"] or found["oracle"]
+        if is_mixed(secret) and not (is_stand_in(secret) or is_template(secret)):
+            yield Finding(*found.span("secret" if found["secret"] else "oracle"), "url-password")
+    for found in (
+        _LOGIN_PAIR.finditer(text)
+        if any(word in lowered for word in ("auth", "login", "sign", "cred", "log_in"))
+        else ()
+    ):
+        if is_mixed(found["secret"]) and not (is_stand_in(found["secret"]) or is_template(found["secret"])):
+            yield Finding(*found.span("secret"), "password")
+
+
 def _curl_users(text: str) -> Iterator[Finding]:
     """Yield the passwords of curl commands; in other programs `-u` has other meanings."""
     for found in _CURL_USER.finditer(text):
@@ -129,6 +144,19 @@ _URL_PASSWORD = re.compile(
 # And RFC 2606.
 _STAND_IN_HOST = re.compile(r"(?i)(?:[\w-]+\.)*(?:host|hostname|localhost|server|domain|example)(?:\.\w+)?")
 _URL_USER = re.compile(r"""://(?P<secret>[^\s:/?#@"'`<>()]{8,512}+)@(?=[\w\[])""")
+# The same without a scheme, with a port or a path (e-mail addresses have none), and Oracle's.
+_BARE_LOGIN = re.compile(
+    r"""(?<![\w./@-])[A-Za-z][\w.-]{0,63}+(?:
+        :(?P<secret>[^\s:/@"'`<>()]{6,128}+)@[A-Za-z][\w.-]{0,253}+(?::\d{2,5}\b|/\w)
+        |/(?P<oracle>[^\s:/@"'`<>()]{4,128}+)@//?\w)""",
+    re.VERBOSE,
+)
+# Two arguments or items: a user and a password.
+_LOGIN_PAIR = re.compile(
+    r"""(?i)\b(?:log_?in|sign_?in|authenticate|(?:http_?)?(?:basic_?)?auth|credentials?)["']?\s{0,4}[:=]?\s{0,4}[(\[]\s{0,4}
+        (?P<quote>["'])[^"'\n]{1,64}+(?P=quote)\s{0,4},\s{0,4}(?P<end>["'])(?P<secret>[^"'\n]{6,128}+)(?P=end)\s{0,4}[)\]]""",
+    re.VERBOSE,
+)
 _KNOWN_URL = re.compile(r"\.(?:com|net|office|cn)/|/hooks/|/api/webhooks/|sig=|-Signature=")  # also without a scheme
 _HOOK_PATH = r"(?P<secret>[\w%.~-]{8,256}+)"
 # Anybody with one of these addresses may write: kind, a plain part of the address, and what follows it.

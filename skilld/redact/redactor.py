@@ -116,6 +116,7 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
     yield from credentials.find_in_headers(text, lowered)
     if "//" in text or "BUNDLE_" in text or "curl" in text:
         yield from credentials.find_logins(text)
+    yield from credentials.find_login_pairs(text, lowered)
     yield from credentials.find_in_commands(text)
     if has_digit:
         yield from unlabelled.find_cards(text)
