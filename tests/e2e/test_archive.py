@@ -43,7 +43,7 @@ def refused(program: Program, *arguments: str) -> str:
     return done.stderr
 
 
-def test_a_skill_is_out_of_sight_and_comes_back_as_it_was(program: Program, home: Path, tidy: Path) -> None:
+def test_an_archived_skill_is_hidden_and_restored_unchanged(program: Program, home: Path, tidy: Path) -> None:
     before = folder_contents(tidy)
     done = program.run("skills", "archive", "tidy")
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def test_a_skill_is_out_of_sight_and_comes_back_as_it_was(program: Program, home
     assert program.json("skills", "restore") == []
 
 
-def test_a_skill_in_git_goes_when_all_of_it_is_committed(program: Program, project: Project) -> None:
+def test_a_skill_in_git_is_archived_only_if_fully_committed(program: Program, project: Project) -> None:
     folder = project.skill_path.parent
     assert program.run("skills", "archive", str(folder)).returncode == 0
     assert project.git("status", "--porcelain") == "D .claude/skills/release-notes/SKILL.md"
@@ -70,9 +70,7 @@ def test_a_skill_in_git_goes_when_all_of_it_is_committed(program: Program, proje
 
 
 @pytest.mark.parametrize("change", ["edited", "staged", "new file"])
-def test_what_git_does_not_have_yet_keeps_the_skill_where_it_is(
-    program: Program, project: Project, change: str
-) -> None:
+def test_a_skill_with_uncommitted_files_is_not_archived(program: Program, project: Project, change: str) -> None:
     folder = project.skill_path.parent
     if change == "new file":
         (folder / "more.md").write_text("more\n")
@@ -86,7 +84,7 @@ def test_what_git_does_not_have_yet_keeps_the_skill_where_it_is(
 
 
 @pytest.mark.parametrize("verb", ["archive", "delete"])
-def test_no_monitor_that_a_repository_names_is_run(program: Program, project: Project, verb: str) -> None:
+def test_an_fsmonitor_named_by_a_repository_is_not_run(program: Program, project: Project, verb: str) -> None:
     mark = project.root.parent / "ran"
     project.git("config", "core.fsmonitor", f"touch {mark}; false")
     options = ["--yes"] if verb == "delete" else []
@@ -94,7 +92,7 @@ def test_no_monitor_that_a_repository_names_is_run(program: Program, project: Pr
     assert (done.returncode, done.stderr, mark.exists()) == (0, "", False)
 
 
-def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
+def test_linked_plugin_pinned_and_protected_skills_are_not_archived(
     program: Program, home: Path, project: Project, tidy: Path
 ) -> None:
     (home / ".codex/skills").mkdir(parents=True)
@@ -127,7 +125,7 @@ def test_two_archived_skills_of_one_name_are_told_apart(program: Program, home: 
     assert not tidy.exists()
 
 
-def test_uninstalling_leaves_what_the_person_archived(program: Program, home: Path, tidy: Path) -> None:
+def test_uninstalling_keeps_archived_skills(program: Program, home: Path, tidy: Path) -> None:
     before = folder_contents(tidy)
     assert program.run("skills", "archive", "tidy").returncode == 0
     (row,) = program.json("skills", "restore")
@@ -138,7 +136,7 @@ def test_uninstalling_leaves_what_the_person_archived(program: Program, home: Pa
     assert [path.name for path in (home / ".local/share/skilld").iterdir()] == ["archive"]
 
 
-def test_only_some_of_the_evolving_skills_are_named_to_agents(program: Program, project: Project) -> None:
+def test_only_some_evolving_skills_are_named_to_agents(program: Program, project: Project) -> None:
     folder = project.root / ".claude/skills"
     for number in range(4):
         made = write(folder / f"made-{number}", EVOLVING) / "SKILL.md"

@@ -63,9 +63,7 @@ def test_accept_and_revert_say_which_commit_they_made_and_how_to_undo_it(
     assert f". To undo it: skilld accept {second}\n" in told
 
 
-def test_what_was_said_before_the_first_start_is_left_alone_until_asked_for(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_statements_before_the_first_start_wait_for_a_backfill(home: Path, project: Project, program: Program) -> None:
     _teach(home, project)
     assert "Judged 0 batches" in program.run("run", "--once").stdout
     assert program.json("status")["agents"]["claude-code"]["turns"] == 0

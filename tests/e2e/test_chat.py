@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "shop"
 
 
-def test_a_conversation_goes_on_with_what_was_said(home: Path, folder: Path) -> None:
+def test_a_conversation_continues_with_earlier_messages(home: Path, folder: Path) -> None:
     with StubModel() as model:
         model.queue("One\nline \x1b[31mred.", "Two.")
         program = asking(home, model)
@@ -38,7 +38,7 @@ def test_a_conversation_goes_on_with_what_was_said(home: Path, folder: Path) -> 
         assert "today     2 model calls, 30 tokens\n" in program.run("status").stdout
 
 
-def test_trouble_ends_it_with_a_sentence(home: Path, folder: Path) -> None:
+def test_an_error_ends_it_with_a_message(home: Path, folder: Path) -> None:
     with StubModel() as model:
         model.queue(Reply(status=401))
         program = asking(home, model)

@@ -60,7 +60,7 @@ INSTALLED = {
 
 
 @pytest.mark.parametrize("shell", INSTALLED)
-def test_18_8_the_files_that_packages_install_complete(shell_home: Path, shell: str) -> None:
+def test_18_8_the_packaged_files_complete(shell_home: Path, shell: str) -> None:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")

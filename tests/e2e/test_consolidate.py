@@ -46,7 +46,7 @@ def world(tmp_path: Path, home: Path) -> World:
     return World(home, tmp_path / "project")
 
 
-def test_no_file_changes_until_the_person_decides_and_then_only_what_they_decided(world: World) -> None:
+def test_no_file_changes_before_the_person_decides_and_then_only_as_decided(world: World) -> None:
     before = world.files()
     planned = world.consolidate("--dry-run", *world.at)
     assert world.program.json("proposals", "--state", "all") == []
@@ -67,7 +67,7 @@ def test_no_file_changes_until_the_person_decides_and_then_only_what_they_decide
     assert gone == set()
 
 
-def test_a_merge_is_shown_decided_and_followed_by_the_word_on_archiving(world: World) -> None:
+def test_a_merge_is_shown_decided_and_followed_by_archiving_advice(world: World) -> None:
     folder = world.person.root / ".claude/skills"
     names = ("problem-details", "react-components")
     found = world.consolidate("--dry-run", *(str(folder / name) for name in names))
@@ -112,7 +112,7 @@ def test_a_rejected_merge_is_not_proposed_again(world: World) -> None:
     assert world.files() == before
 
 
-def test_the_persons_own_and_the_projects_are_not_mixed_and_the_pinned_one_stays(world: World) -> None:
+def test_user_and_project_skills_are_not_mixed_and_the_pinned_one_stays(world: World) -> None:
     mine = world.home / ".claude/skills/api-errors"
     theirs = world.person.root / ".claude/skills/problem-details"
     (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
@@ -124,7 +124,7 @@ def test_the_persons_own_and_the_projects_are_not_mixed_and_the_pinned_one_stays
         assert world.program.run("skills", "unpin", str(mine.parent / name)).returncode == 0
 
 
-def test_the_person_is_told_what_is_not_understood(world: World) -> None:
+def test_bad_arguments_are_reported(world: World) -> None:
     assert world.program.run("consolidate", "api-docs").returncode == 2
     assert world.program.run("consolidate", "api-docs", "nosuch").returncode == 1
     (world.home / "empty").mkdir()
@@ -145,7 +145,7 @@ def _two(folder: Path, number: int) -> tuple[list[str], tuple[str, str]]:
     return walls, (str(folder / "paint-walls"), str(folder / "wall-painting"))
 
 
-def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: World) -> None:
+def test_a_large_merge_is_proposed_in_parts_and_the_last_says_so(world: World) -> None:
     walls, both = _two(world.home / ".claude/skills", 60)
     (row,) = world.consolidate(*both).values()
     assert [f"- {text}" for text in row["carried"]] == walls
@@ -162,7 +162,7 @@ def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: Worl
     assert 'skilld-merged-from: "wall-painting"' in kept
 
 
-def test_a_merge_that_nobody_could_review_is_not_proposed(world: World) -> None:
+def test_an_unreviewably_large_merge_is_not_proposed(world: World) -> None:
     _, both = _two(world.home / ".claude/skills", 210)
     (row,) = world.consolidate(*both).values()
     assert (row["what"], row["proposals"]) == ("apart", [])

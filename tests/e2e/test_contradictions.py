@@ -28,7 +28,9 @@ def message(project: Project, proposal: Proposal) -> str:
     return project.git("show", "--no-patch", "--format=%B", proposal.commit)
 
 
-def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_contradicting_files_in_one_repository_change_in_one_proposal(
+    home: Path, tmp_path: Path, here: InProcessDaemon
+) -> None:
     """Issue 16, 7: accepted, both agree; reverted, both are what they were."""
     nested = "# Api\n\n* Use npm.\n* Run `npm test` first.\n"
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "docs/build.md": nested})
@@ -60,7 +62,7 @@ def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_pat
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_both_change_whatever_is_decided_before(
+def test_both_files_change_whatever_is_decided_first(
     home: Path, tmp_path: Path, here: InProcessDaemon, order: tuple[int, int]
 ) -> None:
     """Two proposals that append to one list: made again on its new base, or accepted by its lines, it has both."""
@@ -129,7 +131,7 @@ def test_an_uncommitted_line_is_not_quoted(
     assert "Always use npm" not in message(project, one)
 
 
-def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_a_project_rule_changes_no_file_outside_the_project(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
@@ -141,7 +143,7 @@ def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Pa
     assert (current_conflicts(one), list_contradictions(here.store, one)) == ([], []), "what was taken back since"
 
 
-def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_a_secret_beside_it_is_not_stored(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     files = {"CLAUDE.md": f"{GUIDE}\nSee @docs/x.md\n", "docs/x.md": f"- Use npm with token {secret}.\n"}
     project = plain(home, tmp_path, **files)
@@ -153,7 +155,7 @@ def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: In
     assert "docs/x.md" in message(project, one)
 
 
-def test_a_plugins_copy_is_named_and_left_alone(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/setup/SKILL.md"
     skill.parent.mkdir(parents=True)
@@ -168,7 +170,9 @@ def test_a_plugins_copy_is_named_and_left_alone(home: Path, tmp_path: Path, here
     assert skill.read_text() == text
 
 
-def test_words_for_some_paths_contradict_no_line_for_all(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_a_rule_for_some_paths_does_not_contradict_a_general_line(
+    home: Path, tmp_path: Path, here: InProcessDaemon
+) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* Use npm.\n", "web/a.ts": "1\n"})
     (one,) = says(home, project, here, "From now on, in the web folder, always use pnpm, never npm.")
     assert one.conflicts == ()
@@ -183,7 +187,7 @@ def test_words_for_some_paths_contradict_no_line_for_all(home: Path, tmp_path: P
         (list(TargetKind), "- Always write in German.\n", State.OPEN),
     ],
 )
-def test_auto_applies_nothing_that_something_contradicts(  # noqa: PLR0917
+def test_auto_mode_applies_nothing_contradicted(  # noqa: PLR0917
     home: Path, tmp_path: Path, here: InProcessDaemon, targets: list[TargetKind], personal: str, state: State
 ) -> None:
     """Issue 16, 2 and 7: nor any kind of file but skills unless the settings name it."""
@@ -200,7 +204,7 @@ def test_auto_applies_nothing_that_something_contradicts(  # noqa: PLR0917
     assert (one.state, bool(one.conflicts)) == (state, "German" in personal)
 
 
-def test_what_the_file_itself_still_says_is_named_and_an_exception_is_none(
+def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     """The edit takes the place of one line; another one may be meant to stay."""
@@ -214,7 +218,7 @@ def test_what_the_file_itself_still_says_is_named_and_an_exception_is_none(
     assert "* In `legacy/`, use npm." in (project.root / "CLAUDE.md").read_text()
 
 
-def test_a_learning_that_is_given_a_place_is_compared_too(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_a_learning_given_a_place_is_checked_too(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path)
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
@@ -227,7 +231,7 @@ def test_a_learning_that_is_given_a_place_is_compared_too(home: Path, tmp_path: 
     assert len(one["linked"]) == 1
 
 
-def test_the_file_alone_is_written_where_no_commit_is_wanted(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_only_the_file_is_written_if_no_commit_is_wanted(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"})
     (one,) = says(home, project, here, USE)
     commits = project.git("rev-list", "--count", "HEAD")

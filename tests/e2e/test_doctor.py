@@ -67,7 +67,7 @@ def failed(said: Said) -> set[str]:
     return {name for name, check in said.items() if check["verdict"] in {"warn", "fail"}} - {"daemon"}
 
 
-def test_where_all_is_well_nothing_fails_and_looking_changes_nothing(patient: Patient) -> None:
+def test_a_healthy_setup_passes_and_checking_changes_nothing(patient: Patient) -> None:
     with patient.program.daemon():
         said = patient.examine()
     assert failed(said) == set()
@@ -114,7 +114,7 @@ BROKEN: dict[str, tuple[Callable[[Patient], object], str, str]] = {
 
 
 @pytest.mark.parametrize("check", BROKEN)
-def test_what_is_broken_is_named_and_nothing_else(patient: Patient, check: str) -> None:
+def test_only_the_broken_part_is_named(patient: Patient, check: str) -> None:
     if sys.platform != "linux" and check in {"service", "notices"}:
         pytest.skip("systemd and a session bus are Linux's")
     spoil, detail, remedy = BROKEN[check]
@@ -126,7 +126,7 @@ def test_what_is_broken_is_named_and_nothing_else(patient: Patient, check: str) 
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
-def test_02_a_state_folder_that_may_not_be_written(patient: Patient) -> None:
+def test_02_a_state_folder_that_cannot_be_written(patient: Patient) -> None:
     if os.geteuid() == 0:
         patient.program.before = KEPT_OUT
     patient.state.chmod(0o500)
@@ -140,7 +140,7 @@ def test_02_a_state_folder_that_may_not_be_written(patient: Patient) -> None:
     assert (paused.returncode, "skilld doctor" in paused.stderr) == (1, True)
 
 
-def test_03_no_git_and_one_that_is_too_old(patient: Patient, tmp_path: Path) -> None:
+def test_03_git_missing_or_too_old(patient: Patient, tmp_path: Path) -> None:
     patient.set(PATH=str(tmp_path))
     said = patient.examine()
     assert failed(said) == {"git"}
@@ -151,7 +151,7 @@ def test_03_no_git_and_one_that_is_too_old(patient: Patient, tmp_path: Path) -> 
     assert patient.examine()["git"]["detail"] == "2.20 is too old, 2.36 or newer is required"
 
 
-def test_04_an_agents_folder_that_was_moved_nowhere(patient: Patient) -> None:
+def test_04_an_agents_folder_moved_to_a_missing_place(patient: Patient) -> None:
     patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "gone"))
     said = patient.examine()
     assert failed(said) == {"agent claude-code"}
@@ -162,7 +162,7 @@ def test_04_an_agents_folder_that_was_moved_nowhere(patient: Patient) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
-def test_06_transcripts_that_cannot_be_read(patient: Patient) -> None:
+def test_06_unreadable_transcripts(patient: Patient) -> None:
     folder = patient.session.parents[1]
     folder.chmod(0)
     kept_out = KEPT_OUT if os.geteuid() == 0 else ()
@@ -185,7 +185,7 @@ def test_07_a_model_without_its_key_and_an_agent_that_is_not_installed(patient: 
     assert "claude is not on PATH" in patient.examine()["judge"]["detail"]
 
 
-def test_08_a_back_end_that_is_asked_and_refuses(patient: Patient, tmp_path: Path) -> None:
+def test_08_a_backend_that_refuses(patient: Patient, tmp_path: Path) -> None:
     claude = tmp_path / "claude"
     claude.write_text("#!/bin/sh\necho 'Invalid API key. Please run /login' >&2\nexit 1\n", encoding="utf-8")
     claude.chmod(0o755)
@@ -197,7 +197,7 @@ def test_08_a_back_end_that_is_asked_and_refuses(patient: Patient, tmp_path: Pat
     assert "/login" in said["judge"]["remedy"]
 
 
-def test_a_back_end_that_answers_is_asked_nothing_of_the_persons_and_booked(patient: Patient) -> None:
+def test_a_working_backend_is_asked_a_neutral_question_and_billed(patient: Patient) -> None:
     with StubModel() as model:
         model.queue("[]")
         patient.set(SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url)
@@ -208,7 +208,7 @@ def test_a_back_end_that_answers_is_asked_nothing_of_the_persons_and_booked(pati
     assert (spent["calls"], spent["tests"]) == (1, 1)
 
 
-def test_09_a_budget_that_is_spent(patient: Patient) -> None:
+def test_09_a_spent_budget(patient: Patient) -> None:
     store().usage.add(local_day(time.time()), "m", "", Usage(calls=60))
     patient.set(SKILLD_MODEL="openai/stub", OPENAI_API_KEY="dummy")
     said = patient.examine("--ask")
@@ -217,7 +217,7 @@ def test_09_a_budget_that_is_spent(patient: Patient) -> None:
     assert "budget" in said["judge"]["detail"]
 
 
-def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
+def test_11_a_daemon_that_is_stopped_or_hangs(patient: Patient) -> None:
     said = patient.examine()
     assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "not running")
     assert said["daemon"]["remedy"].endswith(("skilld run", "skilld run)"))
@@ -228,7 +228,7 @@ def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
     assert said["daemon"]["detail"] == "not responding; last seen 10 minutes ago"
 
 
-def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
+def test_why_nothing_was_proposed_is_explained_step_by_step(patient: Patient) -> None:
     assert "no messages since" in patient.why_nothing()[0]
     assert "--backfill 7" in patient.why_nothing()[0]
     assert patient.program.run("run", "--once").returncode == 0
@@ -244,7 +244,7 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     assert more[0] == "3 lasting instructions kept, but not in any file yet (list: skilld learnings)"
 
 
-def test_what_the_doctor_says_is_fit_for_a_terminal(patient: Patient) -> None:
+def test_doctor_output_is_safe_for_a_terminal(patient: Patient) -> None:
     patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "go\x1b[31mne"))
     done = patient.program.run("doctor")
     assert (done.returncode, "\x1b" in done.stdout) == (1, False)
@@ -273,7 +273,7 @@ def _away(known: Store) -> None:
     ],
     ids=["paused", "parked", "open proposal", "back-end away"],
 )
-def test_status_check_tells_a_script_what_needs_the_person(
+def test_status_check_tells_a_script_what_needs_attention(
     patient: Patient, change: Callable[[Store], object], named: list[str]
 ) -> None:
     """R8, U2: 4 without a daemon, 1 where something needs the person, else 0; plain `status` is 0 all the same."""
@@ -295,7 +295,7 @@ def test_status_check_tells_a_script_what_needs_the_person(
     assert [line.partition(":")[0] for line in told] == (named or ["Nothing needs your attention."])
 
 
-def test_18_3_the_doctors_exit_code_is_1_where_a_check_fails_and_else_0(patient: Patient) -> None:
+def test_18_3_doctor_exits_1_if_a_check_fails_and_otherwise_0(patient: Patient) -> None:
     """A warning is no failure, and `--json` exits as the lines do."""
     known = store()
     known.meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() + 60)})
@@ -314,7 +314,7 @@ def test_18_3_the_doctors_exit_code_is_1_where_a_check_fails_and_else_0(patient:
         assert patient.program.run(*arguments).returncode == 1, "no daemon runs"
 
 
-def test_18_3_settings_that_are_not_understood_need_the_person(patient: Patient) -> None:
+def test_18_3_invalid_settings_need_attention(patient: Patient) -> None:
     """To a script they are one more thing to see to, not the 2 of a command that was mistyped."""
     write_transcript(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
     assert patient.program.run("status", "--check").returncode == 4

@@ -22,7 +22,9 @@ def test_the_table_is_read() -> None:
 
 
 @pytest.mark.parametrize(("what", "commands", "state"), ROWS, ids=[what for what, _, _ in ROWS])
-def test_what_an_editor_runs_is_a_decision(world: TaughtProject, what: str, commands: str, state: str) -> None:
+def test_git_commands_of_editors_are_understood_as_decisions(
+    world: TaughtProject, what: str, commands: str, state: str
+) -> None:
     commit = world.shown(world.two)["commit"]
     for command in commands.split(" && "):
         words = shlex.split(command.replace("COMMIT", commit).replace("ID", world.two))

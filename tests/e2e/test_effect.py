@@ -18,7 +18,7 @@ PNPM = "You ran npm again. Use pnpm here, never npm!"
 RULE = "- Use pnpm, never npm, in this repository.\n"
 
 
-def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_path: Path, program: Program) -> None:
+def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: Path, program: Program) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}- Keep functions short.\n"})
     program.run("run", "--once")
     said(home, project, program, PNPM)
@@ -37,7 +37,7 @@ def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_
     assert check["detail"] == f"rules you had to repeat: {project.root}/CLAUDE.md:3 (in 1 session)"
 
 
-def test_talk_about_a_rule_and_words_for_files_that_were_not_touched_are_no_repeats(
+def test_talk_about_a_rule_and_words_for_untouched_files_are_no_repeats(
     home: Path, tmp_path: Path, program: Program
 ) -> None:
     scoped = f'---\npaths: ["web/**"]\n---\n\n{RULE}'
@@ -49,7 +49,7 @@ def test_talk_about_a_rule_and_words_for_files_that_were_not_touched_are_no_repe
     assert [Path(one["path"]).name for one in program.json("effect")["rules"]] == ["CLAUDE.md"]
 
 
-def test_what_was_said_before_the_rule_is_counted_apart(home: Path, tmp_path: Path, program: Program) -> None:
+def test_statements_before_the_rule_are_counted_separately(home: Path, tmp_path: Path, program: Program) -> None:
     """The transcript was there before skilld: its own times hold, and they are older than the file."""
     project = plain(home, tmp_path)
     Talk(home, project.root, at="2026-11-01T10:00:00.000Z").type(PNPM, *CHATTER)
@@ -60,9 +60,7 @@ def test_what_was_said_before_the_rule_is_counted_apart(home: Path, tmp_path: Pa
     assert "repeats" not in {one["name"] for one in program.json("doctor")["checks"]}
 
 
-def test_a_rule_that_a_proposal_brought_into_a_skill_is_followed(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_a_rule_added_to_a_skill_by_a_proposal_is_tracked(home: Path, project: Project, program: Program) -> None:
     """Y8: nothing is said to go well where it had to be said again."""
     program.run("run", "--once")
     lasting = "From now on, always put the ticket number first in each entry."
@@ -106,7 +104,7 @@ def _read(home: Path) -> list[str]:
         return [row[0] for row in db.execute("SELECT session_id FROM past_sessions WHERE session_id != ''")]
 
 
-def test_a_rule_that_is_broken_after_it_was_accepted_is_proposed_in_clearer_words(
+def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
     home: Path, tmp_path: Path, program: Program
 ) -> None:
     """One repeat, one proposal, no second one in the month, and revert works."""

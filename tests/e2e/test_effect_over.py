@@ -76,7 +76,7 @@ def test_a_rule_is_counted_in_the_sessions_of_its_project(rules: Path, sessions:
     assert (done.returncode, "--over needs a file with rules" in done.stderr) == (2, True)
 
 
-def test_neither_order_nor_repetition_changes_what_is_told(rules: Path, sessions: Path) -> None:
+def test_neither_order_nor_repetition_changes_the_result(rules: Path, sessions: Path) -> None:
     found = [survey_file(one.url, KEY) for one in list_files(str(sessions))]
     assert SECRET not in repr(found)
     assert rule_compliance(found, rules) == rule_compliance(found[::-1], rules)
@@ -86,7 +86,7 @@ def test_neither_order_nor_repetition_changes_what_is_told(rules: Path, sessions
     assert rule_compliance(found, rules).sessions == 12
 
 
-def test_a_store_of_objects_gives_what_the_folder_does(
+def test_an_object_store_gives_the_same_as_a_folder(
     rules: Path, sessions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stand-in of S3 on loopback: pip install s3fs moto flask flask-cors."""

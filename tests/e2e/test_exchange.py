@@ -62,7 +62,7 @@ def _skill(world: World, text: str, name: str = "port-finder") -> Path:
     return file
 
 
-def test_a_skill_is_exported_without_whose_words_it_came_from(world: World) -> None:
+def test_a_skill_is_exported_without_its_provenance(world: World) -> None:
     _skill(world, TOOL)
     done = world.program.run("skills", "export", "port-finder")
     assert (
@@ -99,7 +99,7 @@ stats:
     assert "author: Pat Person\n" in told
 
 
-def test_evidence_is_the_quotes_of_what_was_accepted(world: World) -> None:
+def test_evidence_contains_the_quotes_of_accepted_proposals(world: World) -> None:
     world.program.run("resume")  # makes the store
     said = (Evidence("t1", "always say who reviewed it"),)
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
@@ -148,7 +148,7 @@ def _was_asked(world: World, file: Path) -> None:
     store.close()
 
 
-def test_s8_nothing_of_a_session_leaves_in_any_field(world: World, tmp_path: Path) -> None:
+def test_s8_no_field_of_an_export_contains_session_data(world: World, tmp_path: Path) -> None:
     _was_asked(world, _skill(world, MINED))
     hub = tmp_path / "hub.git"
     (tmp_path / "x").mkdir()
@@ -173,7 +173,9 @@ def test_s8_nothing_of_a_session_leaves_in_any_field(world: World, tmp_path: Pat
         ("with me\n", f"with me\n\nSee session {SESSION}.\n"),
     ],
 )
-def test_s8_what_cannot_be_taken_out_stops_it(world: World, tmp_path: Path, change: tuple[str, str]) -> None:
+def test_s8_session_data_that_cannot_be_removed_stops_the_export(
+    world: World, tmp_path: Path, change: tuple[str, str]
+) -> None:
     _was_asked(world, _skill(world, MINED.replace(*change)))
     for verb in (("export",), ("export", "--format", "skill"), ("share", "--to", str(tmp_path), "--yes")):
         done = world.program.run("skills", verb[0], "port-finder", *verb[1:])
@@ -181,7 +183,7 @@ def test_s8_what_cannot_be_taken_out_stops_it(world: World, tmp_path: Path, chan
         assert "session" in done.stderr
 
 
-def test_several_go_into_a_folder_and_secrets_are_masked(world: World, tmp_path: Path) -> None:
+def test_several_skills_are_exported_into_a_folder_with_secrets_masked(world: World, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     secret = "ghp_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8"
@@ -205,7 +207,7 @@ def test_several_go_into_a_folder_and_secrets_are_masked(world: World, tmp_path:
     assert (out / "port-finder/SKILL.md").read_text().splitlines()[:-1] == kept[:-1]
 
 
-def test_a_secret_is_masked_wherever_yaml_would_break_its_line(world: World) -> None:
+def test_a_secret_is_masked_wherever_yaml_would_wrap_its_line(world: World) -> None:
     secret = "hunter2" + "Zq9xR7"
     for width in range(50, 95, 4):
         file = world.home / ".claude/skills/port-finder/SKILL.md"
@@ -216,7 +218,7 @@ def test_a_secret_is_masked_wherever_yaml_would_break_its_line(world: World) -> 
         assert done.stderr == "skilld: port-finder: masked something that looks like a secret\n"
 
 
-def test_an_import_that_was_killed_before_it_was_kept_is_ended_by_the_next(world: World, tmp_path: Path) -> None:
+def test_an_import_killed_before_it_was_stored_is_finished_by_the_next(world: World, tmp_path: Path) -> None:
     file = tmp_path / "their" / "SKILL.md"
     file.parent.mkdir()
     file.write_text(TOOL)
@@ -230,7 +232,7 @@ def test_an_import_that_was_killed_before_it_was_kept_is_ended_by_the_next(world
     assert [one["id"] for one in world.program.json("proposals")] != [made["id"]]
 
 
-def test_what_cannot_be_exported_or_imported_is_told(world: World) -> None:
+def test_an_impossible_export_or_import_is_reported(world: World) -> None:
     verbs = {
         ("export", "nosuch"): 1,
         ("export", world.notes, "-o", "/nosuch/x.yaml"): 1,
@@ -276,7 +278,7 @@ def theirs(tmp_path: Path) -> Path:
     return person.root
 
 
-def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(world: World, theirs: Path) -> None:
+def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(world: World, theirs: Path) -> None:
     live = world.project.root / ".claude/skills/tidy-branches/SKILL.md"
     before = snapshot(world.project.root)
     source = str(theirs / "tidy-branches")
@@ -300,7 +302,7 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(wor
     assert _states(world)["tidy-branches"] == "accepted"
 
 
-def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, theirs: Path) -> None:
+def test_valid_skills_of_a_folder_are_imported_and_the_others_reported(world: World, theirs: Path) -> None:
     done = world.program.run("skills", "import", str(theirs))
     assert done.returncode == 5
     assert "new skill tidy-branches" in done.stdout
@@ -312,7 +314,7 @@ def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, t
     assert not (world.home / ".claude/skills/tidy-branches").exists()
 
 
-def test_a_name_that_is_taken_is_refused_with_the_remedy(world: World, theirs: Path) -> None:
+def test_a_taken_name_is_refused_with_a_remedy(world: World, theirs: Path) -> None:
     file = _skill(world, THEIRS, "tidy-branches")
     source = str(theirs / "tidy-branches")
     done = world.program.run("skills", "import", source)
@@ -326,7 +328,7 @@ def test_a_name_that_is_taken_is_refused_with_the_remedy(world: World, theirs: P
     assert f"{row['proposal']} already creates a skill at that path" in again.stderr
 
 
-def test_what_was_exported_is_imported_as_the_same_skill(world: World, tmp_path: Path) -> None:
+def test_an_exported_skill_is_imported_as_the_same_skill(world: World, tmp_path: Path) -> None:
     file = _skill(world, TOOL)
     out = tmp_path / "tool.yaml"
     assert world.program.run("skills", "export", "port-finder", "-o", str(out)).returncode == 0
@@ -339,7 +341,7 @@ def test_what_was_exported_is_imported_as_the_same_skill(world: World, tmp_path:
     assert "skilld-sessions" not in back
 
 
-def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp_path: Path) -> None:
+def test_a_skill_is_shared_after_confirmation_and_imported_by_someone_else(world: World, tmp_path: Path) -> None:
     hub = tmp_path / "hub.git"
     tmp_path.joinpath("x").mkdir()
     _git(tmp_path / "x", "init", "--quiet", "--bare", str(hub))
@@ -385,7 +387,7 @@ def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, theirs
     assert row["flags"][0] == f"imported from file://{theirs}"
 
 
-def test_agents_import_and_share_nothing(world: World, theirs: Path) -> None:
+def test_agents_cannot_import_or_share(world: World, theirs: Path) -> None:
     world.program.environment["CLAUDECODE"] = "1"
     for verb in (("import", str(theirs)), ("share", world.notes, "--to", str(theirs), "--yes")):
         assert world.program.run("skills", *verb).returncode == 5

@@ -21,7 +21,7 @@ TURNS = ("Write the release notes for 2.4.0", LASTING, "ok, looks good", LASTING
 HANGS = Reply(text="<updates>[]</updates>", delay=NEVER)
 
 
-def test_a_line_of_20_mb_is_stepped_over_and_counted(home: Path, project: Project, program: Program) -> None:
+def test_a_20_mb_line_is_skipped_and_counted(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     session = Session(home, project)
     session.use_skill()
@@ -34,9 +34,7 @@ def test_a_line_of_20_mb_is_stepped_over_and_counted(home: Path, project: Projec
     assert len(program.json("proposals")) == 1
 
 
-def test_a_file_that_may_not_be_read_is_named_and_the_others_are_read(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_an_unreadable_file_is_reported_and_the_others_are_read(home: Path, project: Project, program: Program) -> None:
     # A link in place of a file: refused for every user, root included.
     program.run("run", "--once")
     session = Session(home, project)
@@ -72,7 +70,7 @@ def test_a_broken_settings_file_is_explained(home: Path, program: Program) -> No
     assert "unknown setting batch.turn (did you mean batch.turns?)" in done.stderr
 
 
-def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
+def test_settings_changed_under_the_daemon_apply_from_the_next_batch(
     home: Path, project: Project, program: Program
 ) -> None:
     path = home / ".config/skilld/config.toml"
@@ -86,7 +84,7 @@ def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
         wait_for("a batch of two", lambda: program.json("status")["batches"]["done"] == 1, every=0.2)
 
 
-def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, project: Project) -> None:
+def test_a_kill_in_mid_batch_still_gives_exactly_one_proposal(home: Path, project: Project) -> None:
     """Asked to end in the middle of one it ends in time, with its worker; so does the worker of one that is killed."""
     with StubModel() as model:
         program = asking(home, model)

@@ -84,7 +84,7 @@ def test_it_says_what_it_found_and_what_it_costs(home: Path) -> None:
 ASKED = "Type a letter, or press Enter for"
 
 
-def test_an_agent_that_is_installed_and_was_not_used_yet_is_told_apart(home: Path) -> None:
+def test_an_installed_but_unused_agent_is_told_apart(home: Path) -> None:
     program = _fresh(home)
     program.environment["PATH"] = _client(home, "codex")
     shown = program.run("run", "--once").stdout
@@ -108,7 +108,7 @@ def _client(home: Path, name: str) -> str:
     return f"{home / 'bin'}:{os.environ['PATH']}"
 
 
-def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
+def test_the_judge_is_asked_for_once_and_the_answer_is_stored(home: Path) -> None:
     program = _fresh(home)
     variables = {"OPENAI_API_KEY": "dummy", "PATH": _client(home, "claude")}
     terminal = Terminal(program, **variables)
@@ -131,7 +131,7 @@ def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
     assert again.stop() == 130
 
 
-def test_enter_takes_what_was_offered_first(home: Path) -> None:
+def test_enter_accepts_the_first_choice(home: Path) -> None:
     program = _fresh(home)
     terminal = Terminal(program, OPENAI_API_KEY="dummy", PATH=_client(home, "codex"))
     terminal.read_until(ASKED)
@@ -146,7 +146,7 @@ def test_enter_takes_what_was_offered_first(home: Path) -> None:
     assert (home / ".config/skilld/config.toml").stat().st_mode & 0o777 == 0o600
 
 
-def test_setup_works_from_a_script_and_asks_nobody_without_a_terminal(home: Path) -> None:
+def test_setup_works_from_a_script_and_asks_nothing_without_a_terminal(home: Path) -> None:
     program = _fresh(home)
     program.environment["PATH"] = _client(home, "pi")
     asked = program.run("setup")
@@ -171,7 +171,7 @@ def test_setup_works_from_a_script_and_asks_nobody_without_a_terminal(home: Path
     assert program.json("status")["backend"]["name"] == "offline"
 
 
-def test_from_setup_to_the_first_proposal_in_one_sitting(home: Path, project: Project) -> None:
+def test_setup_leads_to_the_first_proposal_in_one_session(home: Path, project: Project) -> None:
     """Issue 18, 4: who judges, the service, and what the last week taught."""
     session = Session(home, project)
     session.use_skill()
@@ -198,7 +198,7 @@ def test_from_setup_to_the_first_proposal_in_one_sitting(home: Path, project: Pr
     assert [one["state"] for one in program.json("proposals")] == ["open"]
 
 
-def test_whoever_says_no_to_everything_still_has_a_working_daemon(home: Path, project: Project) -> None:
+def test_answering_no_to_everything_still_leaves_a_working_daemon(home: Path, project: Project) -> None:
     program = _fresh(home)
     Session(home, project).type("good morning")
     terminal = Terminal(program, verb="setup", PATH=_manager(home))
@@ -217,7 +217,7 @@ def test_whoever_says_no_to_everything_still_has_a_working_daemon(home: Path, pr
         wait_for("a proposal", lambda: program.json("proposals"))
 
 
-def test_a_script_answers_every_step_in_advance(home: Path, project: Project) -> None:
+def test_a_script_can_answer_every_step_in_advance(home: Path, project: Project) -> None:
     program = _fresh(home)
     session = Session(home, project)
     session.type(*(f"Write the notes for 2.4.{number}" for number in range(5)))
@@ -233,7 +233,7 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     assert "[--service yes|no] [--look-back DAYS]" in program.run("setup").stderr
 
 
-def test_a_look_back_that_a_run_is_in_the_way_of_is_not_offered(home: Path, project: Project) -> None:
+def test_a_backfill_blocked_by_a_running_daemon_is_not_offered(home: Path, project: Project) -> None:
     program = _fresh(home)
     Session(home, project).type("Write the notes for 2.4.0")
     with program.daemon():
@@ -242,7 +242,7 @@ def test_a_look_back_that_a_run_is_in_the_way_of_is_not_offered(home: Path, proj
     assert "To process the last 7 days, stop it first, then:\n  skilld run --once --backfill 7" in told.stdout
 
 
-def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) -> None:
+def test_a_daemon_without_a_chosen_judge_says_so_until_one_is_chosen(home: Path) -> None:
     program = _fresh(home)
     with program.daemon():
         said = program.json("status")["backend"]
@@ -254,7 +254,7 @@ def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) ->
     assert program.json("status")["backend"]["why"] == "you chose it"
 
 
-def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path, project: Project) -> None:
+def test_without_a_terminal_nothing_is_asked_or_sent(home: Path, project: Project) -> None:
     program = _fresh(home)
     Session(home, project).type("Write the notes for 2.4.0")
     program.environment["OPENAI_API_KEY"] = "dummy"
@@ -265,7 +265,7 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path, pro
     assert program.json("status")["backend"]["name"] == "offline"
 
 
-def test_turns_that_wait_for_company_are_shown(home: Path) -> None:
+def test_turns_waiting_for_a_full_batch_are_shown(home: Path) -> None:
     program = Program(home)
     assert program.run("run", "--once").returncode == 0  # what is there at the first start does not count
     chatter = prompt_line("t3", "ok")  # which waits for nothing

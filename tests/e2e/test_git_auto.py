@@ -26,7 +26,7 @@ def taught(home: Path, project: Project, settings: dict[str, str], text: str = T
     return lessons, name, state
 
 
-def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: Project) -> None:
+def test_a_certain_addition_is_committed_on_the_current_branch(home: Path, project: Project) -> None:
     project.git("switch", "--quiet", "-c", "feature")
     (project.root / "README.md").write_text("half a sentence\n")
     head, before = project.git("rev-parse", "HEAD"), project.skill_path.read_text()
@@ -56,7 +56,7 @@ def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: 
     ],
     ids=["off", "this skill", "not sure enough"],
 )
-def test_it_is_for_those_who_asked_for_it(home: Path, project: Project, settings: dict[str, str], state: str) -> None:
+def test_auto_mode_is_opt_in(home: Path, project: Project, settings: dict[str, str], state: str) -> None:
     head = project.git("rev-parse", "HEAD")
     assert taught(home, project, settings)[2] == state
     assert (project.git("rev-parse", "HEAD") == head) == (state == "open")

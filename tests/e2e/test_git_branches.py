@@ -18,7 +18,7 @@ def lessons(home: Path, project: Project, program: Program) -> Lessons:
     return Lessons(home, project, program)
 
 
-def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(
+def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(
     project: Project, program: Program, lessons: Lessons
 ) -> None:
     project.git("switch", "--quiet", "-c", "feature")
@@ -53,7 +53,7 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(
     assert program.json("status")["rests_on"] == {}
 
 
-def test_why_names_the_words_behind_a_line_also_after_it_moved(
+def test_why_names_the_quote_behind_a_line_even_after_it_moved(
     project: Project, program: Program, lessons: Lessons
 ) -> None:
     (proposal,) = lessons.teach(TICKETS)

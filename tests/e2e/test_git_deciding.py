@@ -20,7 +20,7 @@ def teach(world: TaughtProject, text: str) -> list[dict[str, Any]]:
     return Lessons(world.home, world.project, world.program).teach(text)
 
 
-def test_what_plain_git_took_in_is_accepted_and_the_rest_stays_open(world: TaughtProject) -> None:
+def test_a_merge_with_plain_git_accepts_and_the_rest_stays_open(world: TaughtProject) -> None:
     (world.project.root / "README.md").write_text("more\n")  # nothing fast-forwards then
     world.project.git("commit", "--quiet", "--all", "--message", "meanwhile")
     world.project.git("merge", "--quiet", "--no-edit", world.shown(world.two)["commit"])
@@ -34,7 +34,7 @@ def test_what_plain_git_took_in_is_accepted_and_the_rest_stays_open(world: Taugh
     assert world.project.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_what_plain_git_reverted_is_reverted_and_not_proposed_again(world: TaughtProject) -> None:
+def test_a_revert_with_plain_git_is_noticed_and_not_proposed_again(world: TaughtProject) -> None:
     world.project.git("cherry-pick", world.shown(world.two)["commit"])
     world.states()
     world.project.git("revert", "--no-edit", "HEAD")
@@ -50,7 +50,7 @@ def a_day_passes(world: TaughtProject) -> None:
     db.close()
 
 
-def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world: TaughtProject) -> None:
+def test_deleting_the_staging_branch_rejects_all_after_a_day_and_a_later_merge_accepts(world: TaughtProject) -> None:
     world.project.git("branch", "review", "skilld/staging")
     world.project.git("branch", "--delete", "--force", "skilld/staging")
     assert world.program.json("proposals") == []
@@ -70,7 +70,7 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     assert world.states() == {world.two: "accepted", world.one: "accepted"}
 
 
-def test_what_was_dropped_is_restored_beside_what_was_taught_since(world: TaughtProject) -> None:
+def test_a_dropped_proposal_is_restored_beside_newer_ones(world: TaughtProject) -> None:
     world.project.git("branch", "--delete", "--force", "skilld/staging")
     taught = {item["id"] for item in teach(world, "Always sign the release notes with the name of the editor.")}
     assert len(taught) == 1
@@ -99,7 +99,7 @@ def test_a_rebase_of_staging_in_progress_is_left_alone(world: TaughtProject) -> 
     assert FIRST not in world.project.git("show", f"skilld/staging:{world.shown(world.one)['relpath']}")
 
 
-def test_after_a_reject_the_same_words_propose_nothing(world: TaughtProject) -> None:
+def test_after_a_rejection_the_same_words_propose_nothing(world: TaughtProject) -> None:
     assert world.program.run("reject", world.two, "--why", "not in these notes").returncode == 0
     before = world.program.json("status")
     assert before["said_again"] == []
@@ -118,7 +118,7 @@ def test_after_a_reject_the_same_words_propose_nothing(world: TaughtProject) -> 
     db.close()
 
 
-def test_each_decision_names_the_one_that_undoes_it(world: TaughtProject) -> None:
+def test_each_decision_names_the_command_that_undoes_it(world: TaughtProject) -> None:
     def after(*decision: str) -> str:
         assert world.program.run(*decision, world.two).returncode == 0
         world.program.json("proposals")  # what is seen in git does not overrule it
@@ -139,7 +139,7 @@ def test_each_decision_names_the_one_that_undoes_it(world: TaughtProject) -> Non
     assert world.states() == {world.two: "reverted", world.one: "open"}
 
 
-def test_what_was_accepted_and_thrown_away_is_taken_in_again(world: TaughtProject) -> None:
+def test_an_accepted_change_that_was_discarded_can_be_accepted_again(world: TaughtProject) -> None:
     head = world.project.git("rev-parse", "HEAD")
     for accept, throw_away in (
         (("accept", "--worktree"), ("checkout", "--quiet", ".")),
@@ -154,7 +154,7 @@ def test_what_was_accepted_and_thrown_away_is_taken_in_again(world: TaughtProjec
     assert world.states() == {world.two: "accepted", world.one: "open"}
 
 
-def test_one_that_cannot_be_accepted_keeps_none_of_the_others_from_it(world: TaughtProject) -> None:
+def test_a_proposal_that_cannot_be_accepted_does_not_block_the_others(world: TaughtProject) -> None:
     assert world.program.run("reject", world.two).returncode == 0
     world.project.git("update-ref", "-d", f"refs/skilld/proposals/{world.two}")
     world.project.git("gc", "--quiet", "--prune=now")

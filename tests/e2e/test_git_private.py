@@ -59,7 +59,7 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-def test_a_users_own_skill_is_proposed_accepted_and_reverted(person: Person, home: Path) -> None:
+def test_a_users_skill_is_proposed_accepted_and_reverted(person: Person, home: Path) -> None:
     before = files(home / ".claude/skills")
     (proposal,) = person.teach(TICKETS)
     assert files(home / ".claude/skills") == before
@@ -100,7 +100,7 @@ def test_skilld_git_merges_reverts_and_shows(person: Person) -> None:
     assert sorted(path.name for path in person.skill.parents[1].rglob("*")) == ["SKILL.md", "release-notes"]
 
 
-def test_skilld_git_keeps_to_what_it_is_for(person: Person, tmp_path: Path) -> None:
+def test_skilld_git_allows_only_its_listed_commands(person: Person, tmp_path: Path) -> None:
     done = person.program.run("git", "log")
     assert (done.returncode, "No repository yet" in done.stderr) == (1, True)
     person.teach(TICKETS)
@@ -113,7 +113,7 @@ def test_skilld_git_keeps_to_what_it_is_for(person: Person, tmp_path: Path) -> N
     assert person.program.run("git", "diff", "--exit-code", "main", "skilld/staging").returncode == 1
 
 
-def test_an_agent_may_read_and_not_decide(person: Person) -> None:
+def test_an_agent_may_read_but_not_decide(person: Person) -> None:
     person.teach(TICKETS)
     agent = Program(person.program.home, {"CLAUDECODE": "1"})
     assert agent.run("git", "log").returncode == 0
@@ -121,7 +121,7 @@ def test_an_agent_may_read_and_not_decide(person: Person) -> None:
     assert (done.returncode, person.skill.read_text()) == (5, SKILL_TEXT)
 
 
-def test_two_learnings_and_the_folder_that_is_meant(person: Person, tmp_path: Path) -> None:
+def test_with_two_repositories_the_intended_folder_is_used(person: Person, tmp_path: Path) -> None:
     person.teach(TICKETS)
     two = person.teach(HOSTS)
     assert len(two) == 2

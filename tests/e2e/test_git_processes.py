@@ -82,7 +82,7 @@ def test_a_new_proposal_takes_few_git_processes(
     assert len(started) - writing <= PROPOSAL, started
 
 
-def test_the_branch_is_written_once_by_a_decision(world: TaughtProject, count: Count) -> None:
+def test_a_decision_writes_the_branch_once(world: TaughtProject, count: Count) -> None:
     """A3: it was made again before the decision, and once more after it."""
     started = count(f"accept {world.one}")
     assert sum(" update-ref " in line for line in started) == 1

@@ -28,7 +28,7 @@ def _answered(home: Path, project: Project, *answers: str) -> Program:
     return program
 
 
-def test_a_clause_that_nobody_said_is_not_applied(home: Path, project: Project) -> None:
+def test_an_unsaid_clause_is_not_applied(home: Path, project: Project) -> None:
     program = _answered(
         home, project, updates_answer(change=f"{CHANGE[:-1]}, {STRAY}."), operations_answer(), NO_UPDATES
     )
@@ -40,7 +40,7 @@ def test_a_clause_that_nobody_said_is_not_applied(home: Path, project: Project) 
 SAME = '<verdicts>["same"]</verdicts>'
 
 
-def test_what_plainly_says_the_opposite_is_dropped_whatever_the_model_says(home: Path, project: Project) -> None:
+def test_a_clear_contradiction_is_dropped_whatever_the_model_says(home: Path, project: Project) -> None:
     change = CHANGE.replace("Always put", "Never put")
     program = _answered(
         home, project, updates_answer(change=change), f"<changes>{json.dumps([change])}</changes>", SAME
@@ -49,7 +49,7 @@ def test_what_plainly_says_the_opposite_is_dropped_whatever_the_model_says(home:
     assert project.skill_path.read_text() == SKILL_TEXT
 
 
-def test_what_only_the_model_takes_for_the_same_waits_for_the_person(home: Path, project: Project) -> None:
+def test_a_change_only_the_model_calls_equivalent_waits_for_the_person(home: Path, project: Project) -> None:
     change = "Never put the ticket number elsewhere than first in each entry."
     program = _answered(
         home, project, updates_answer(change=change), SAME, operations_answer(text=f"- {change}"), NO_UPDATES
@@ -59,7 +59,7 @@ def test_what_only_the_model_takes_for_the_same_waits_for_the_person(home: Path,
     assert project.skill_path.read_text() == SKILL_TEXT
 
 
-def test_a_section_that_nobody_spoke_of_stays(home: Path, project: Project) -> None:
+def test_a_section_nobody_mentioned_stays(home: Path, project: Project) -> None:
     steps = operations_answer(op="replace_section", anchor="## Style", text=f"- {CHANGE}")
     program = _answered(home, project, updates_answer(kind="change_step"), steps, steps)
     assert program.json("proposals", "--state", "all") == []

@@ -48,7 +48,9 @@ class Checked:
         return found if isinstance(found, list) else [found]
 
 
-def test_every_document_is_as_it_is_promised(home: Path, tmp_path: Path, project: Project, program: Program) -> None:
+def test_every_document_matches_its_documentation(
+    home: Path, tmp_path: Path, project: Project, program: Program
+) -> None:
     assert program.run("run", "--once").returncode == 0  # what is said from now on is new
     session = Session(home, project, "s1")
     session.use_skill()

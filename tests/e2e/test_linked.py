@@ -51,7 +51,7 @@ def to_opencode(home: Path, project: Project, skills: Path, *said: str) -> None:
             client.answer("s1")
 
 
-def test_the_same_said_to_two_agents_is_one_proposal_with_two_pieces_of_evidence(
+def test_the_same_words_to_two_agents_are_one_proposal_with_two_quotes(
     home: Path, linked: Project, program: Program
 ) -> None:
     to_claude(home, linked, linked.root / ".claude" / "skills", TICKETS)
@@ -71,7 +71,7 @@ def test_the_same_said_to_two_agents_is_one_proposal_with_two_pieces_of_evidence
     assert TICKETS in program.run("show", proposal["id"]).stdout
 
 
-def test_a_link_in_the_persons_home_leads_to_the_repository_of_the_real_file(
+def test_a_link_in_the_home_leads_to_the_repository_of_the_real_file(
     home: Path, linked: Project, program: Program
 ) -> None:
     for folder in (home / ".claude" / "skills", home / ".config" / "opencode" / "skills"):

@@ -46,7 +46,7 @@ def quiet(*machines: Machine) -> None:
     raise AssertionError("they do not come to rest")
 
 
-def test_the_same_proposal_of_two_machines_is_one_and_a_rejection_holds_on_both(group: SyncGroup) -> None:
+def test_the_same_proposal_of_two_machines_is_one_and_a_rejection_applies_to_both(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
     laptop.say(PNPM_TOO)
@@ -63,7 +63,7 @@ def test_the_same_proposal_of_two_machines_is_one_and_a_rejection_holds_on_both(
     assert tower.known() == laptop.known()
 
 
-def test_what_was_rejected_before_the_machines_met_is_rejected_on_both(group: SyncGroup) -> None:
+def test_a_rejection_before_the_machines_met_applies_to_both(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
     tower.decide(PNPM, rejecting())
@@ -79,7 +79,7 @@ def test_what_was_rejected_before_the_machines_met_is_rejected_on_both(group: Sy
     assert "pnpm" in tower.staged()
 
 
-def test_accepted_on_one_is_accepted_on_the_other_and_writes_no_file_there(group: SyncGroup) -> None:
+def test_accepting_on_one_accepts_on_the_other_without_writing_a_file_there(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     for one in (tower, laptop):
         one.say(PNPM)
@@ -93,7 +93,7 @@ def test_accepted_on_one_is_accepted_on_the_other_and_writes_no_file_there(group
     assert "pnpm" in (laptop.clone.root / "CLAUDE.md").read_text()
 
 
-def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_gone(group: SyncGroup) -> None:
+def test_a_machine_joining_later_knows_earlier_decisions_even_if_the_other_is_gone(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
     tower.decide(PNPM, rejecting())
@@ -108,7 +108,7 @@ def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_g
 
 
 @pytest.mark.parametrize("seed", range(1, 1 + min(SEEDS, 40)))
-def test_random_interleavings_end_equal(group: SyncGroup, seed: int) -> None:
+def test_random_interleavings_converge(group: SyncGroup, seed: int) -> None:
     """Four rounds each: said on one or both, decided, synced and looked at in any order; git brings nothing between."""
     random = Random(seed)
     tower, laptop = machines = group.machine("tower"), group.machine("laptop")

@@ -50,7 +50,7 @@ def a_learning(one: Machine, change: str, session: str) -> Learning:
     )  # fmt: skip
 
 
-def test_join_shows_what_would_be_sent_and_leave_takes_it_back(group: SyncGroup) -> None:
+def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) -> None:
     tower = group.machine("tower")
     tower.say(PNPM)
     shown = tower.program.run("machines", "join", str(group.remote), typed="n\n")
@@ -75,7 +75,7 @@ def test_join_shows_what_would_be_sent_and_leave_takes_it_back(group: SyncGroup)
     assert "remote" not in (tower.home / ".config/skilld/config.toml").read_text()
 
 
-def test_the_daemon_takes_over_what_was_decided_elsewhere(group: SyncGroup) -> None:
+def test_the_daemon_adopts_decisions_made_elsewhere(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     for one in (tower, laptop):
         one.say(PNPM)
@@ -89,7 +89,7 @@ def test_the_daemon_takes_over_what_was_decided_elsewhere(group: SyncGroup) -> N
     assert (rule["standing"], rule["sessions"]) == ("rejected", 2)
 
 
-def test_a_remote_that_is_away_is_named_in_the_status_alone(group: SyncGroup) -> None:
+def test_an_unreachable_remote_is_only_mentioned_in_the_status(group: SyncGroup) -> None:
     tower = group.machine("tower")
     done(tower, "join", str(group.remote), "--name", "tower", "--yes")
     away = group.remote.rename(group.remote.with_name("away.git"))
@@ -102,7 +102,7 @@ def test_a_remote_that_is_away_is_named_in_the_status_alone(group: SyncGroup) ->
     assert tower.program.json("machines", "status")["trouble"] == ""
 
 
-def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(group: SyncGroup) -> None:
+def test_learnings_are_synced_and_deletions_too(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     laptop.store.transcripts.record_activity("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
     tower.store.learnings.add(a_learning(tower, DATES, "one"))
@@ -128,7 +128,7 @@ def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(group: 
     assert DATES in {one.change for one in laptop.store.learnings.all()}
 
 
-def test_repeats_travel_to_a_machine_whose_file_has_the_line(group: SyncGroup) -> None:
+def test_repeats_are_synced_to_a_machine_whose_file_has_the_line(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     laptop.store.transcripts.record_activity("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
     file = str(tower.clone.root / "CLAUDE.md")
@@ -144,7 +144,7 @@ def test_repeats_travel_to_a_machine_whose_file_has_the_line(group: SyncGroup) -
     assert len(tower.store.past.sessions()) == 1
 
 
-def test_a_secret_and_a_shallow_clone_stay_where_they_are(group: SyncGroup) -> None:
+def test_secrets_and_shallow_clones_are_not_synced(group: SyncGroup) -> None:
     tower = group.machine("tower")
     tower.say("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.")
     shown = done(tower, "join", str(group.remote), "--name", "tower", "--yes")
@@ -158,7 +158,7 @@ def test_a_secret_and_a_shallow_clone_stay_where_they_are(group: SyncGroup) -> N
     assert [one for one in laptop.known() if "pnpm" in one] == []
 
 
-def test_a_machine_that_breaks_a_rule_is_refused_and_named(group: SyncGroup) -> None:
+def test_a_machine_pushing_foreign_records_is_refused_and_named(group: SyncGroup) -> None:
     tower, eve = group.machine("tower"), group.machine("eve-evil")
     tower.say(PNPM)
     tower.sync()
@@ -195,7 +195,7 @@ def _force(group: SyncGroup, one: Machine, commit: str, name: str) -> None:
     one.clone.git(f"--git-dir={copy}", "push", "-q", "-f", str(group.remote), f"{commit}:refs/skilld/machines/{name}")
 
 
-def test_a_repository_that_anybody_can_read_is_refused(group: SyncGroup) -> None:
+def test_a_publicly_readable_repository_is_refused(group: SyncGroup) -> None:
     tower = group.machine("tower")
     tower.say(PNPM)
     group.team.hub.git(f"--git-dir={group.team.hub.root}", "update-server-info")

@@ -73,7 +73,7 @@ def _call(name: str, arguments: Mapping[str, Any]) -> Talk:
     return call
 
 
-def test_skills_are_listed_and_read_and_nothing_else_is(program: Program, folder: Path) -> None:
+def test_only_skills_are_listed_and_read(program: Program, folder: Path) -> None:
     async def talk(session: ClientSession) -> tuple[Any, ...]:
         listed = await _call("skills", {"action": "list"})(session)
         read = await _call("skills", {"action": "read", "skill_name": "notes"})(session)
@@ -105,7 +105,7 @@ def test_skills_are_listed_and_read_and_nothing_else_is(program: Program, folder
     assert json.loads(recommended)[0]["skill"] == "notes"
 
 
-def test_what_was_asked_before_stdin_was_closed_is_answered(program: Program, folder: Path) -> None:
+def test_requests_sent_before_stdin_closed_are_answered(program: Program, folder: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "goose", "version": "1"}}
     asked = [("initialize", hello), ("tools/list", {})]
     asked += [("tools/call", {"name": "skills", "arguments": {"action": "list"}})] * 3
@@ -118,7 +118,7 @@ def test_what_was_asked_before_stdin_was_closed_is_answered(program: Program, fo
     assert (done.returncode, sorted(one["id"] for one in answers if "result" in one)) == (0, [0, 1, 2, 3, 4])
 
 
-def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder: Path) -> None:
+def test_a_disabled_skill_is_not_listed(program: Program, folder: Path) -> None:
     for skill in (folder / ".claude/skills/release-note", program.home / ".agents/skills/mine"):
         assert program.run("skills", "disable", str(skill)).returncode == 0
 
@@ -141,7 +141,7 @@ def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder:
         ("PATH", "goose", ""),
     ],
 )
-def test_an_agent_with_skills_of_its_own_is_known(variable: str, client: str, agent: str) -> None:
+def test_an_agent_with_its_own_skills_is_recognized(variable: str, client: str, agent: str) -> None:
     assert agent_with_skills({variable: "1"}, client) == agent
 
 
@@ -149,7 +149,7 @@ def test_an_agent_with_skills_of_its_own_is_known(variable: str, client: str, ag
     ("more", "client"),
     [({"CLAUDECODE": "1"}, "goose"), ({}, "codex-mcp-client")],
 )
-def test_agents_with_skills_of_their_own_are_shown_none(
+def test_agents_with_their_own_skills_are_shown_none(
     program: Program, folder: Path, more: Mapping[str, str], client: str
 ) -> None:
     async def talk(session: ClientSession) -> tuple[list[str], tuple[bool, str]]:
@@ -159,6 +159,6 @@ def test_agents_with_skills_of_their_own_are_shown_none(
     assert (names, failed) == ([], True)
 
 
-def test_the_settings_are_printed_for_other_agents_only(program: Program) -> None:
+def test_the_settings_are_printed_only_for_other_agents(program: Program) -> None:
     assert json.loads(program.run("mcp", "--config", "goose").stdout)["mcpServers"]["skilld"]["args"] == ["mcp"]
     assert program.run("mcp", "--config", "claude-code").returncode == 5

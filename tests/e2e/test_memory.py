@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path / "shop")
 
 
-def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, folder: str) -> None:
+def test_a_checked_task_is_learned_and_feedback_changes_the_order(program: Program, folder: str) -> None:
     def first() -> str:
         found = program.json("recommend", "write the release notes", "--project", folder)
         return str(found[0]["skill"])
@@ -61,7 +61,7 @@ def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, f
     assert KEY.encode() not in b"".join(path.read_bytes() for path in program.home.rglob("skilld.[dj]*"))
 
 
-def test_feedback_is_about_one_skill_of_two_with_its_name(program: Program, folder: str) -> None:
+def test_feedback_concerns_one_of_two_skills_with_the_same_name(program: Program, folder: str) -> None:
     shop, own = Path(folder) / ".claude/skills/deploy", program.home / ".claude/skills/deploy"
     own.mkdir(parents=True)
     (own / "SKILL.md").write_text((shop / "SKILL.md").read_text())
@@ -86,7 +86,7 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
     assert "said in 1 session in /" in program.run("learnings", "--search", "linter").stdout
 
 
-def test_a_session_begins_with_the_projects_skills_and_what_was_said(program: Program, folder: str) -> None:
+def test_a_session_starts_with_the_projects_skills_and_statements(program: Program, folder: str) -> None:
     assert "Nothing to suggest" in program.run("suggest").stdout
     program.run("record", "one", "--result", "Tag the release.", "--qa-passed", "--project", folder)
     found = program.json("suggest", "--project", folder)
@@ -98,7 +98,7 @@ def test_a_session_begins_with_the_projects_skills_and_what_was_said(program: Pr
     assert not list(program.home.rglob("settings.json"))
 
 
-def test_a_model_chooses_by_number_when_asked_and_words_decide_without_its_answer(home: Path, folder: str) -> None:
+def test_a_model_chooses_by_number_and_words_decide_if_it_does_not_answer(home: Path, folder: str) -> None:
     replies = iter(['<fits>[{"skill": 1}]</fits>', "none of them", "still none"])
     seen: list[str] = []
 

@@ -12,7 +12,7 @@ from support.session import SQUASHING, Session
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
-def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Path, project: Project) -> None:
+def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Project) -> None:
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for text in ("commit this, push it and open a draft pull request", "commit, push it, open a draft pull request"):
         session = Session(home, project)
@@ -52,14 +52,14 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
     assert program.run("mine", "--limit", "0").returncode == 2
 
 
-def test_who_has_no_sessions_is_told_where_to_look(home: Path) -> None:
+def test_without_sessions_it_says_where_to_look(home: Path) -> None:
     said = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert said.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
     asked = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
     assert asked == "No sessions to learn from. To look further back: --since DAYS\n"
 
 
-def test_sessions_that_teach_nothing_are_told_so(home: Path, project: Project) -> None:
+def test_sessions_without_findings_are_reported_as_such(home: Path, project: Project) -> None:
     Session(home, project).type("thanks")
     said = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert said == "1 session read.\nThere is not enough in these sessions to make a skill.\n"

@@ -52,7 +52,7 @@ def program(home: Path, project: Project) -> InProcessProgram:
     return program
 
 
-def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(
+def test_the_facts_of_a_listed_project_are_proposed_once_with_their_quotes(
     program: InProcessProgram, project: Project
 ) -> None:
     before = project.fingerprint()
@@ -83,7 +83,7 @@ def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(
     assert rejected["why_not"].endswith(f"already proposed as {row['id']} (rejected)")
 
 
-def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(
+def test_later_facts_become_an_edit_of_the_skill_and_no_second_one(
     program: InProcessProgram, project: Project, home: Path
 ) -> None:
     (made,) = program.json("mine")["gathered"]
@@ -113,9 +113,7 @@ def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(
     assert program.json("mine")["gathered"] == []
 
 
-def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(
-    program: InProcessProgram, project: Project
-) -> None:
+def test_an_unlisted_or_opted_out_project_gets_none(program: InProcessProgram, project: Project) -> None:
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     (told,) = program.json("mine")["gathered"]
     assert "opts out of skilld" in told["why_not"]
@@ -124,7 +122,7 @@ def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(
     assert program.json("proposals") == []
 
 
-def test_the_setting_takes_folders_and_nothing_relative(program: InProcessProgram, project: Project) -> None:
+def test_the_setting_takes_absolute_folders_only(program: InProcessProgram, project: Project) -> None:
     program.environment.pop("SKILLD_MINE__AUTO_DOMAIN_SKILL")
     assert program.run("config", "set", "mine.auto_domain_skill", "work/shop").returncode == 2
     assert program.run("config", "set", "mine.auto_domain_skill", f"{project.root},~/other").returncode == 0

@@ -64,7 +64,7 @@ async def _to_the_names(screen: Screen) -> None:
     await screen.shows("3 of 3")
 
 
-def test_the_sessions_are_shown_harmless_filtered_and_counted(program: InProcessProgram) -> None:
+def test_sessions_are_listed_escaped_filtered_and_counted(program: InProcessProgram) -> None:
     async def story(screen: Screen) -> None:
         await screen.shows("1 of 3", "first request", SQUASH[1], "claude-code", "project", HOSTILE[:8])
         assert "\\x1b]0;owned\\x07 the [bold]parser[/bold] \\u202etxt" in screen.text
@@ -83,9 +83,7 @@ def test_the_sessions_are_shown_harmless_filtered_and_counted(program: InProcess
     assert program.json("proposals", "--state", "all") == []
 
 
-def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(
-    program: InProcessProgram, project: Project
-) -> None:
+def test_the_three_steps_propose_what_was_kept_named_and_edited(program: InProcessProgram, project: Project) -> None:
     before = project.fingerprint()
 
     async def story(screen: Screen) -> None:
@@ -127,7 +125,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(
     assert project.fingerprint() == before
 
 
-def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, program: InProcessProgram) -> None:
+def test_the_same_choice_gives_the_same_proposals_as_the_command_line(home: Path, program: InProcessProgram) -> None:
     dry = program.json("mine", "--dry-run", "--from", *_ids(home, "squash the fixup"))
 
     async def story(screen: Screen) -> None:
@@ -140,7 +138,7 @@ def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, pro
     assert [(one["name"], one["text"]) for one in dry["candidates"]] == [(mine.candidate.name, mine.text)]
 
 
-def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: InProcessProgram) -> None:
+def test_a_refused_candidate_can_be_renamed_and_retried(program: InProcessProgram) -> None:
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
@@ -155,7 +153,7 @@ def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: 
     assert [one["skill"] for one in program.json("proposals")] == ["squash"]
 
 
-def test_what_could_not_be_proposed_is_told_to_who_leaves(program: InProcessProgram) -> None:
+def test_refused_candidates_are_reported_when_leaving(program: InProcessProgram) -> None:
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
@@ -168,7 +166,7 @@ def test_what_could_not_be_proposed_is_told_to_who_leaves(program: InProcessProg
     assert program.json("proposals") == []
 
 
-def test_the_skills_tab_begins_the_same_steps(home: Path, program: InProcessProgram) -> None:
+def test_the_skills_tab_starts_the_same_steps(home: Path, program: InProcessProgram) -> None:
     assert program.json("proposals") == []
 
     async def story(screen: Screen) -> None:
@@ -185,7 +183,7 @@ def test_the_skills_tab_begins_the_same_steps(home: Path, program: InProcessProg
     assert [one["skill"] for one in program.json("proposals")] == ["rebase-main-squash-fixup"]
 
 
-def test_a_model_is_asked_after_a_yes_alone(program: InProcessProgram, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_asked_only_after_confirmation(program: InProcessProgram, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(screen: Screen) -> None:
         await _choose_all(screen)
         for key, shown in (("escape", "No questions were asked"), ("n", "2 of 3"), ("y", "2 of 3")):
@@ -209,7 +207,7 @@ def _answer(program: InProcessProgram, *answers: str, **variables: str) -> str:
     return program.run_dialog(["mine", "--interactive"], *answers, **variables)
 
 
-def test_by_questions_and_answers(program: InProcessProgram, project: Project) -> None:
+def test_it_works_by_questions_and_answers(program: InProcessProgram, project: Project) -> None:
     said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
     assert "2 selected; the built-in rules alone may find 1 pattern" in said
@@ -225,7 +223,7 @@ def test_by_questions_and_answers(program: InProcessProgram, project: Project) -
     assert f"  “{SQUASH[1]}”: the open proposal {made['id']} already says this\n" in again
 
 
-def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: InProcessProgram) -> None:
+def test_with_questions_a_taken_name_is_asked_for_again(program: InProcessProgram) -> None:
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
     said = _answer(program, *asked, "release-notes", "squash")
     assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in said
@@ -235,7 +233,7 @@ def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: InProcess
     assert program.run("reject", made["id"]).returncode == 0
 
 
-def test_by_questions_one_without_a_name_is_left(program: InProcessProgram) -> None:
+def test_with_questions_a_candidate_without_a_name_is_skipped(program: InProcessProgram) -> None:
     said = _answer(program, "/rebase", "all", "y", "k", "release-notes", "y", "")
     assert "create release-notes\n  not proposed: " in said
     assert program.json("proposals") == []
@@ -252,7 +250,7 @@ def _wait_for(terminal: Terminal, *shown: str) -> str:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_small_terminal(program: InProcessProgram) -> None:
+def test_it_works_in_a_small_terminal(program: InProcessProgram) -> None:
     with _in_a_terminal(program, "xterm-256color", 50, 14) as terminal:
         terminal.wait_until_still("the sessions", lambda text: "6 sessions, none selected" in text, LIMIT)
         terminal.press("a")
@@ -269,7 +267,7 @@ def test_in_a_small_terminal(program: InProcessProgram) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_terminal_without_a_cursor_it_asks(program: InProcessProgram) -> None:
+def test_in_a_terminal_without_cursor_control_it_asks_questions(program: InProcessProgram) -> None:
     with _in_a_terminal(program, "dumb", 80, 24) as terminal:
         for question, given in (("which sessions", "all"), ("continue?", "q")):
             _wait_for(terminal, question)
@@ -291,5 +289,5 @@ def test_leaving_the_questions_changes_nothing(
     assert project.git("for-each-ref") == before
 
 
-def test_what_the_steps_ask_for_is_no_option(program: InProcessProgram) -> None:
+def test_interactive_mode_refuses_json(program: InProcessProgram) -> None:
     assert program.run("mine", "--interactive", "--json").returncode == 2

@@ -53,7 +53,7 @@ def _two_weeks(home: Path, project: Project) -> None:
     _work(home, project, "please rebase onto main, then squash the fixup commits")
 
 
-def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, project: Project) -> None:
+def test_past_sessions_become_a_few_valid_proposals_without_duplicates(home: Path, project: Project) -> None:
     _two_weeks(home, project)
     before = project.fingerprint()
     with StubModel(answer_request) as model:
@@ -102,7 +102,7 @@ def _naming(body: Body) -> Reply | str:
     return f"<titles>{json.dumps(titles)}</titles>"
 
 
-def test_a_model_names_new_skills_in_words_that_were_said_once_and_within_the_budget(
+def test_a_model_names_new_skills_once_in_words_that_were_said_and_within_the_budget(
     home: Path, project: Project
 ) -> None:
     _work(home, project, "rebase onto main and squash the fixup commits")
@@ -127,7 +127,7 @@ def test_a_model_names_new_skills_in_words_that_were_said_once_and_within_the_bu
 
 
 @pytest.mark.parametrize("decision", ["reject", "accept"])
-def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, project: Project, decision: str) -> None:
+def test_a_decided_proposal_is_not_made_again_in_other_words(home: Path, project: Project, decision: str) -> None:
     _work(home, project, "rebase onto main and squash the fixup commits")
     _work(home, project, "please rebase onto main, then squash the fixup commits")
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
@@ -145,7 +145,7 @@ def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, proje
         assert [one["action"] for one in again["candidates"]] == ["create"]
 
 
-def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, project: Project) -> None:
+def test_additions_to_a_skill_still_proposed_wait(home: Path, project: Project) -> None:
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for rule in IN_TESTS:
         _talk(home, project, "add tests for the basket", rule)
@@ -158,7 +158,7 @@ def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, projec
     assert f"the open proposal {first['proposal']} already creates a skill with that name" in second["why_not"]
 
 
-def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
+def test_candidates_from_a_missing_project_go_to_the_users_skills(home: Path, project: Project) -> None:
     for text in ("tag the release and push the tag", "tag the release, then push that tag"):
         _work(home, project, text, TAGGING)
     shutil.rmtree(project.root)
@@ -170,7 +170,7 @@ def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(h
     assert not (home / ".claude/skills").exists()
 
 
-def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Path, project: Project) -> None:
+def test_a_shared_repository_gets_no_session_ids_and_no_quotes(home: Path, project: Project) -> None:
     project.git("remote", "add", "origin", "https://example.org/shop.git")
     sessions = [
         _work(home, project, text, TAGGING)
@@ -187,7 +187,7 @@ def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Pa
     assert all(session.path.stem not in commit for session in sessions)
 
 
-def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home: Path, project: Project) -> None:
+def test_a_slow_model_is_awaited_the_budget_stops_it_and_the_next_run_continues(home: Path, project: Project) -> None:
     for number in range(3):
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number % 2])
     with StubModel(answer_request) as model:
@@ -202,7 +202,7 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
         assert (row["skill"], row["calls"]) == ("(mining)", 4)
 
 
-def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
+def test_a_rejected_key_is_reported_with_its_remedy(home: Path, project: Project) -> None:
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
     with StubModel(lambda _: Reply(status=401)) as model:
         done = asking(home, model).run("mine", "--yes")
@@ -211,7 +211,7 @@ def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> 
     assert "skilld config show" in done.stderr
 
 
-def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> None:
+def test_interrupting_keeps_the_answers_so_far(home: Path, project: Project) -> None:
     for number in range(2):
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number])
     slow = iter([0.0, NEVER])
@@ -231,7 +231,7 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
 
 
 @pytest.mark.parametrize(("text", "kept"), [("# Mine\n\nAlways look twice.\n", True), ("{{bad\u202e", False)])
-def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Project, text: str, kept: bool) -> None:  # noqa: FBT001
+def test_a_draft_is_opened_in_the_editor_and_checked_again(home: Path, project: Project, text: str, kept: bool) -> None:  # noqa: FBT001
     _work(home, project, "rebase onto main and squash the fixup commits")
     _work(home, project, "please rebase onto main, then squash the fixup commits")
     (home / "body.md").write_text(text)
@@ -248,7 +248,7 @@ def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Pr
         assert "Always look twice." in project.git("show", f"skilld/staging:.claude/skills/{made['name']}/SKILL.md")
 
 
-def test_the_daemon_mines_in_the_night_where_it_was_switched_on(home: Path, project: Project) -> None:
+def test_the_daemon_mines_at_night_if_enabled(home: Path, project: Project) -> None:
     an_hour_ago = time.time() - 3600
     for text in (
         "rebase onto main and squash the fixup commits",
@@ -262,7 +262,7 @@ def test_the_daemon_mines_in_the_night_where_it_was_switched_on(home: Path, proj
     assert (made["skill"], made["state"]) == ("rebase-main-squash-fixup", "open")
 
 
-def test_s8_without_a_terminal_no_paid_model_is_asked_unless_it_is_said(home: Path, project: Project) -> None:
+def test_s8_without_a_terminal_a_paid_model_is_asked_only_if_requested(home: Path, project: Project) -> None:
     _two_weeks(home, project)
     with StubModel(answer_request) as model:
         program = asking(home, model)

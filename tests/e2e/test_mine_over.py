@@ -69,7 +69,7 @@ def test_the_report_is_the_same_with_any_number_of_workers(folder: Path, home: P
     assert SECRET not in reports[0].stdout
 
 
-def test_what_leaves_a_worker_is_redacted(folder: Path) -> None:
+def test_a_workers_output_is_redacted(folder: Path) -> None:
     (url, *_) = _urls(str(folder))
     found = mine_file(url, KEY)
     assert found.rows
@@ -77,7 +77,7 @@ def test_what_leaves_a_worker_is_redacted(folder: Path) -> None:
     assert "hostnames" in repr(found) or "sign the tags" in repr(found)
 
 
-def test_a_store_in_memory_gives_what_the_folder_does(folder: Path) -> None:
+def test_an_in_memory_store_gives_the_same_as_a_folder(folder: Path) -> None:
     fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
     store = fsspec.filesystem("memory")
     for path in folder.rglob("*.jsonl"):
@@ -88,7 +88,7 @@ def test_a_store_in_memory_gives_what_the_folder_does(folder: Path) -> None:
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
 
 
-def test_a_killed_process_loses_nothing(folder: Path) -> None:
+def test_a_killed_worker_loses_nothing(folder: Path) -> None:
     """Of `effect`: `mine` is the same map with another function."""
     urls = _urls(str(folder))
     found: list[FileResult] = []
@@ -99,7 +99,7 @@ def test_a_killed_process_loses_nothing(folder: Path) -> None:
     assert sorted(found, key=lambda one: one.url) == [survey_file(url, KEY) for url in urls]
 
 
-def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
+def test_sessions_a_recording_tool_keeps_in_git_are_read(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Entire's: a branch of checkpoints, each with all of a session or what is new; or a ref for each checkpoint."""
@@ -131,19 +131,19 @@ def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
     assert there.judgement == local.judgement
 
 
-def test_the_order_of_results_changes_nothing(folder: Path) -> None:
+def test_the_order_of_results_does_not_matter(folder: Path) -> None:
     found = [mine_file(url, KEY) for url in _urls(str(folder))]
     assert merge_results(found) == merge_results(found[::-1])
 
 
-def test_a_repository_that_git_cannot_read_is_named(folder: Path) -> None:
+def test_an_unreadable_repository_is_reported(folder: Path) -> None:
     plain = _urls(str(folder))
     (folder / ".git").mkdir()
     (unread,) = {*_urls(str(folder))} - {*plain}
     assert mine_file(unread, KEY).trouble == "git cannot read this repository"
 
 
-def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
+def test_unreadable_transcripts_are_reported(tmp_path: Path, home: Path) -> None:
     assert mine_file("file:///nowhere/x.jsonl", KEY) == FileResult(
         "file:///nowhere/x.jsonl", trouble="No such file or directory"
     )
@@ -159,7 +159,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
 
 
 @pytest.mark.parametrize(("workers", "job"), [(1, mine_file), (2, survey_file), (4, mine_file)])
-def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, workers: int, job: Job) -> None:
+def test_a_dask_cluster_gives_the_same_even_if_a_worker_is_killed(folder: Path, workers: int, job: Job) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install skilld[cluster]")
     urls = _urls(str(folder))
     with distributed.LocalCluster(

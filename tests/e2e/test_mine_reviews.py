@@ -83,7 +83,7 @@ def case(original: Template[Case]) -> Iterator[Case]:
         yield case
 
 
-def test_of_many_comments_what_reviewers_repeat_is_proposed_once(case: Case) -> None:
+def test_what_reviewers_repeat_in_many_comments_is_proposed_once(case: Case) -> None:
     rows = make_comments("first", number=MANY, start=START)
     by_url = {one["html_url"]: one for one in rows}
     if shutil.which("gh"):  # the real one, where there is one: the stub answers as it would
@@ -120,7 +120,7 @@ def _rule(links: list[str], by_url: dict[str, dict[str, Any]]) -> str:
     return rule if most > len(links) / 2 else ""
 
 
-def test_the_words_are_evidence_by_link_and_wait_for_the_person(case: Case) -> None:
+def test_comments_are_linked_as_evidence_and_wait_for_the_person(case: Case) -> None:
     case.say(RULE, *SAME)
     (found,) = case.mine()["requests"]
     (proposal,) = case.proposals()
@@ -139,7 +139,7 @@ def test_the_words_are_evidence_by_link_and_wait_for_the_person(case: Case) -> N
     assert case.mine()["requests"][0]["why_not"].startswith("you accepted it")
 
 
-def test_what_the_person_rejected_does_not_come_again_for_others_saying_it(case: Case) -> None:
+def test_a_rejected_rule_does_not_return_because_others_say_it(case: Case) -> None:
     case.say(RULE, *SAME)
     case.mine()
     (proposal,) = case.proposals()
@@ -169,7 +169,7 @@ def test_nothing_is_proposed(case: Case, bodies: tuple[str, ...], who: tuple[str
     assert b"a1B2a1B2" not in case.ada.database.read_bytes()
 
 
-def test_an_edited_comment_counts_as_it_reads_now(case: Case) -> None:
+def test_an_edited_comment_counts_in_its_present_version(case: Case) -> None:
     case.say(RULE, *SAME)
     assert len(case.mine("--dry-run")["requests"]) == 1
     kept = json.loads(case.state.read_text())["comments"]
@@ -178,7 +178,7 @@ def test_an_edited_comment_counts_as_it_reads_now(case: Case) -> None:
     assert case.mine()["requests"] == []
 
 
-def test_what_an_agent_posted_with_my_login_is_not_mine(case: Case) -> None:
+def test_a_comment_an_agent_posted_with_my_login_is_not_mine(case: Case) -> None:
     case.say(RULE, *SAME, me="ben")
     folder = case.ada.home / ".claude/projects/-work"
     folder.mkdir(parents=True)
@@ -198,7 +198,7 @@ def test_what_an_agent_posted_with_my_login_is_not_mine(case: Case) -> None:
     assert len(case.mine()["requests"]) == 1
 
 
-def test_gitlab_is_asked_as_its_pages_say(case: Case) -> None:
+def test_gitlab_is_queried_as_documented(case: Case) -> None:
     """The arguments of `glab api`, recorded; that GitLab takes them was not tried."""
     fake_git_host.install_stub(case.state.parent / "bin", "glab", case.state)
     case.at("git@gitlab.example.org:acme/deep/widgets.git")
@@ -227,7 +227,7 @@ def test_gitlab_is_asked_as_its_pages_say(case: Case) -> None:
     assert case.mine()["new"] == 0
 
 
-def test_where_the_host_cannot_be_asked_it_says_so(case: Case) -> None:
+def test_an_unreachable_host_is_reported(case: Case) -> None:
     case.program.environment["GH_TOKEN"] = ""
     done = case.program.run("mine", "--reviews", "--project", str(case.ada.clone.root))
     assert (done.returncode, "gh is not logged in to github.localhost" in done.stderr) == (1, True)

@@ -34,7 +34,7 @@ def _recorded(task: Task, folder: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=[one.name for one in TASKS])
-def test_a_task_that_came_again_becomes_a_skill_that_works_in_a_fresh_copy(task: Task, tmp_path: Path) -> None:
+def test_a_repeated_task_becomes_a_skill_that_works_in_a_fresh_copy(task: Task, tmp_path: Path) -> None:
     home, _ = _recorded(task, tmp_path)
     (heard,) = judge_sessions(task, home, model=True).candidates
     assert missing_parts(task.expected, skill_text(heard)) == []
@@ -51,7 +51,7 @@ def test_a_task_that_came_again_becomes_a_skill_that_works_in_a_fresh_copy(task:
 
 
 @pytest.mark.parametrize("task", NOTHING, ids=[one.name for one in NOTHING])
-def test_chatter_and_what_is_done_once_become_nothing(task: Task, tmp_path: Path) -> None:
+def test_chatter_and_one_time_tasks_become_nothing(task: Task, tmp_path: Path) -> None:
     home, _ = _recorded(task, tmp_path)
     assert judge_sessions(task, home, model=False).candidates == ()
 
@@ -67,7 +67,7 @@ def _squashing(home: Path, project: Project) -> tuple[InProcessProgram, Session,
     return program, second, made
 
 
-def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -> None:
+def test_why_names_the_sources_of_each_line(home: Path, project: Project) -> None:
     program, _, made = _squashing(home, project)
     assert made["path"] == str(project.root / ".claude/skills" / made["name"] / "SKILL.md")
     assert program.run("accept", made["proposal"]).returncode == 0
@@ -86,7 +86,7 @@ def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -
     assert (again["candidates"], [one for one in again["rejected"] if "already" not in one["missed"]]) == ([], [])
 
 
-def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Path, project: Project) -> None:
+def test_the_sources_of_a_new_skill_are_shown_in_the_original_words(home: Path, project: Project) -> None:
     program, second, made = _squashing(home, project)
     assert program.run("accept", made["proposal"]).returncode == 0
     assert [one["name"] for one in program.json("skills", "list", "--tag", "make")] == [made["name"]]
@@ -102,7 +102,7 @@ def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Pa
     assert told["total"] == 1
 
 
-def test_a_use_that_the_daemon_has_not_read_is_no_use_that_never_was(home: Path, project: Project) -> None:
+def test_a_use_not_yet_read_by_the_daemon_is_not_reported_as_never_used(home: Path, project: Project) -> None:
     session = Session(home, project)
     session.type("Write the release notes of 2.4.0")
     session.use_skill()

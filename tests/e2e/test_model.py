@@ -44,7 +44,7 @@ def _judged(home: Path, project: Project, *answers: Reply | str) -> tuple[Progra
         return program, model.bodies
 
 
-def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -> None:
+def test_one_proposal_takes_these_requests(home: Path, project: Project) -> None:
     program, (detection, edit, again) = _judged(home, project, updates_answer(), operations_answer(), NO_UPDATES)
     assert [m["role"] for m in detection["messages"]] == ["system", "user"]
     assert detection["temperature"] == 0
@@ -81,7 +81,7 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
         (NO_UPDATES, ""),
     ],
 )
-def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
+def test_an_invalid_answer_proposes_nothing_and_shows_in_status(
     home: Path, project: Project, answer: str, told: str
 ) -> None:
     program, asked = _judged(home, project, answer, '<changes>["ok go on"]</changes>')
@@ -93,7 +93,7 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
     assert bool(error) == bool(told)
 
 
-def test_a_change_whose_edit_does_not_fit_is_asked_for_once_more(home: Path, project: Project) -> None:
+def test_an_edit_that_does_not_fit_is_requested_once_more(home: Path, project: Project) -> None:
     """What only adds is placed by code instead; code cannot know which line is to give way."""
     answers = (
         updates_answer(kind="change_step"),
@@ -108,13 +108,13 @@ def test_a_change_whose_edit_does_not_fit_is_asked_for_once_more(home: Path, pro
     assert f"- No marketing words.\n- {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}") + "\n"
 
 
-def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path, project: Project) -> None:
+def test_an_error_at_the_last_question_adds_a_flag_but_keeps_the_proposal(home: Path, project: Project) -> None:
     program, _ = _judged(home, project, updates_answer(), operations_answer(), Reply(status=500))
     (proposal,) = program.json("proposals")
     assert proposal["flags"] == ["could not verify that it says what you said"]
 
 
-def test_chatter_asks_no_model(home: Path, project: Project) -> None:
+def test_chatter_is_not_sent_to_a_model(home: Path, project: Project) -> None:
     with StubModel() as model:
         program = _program(home, model)
         session = Session(home, project)
@@ -125,7 +125,7 @@ def test_chatter_asks_no_model(home: Path, project: Project) -> None:
     assert program.json("status")["batches"]["done"] == 1
 
 
-def test_without_a_skill_a_model_chooses_among_the_files_that_the_agent_loads(home: Path, project: Project) -> None:
+def test_without_a_skill_a_model_chooses_among_the_loaded_files(home: Path, project: Project) -> None:
     """Y1, Y6: the places are numbered as skills are, one that does not exist yet too."""
     (project.root / "CLAUDE.md").write_text(SKILL_TEXT.partition("## Steps")[2])
     project.git("add", "CLAUDE.md")
@@ -145,7 +145,7 @@ def test_without_a_skill_a_model_chooses_among_the_files_that_the_agent_loads(ho
 
 
 @pytest.mark.parametrize("reply", [Reply(status=429, retry_after=30), GARBAGE])
-def test_passing_trouble_is_tried_again_later(home: Path, project: Project, reply: Reply) -> None:
+def test_a_temporary_error_is_retried_later(home: Path, project: Project, reply: Reply) -> None:
     program, asked = _judged(home, project, reply)
     assert len(asked) == 1, "no retry inside the worker"
     status = program.json("status")
@@ -155,7 +155,7 @@ def test_passing_trouble_is_tried_again_later(home: Path, project: Project, repl
     assert (batches["verdict"], "1 batch waiting after an error: Could not ask" in batches["detail"]) == ("warn", True)
 
 
-def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project: Project) -> None:
+def test_a_rejected_key_parks_the_batch_until_retry(home: Path, project: Project) -> None:
     with StubModel() as model:
         model.queue(Reply(status=401), updates_answer(), operations_answer(), NO_UPDATES)
         program = _program(home, model)
@@ -168,7 +168,7 @@ def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project
     assert len(program.json("proposals")) == 1
 
 
-def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, project: Project) -> None:
+def test_a_secret_never_reaches_the_network_disk_or_git(home: Path, project: Project) -> None:
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     with StubModel() as model:
         model.queue(updates_answer(quote=LASTING), operations_answer(), NO_UPDATES)
@@ -184,7 +184,7 @@ def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, p
     assert secret not in project.git("log", "--all", "-p")
 
 
-def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: Project) -> None:
+def test_a_spent_budget_stops_the_calls_until_raised(home: Path, project: Project) -> None:
     with StubModel() as model:
         model.queue(NO_UPDATES)
         program = _program(home, model)
@@ -207,7 +207,7 @@ def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: 
         assert program.json("status")["batches"]["pending"] == 0
 
 
-def test_what_a_model_answered_is_done_later_without_asking_again(home: Path, project: Project) -> None:
+def test_a_models_answer_is_applied_later_without_asking_again(home: Path, project: Project) -> None:
     lock = project.root / ".git/refs/heads/skilld/staging.lock"
     with StubModel() as model:
         model.queue(updates_answer(), operations_answer(), NO_UPDATES)

@@ -19,7 +19,7 @@ from support.session import LASTING, Session
         ("enabled = maybe\n", 0, "it is not valid TOML"),
     ],
 )
-def test_a_project_can_ask_to_be_left_alone(
+def test_a_project_can_opt_out(
     home: Path, project: Project, program: Program, *, text: str, learnings: int, told: str | None
 ) -> None:
     program.run("run", "--once")
@@ -36,7 +36,7 @@ def test_a_project_can_ask_to_be_left_alone(
 
 
 @pytest.mark.parametrize(("folder", "used"), [(".", True), (".claude", True), (".claude", False)])
-def test_a_wish_that_is_mended_has_the_words_judged_without_being_asked(
+def test_a_repaired_opt_out_file_releases_its_turns_without_retry(
     home: Path, project: Project, program: Program, folder: str, *, used: bool
 ) -> None:
     """Also one between the session's folder and the skill that is used, or only spoken of."""

@@ -38,7 +38,7 @@ def _stage(root: Path, name: str = "n1") -> Proposal:
     return made
 
 
-def test_a_new_skill_through_the_verbs(project: Project, program: Program) -> None:
+def test_a_new_skill_is_handled_by_every_command(project: Project, program: Program) -> None:
     root = project.root
     made = _stage(root)
     listed = {item["id"]: item for item in program.json("proposals")}
@@ -70,7 +70,7 @@ def test_a_new_skill_through_the_verbs(project: Project, program: Program) -> No
     assert item["state"] == "reverted"
 
 
-def test_it_is_found_again_after_the_database_was_lost(home: Path, project: Project, program: Program) -> None:
+def test_it_is_recovered_after_the_database_was_lost(home: Path, project: Project, program: Program) -> None:
     """No skill was ever used there: the folder of a session leads to the repository."""
     Session(home, project).type("Good morning", "ok", "thanks")
     assert program.run("run", "--once", "--backfill", "1").returncode == 0

@@ -59,7 +59,7 @@ def _state(program: Program) -> str:
 
 
 @needs_bus
-def test_accept_on_the_notice_accepts_in_git_in_the_persons_name(home: Path, project: Project) -> None:
+def test_the_accept_button_accepts_in_git_in_the_persons_name(home: Path, project: Project) -> None:
     with _running(home) as (server, program):
         _teach(home, project, program)
         notice = _first(home, server)
@@ -77,7 +77,7 @@ def test_accept_on_the_notice_accepts_in_git_in_the_persons_name(home: Path, pro
 
 
 @needs_bus
-def test_reject_on_the_notice_rejects_whatever_another_program_says_was_pressed(home: Path, project: Project) -> None:
+def test_the_reject_button_rejects_and_forged_presses_are_ignored(home: Path, project: Project) -> None:
     head = project.git("rev-parse", "HEAD")
     with _running(home) as (server, program):
         _teach(home, project, program)
@@ -90,7 +90,7 @@ def test_reject_on_the_notice_rejects_whatever_another_program_says_was_pressed(
 
 
 @needs_bus
-def test_a_button_that_fails_says_why(home: Path, project: Project) -> None:
+def test_a_failing_button_says_why(home: Path, project: Project) -> None:
     with _running(home) as (server, program):
         _teach(home, project, program)
         _first(home, server)
@@ -119,9 +119,7 @@ def test_a_click_opens_the_review_in_the_persons_terminal(home: Path, project: P
 
 
 @needs_bus
-def test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_were_asked_for(
-    home: Path, project: Project
-) -> None:
+def test_a_snoozed_notice_is_shown_after_the_snooze_with_quotes_if_enabled(home: Path, project: Project) -> None:
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert program.run("snooze", "2h").stdout == "Notifications are off for 2h.\n"
     assert program.json("status")["snoozed_until"] is not None
@@ -161,7 +159,7 @@ Bus = Callable[[Path], AbstractContextManager[str]]
     ],
     ids=["none", "hung"],
 )
-def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
+def test_the_pipeline_works_whatever_the_bus_does(
     home: Path, project: Project, tmp_path: Path, bus: Bus, why: str
 ) -> None:
     with bus(tmp_path) as address:
@@ -182,7 +180,7 @@ def _relpath(project: Project) -> str:
 
 
 @needs_bus
-def test_that_nobody_chose_who_judges_is_one_notice(home: Path) -> None:
+def test_a_missing_judge_is_one_notice(home: Path) -> None:
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "OLLAMA_HOST": "192.0.2.1"})
         del program.environment["SKILLD_MODEL"]
@@ -194,7 +192,7 @@ def test_that_nobody_chose_who_judges_is_one_notice(home: Path) -> None:
 
 
 @needs_bus
-def test_a_daemon_killed_while_it_tells_does_not_tell_again(home: Path, project: Project) -> None:
+def test_a_daemon_killed_while_notifying_does_not_notify_again(home: Path, project: Project) -> None:
     """18.10: what was on the screen is told of once, though nobody was left to hear that it was shown."""
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address})

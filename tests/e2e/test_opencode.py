@@ -26,7 +26,7 @@ def unreadable(program: Program) -> dict[str, str]:
     return dict(told["unreadable"]) if told else {}
 
 
-def test_turns_become_a_proposal_over_a_migration_that_hides_them(
+def test_turns_become_a_proposal_across_a_schema_migration(
     home: Path, project: Project, program: Program, client: Client
 ) -> None:
     before = project.fingerprint()

@@ -77,7 +77,7 @@ def talk(home: Path, project: Project) -> Session:
     return session
 
 
-def test_words_reach_only_the_agent_they_were_said_to(
+def test_a_session_is_sent_only_to_its_own_agent(
     home: Path, project: Project, program: Program, clients: Clients
 ) -> None:
     for name in SAYS:
@@ -105,7 +105,7 @@ def test_words_reach_only_the_agent_they_were_said_to(
 
 
 @pytest.mark.parametrize(("says", "told"), [("", "claude is not on PATH"), (LOGGED_OUT, "it is not logged in")])
-def test_without_a_login_the_session_is_judged_offline_and_that_is_said(
+def test_without_a_login_the_session_is_judged_offline_with_a_message(
     home: Path, project: Project, program: Program, clients: Clients, *, says: str, told: str
 ) -> None:
     clients.install("codex", "print('{}')")  # another agent's, which must not be asked
@@ -138,7 +138,7 @@ def test_without_a_login_the_session_is_judged_offline_and_that_is_said(
         assert program.json("status")["backend"]["agents"] == []
 
 
-def test_at_its_limit_an_agent_is_not_asked_until_that_resets(
+def test_an_agent_at_its_usage_limit_is_not_asked_until_the_reset(
     home: Path, project: Project, program: Program, clients: Clients
 ) -> None:
     clients.install("claude", AT_ITS_LIMIT % (time.time() + 7200))
@@ -159,7 +159,7 @@ def test_at_its_limit_an_agent_is_not_asked_until_that_resets(
     assert proposal["model"] == "cli:claude"
 
 
-def test_the_daily_cap_of_calls_holds_for_agents(
+def test_the_daily_call_limit_applies_to_agents(
     home: Path, project: Project, program: Program, clients: Clients
 ) -> None:
     clients.install("claude")
@@ -171,7 +171,7 @@ def test_the_daily_cap_of_calls_holds_for_agents(
     assert program.json("status")["batches"]["pending"] == 1
 
 
-def test_what_is_of_no_one_session_is_sent_to_no_agent(
+def test_questions_about_several_sessions_are_sent_to_no_agent(
     home: Path, project: Project, program: Program, clients: Clients
 ) -> None:
     clients.install("claude")

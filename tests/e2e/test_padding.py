@@ -14,7 +14,7 @@ PADDED = "From now on always sort the entries"
 
 
 @pytest.mark.parametrize("run", [" " * 20_000, ", " * 10_000], ids=["blanks", "commas"])
-def test_s2_a_padded_turn_is_judged_in_its_first_try(home: Path, project: Project, program: Program, run: str) -> None:
+def test_s2_a_padded_turn_is_judged_at_the_first_try(home: Path, project: Project, program: Program, run: str) -> None:
     program.run("run", "--once")  # from now on
     session = Session(home, project)
     session.use_skill()

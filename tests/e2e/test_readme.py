@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 _ID = re.compile(r"\b[0-9a-f]{8}\b")
 
 
-def test_the_sample_is_what_the_demo_prints(home: Path) -> None:
+def test_the_sample_is_the_output_of_the_demo(home: Path) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     command, *sample = page.split("```\n")[1].splitlines()
     assert command == "$ skilld demo"
@@ -23,7 +23,7 @@ def test_the_sample_is_what_the_demo_prints(home: Path) -> None:
     assert [line for line in printed if line.endswith("; loaded by claude-code")], "which is why CLAUDE.md was chosen"
 
 
-def test_18_8_without_make_the_commands_are_those_of_the_makefile() -> None:
+def test_18_8_the_commands_without_make_match_the_makefile() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     run, test = page.split("Without `make`")[1].split("```\n")[1].splitlines()
@@ -38,7 +38,7 @@ def test_18_8_without_make_the_commands_are_those_of_the_makefile() -> None:
     assert '-m "not live and not slow"' in tested
 
 
-def test_18_9_the_page_is_short_and_begins_with_what_matters() -> None:
+def test_18_9_the_page_is_short_and_starts_with_what_matters() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 120
     headings = [line for line in lines if line.startswith("#")]

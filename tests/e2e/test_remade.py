@@ -37,7 +37,7 @@ def _state(program: Program) -> tuple[str, str]:
     return proposal["id"], proposal["state"]
 
 
-def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Path, project: Project) -> None:
+def test_part9_accept_explains_the_problem_and_the_model_makes_it_again(home: Path, project: Project) -> None:
     with StubModel() as model:
         program, name = _lost(home, project, model)
         before = project.fingerprint()
@@ -69,7 +69,7 @@ def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Pa
     ],
     ids=["given up", "budget"],
 )
-def test_part9_what_keeps_the_model_from_it_is_said_and_it_is_made_later(
+def test_part9_an_obstacle_is_reported_and_it_is_made_later(
     home: Path, project: Project, setting: str, calls: int, told: str
 ) -> None:
     with StubModel() as model:

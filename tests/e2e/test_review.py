@@ -29,7 +29,7 @@ def _decisions(world: TaughtProject) -> list[tuple[str, str, str]]:
     return found
 
 
-def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(world: TaughtProject) -> None:
+def test_it_shows_open_proposals_with_their_change_and_quotes_in_context(world: TaughtProject) -> None:
     async def story(screen: Screen) -> None:
         await screen.read()
         assert screen.open == [world.one, world.two]
@@ -48,9 +48,7 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
     review(review_session(world.home), story)
 
 
-def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
-    world: TaughtProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_proposals_appear_and_the_cursor_stays(world: TaughtProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proposals_pane, "_REFRESH_SECONDS", 0.05)
     scrub_environment()
     other = review_session(world.home)
@@ -74,7 +72,7 @@ def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
     assert world.states() == {world.one: "open", world.two: "accepted"}
 
 
-def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: TaughtProject) -> None:
+def test_a_proposal_changed_since_it_was_shown_is_not_decided(world: TaughtProject) -> None:
     at = review_session(world.home)
     seen = next(one for one in at.proposals() if one.id == world.two)
     with pytest.raises(SkilldError, match="has changed since it was shown"):
@@ -82,7 +80,7 @@ def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: TaughtProje
     assert world.states()[world.two] == "open"
 
 
-def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(world: TaughtProject) -> None:
+def test_a_decision_of_another_review_is_found_and_undone_after_a_question(world: TaughtProject) -> None:
     scrub_environment()
     review_session(world.home).reject(world.one, "not here")
     assert review_session(world.home).undo().lines == ("Nothing was undone.",)
@@ -100,7 +98,7 @@ def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(worl
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(world: TaughtProject) -> None:
+def test_the_context_of_a_quote_is_redacted_and_gone_with_its_transcript(world: TaughtProject) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     at = review_session(world.home)
     proposal = next(item for item in at.proposals() if item.id == world.one)
@@ -119,7 +117,7 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
     assert any("Cannot read the transcript" in note for note in view.notes)
 
 
-def test_accept_and_undo_it(world: TaughtProject) -> None:
+def test_accepting_and_undoing_works(world: TaughtProject) -> None:
     before = world.skill
 
     async def story(screen: Screen) -> None:
@@ -140,7 +138,7 @@ def test_accept_and_undo_it(world: TaughtProject) -> None:
     assert THIRD in world.project.git("show", "skilld/staging:" + _relpath(world))
 
 
-def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world: TaughtProject) -> None:
+def test_undo_reverts_a_shared_commit_and_says_why(world: TaughtProject) -> None:
     scrub_environment()
     before, at = world.skill, review_session(world.home)
     at.accept(world.one)
@@ -161,7 +159,7 @@ def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world:
 
 
 @pytest.mark.parametrize("state", ["edited", "parts"])
-def test_an_edited_or_partial_acceptance_is_undone_too(world: TaughtProject, state: str) -> None:
+def test_an_edited_or_partial_acceptance_can_be_undone(world: TaughtProject, state: str) -> None:
     scrub_environment()
     before, at = world.skill, review_session(world.home)
     proposal = next(one for one in at.proposals() if one.id == world.two)
@@ -179,7 +177,7 @@ def test_an_edited_or_partial_acceptance_is_undone_too(world: TaughtProject, sta
     assert at.outcomes == {world.two: (f"{world.two} is open again: {summary}",)}, "what was undone is offered no more"
 
 
-def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: TaughtProject) -> None:
+def test_undoing_a_partial_acceptance_leaves_both_parts_unchanged(world: TaughtProject) -> None:
     """What was split off is of the same batch, and was taken for the part that comes back."""
     scrub_environment()
     at = review_session(world.home)
@@ -194,7 +192,7 @@ def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: 
     assert all(line in staged for line in (THIRD, FIRST, SECOND))
 
 
-def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world: TaughtProject) -> None:
+def test_an_edit_below_an_open_proposals_line_is_accepted_verbatim(world: TaughtProject) -> None:
     """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
     scrub_environment()
     at = review_session(world.home)
@@ -207,7 +205,7 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world:
     assert not {THIRD, FIRST, SECOND} & set(world.skill.splitlines())
 
 
-def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone(world: TaughtProject) -> None:
+def test_an_edit_is_accepted_verbatim_even_if_its_neighbours_are_gone(world: TaughtProject) -> None:
     """They were of another proposal, which was rejected while the editor was open."""
     scrub_environment()
     at = review_session(world.home)
@@ -219,7 +217,7 @@ def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone
     assert not {THIRD, FIRST, SECOND} & set(world.skill.splitlines())
 
 
-def test_accepting_all_stops_at_what_is_refused_and_says_why(world: TaughtProject) -> None:
+def test_accepting_all_stops_at_a_refusal_and_says_why(world: TaughtProject) -> None:
     world.project.skill_path.write_text(world.skill + "\nMine.\n")
 
     async def story(screen: Screen) -> None:
@@ -230,7 +228,7 @@ def test_accepting_all_stops_at_what_is_refused_and_says_why(world: TaughtProjec
     review(review_session(world.home), story, size=(120, 40))
 
 
-def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_typed(world: TaughtProject) -> None:
+def test_a_refused_edit_stays_in_the_editor_and_is_accepted_verbatim(world: TaughtProject) -> None:
     before, mine = world.skill, "- Put a link to the merge request at the end of every entry."
     world.project.skill_path.write_text(before + "\nMine.\n")
     staging = "skilld/staging:" + _relpath(world)
@@ -268,7 +266,7 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_t
     assert mine not in world.skill
 
 
-def test_what_plain_git_did_is_taken_in(world: TaughtProject) -> None:
+def test_decisions_made_with_plain_git_are_noticed(world: TaughtProject) -> None:
     world.project.git("cherry-pick", world.shown(world.two)["commit"])
 
     async def story(screen: Screen) -> None:
@@ -277,7 +275,7 @@ def test_what_plain_git_did_is_taken_in(world: TaughtProject) -> None:
     review(review_session(world.home), story)
 
 
-def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(world: TaughtProject) -> None:
+def test_skills_are_listed_copied_and_moved_to_the_trash_only_after_confirmation(world: TaughtProject) -> None:
     mine = world.home / ".claude/skills/my-own/SKILL.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("---\nname: my-own\ndescription: Mine.\n---\n\n- Say it.\n")
@@ -307,7 +305,7 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
     assert "Say it." in kept.read_text()
 
 
-def test_sessions_show_how_many_turns_they_have(world: TaughtProject) -> None:
+def test_sessions_show_their_number_of_turns(world: TaughtProject) -> None:
     async def story(screen: Screen) -> None:
         await screen.press("3")
         await screen.shows("claude-code", "judged")
@@ -323,7 +321,7 @@ def _relpath(world: TaughtProject) -> str:
     return world.project.skill_path.relative_to(world.project.root).as_posix()
 
 
-def test_an_agent_is_not_let_in(world: TaughtProject) -> None:
+def test_an_agent_may_not_open_the_review(world: TaughtProject) -> None:
     world.program.environment["CLAUDECODE"] = "1"
     done = world.program.run("review", "--plain")
     assert done.returncode == 5
@@ -331,7 +329,7 @@ def test_an_agent_is_not_let_in(world: TaughtProject) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_real_terminal(world: TaughtProject) -> None:
+def test_it_runs_in_a_real_terminal(world: TaughtProject) -> None:
     """Issue 18, 5: three sizes, and keys as a terminal sends them; every key of the review is in `test_review_keys`."""
     environment = world.program.environment | {"TERM": "xterm-256color"}
     command = [sys.executable, "-m", "skilld", "review"]
@@ -371,7 +369,7 @@ def test_in_a_real_terminal(world: TaughtProject) -> None:
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_rejecting_what_was_accepted_names_the_way_back(world: TaughtProject) -> None:
+def test_rejecting_an_accepted_proposal_suggests_revert(world: TaughtProject) -> None:
     assert world.program.run("accept", world.one).returncode == 0
     done = world.program.run("reject", world.one)
     assert (done.returncode, world.states()[world.one]) == (1, "accepted")

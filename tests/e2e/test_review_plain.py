@@ -27,7 +27,7 @@ def _answer(world: TaughtProject, *answers: str, **variables: str) -> str:
     return world.program.run_dialog(["review"], *answers, **variables)
 
 
-def test_one_is_rejected_with_a_reason_the_other_accepted(world: TaughtProject) -> None:
+def test_one_is_rejected_with_a_reason_and_the_other_accepted(world: TaughtProject) -> None:
     said = _answer(world, "what", "r", "not here", "a")
     (head,) = (line for line in said.splitlines() if line.startswith(f"{world.one}, "))
     assert re.fullmatch(r"\w+, skill release-notes, (just now|\d+ minutes? ago), confidence 0\.80", head)
@@ -44,14 +44,14 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: TaughtProject) 
     assert world.states() == {world.one: "rejected", world.two: "open"}
 
 
-def test_undo_brings_it_back_and_asks_again(world: TaughtProject) -> None:
+def test_undo_restores_it_and_asks_again(world: TaughtProject) -> None:
     said = _answer(world, "r", "", "u", "s", "q")
     assert f"{world.one} is open again" in said
     assert said.count(f"{world.one}, skill release-notes") == 2
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_a_part_is_accepted_and_the_rest_asked_about(world: TaughtProject) -> None:
+def test_a_part_is_accepted_and_the_rest_offered(world: TaughtProject) -> None:
     said = _answer(world, "p", "s", "p", "7", "p", "2", "a")
     assert "This proposal has only one part." in said
     assert f"  part 2 adds: {SECOND}" in said
@@ -72,14 +72,14 @@ def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: Tau
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-def test_words_find_a_proposal_and_all_are_shown_again(world: TaughtProject) -> None:
+def test_words_filter_the_proposals_and_all_can_be_shown_again(world: TaughtProject) -> None:
     said = _answer(world, "/no such", "/ticket NUMBER", "/", "q")
     assert "No open proposal contains these words." in said
     heads = [line[:8] for line in said.splitlines() if ", skill release-notes," in line]
     assert heads == [world.one, world.two, world.one]
 
 
-def test_the_other_tabs_are_there_too(world: TaughtProject) -> None:
+def test_the_other_tabs_are_available(world: TaughtProject) -> None:
     mine = world.home / ".claude/skills/my-own/SKILL.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("---\nname: my-own\ndescription: Mine.\n---\n\n- Say it.\n")
@@ -100,14 +100,14 @@ def test_the_other_tabs_are_there_too(world: TaughtProject) -> None:
     assert "taught" in said
 
 
-def test_edited_with_ones_own_editor(world: TaughtProject) -> None:
+def test_a_proposal_is_edited_with_the_persons_editor(world: TaughtProject) -> None:
     said = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
     assert f"{world.one} accepted: Link every entry to its merge request." in said
     assert "You made no changes." in said
     assert "- Link every entry to its merge request." in world.skill
 
 
-def test_a_terminal_that_can_draw_nothing_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stdin", screen)
@@ -120,7 +120,7 @@ def test_a_terminal_that_can_draw_nothing_gets_whole_lines(monkeypatch: pytest.M
     assert [*found, has_screen()] == [True, False, False]
 
 
-def test_the_end_of_the_input_is_the_end(world: TaughtProject) -> None:
+def test_end_of_input_ends_the_review(world: TaughtProject) -> None:
     assert _answer(world).count("a accept, r reject") == 1
     assert world.states() == {world.one: "open", world.two: "open"}
 
@@ -139,7 +139,7 @@ class Counting(ReviewSession):
         return super().view(proposal)
 
 
-def test_of_many_only_those_that_are_looked_at_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_proposals_looked_at_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = places()
     private_dir(where.state)
     store = Store.open(where.database)

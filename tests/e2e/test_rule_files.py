@@ -41,7 +41,7 @@ def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Use and/or as little as you can.", []),
     ],
 )
-def test_words_tell_which_files_they_are_about(text: str, patterns: list[str]) -> None:
+def test_the_files_a_statement_is_about_are_recognized(text: str, patterns: list[str]) -> None:
     assert [pattern for scope in find_scopes(text) for pattern in scope.patterns] == patterns
 
 
@@ -71,15 +71,13 @@ def _chosen(root: Path, text: str, agent: str, *others: str) -> SkillRef | None:
         (("claude-code", "codex"), "CLAUDE.md"),
     ],
 )
-def test_the_rule_to_make_is_one_that_all_agents_at_work_read(
-    tmp_path: Path, agents: tuple[str, ...], name: str
-) -> None:
+def test_the_rule_to_create_is_one_all_active_agents_read(tmp_path: Path, agents: tuple[str, ...], name: str) -> None:
     ref = _chosen(_root(tmp_path), "In the tests folder, always use fixtures.", *agents)
     assert ref is not None
     assert ref.name == name
 
 
-def test_a_rule_that_is_there_takes_it_and_one_for_other_paths_does_not(tmp_path: Path) -> None:
+def test_an_existing_rule_is_used_unless_it_is_for_other_paths(tmp_path: Path) -> None:
     root = _root(tmp_path)
     rules = root / ".claude/rules"
     rules.mkdir(parents=True)
@@ -97,7 +95,7 @@ def test_a_rule_that_is_there_takes_it_and_one_for_other_paths_does_not(tmp_path
     assert general.name == "CLAUDE.md"
 
 
-def test_no_rule_is_made_for_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_no_rule_is_created_for_a_missing_folder(tmp_path: Path) -> None:
     ref = _chosen(_root(tmp_path), "In the server folder, always use fixtures.", "claude-code")
     assert ref is not None
     assert ref.name == "CLAUDE.md"
@@ -116,7 +114,7 @@ def test_the_front_matter_is_read_by_the_agent(tmp_path: Path, agent: str, kind:
         assert (file.paths, file.entered) == (("**/*.yaml", "**/*.yml"), entered)
 
 
-def test_it_is_made_on_staging_with_its_front_matter_and_goes_again(
+def test_it_is_created_on_staging_with_its_front_matter_and_removed_again(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     """Issue 16, 2: place 3 of the list; said again it stands already, in a session that touched none of its files."""

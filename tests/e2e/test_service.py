@@ -37,7 +37,7 @@ def heard(tmp_path: Path) -> Iterator[Heard]:
         yield Heard(channel)
 
 
-def test_ready_well_and_stopping_are_told_in_that_order(heard: Heard, program: Program, tmp_path: Path) -> None:
+def test_ready_watchdog_and_stopping_are_sent_in_order(heard: Heard, program: Program, tmp_path: Path) -> None:
     program.environment |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "2000000"}
     with program.daemon() as process:
         wait_for("READY", lambda: heard.has("READY=1"))

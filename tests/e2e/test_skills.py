@@ -52,7 +52,7 @@ def _names(library: TaughtProject, *options: str) -> list[str]:
     return [row["name"] for row in library.program.json("skills", "list", *options)]
 
 
-def test_a_rating_is_of_the_skill_that_the_session_used(library: TaughtProject) -> None:
+def test_a_rating_concerns_the_skill_the_session_used(library: TaughtProject) -> None:
     own = _skill(library.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
     notes = str(library.project.skill_path)
     session = library.shown(library.one)["session_id"]
@@ -64,7 +64,7 @@ def test_a_rating_is_of_the_skill_that_the_session_used(library: TaughtProject) 
     assert (rates[notes], rates[str(own / "SKILL.md")]) == (0.5, None)
 
 
-def test_each_skill_is_listed_once_with_what_is_counted_of_it(library: TaughtProject) -> None:
+def test_each_skill_is_listed_once_with_its_counts(library: TaughtProject) -> None:
     rows = {row["name"]: row for row in library.program.json("skills", "list")}
     assert list(rows) == ["release-notes", "greet", "tidy"]
     notes = rows["release-notes"]
@@ -88,7 +88,7 @@ def test_each_skill_is_listed_once_with_what_is_counted_of_it(library: TaughtPro
     assert "2 corrections (1.0 a use)" in shown
 
 
-def test_a_list_is_narrowed_and_put_in_order(library: TaughtProject) -> None:
+def test_a_list_can_be_filtered_and_sorted(library: TaughtProject) -> None:
     assert _names(library, "--source", "user") == ["greet", "tidy"]
     assert _names(library, "--source", "evolving") == ["release-notes"]
     assert _names(library, "--type", "prompt-template") == ["greet"]
@@ -103,7 +103,7 @@ def test_a_list_is_narrowed_and_put_in_order(library: TaughtProject) -> None:
     assert library.program.run("skills", "list", "--project", "/nosuch").stderr == "skilld: No such folder: /nosuch\n"
 
 
-def test_a_skill_is_shown_with_the_words_behind_it(library: TaughtProject) -> None:
+def test_a_skill_is_shown_with_the_quotes_behind_it(library: TaughtProject) -> None:
     library.program.run("accept", library.one)
     shown = library.program.json("skills", "show", "release-notes")
     assert [(one["id"], one["state"]) for one in shown["proposals"]] == [
@@ -116,7 +116,7 @@ def test_a_skill_is_shown_with_the_words_behind_it(library: TaughtProject) -> No
     assert printed.endswith(library.skill)
 
 
-def test_where_two_have_a_name_the_folder_tells_which(library: TaughtProject) -> None:
+def test_the_folder_tells_two_skills_of_one_name_apart(library: TaughtProject) -> None:
     mine = _skill(library.home / ".claude/skills/release-notes", "---\nname: release-notes\n---\n\nMine.\n")
     done = library.program.run("skills", "show", "release-notes")
     assert done.returncode == 2
@@ -126,7 +126,7 @@ def test_where_two_have_a_name_the_folder_tells_which(library: TaughtProject) ->
     assert library.program.run("skills", "show", "nosuch").returncode == 1
 
 
-def test_the_history_is_gits_own(library: TaughtProject) -> None:
+def test_the_history_is_the_one_of_git(library: TaughtProject) -> None:
     first = library.project.git("rev-parse", "HEAD~1")
     library.program.run("accept", library.one)
     newest, oldest = library.program.json("skills", "history", "release-notes")
@@ -144,7 +144,7 @@ def test_the_history_is_gits_own(library: TaughtProject) -> None:
     assert library.program.run("skills", "diff", "release-notes", "nosuch").returncode == 2
 
 
-def test_skills_that_git_does_not_track_have_a_history_from_their_first_proposal_on(
+def test_untracked_skills_have_a_history_from_their_first_proposal(
     library: TaughtProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     isolate_git(monkeypatch, library.home)
@@ -156,7 +156,7 @@ def test_skills_that_git_does_not_track_have_a_history_from_their_first_proposal
     assert "+Be brief.\n" in library.program.run("skills", "diff", "greet").stdout
 
 
-def test_a_template_is_filled_and_printed_as_it_is(library: TaughtProject) -> None:
+def test_a_template_is_filled_in_and_printed_verbatim(library: TaughtProject) -> None:
     def use(*options: str) -> tuple[int, str]:
         done = library.program.run("skills", "use", "greet", *options)
         return done.returncode, done.stdout + done.stderr
@@ -187,7 +187,7 @@ def test_deleting_asks_and_moves_to_the_trash(library: TaughtProject) -> None:
     assert (folder / "SKILL.md").read_text() == TEMPLATE
 
 
-def test_deleting_is_refused_where_something_is_in_no_commit(library: TaughtProject) -> None:
+def test_deleting_uncommitted_files_is_refused(library: TaughtProject) -> None:
     folder = library.project.skill_path.parent
     (folder / "notes.txt").write_text("mine")
     done = library.program.run("skills", "delete", "release-notes", "--yes")
@@ -198,7 +198,7 @@ def test_deleting_is_refused_where_something_is_in_no_commit(library: TaughtProj
     assert not folder.exists()
 
 
-def test_what_is_disabled_is_offered_to_no_agent_until_it_is_enabled(library: TaughtProject) -> None:
+def test_a_disabled_skill_is_offered_to_no_agent(library: TaughtProject) -> None:
     def offered() -> list[bool]:
         project = ("--project", str(library.project.root))
         synced = library.program.json("sync", "--agent", "codex", "--dry-run", *project)
@@ -223,7 +223,7 @@ def test_what_is_disabled_is_offered_to_no_agent_until_it_is_enabled(library: Ta
     assert offered() == [True, True, True]
 
 
-def test_a_skill_is_tested_against_what_was_said_in_a_session(library: TaughtProject) -> None:
+def test_a_skill_is_tested_against_a_sessions_statements(library: TaughtProject) -> None:
     session = next(item["session_id"] for item in library.program.json("proposals") if item["id"] == library.two)
 
     def test() -> tuple[int, list[tuple[str, str]]]:
@@ -247,7 +247,7 @@ def test_a_skill_is_tested_against_what_was_said_in_a_session(library: TaughtPro
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 5
 
 
-def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(library: TaughtProject) -> None:
+def test_without_audible_statements_coverage_is_unknown(library: TaughtProject) -> None:
     """M3: a model that hears nothing is believed, the rules are not."""
     talk = Session(library.home, library.project)
     talk.type("the notes read a bit long to me", "thanks")
@@ -269,7 +269,7 @@ def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(libr
     assert (done.returncode, "Judged by openai/stub." in done.stdout) == (0, True)
 
 
-def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: TaughtProject) -> None:
+def test_a_model_is_asked_within_the_budget_and_billed(library: TaughtProject) -> None:
     session = next(item["session_id"] for item in library.program.json("proposals") if item["id"] == library.one)
     update = {"skill": 1, "section": "Style", "change": RULE_LINES[LINKS][2:], "reason": "", "kind": "preference"}
     update |= {"turn": 2, "quote": LINKS, "confidence": 0.9}
@@ -288,7 +288,7 @@ def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taug
         assert "today's budget is spent" in done.stderr
 
 
-def test_a_profile_says_what_all_that_was_taught_comes_to(library: TaughtProject) -> None:
+def test_a_profile_summarizes_everything_taught(library: TaughtProject) -> None:
     library.program.run("accept", library.one)
     found = library.program.json("skills", "profile")
     assert (found["total"], found["in_skills"], found["sessions"]) == (2, 1, 2)

@@ -27,7 +27,7 @@ def two_parts(home: Path, project: Project, program: Program) -> str:
     return str(found["id"])
 
 
-def test_show_numbers_the_parts_and_one_of_them_is_accepted(program: Program, project: Project, two_parts: str) -> None:
+def test_show_numbers_the_parts_and_one_can_be_accepted(program: Program, project: Project, two_parts: str) -> None:
     shown = program.run("show", two_parts).stdout
     assert "  part 1  + Always put the ticket number first in each entry.\n" in shown
     assert "  part 2  + Never mention internal hostnames in the release notes.\n" in shown
@@ -57,7 +57,9 @@ def test_show_numbers_the_parts_and_one_of_them_is_accepted(program: Program, pr
     assert "ticket number" in project.skill_path.read_text()
 
 
-def test_elsewhere_the_repository_is_named_and_in_it_not(program: Program, project: Project, two_parts: str) -> None:
+def test_outside_the_repository_it_is_named_and_inside_it_is_not(
+    program: Program, project: Project, two_parts: str
+) -> None:
     assert f" on main in {project.root}. To undo it: " in program.run("accept", two_parts).stdout
     inside = Program(project.root, program.environment)
     inside.environment["HOME"] = str(program.home)
@@ -69,7 +71,7 @@ def test_elsewhere_the_repository_is_named_and_in_it_not(program: Program, proje
     )
 
 
-def test_a_verb_without_an_id_says_what_there_is(program: Program, two_parts: str) -> None:
+def test_a_command_without_an_id_lists_the_choices(program: Program, two_parts: str) -> None:
     for verb in ("show", "reject", "accept"):
         done = program.run(verb)
         assert done.returncode == 2
@@ -111,7 +113,7 @@ def _read_only() -> list[list[str]]:
     return [[*verb.split(), *given.get(verb, [])] for verb in READ_ONLY if verb not in left_out]
 
 
-def test_what_only_reads_makes_nothing_where_skilld_never_ran(home: Path) -> None:
+def test_read_only_commands_create_nothing_on_a_fresh_machine(home: Path) -> None:
     program = Program(home)
     (home / "a.md").write_text("a\n")
     begin = "skilld has not run here yet. To begin: skilld run\n"
@@ -138,9 +140,7 @@ def test_context_takes_the_version_from_the_newest_transcript(home: Path, tmp_pa
     assert "claude-code 2.1.277: " in program.run("context", "--project", str(project.root)).stdout
 
 
-def test_of_two_open_proposals_that_say_the_opposite_each_names_the_other(
-    home: Path, tmp_path: Path, program: Program
-) -> None:
+def test_two_contradicting_open_proposals_name_each_other(home: Path, tmp_path: Path, program: Program) -> None:
     project = plain(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
     program.run("run", "--once")
     said(home, project, program, "From now on, always use pnpm in this project.")

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def test_all_agents_and_back(program: Program, folder: Path) -> None:
+def test_syncing_all_agents_can_be_undone(program: Program, folder: Path) -> None:
     before = folder_contents(folder)
     assert program.run("sync", "--project", str(folder)).returncode == 2  # for which agents?
     dry = program.run("sync", "--all", "--dry-run", "--project", str(folder))
@@ -55,7 +55,7 @@ def test_all_agents_and_back(program: Program, folder: Path) -> None:
     assert folder_contents(folder) == before
 
 
-def test_one_file_that_was_edited_stops_it_before_any_is_touched(program: Program, folder: Path) -> None:
+def test_an_edited_file_stops_it_before_any_is_changed(program: Program, folder: Path) -> None:
     program.run("sync", "--agent", "claude-code", "--agent", "gemini-cli", "--project", str(folder))
     edited = (folder / "GEMINI.md").read_text().replace("Builds it.", "Builds it all.")
     (folder / "GEMINI.md").write_text(edited)
@@ -74,7 +74,7 @@ def test_a_link_out_of_the_project_is_left_alone(program: Program, folder: Path)
     assert (done.returncode, (folder.parent / "elsewhere.md").read_text()) == (1, "theirs")
 
 
-def test_a_project_without_skills_is_told_that_it_has_none(program: Program, tmp_path: Path) -> None:
+def test_a_project_without_skills_is_reported(program: Program, tmp_path: Path) -> None:
     project = tmp_path / "bare"
     project.mkdir()
     said = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout

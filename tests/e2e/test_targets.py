@@ -73,7 +73,9 @@ def said(home: Path, project: Project, program: Program, *texts: str, version: s
     return found
 
 
-def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
     """(a), and Y6: one quoted proposal; accepted, explained, not proposed again, reverted."""
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     before = project.fingerprint()
@@ -102,7 +104,7 @@ def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tm
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
 
-def test_agents_md_alone_is_the_place_where_the_client_reads_it(home: Path, tmp_path: Path, program: Program) -> None:
+def test_agents_md_is_the_target_if_the_client_reads_only_that(home: Path, tmp_path: Path, program: Program) -> None:
     """(b): Claude Code reads AGENTS.md since 2.1.277; an older one is given no file that it would not load."""
     project = plain(home, tmp_path, **{"AGENTS.md": GUIDE})
     program.run("run", "--once")
@@ -113,7 +115,7 @@ def test_agents_md_alone_is_the_place_where_the_client_reads_it(home: Path, tmp_
     assert one["path"] == str(project.root / "AGENTS.md")
 
 
-def test_a_file_is_made_for_what_was_said_in_two_sessions(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path: Path, program: Program) -> None:
     """(c): said once it waits; said in a second session it is proposed with both quotes, and the file is made."""
     project = plain(home, tmp_path)
     program.run("run", "--once")
@@ -132,7 +134,7 @@ def test_a_file_is_made_for_what_was_said_in_two_sessions(home: Path, tmp_path: 
     assert not (project.root / "CLAUDE.md").exists()
 
 
-def test_a_rule_file_for_the_files_worked_on_is_the_place(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_rule_file_for_the_files_worked_on_is_the_target(home: Path, tmp_path: Path, program: Program) -> None:
     """(e)"""
     rule = '---\npaths: ["src/**/*.ts"]\n---\n\n# TypeScript\n\n- Use strict mode.\n'
     project = plain(home, tmp_path, **{".claude/rules/ts.md": rule, "src/a.ts": "export {}\n"})
@@ -147,7 +149,7 @@ def test_a_rule_file_for_the_files_worked_on_is_the_place(home: Path, tmp_path: 
     assert (project.root / ".claude/rules/ts.md").read_text().startswith(rule)
 
 
-def test_words_about_the_person_go_into_their_own_file(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_rule_about_the_person_goes_into_their_own_file(home: Path, tmp_path: Path, program: Program) -> None:
     """It is outside git: skilld's own repository holds it, and nothing is written into its folder."""
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     own = home / ".claude/CLAUDE.md"
@@ -162,7 +164,7 @@ def test_words_about_the_person_go_into_their_own_file(home: Path, tmp_path: Pat
     assert own.read_text() == "# Me\n\n- Be brief.\n"
 
 
-def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_rule_for_a_plugins_skill_goes_to_the_projects_file(home: Path, tmp_path: Path, program: Program) -> None:
     """Y11: a skill that is never edited is named where the lesson goes."""
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/brainstorming/SKILL.md"
@@ -179,7 +181,7 @@ def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_p
     assert project.git("show", "skilld/staging:CLAUDE.md") == f"{GUIDE}* {change}"
 
 
-def test_a_skill_whose_subject_it_is_comes_first(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_skill_on_the_subject_takes_precedence(home: Path, tmp_path: Path, program: Program) -> None:
     """It was not used in the session; words about anything else go on to the project's file."""
     front = "---\nname: release-notes\ndescription: Writes the release notes of a version.\n---\n\n"
     skill = f"{front}# Release notes\n\n- Past tense.\n"
@@ -191,7 +193,7 @@ def test_a_skill_whose_subject_it_is_comes_first(home: Path, tmp_path: Path, pro
     assert "British" in found[".claude/skills/release-notes/SKILL.md"]["summary"]
 
 
-def test_a_learning_is_given_a_place_by_hand(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, program: Program) -> None:
     project = plain(home, tmp_path, **{"docs/guide.md": GUIDE})
     program.run("run", "--once")
     assert said(home, project, program, PNPM) == []
@@ -205,7 +207,7 @@ def test_a_learning_is_given_a_place_by_hand(home: Path, tmp_path: Path, program
     assert program.json("learnings") == []
 
 
-def test_codex_is_given_the_file_that_it_loads(home: Path, tmp_path: Path, program: Program) -> None:
+def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, program: Program) -> None:
     """A CLAUDE.md that Codex does not read is no place for what was said to it."""
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "AGENTS.md": "# Agents\n\n- Be brief.\n"})
     program.run("run", "--once")

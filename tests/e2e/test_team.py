@@ -50,7 +50,7 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
     assert "skilld" not in ada.clone.git("for-each-ref") + (ada.clone.root / ".git/config").read_text()
 
 
-def test_nothing_is_sent_before_the_person_said_yes(team: Team) -> None:
+def test_nothing_is_sent_before_the_person_agreed(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)
     done = ada.program.run("team", "join", "--repo", str(ada.clone.root), typed="n\n")
@@ -60,7 +60,7 @@ def test_nothing_is_sent_before_the_person_said_yes(team: Team) -> None:
     assert ada.team("status").returncode == 1
 
 
-def test_leaving_removes_what_is_ours(team: Team) -> None:
+def test_leaving_removes_our_data(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     ada.teach(PNPM)
     ben.teach(PNPM)
@@ -74,7 +74,7 @@ def test_leaving_removes_what_is_ours(team: Team) -> None:
     assert ben.rules() == {PNPM: "waiting"}
 
 
-def test_without_a_key_it_says_how_to_make_one(team: Team) -> None:
+def test_without_a_key_it_says_how_to_create_one(team: Team) -> None:
     ada = team.colleague("ada", key=False)
     done = ada.team("join", "--yes")
     assert done.returncode == 1
@@ -82,7 +82,7 @@ def test_without_a_key_it_says_how_to_make_one(team: Team) -> None:
     assert team.refs() == []
 
 
-def test_a_name_that_somebody_has_is_refused(team: Team) -> None:
+def test_a_taken_name_is_refused(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     ada.done("join", "--yes", "--name", "the-same")
     taken = ben.team("join", "--yes", "--name", "the-same")
@@ -101,7 +101,7 @@ def test_a_name_that_somebody_has_is_refused(team: Team) -> None:
         ("Continue as in session-home-0 did.", "a session"),
     ],
 )
-def test_what_must_not_leave_stays_and_is_named(team: Team, rule: str, why: str) -> None:
+def test_private_rules_stay_and_are_named(team: Team, rule: str, why: str) -> None:
     ada = team.colleague("ada")
     ada.teach(rule)
     ada.teach(PNPM)
@@ -113,7 +113,7 @@ def test_what_must_not_leave_stays_and_is_named(team: Team, rule: str, why: str)
     assert ada.rules() == {PNPM: "waiting"}
 
 
-def test_words_leave_only_where_the_person_says_so(team: Team) -> None:
+def test_quotes_are_sent_only_if_the_person_agreed(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one in (ada, ben):
         one.teach(PNPM, quote=f"please always pnpm, says {one.home.parent.name[0]}")
@@ -123,7 +123,7 @@ def test_words_leave_only_where_the_person_says_so(team: Team) -> None:
     assert pnpm["quotes"] == ["please always pnpm, says a"]
 
 
-def test_open_rules_leave_on_request_only(team: Team) -> None:
+def test_open_rules_are_sent_only_on_request(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one in (ada, ben):
         one.teach(DATES, State.OPEN)
@@ -134,7 +134,7 @@ def test_open_rules_leave_on_request_only(team: Team) -> None:
     assert ada.rules() == {DATES: "waiting"}
 
 
-def test_what_is_taken_back_is_withdrawn(team: Team) -> None:
+def test_a_withdrawn_rule_is_withdrawn_for_the_team(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)
     ada.done("join", "--yes")
@@ -147,7 +147,7 @@ def test_what_is_taken_back_is_withdrawn(team: Team) -> None:
     assert "nothing new to push" in ada.done("sync")
 
 
-def test_a_host_that_takes_no_such_refs_gets_a_branch(team: Team) -> None:
+def test_a_host_refusing_custom_refs_gets_a_branch(team: Team) -> None:
     team.hub.git("config", "--add", "receive.hideRefs", "refs/skilld")
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one, name in ((ada, "team-ada"), (ben, "team-ben")):
@@ -166,7 +166,7 @@ def test_a_host_that_takes_no_such_refs_gets_a_branch(team: Team) -> None:
     assert told.endswith(f"Could not push: the remote accepts {taken}: GH013: rule violations")
 
 
-def test_a_hook_or_program_of_the_repository_does_not_run(team: Team) -> None:
+def test_hooks_and_programs_of_the_repository_do_not_run(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)
     mark = team.folder / "ran"
@@ -182,7 +182,7 @@ def test_a_hook_or_program_of_the_repository_does_not_run(team: Team) -> None:
     assert len(team.refs()) == 1
 
 
-def test_what_somebody_put_in_the_place_of_your_records_is_put_right(team: Team) -> None:
+def test_records_replaced_by_somebody_else_are_repaired(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one in (ada, ben):
         one.teach(PNPM)
@@ -197,7 +197,7 @@ def test_what_somebody_put_in_the_place_of_your_records_is_put_right(team: Team)
     assert ben.rules() == {PNPM: "ready"}
 
 
-def test_a_second_machine_of_one_person_is_no_second_voice(team: Team) -> None:
+def test_a_second_machine_of_one_person_counts_as_the_same_person(team: Team) -> None:
     ada, laptop = team.colleague("ada"), team.colleague("laptop", key=False)
     shutil.copytree(ada.home / ".ssh", laptop.home / ".ssh")
     ada.teach(PNPM)

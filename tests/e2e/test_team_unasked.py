@@ -33,7 +33,7 @@ def records(team: Team) -> int:
     return team.hub.git("ls-tree", "-r", "--name-only", f"refs/skilld/team/{NAME}").count("records/")
 
 
-def test_the_daemon_shares_what_is_accepted_and_not_twice_in_an_hour(tmp_path: Path) -> None:
+def test_the_daemon_shares_accepted_rules_at_most_once_an_hour(tmp_path: Path) -> None:
     team = Team(tmp_path)
     ada = team.colleague("ada")
     ada.done("join", "--yes", "--name", NAME)
@@ -51,7 +51,7 @@ def test_the_daemon_shares_what_is_accepted_and_not_twice_in_an_hour(tmp_path: P
     store.close()
 
 
-def test_the_pull_request_is_brought_up_to_date_once_a_week_where_the_person_says_so(tmp_path: Path) -> None:
+def test_the_pull_request_is_updated_once_a_week_if_enabled(tmp_path: Path) -> None:
     team, state = Team(tmp_path), tmp_path / "host.json"
     ada, ben = team.colleague("ada"), team.colleague("ben")
     fake_git_host.install_stub(tmp_path / "bin", "gh", state)
@@ -80,7 +80,7 @@ def test_the_pull_request_is_brought_up_to_date_once_a_week_where_the_person_say
     assert len(json.loads(state.read_text())["pulls"]) == 1
 
 
-def test_a_remote_that_is_away_holds_up_no_other_and_is_named_until_it_is_back(tmp_path: Path) -> None:
+def test_an_unreachable_remote_blocks_no_other_and_is_named_until_it_returns(tmp_path: Path) -> None:
     team, other = Team(tmp_path / "one"), Team(tmp_path / "two")
     ada = team.colleague("ada")
     ada.done("join", "--yes", "--name", NAME)

@@ -47,7 +47,7 @@ def world(tmp_path: Path, home: Path) -> World:
     return World(home, tmp_path / "project")
 
 
-def test_each_cut_is_a_proposal_that_is_decided_by_itself(world: World) -> None:
+def test_each_cut_is_a_separate_proposal(world: World) -> None:
     before = snapshot(world.root)
     assert [one["what"] for one in world.trim("--dry-run")["cuts"]] == ["propose", "propose"]
     assert snapshot(world.root) == before
@@ -68,7 +68,7 @@ def test_each_cut_is_a_proposal_that_is_decided_by_itself(world: World) -> None:
     assert {one["what"] for one in world.trim()["cuts"]} == {"rejected"}
 
 
-def test_the_terminal_says_of_each_cut_why_what_it_saves_and_what_is_lost(world: World) -> None:
+def test_for_each_cut_the_reason_savings_and_losses_are_shown(world: World) -> None:
     """Issue 17, 4: each with its reason and what would be lost, the largest saving first, and how to decide."""
     done = world.program.run("trim", "--project", str(world.root))
     assert done.returncode == 0, done.stderr
@@ -88,7 +88,7 @@ def test_the_terminal_says_of_each_cut_why_what_it_saves_and_what_is_lost(world:
     assert "already proposed" in world.program.run("trim", "--project", str(world.root)).stdout
 
 
-def test_only_the_file_that_is_named_is_trimmed(world: World) -> None:
+def test_only_the_named_file_is_trimmed(world: World) -> None:
     guide = world.root / "CLAUDE.md"
     named = world.program.json("trim", str(guide), "--dry-run", "--project", str(world.root))
     assert [one["path"] for one in named["files"]] == [str(guide)]
@@ -98,7 +98,7 @@ def test_only_the_file_that_is_named_is_trimmed(world: World) -> None:
     assert "No such file, folder or skill: nosuch" in world.program.run("trim", "nosuch").stderr
 
 
-def test_at_most_ten_wait_for_the_person_and_the_next_comes_once_one_is_decided(world: World) -> None:
+def test_at_most_ten_wait_and_the_next_follows_a_decision(world: World) -> None:
     twice = "".join(f"- {LONG} {'very ' * number}\n" for number in range(12))
     (world.root / "CLAUDE.md").write_text(f"# A\n\n{twice}\n- b\n\n# A\n\n{twice}")
     world.person.commit("many")
@@ -111,7 +111,7 @@ def test_at_most_ten_wait_for_the_person_and_the_next_comes_once_one_is_decided(
     assert sorted(again) == ["open"] * 9 + ["propose", "rejected", "waits"]
 
 
-def test_what_is_dead_but_says_more_is_named_only(world: World) -> None:
+def test_broken_references_in_meaningful_lines_are_only_reported(world: World) -> None:
     (found,) = [one for one in world.trim("--dry-run")["files"] if one["path"].endswith("CLAUDE.md")]
     assert [one["line"] for one in found["dead"]] == [4, 7]
 
@@ -132,12 +132,12 @@ def test_somebody_elses_text_is_left_alone(world: World, what: str) -> None:
     assert [one["why_not"] != "" for one in found["files"]] == [True]
 
 
-def test_no_model_is_asked_unless_the_person_says_so_and_has_one(world: World) -> None:
+def test_a_model_is_asked_only_if_requested_and_configured(world: World) -> None:
     done = world.program.run("trim", "--ask", "--dry-run", "--project", str(world.root))
     assert (done.returncode, "skilld setup" in done.stderr) == (1, True)
 
 
-def test_a_model_names_numbers_and_its_answer_is_booked(world: World, home: Path) -> None:
+def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) -> None:
     twice = "A commit is a snapshot of all files"
     text = f"# Git\n\n{twice}.\n\nA branch is a name.\n\n- {twice}, always.\n- {FRIDAYS}\n"
     (world.root / "CLAUDE.md").write_text(text)
@@ -165,7 +165,7 @@ def test_a_model_names_numbers_and_its_answer_is_booked(world: World, home: Path
 
 
 @pytest.mark.parametrize("reply", ["I would cut it all.", '<spare>[{"number": 99, "same": 0}]</spare>'])
-def test_without_a_usable_answer_the_sure_cuts_stay(world: World, home: Path, reply: str) -> None:
+def test_without_a_usable_answer_the_certain_cuts_remain(world: World, home: Path, reply: str) -> None:
     (world.root / "CLAUDE.md").write_text(f"{CLAUDE}\nA commit is a snapshot of all files.\n")
     world.person.commit("more")
     with StubModel(lambda _: reply) as model:
@@ -179,7 +179,7 @@ def test_without_a_usable_answer_the_sure_cuts_stay(world: World, home: Path, re
     assert [one["line"] for one in spent["cuts"]] == [6, 4]
 
 
-def test_an_addition_that_would_pass_a_limit_waits_until_something_goes(
+def test_an_addition_beyond_a_size_limit_waits_until_something_is_removed(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in remaining_variables():

@@ -64,7 +64,7 @@ def installed(home: Path, project: Project, program: Program) -> Installed:
     return Installed(home, project, program)
 
 
-def test_everything_is_named_and_then_gone_but_the_settings_and_with_purge_those_too(
+def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
     installed: Installed, tmp_path: Path
 ) -> None:
     systemctl = FakeManager(tmp_path / "bin", "systemctl", SYSTEMCTL)
@@ -100,7 +100,7 @@ def test_everything_is_named_and_then_gone_but_the_settings_and_with_purge_those
     assert [path for path in installed.home.rglob("*skilld*") if "claude" not in str(path)] == []
 
 
-def test_it_is_refused_to_agents_without_a_person_and_under_a_running_daemon(installed: Installed) -> None:
+def test_agents_and_a_running_daemon_prevent_it(installed: Installed) -> None:
     lock = Lock.acquire(installed.home / ".local/state/skilld/daemon.lock")
     assert "skilld is running" in installed.refused(4)
     assert installed.program.run("uninstall").returncode == 4, "it asks first"
@@ -130,7 +130,7 @@ def test_a_commit_of_the_persons_on_the_staging_branch_is_kept(installed: Instal
     assert git("rev-parse", "skilld/staging") == tip
 
 
-def test_what_was_accepted_stays_as_do_the_skills_that_git_does_not_track(installed: Installed) -> None:
+def test_accepted_changes_and_untracked_skills_stay(installed: Installed) -> None:
     (proposal,) = installed.proposals
     assert installed.program.run("accept", proposal["id"]).returncode == 0
     lessons = Lessons(installed.home, installed.project, installed.program)
@@ -142,7 +142,7 @@ def test_what_was_accepted_stays_as_do_the_skills_that_git_does_not_track(instal
     assert installed.untracked.read_text(encoding="utf-8") == SKILL_TEXT
 
 
-def test_what_is_broken_keeps_nobody_from_leaving_and_no_link_is_followed(installed: Installed, tmp_path: Path) -> None:
+def test_broken_parts_do_not_prevent_it_and_links_are_not_followed(installed: Installed, tmp_path: Path) -> None:
     (installed.project.root / ".git/HEAD").write_text("nonsense\n", encoding="utf-8")
     installed.settings.write_text("modle = 1\n", encoding="utf-8")
     precious = tmp_path / "precious"

@@ -49,7 +49,7 @@ def hops() -> list[tuple[list[str], list[str]]]:
     return [(_NAMES.findall(files), _NAMES.findall(functions)) for files, functions in _HOP.findall(page)]
 
 
-def test_the_way_that_is_drawn_is_the_way_that_is_gone(home: Path, project: Project, tmp_path: Path) -> None:
+def test_a_daemon_calls_every_function_of_the_documented_path(home: Path, project: Project, tmp_path: Path) -> None:
     place, out = tmp_path / "tracer", tmp_path / "calls"
     place.mkdir()
     out.mkdir()

@@ -87,7 +87,7 @@ def commands(home: Path, project: Project, proposal: str) -> dict[str, str]:
 
 
 @pytest.mark.skipif(shutil.which("script") is None, reason="no script(1) on this machine")
-def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(taught: Taught) -> None:
+def test_s3_s4_no_disguise_lets_an_agent_decide(taught: Taught) -> None:
     program, project = taught.program, taught.project
     before, folder = project.fingerprint(), program.home / "tries"
     folder.mkdir()
@@ -111,7 +111,7 @@ def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(taught: Taught) -> None:
 
 
 @pytest.mark.parametrize("place", ORIGINS)
-def test_a_person_decides_in_every_honest_place(taught: Taught, place: str) -> None:
+def test_a_person_can_decide_from_every_legitimate_place(taught: Taught, place: str) -> None:
     program = taught.program
     if place == "tmux" and shutil.which("tmux") is None:
         pytest.skip("no tmux on this machine")
@@ -121,7 +121,7 @@ def test_a_person_decides_in_every_honest_place(taught: Taught, place: str) -> N
     assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["accepted"]
 
 
-def test_s3_the_setting_counts_in_its_file_alone(taught: Taught) -> None:
+def test_s3_the_setting_counts_only_in_its_own_file(taught: Taught) -> None:
     program, project = taught.program, taught.project
     agent = Program(program.home, {"CLAUDECODE": "1", "SKILLD_ACCEPT__BY_AGENTS": "true"})
     done = agent.run("accept", taught.id)
@@ -134,7 +134,7 @@ def test_s3_the_setting_counts_in_its_file_alone(taught: Taught) -> None:
     assert RULE_LINES[TICKETS] in project.skill_path.read_text()
 
 
-def test_where_nobody_is_only_what_reads_is_done(taught: Taught) -> None:
+def test_without_a_person_only_read_only_commands_run(taught: Taught) -> None:
     program = taught.program
     assert by_nobody(program, "show", taught.id)[0] == 0
     for words in (("mine", "--dry-run"), ("mine",), ("run", "--once")):
@@ -144,7 +144,7 @@ def test_where_nobody_is_only_what_reads_is_done(taught: Taught) -> None:
     assert f"Run it in a terminal: skilld reject {taught.id}" in said
 
 
-def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: Project, home: Path) -> None:
+def test_s4_text_from_a_hand_given_file_is_marked(program: Program, project: Project, home: Path) -> None:
     done = program.run("mine", str(forged(home, project)), "--min-turns", "1")
     assert done.returncode == 0, done.stderr
     proposals = program.json("proposals", "--state", "all")
@@ -156,7 +156,7 @@ def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: P
 
 
 @pytest.mark.parametrize("moved", ["CLAUDE_CONFIG_DIR", "SKILLD_ROOTS"])
-def test_s4_a_variable_names_no_agents_folder_for_somebody_else(home: Path, project: Project, moved: str) -> None:
+def test_s4_without_a_person_a_variable_cannot_name_an_agents_folder(home: Path, project: Project, moved: str) -> None:
     path = forged(home, project)
     own = home / "own/projects/-x"
     own.mkdir(parents=True)
@@ -169,7 +169,7 @@ def test_s4_a_variable_names_no_agents_folder_for_somebody_else(home: Path, proj
     assert Program(home).json("proposals") == []
 
 
-def test_s3_what_plain_git_decides_beside_an_agent_is_marked(taught: Taught) -> None:
+def test_s3_plain_git_decisions_made_beside_an_agent_are_marked(taught: Taught) -> None:
     program, project = taught.program, taught.project
     (proposal,) = program.json("proposals")
     assert proposal["id"] == taught.id
@@ -185,7 +185,7 @@ def test_s3_what_plain_git_decides_beside_an_agent_is_marked(taught: Taught) -> 
     assert "by you or an agent" not in program.run("show", proposal["id"]).stdout
 
 
-def test_what_plain_git_decides_once_the_agent_has_left_is_the_persons(taught: Taught) -> None:
+def test_plain_git_decisions_made_after_the_agent_left_are_the_persons(taught: Taught) -> None:
     program, project = taught.program, taught.project
     with closing(Store.open(program.home / ".local/state/skilld/skilld.db")) as store:
         for path in program.home.glob(TRANSCRIPTS):

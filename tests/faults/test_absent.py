@@ -45,7 +45,7 @@ class Rounds(NamedTuple):
 
 
 @pytest.mark.parametrize("away", ["folder", pytest.param("file", marks=SLOW), pytest.param("unreadable", marks=SLOW)])
-def test_r2_what_is_away_for_a_while_is_proposed_when_it_is_back(
+def test_r2_a_temporarily_missing_transcript_is_proposed_when_it_returns(
     home: Path, project: Project, program: Program, away: str
 ) -> None:
     session = _read(home, project, program)
@@ -89,7 +89,7 @@ def test_r2_a_transcript_that_is_half_written_again_is_waited_for_once(
 
 
 @pytest.mark.parametrize("how", [pytest.param("deleted", marks=SLOW), "cut", "deleted after a crash"])
-def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
+def test_r2_what_was_read_of_a_deleted_transcript_is_kept(
     home: Path, project: Project, program: Program, how: str
 ) -> None:
     clock = Clock(program)
@@ -122,9 +122,7 @@ def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
     assert LASTING.encode() not in (home / WORDS).read_bytes()
 
 
-def test_r2_words_that_come_back_after_the_day_are_judged_by_retry(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_r2_words_returning_after_the_day_are_judged_by_retry(home: Path, project: Project, program: Program) -> None:
     session = _read(home, project, program)
     clock = Clock(program)
     aside = session.path.rename(session.path.with_name("aside"))
@@ -139,7 +137,7 @@ def test_r2_words_that_come_back_after_the_day_are_judged_by_retry(
     assert learned(program) == []
 
 
-def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_none(
+def test_r2_words_are_kept_redacted_for_two_days_except_of_opted_out_projects(
     home: Path, project: Project, program: Program
 ) -> None:
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -171,7 +169,7 @@ def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_n
     [Rounds(0, 3, 6.0), *(pytest.param(Rounds(seed, 10, 60.0), marks=pytest.mark.slow) for seed in range(1, 6))],
     ids=str,
 )
-def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
+def test_r2_a_folder_missing_at_random_moments_loses_nothing(
     home: Path, project: Project, program: Program, rounds: Rounds
 ) -> None:
     """The folder goes at some moment of reading and judging, for a while; sometimes the daemon is killed meanwhile."""

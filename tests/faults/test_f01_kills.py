@@ -28,7 +28,7 @@ from support.waiting import NEVER, wait_for
 CHAIN = 40  # kills at most
 
 
-def test_f01_nothing_is_a_step_that_does_not_happen(kept: Kept) -> None:
+def test_f01_every_counted_step_happens(kept: Kept) -> None:
     reached = {step.split()[2] for step in kept.steps}
     assert {f"{module}.{name}" for module, names in STEPS.items() for name in names} <= reached
 
@@ -36,7 +36,7 @@ def test_f01_nothing_is_a_step_that_does_not_happen(kept: Kept) -> None:
 @pytest.mark.parametrize(
     "steps", [(12, 28), *(pytest.param(steps, marks=pytest.mark.slow) for steps in ((8, 20), (4, 14)))]
 )
-def test_f01_a_daemon_killed_over_and_over_a_few_steps_further(
+def test_f01_a_daemon_killed_again_and_again_a_few_steps_later(
     world: World, unharmed: dict[str, Any], steps: tuple[int, int]
 ) -> None:
     dice = random.Random(1)
@@ -90,7 +90,7 @@ wait
 """
 
 
-def test_f01_an_agent_that_is_being_asked_ends_with_the_daemon(home: Path, project: Project) -> None:
+def test_f01_an_agent_being_asked_is_stopped_with_the_daemon(home: Path, project: Project) -> None:
     asked = home / "asked"
     client = home / "bin/claude"
     client.parent.mkdir()

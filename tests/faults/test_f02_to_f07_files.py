@@ -48,7 +48,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     made.store.close()
 
 
-def test_f03_a_tail_that_was_cut_is_counted_once_and_what_follows_is_read(machine: Machine) -> None:
+def test_f03_a_truncated_tail_counts_once_and_what_follows_is_read(machine: Machine) -> None:
     write_transcript(machine.path, prompt_line("t1"), prompt_line("t2"))
     assert machine.turns() == ["t1", "t2"]
     os.truncate(machine.path, len(prompt_line("t1")) + 40)  # the power failed: half of t2 is gone
@@ -69,7 +69,7 @@ def on_a_disk() -> Iterator[Machine]:
         made.store.close()
 
 
-def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(on_a_disk: Machine) -> None:
+def test_f06_a_new_file_reusing_a_deleted_inode_is_read_from_its_start(on_a_disk: Machine) -> None:
     machine = on_a_disk
     write_transcript(machine.path, prompt_line("t1"), prompt_line("t2"))
     assert machine.turns() == ["t1", "t2"]
@@ -87,7 +87,7 @@ def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(on_
 
 @settings(max_examples=25)
 @given(st.randoms(use_true_random=False), st.integers(5, 40))
-def test_whatever_is_done_to_files_every_whole_line_counts_once(
+def test_whatever_is_done_to_files_every_complete_line_counts_once(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, steps: int
 ) -> None:
     files = Files(tmp_path_factory.mktemp("files"), dice)

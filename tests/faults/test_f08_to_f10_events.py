@@ -92,11 +92,11 @@ MOUNTS = """\
         ("/home/ada/far/x.db", "fuse.sshfs"),
     ],
 )
-def test_f10_the_file_system_of_a_file(path: str, kind: str) -> None:
+def test_f10_the_file_system_of_a_file_is_recognized(path: str, kind: str) -> None:
     assert file_system_type(Path(path), MOUNTS) == kind
 
 
-def test_f10_no_write_ahead_log_over_a_network(home: Path, program: Program) -> None:
+def test_f10_no_write_ahead_log_on_a_network_file_system(home: Path, program: Program) -> None:
     # The kernel's word on where the home lies is replaced for one process; the file system itself is this machine's.
     table = home / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {home} rw - nfs4 server:/home rw\n")

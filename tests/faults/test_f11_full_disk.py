@@ -91,7 +91,7 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux sets the limits of another process")
-def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project, program: Program) -> None:
+def test_f11_a_disk_that_refuses_writes_for_a_while(home: Path, project: Project, program: Program) -> None:
     # A limit on the size of files, lifted later: SQLite is told of an input/output error, on any account.
     with _notices(program) as shown, apart.daemon(program) as process:
         session = _begin(home, project)

@@ -12,7 +12,7 @@ from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
 
 
-def test_f12_a_folder_that_may_not_be_entered_stops_nothing(home: Path, program: Program) -> None:
+def test_f12_an_inaccessible_folder_stops_nothing(home: Path, program: Program) -> None:
     as_nobody_special = ["unshare", "--user", "--map-user=1000"]  # root may enter every folder
     if subprocess.run([*as_nobody_special, "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("this system has no user namespaces to give up root's rights in")

@@ -30,7 +30,7 @@ def _seen(program: Program) -> str:
 
 
 @pytest.mark.slow
-def test_f13_set_back_by_a_day_it_goes_on_ticking_and_judges_what_is_idle(
+def test_f13_with_the_clock_set_back_a_day_idle_sessions_are_still_judged(
     home: Path, project: Project, program: Program
 ) -> None:
     clock = Clock(program)
@@ -46,7 +46,7 @@ def test_f13_set_back_by_a_day_it_goes_on_ticking_and_judges_what_is_idle(
     assert len(program.json("proposals")) == 1
 
 
-def test_f13_a_file_of_tomorrow_does_not_wait_until_then(home: Path, project: Project, program: Program) -> None:
+def test_f13_a_file_dated_tomorrow_is_read_today(home: Path, project: Project, program: Program) -> None:
     clock = Clock(program)
     program.run("run", "--once")
     _start_of_a_session(home, project)

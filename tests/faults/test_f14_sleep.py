@@ -20,7 +20,7 @@ NIGHT = 8 * 3600.0
 
 
 @pytest.mark.slow
-def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project: Project) -> None:
+def test_f14_sleeping_for_a_night_in_the_middle_of_a_question(home: Path, project: Project) -> None:
     questions: list[Body] = []  # about the batch; the session is over by morning, and its rules are asked about besides
 
     def answer(body: Body) -> Reply | str:

@@ -35,7 +35,7 @@ def _put_back(state: Path) -> None:
 @pytest.mark.parametrize(
     "take_away", [_log, *(pytest.param(other, marks=pytest.mark.slow) for other in (_lock, _put_back))]
 )
-def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
+def test_f15_a_daemon_whose_database_was_replaced_exits_and_the_next_has_everything(
     home: Path, project: Project, program: Program, take_away: Callable[[Path], None]
 ) -> None:
     program.run("run", "--once")
@@ -57,9 +57,7 @@ def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
 
 
 @pytest.mark.slow
-def test_f15_with_its_folder_deleted_it_leaves_no_daemon_that_nobody_sees(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_f15_deleting_its_folder_leaves_no_invisible_daemon(home: Path, project: Project, program: Program) -> None:
     with program.daemon() as process:
         teach(home, project, LASTING)
         wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)

@@ -56,7 +56,7 @@ def machine(decided: World) -> World:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_r1_nothing_is_lost_nor_doubled(machine: World, unharmed: Known, kind: str) -> None:
+def test_r1_nothing_is_lost_or_doubled(machine: World, unharmed: Known, kind: str) -> None:
     dice = random.Random(kind)
     kill_at(machine, Moment("daemon", "daemon", dice.uniform(0.0, 0.4)))
     DAMAGES[kind](machine.home / DATABASE, dice)
@@ -89,7 +89,7 @@ def _say_the_rejected_again(machine: World) -> None:
         *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("older", "of_another_program")),
     ],
 )
-def test_r1_a_verb_without_a_daemon_says_so_once_and_changes_nothing(machine: World, kind: str) -> None:
+def test_r1_a_command_without_a_daemon_says_so_once_and_changes_nothing(machine: World, kind: str) -> None:
     database = machine.home / DATABASE
     DAMAGES[kind](database, random.Random(kind))
     before = database.read_bytes() if database.exists() else None
@@ -102,7 +102,7 @@ def test_r1_a_verb_without_a_daemon_says_so_once_and_changes_nothing(machine: Wo
     assert (database.read_bytes() if database.exists() else None) == before
 
 
-def test_r1_a_copy_is_not_overwritten_by_one_that_knows_less(machine: World) -> None:
+def test_r1_a_backup_is_not_overwritten_by_one_with_less(machine: World) -> None:
     database = machine.home / DATABASE
     machine.finish()
     copy = database.with_name("skilld.db.copy")
@@ -115,7 +115,7 @@ def test_r1_a_copy_is_not_overwritten_by_one_that_knows_less(machine: World) -> 
 
 
 @pytest.mark.slow
-def test_r1_killed_while_it_is_rebuilt(machine: World, unharmed: Known) -> None:
+def test_r1_a_kill_while_rebuilding_loses_nothing(machine: World, unharmed: Known) -> None:
     dice = random.Random(8)
     for kind in ("missing", "emptied", "missing_with_its_copies"):
         machine.reset()
@@ -130,7 +130,7 @@ def test_r1_killed_while_it_is_rebuilt(machine: World, unharmed: Known) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("copy", [None, random.Random(6).randbytes(50_000)], ids=["no copy", "a broken copy"])
-def test_f15_with_nothing_left_proposals_are_found_again_in_git(machine: World, copy: bytes | None) -> None:
+def test_f15_without_any_copy_proposals_are_recovered_from_git(machine: World, copy: bytes | None) -> None:
     (still_open,) = machine.program.json("proposals")
     (accepted,) = machine.program.json("proposals", "--state", "accepted")
     database = machine.home / DATABASE
@@ -153,7 +153,7 @@ def test_f15_with_nothing_left_proposals_are_found_again_in_git(machine: World, 
 
 
 @pytest.mark.slow
-def test_f15_without_its_turns_copy_and_journal_the_rest_is_kept(machine: World) -> None:
+def test_f15_without_turns_copy_and_journal_the_rest_is_kept(machine: World) -> None:
     before = Known.of(machine).states
     database = machine.home / DATABASE
     for kept in ("skilld.db.copy", "skilld.journal"):
@@ -174,7 +174,7 @@ def test_f15_without_its_turns_copy_and_journal_the_rest_is_kept(machine: World)
     repository_is_sound(machine)
 
 
-def test_r1_the_log_of_a_young_database_is_gone(home: Path, project: Project, program: Program) -> None:
+def test_r1_the_write_ahead_log_of_a_young_database_is_missing(home: Path, project: Project, program: Program) -> None:
     with program.daemon() as daemon:
         session = Session(home, project)
         session.use_skill()
@@ -189,7 +189,7 @@ def test_r1_the_log_of_a_young_database_is_gone(home: Path, project: Project, pr
     assert found == {made["id"]: "rejected"}
 
 
-def test_r1_git_holds_a_proposal_that_the_database_and_its_journal_do_not_know(machine: World) -> None:
+def test_r1_git_holds_a_proposal_unknown_to_database_and_journal(machine: World) -> None:
     """The folder of skilld's state is put back from a backup: only git tells."""
     state = (machine.home / DATABASE).parent
     state.rename(state.with_name("before"))
@@ -203,7 +203,7 @@ def test_r1_git_holds_a_proposal_that_the_database_and_its_journal_do_not_know(m
     repository_is_sound(machine)
 
 
-def test_r1_a_new_installation_is_no_vanished_database(home: Path, project: Project, program: Program) -> None:
+def test_r1_a_new_installation_is_no_lost_database(home: Path, project: Project, program: Program) -> None:
     del project
     assert program.run("proposals").returncode == 0
     assert program.run("run", "--once").returncode == 0

@@ -32,7 +32,7 @@ def _damage(home: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_f15_what_was_dropped_is_dropped_still(home: Path, project: Project, program: Program, kind: str) -> None:
+def test_f15_a_dropped_proposal_is_still_dropped(home: Path, project: Project, program: Program, kind: str) -> None:
     program.run("run", "--once")
     teach(home, project)
     program.run("run", "--once")
@@ -52,7 +52,7 @@ def test_f15_what_was_dropped_is_dropped_still(home: Path, project: Project, pro
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_f15_a_batch_whose_transcript_is_away_waits_on(
+def test_f15_a_batch_with_a_missing_transcript_keeps_waiting(
     home: Path, project: Project, program: Program, kind: str
 ) -> None:
     program.run("run", "--once")
@@ -82,7 +82,7 @@ def test_f15_a_batch_whose_transcript_is_away_waits_on(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_f15_what_a_repository_refused_is_proposed_once_when_it_can_be(
+def test_f15_a_batch_refused_by_its_repository_is_proposed_once_possible(
     home: Path, project: Project, program: Program, kind: str
 ) -> None:
     program.run("run", "--once")
@@ -103,7 +103,7 @@ def test_f15_what_a_repository_refused_is_proposed_once_when_it_can_be(
 
 
 @pytest.mark.parametrize("kind", ["missing", pytest.param("missing_with_its_copies", marks=pytest.mark.slow)])
-def test_f15_words_that_were_read_outlive_the_transcript_and_the_database(
+def test_f15_words_already_read_survive_transcript_and_database(
     home: Path, project: Project, program: Program, kind: str
 ) -> None:
     program.run("run", "--once")

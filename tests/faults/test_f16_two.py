@@ -22,7 +22,7 @@ def _state(home: Path) -> dict[str, str]:
     "arguments",
     [("run",), *(pytest.param(other, marks=pytest.mark.slow) for other in (ONCE, (*ONCE, "--backfill", "7")))],
 )
-def test_f16_a_second_one_changes_nothing(home: Path, program: Program, arguments: tuple[str, ...]) -> None:
+def test_f16_a_second_daemon_changes_nothing(home: Path, program: Program, arguments: tuple[str, ...]) -> None:
     with apart.daemon(program) as first:
         apart.stop(first.pid)  # so that it writes nothing itself; the lock stays its own
         before = _state(home)

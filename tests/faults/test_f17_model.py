@@ -19,7 +19,7 @@ SLOW = Reply(text=updates_answer(), delay=30)
 
 
 @pytest.mark.slow
-def test_f17_every_failure_is_tried_again_later_and_then_it_works(home: Path, project: Project) -> None:
+def test_f17_every_failure_is_retried_later_and_then_works(home: Path, project: Project) -> None:
     # 429, 500 and garbage: tests/e2e/test_model.py
     with StubModel(right) as model:
         program = asking(home, model, SKILLD_WORKER__ATTEMPTS="20")
@@ -40,7 +40,7 @@ def test_f17_every_failure_is_tried_again_later_and_then_it_works(home: Path, pr
 
 
 @pytest.mark.slow
-def test_f17_what_fails_too_often_is_parked_in_sight(home: Path, project: Project) -> None:
+def test_f17_a_batch_that_fails_too_often_is_visibly_parked(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         program = asking(home, model, SKILLD_WORKER__ATTEMPTS="2")
         clock = Clock(program)
@@ -56,7 +56,7 @@ def test_f17_what_fails_too_often_is_parked_in_sight(home: Path, project: Projec
 
 
 @pytest.mark.slow
-def test_f17_ten_megabytes_are_no_answer(home: Path, project: Project) -> None:
+def test_f17_a_ten_megabyte_answer_is_invalid(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         program = asking(home, model)
         program.run("run", "--once")
@@ -69,7 +69,7 @@ def test_f17_ten_megabytes_are_no_answer(home: Path, project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_f17_costs_beyond_all_numbers_are_booked_and_stop_the_day(home: Path, project: Project) -> None:
+def test_f17_absurd_costs_are_booked_and_stop_the_day(home: Path, project: Project) -> None:
     with StubModel(lambda body: Reply(text=str(right(body)), tokens_in=10**30, tokens_out=-1)) as model:
         program = asking(home, model)
         program.run("run", "--once")
@@ -85,7 +85,7 @@ def test_f17_costs_beyond_all_numbers_are_booked_and_stop_the_day(home: Path, pr
 
 
 @pytest.mark.slow  # in a process whose clock is set, where nothing else needs litellm
-def test_f18_a_stored_answer_is_staged_without_a_second_question(home: Path, project: Project) -> None:
+def test_f18_a_stored_answer_is_staged_without_asking_again(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         program = asking(home, model)
         clock = Clock(program)

@@ -20,7 +20,7 @@ MEMORY = 60_000_000  # bytes
 
 
 @pytest.mark.slow
-def test_f19_moved_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
+def test_f19_a_transcript_moved_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     program.run("pause")
     session = teach(home, project)
@@ -54,7 +54,7 @@ def test_f20_a_backlog_is_left_alone_at_the_first_start(home: Path, program: Pro
     assert found["batches"] == {"pending": 0, "done": 0, "parked": 0}
 
 
-def test_f21_what_the_person_edits_meanwhile_is_never_lost(home: Path, project: Project, program: Program) -> None:
+def test_f21_a_concurrent_edit_by_the_person_is_never_lost(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     teach(home, project)
     program.run("run", "--once")
@@ -74,7 +74,7 @@ def test_f21_what_the_person_edits_meanwhile_is_never_lost(home: Path, project: 
 
 
 @pytest.mark.slow
-def test_f22_a_branch_that_the_person_deletes_or_moves(home: Path, project: Project, program: Program) -> None:
+def test_f22_a_branch_the_person_deletes_or_moves(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     teach(home, project)
     program.run("run", "--once")
@@ -95,9 +95,7 @@ def test_f22_a_branch_that_the_person_deletes_or_moves(home: Path, project: Proj
 
 
 @pytest.mark.slow
-def test_f22_refs_that_were_lost_come_back_to_be_looked_at_not_twice(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_f22_lost_refs_are_restored_only_once(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     teach(home, project)
     program.run("run", "--once")

@@ -16,7 +16,7 @@ ADD_COLUMN = "ALTER TABLE batches ADD COLUMN extra TEXT NOT NULL DEFAULT '';"
 
 
 @pytest.mark.slow
-def test_f23_upgraded_and_downgraded_in_the_middle_of_a_batch(
+def test_f23_an_upgrade_and_downgrade_in_mid_batch(
     world: World, unharmed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = world.home / DATABASE

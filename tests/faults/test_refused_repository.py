@@ -132,7 +132,7 @@ def _said(program: Program, check: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[needs_setpriv] + [pytest.mark.slow] * (name not in QUICK)) for name in STATES]
 )
-def test_r3_a_refused_repository_is_looked_at_again_when_its_cause_is_gone(
+def test_r3_a_refused_repository_is_checked_again_once_its_cause_is_gone(
     home: Path, project: Project, program: Program, name: str
 ) -> None:
     state = STATES[name]
@@ -172,7 +172,7 @@ def test_r3_a_running_daemon_notices_that_the_cause_is_gone(home: Path, project:
     assert program.json("learnings") == []
 
 
-def test_r3_retry_takes_up_what_was_refused(home: Path, project: Project, program: Program) -> None:
+def test_r3_retry_resumes_refused_batches(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     project.git("branch", "skilld")
     teach(home, project)
@@ -185,7 +185,7 @@ def test_r3_retry_takes_up_what_was_refused(home: Path, project: Project, progra
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to another")
-def test_r3_a_repository_of_somebody_else_is_named_with_what_makes_it_ones_own(
+def test_r3_a_repository_of_another_user_is_named_with_the_remedy(
     home: Path, project: Project, program: Program
 ) -> None:
     program.run("run", "--once")
@@ -212,7 +212,7 @@ def test_r3_a_repository_of_somebody_else_is_named_with_what_makes_it_ones_own(
         *(pytest.param(f".git/{name}", marks=pytest.mark.slow) for name in ("HEAD", "refs", "config", "objects")),
     ],
 )
-def test_r3_a_git_directory_that_cannot_be_read_for_a_moment_is_no_missing_one(
+def test_r3_a_momentarily_unreadable_git_directory_is_not_missing(
     home: Path, project: Project, program: Program, part: str
 ) -> None:
     program.run("run", "--once")

@@ -19,7 +19,7 @@ def _own_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(structlog, "configure", lambda **_: None)  # it would hold for all tests after this one
 
 
-def test_it_says_how_far_it_came_as_text_and_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_it_reports_its_progress_as_text_and_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "soak.json"
     chosen = ["--only", "files", "--only", "fuzz", "--out", str(out)]
     assert soak.main(["--minutes", "0.02", "--seed", "3", *chosen]) == 0
@@ -32,7 +32,7 @@ def test_it_says_how_far_it_came_as_text_and_as_json(capsys: pytest.CaptureFixtu
     assert " 0 findings" in told
 
 
-def test_a_finding_ends_it_with_1_and_names_the_command_to_have_it_again(
+def test_a_finding_ends_it_with_1_and_names_the_command_to_repeat_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def lost(seconds: float, seed: int, folder: Path) -> Part:
@@ -51,7 +51,7 @@ def test_a_finding_ends_it_with_1_and_names_the_command_to_have_it_again(
     assert "make soak ARGS=\"--only files --again '0/17'\"" in told
 
 
-def test_a_property_that_does_not_hold_is_found_and_a_round_can_be_had_again(
+def test_a_failing_property_is_found_and_a_round_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wrong = tmp_path / "test_wrong.py"
@@ -67,7 +67,7 @@ def test_a_property_that_does_not_hold_is_found_and_a_round_can_be_had_again(
     assert soak_properties.again("3/0", tmp_path).findings  # no examples are no success
 
 
-def test_damage_goes_through_every_kind_and_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_damage_covers_every_kind_and_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cases: list[str] = []
 
     def note(_world: object, _unharmed: object, case: str, part: Part) -> None:
@@ -82,7 +82,7 @@ def test_damage_goes_through_every_kind_and_ends(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-def test_a_large_transcript_in_small(tmp_path: Path) -> None:
+def test_a_large_transcript_in_miniature(tmp_path: Path) -> None:
     part = soak_large.again("small", tmp_path, lines=5000, size=20_000_000)
     assert part.findings == []
     assert part.reached["turns that are there twice"] == 25

@@ -37,7 +37,7 @@ def test_every_fault_has_one_row() -> None:
 
 
 @pytest.mark.parametrize(("fault", "row"), ROWS)
-def test_the_tests_of_a_row_are_there(fault: str, row: str) -> None:
+def test_the_tests_of_a_row_exist(fault: str, row: str) -> None:
     named = _named(row)
     assert named, f"{fault} names no test"
     assert {test for test in named if test.endswith("does not exist")} == set()
@@ -45,7 +45,7 @@ def test_the_tests_of_a_row_are_there(fault: str, row: str) -> None:
     assert of_the_fault or fault == "F-24", "its test is in another folder"
 
 
-def test_every_test_here_stands_in_the_row_of_its_fault() -> None:
+def test_every_test_here_is_in_the_row_of_its_fault() -> None:
     rows = {fault: _named(row) for fault, row in ROWS}
     for path in HERE.glob("test_f*.py"):
         for test in _tests(f"faults/{path.name}"):

@@ -29,7 +29,7 @@ def _begun(home: Path, project: Project, program: Program, tries: str = "1") -> 
     return clock
 
 
-def test_r5_a_worker_that_is_killed_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
+def test_r5_a_killed_worker_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
     clock = _begun(home, project, program)
     (clock.folder / "kill").write_text("worker 1")
     for _ in range(KILLS):
@@ -41,7 +41,7 @@ def test_r5_a_worker_that_is_killed_costs_its_batch_no_try(home: Path, project: 
     assert quotes(program) == [LASTING]
 
 
-def test_r5_a_daemon_that_is_killed_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
+def test_r5_a_killed_daemon_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
     clock = _begun(home, project, program)
     program.run("pause")
     program.run("run", "--once")
@@ -55,9 +55,7 @@ def test_r5_a_daemon_that_is_killed_costs_its_batch_no_try(home: Path, project: 
 
 
 @pytest.mark.slow
-def test_r5_a_batch_that_ends_its_worker_every_time_is_parked_all_the_same(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_r5_a_batch_that_always_kills_its_worker_is_parked(home: Path, project: Project, program: Program) -> None:
     clock = _begun(home, project, program, tries="2")
     (clock.folder / "abort").write_text("worker 1")
     states = []
@@ -81,7 +79,7 @@ def test_r5_a_batch_that_ends_its_worker_every_time_is_parked_all_the_same(
     ],
     ids=["prose", "bytes", "wrong schema, cut short"],
 )
-def test_r7_what_an_unusable_answer_was_about_is_kept_and_judged_by_retry(
+def test_r7_turns_with_an_unusable_answer_are_kept_and_judged_by_retry(
     home: Path, project: Project, answers: tuple[Reply | str, Reply | str]
 ) -> None:
     with StubModel(right) as model:
@@ -106,7 +104,7 @@ def test_r7_what_an_unusable_answer_was_about_is_kept_and_judged_by_retry(
 
 
 @pytest.mark.parametrize("where", ["repository", pytest.param("data", marks=pytest.mark.slow)])
-def test_r8_a_full_disk_is_told_of_and_nothing_is_left_behind(
+def test_r8_a_full_disk_is_reported_and_nothing_is_left_behind(
     home: Path, project: Project, program: Program, where: str
 ) -> None:
     """Of the repository, and of skilld's own repositories."""

@@ -23,7 +23,7 @@ def teach(home: Path, project: Project, *texts: str) -> Session:
     return session
 
 
-def test_t19_a_file_that_changes_during_accept_keeps_what_its_writer_wrote(
+def test_t19_a_file_changing_during_accept_keeps_its_writers_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     isolate_git(monkeypatch, tmp_path / "home")
@@ -56,7 +56,7 @@ def test_t19_a_file_that_changes_during_accept_keeps_what_its_writer_wrote(
 
 
 @pytest.mark.parametrize("verb", [["accept", "--all"], ["reject", "0"], ["revert", "0"]])
-def test_t24_no_agent_decides(program: Program, verb: list[str]) -> None:
+def test_t24_no_agent_can_decide(program: Program, verb: list[str]) -> None:
     program.environment["CODEX_SANDBOX"] = "seatbelt"
     done = program.run(*verb)
     assert done.returncode == 5
@@ -75,7 +75,7 @@ def test_t24_an_agents_accept_changes_nothing(home: Path, project: Project, prog
     assert [item["state"] for item in program.json("proposals")] == ["open"]
 
 
-def test_t24_an_agent_changes_no_setting_and_teaches_nothing(home: Path, program: Program) -> None:
+def test_t24_an_agent_cannot_change_settings_or_teach(home: Path, program: Program) -> None:
     program.environment["CLAUDECODE"] = "1"
     done = program.run("config", "set", "accept.by_agents", "true")
     assert done.returncode == 5
@@ -109,7 +109,7 @@ def test_t34_no_text_changes_a_setting_or_becomes_a_rule_about_skilld(
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
 
 
-def test_t37_what_was_reverted_is_not_believed_again(home: Path, project: Project, program: Program) -> None:
+def test_t37_a_reverted_rule_is_not_proposed_again(home: Path, project: Project, program: Program) -> None:
     session = teach(home, project, LASTING, LASTING_2)
     original = project.skill_path.read_bytes()
     blob = project.git("rev-parse", f"HEAD:{project.skill_path.relative_to(project.root)}")
@@ -143,7 +143,7 @@ def test_t37_what_was_reverted_is_not_believed_again(home: Path, project: Projec
         (0o600, 'model_api_key = "k"', ""),
     ],
 )
-def test_t34_settings_that_others_decide_or_a_key_that_others_read_are_refused(
+def test_t34_settings_writable_or_keys_readable_by_others_are_refused(
     home: Path, program: Program, mode: int, text: str, why: str
 ) -> None:
     config = home / ".config/skilld/config.toml"

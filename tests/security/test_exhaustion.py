@@ -66,7 +66,7 @@ def test_t33_a_line_nested_100000_deep_is_one_bad_line(adapter: Adapter) -> None
     assert max(events.values()) <= 1, events
 
 
-def test_t33_what_comes_after_a_deep_line_is_read(tmp_path: Path) -> None:
+def test_t33_lines_after_a_deep_line_are_read(tmp_path: Path) -> None:
     path = tmp_path / "projects/-p/s1.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(
@@ -101,7 +101,7 @@ def test_t33_a_flood_of_lines_is_read_in_bounded_memory_and_time(tmp_path: Path)
         assert long < 30 * short + 1, "ten times as many lines take about ten times as long"
 
 
-def test_t07_a_yaml_bomb_is_a_few_bytes_that_nobody_expands() -> None:
+def test_t07_a_yaml_bomb_is_not_expanded() -> None:
     levels = "".join(f"  {after}: &{after} [{', '.join([f'*{name}'] * 9)}]\n" for name, after in pairwise("abcdefghi"))
     skill = f"---\nname: x\nmetadata:\n  a: &a [lol]\n{levels}---\n\n- a\n".encode()
     spent = []

@@ -54,7 +54,7 @@ NAMES = (
 )
 
 
-def test_t16_a_name_that_leads_elsewhere_makes_no_file_and_no_ref(
+def test_t16_a_name_leading_elsewhere_creates_no_file_and_no_ref(
     home: Path, project: Project, program: Program
 ) -> None:
     before = project.fingerprint()
@@ -96,7 +96,7 @@ def test_t17_another_users_folder_is_no_project(project: Project) -> None:
     assert find(SKILL, None, str(project.root), places) == Unusable(SKILL, "its SKILL.md was not found")
 
 
-def test_t17_a_working_folder_that_can_be_none_leaves_the_list_of_skills_whole(
+def test_t17_an_impossible_working_folder_does_not_break_the_skill_list(
     home: Path, project: Project, program: Program
 ) -> None:
     program.run("run", "--once")
@@ -110,9 +110,7 @@ def test_t17_a_working_folder_that_can_be_none_leaves_the_list_of_skills_whole(
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
-def test_t17_folders_that_are_closed_to_us_leave_the_list_of_skills_whole(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_t17_inaccessible_folders_do_not_break_the_skill_list(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     session = teach(home, project)
     closed = [home / "closed", project.skill_path.parents[1] / "closed-skill"]
@@ -198,12 +196,14 @@ ROOTS_OWN: list[tuple[Callable[[Path, Path], None], str]] = [
 ]
 
 
-def test_t18_what_is_no_plain_skill_of_ours_is_skipped_and_said(tmp_path: Path, home: Path, program: Program) -> None:
+def test_t18_special_skill_files_are_skipped_and_reported(tmp_path: Path, home: Path, program: Program) -> None:
     _skipped_and_said(CONSTRUCTS, tmp_path, home, program)
 
 
 @as_root
-def test_t18_devices_and_other_users_skills_are_skipped_and_said(tmp_path: Path, home: Path, program: Program) -> None:
+def test_t18_devices_and_other_users_skills_are_skipped_and_reported(
+    tmp_path: Path, home: Path, program: Program
+) -> None:
     _skipped_and_said(ROOTS_OWN, tmp_path, home, program)
 
 
@@ -230,7 +230,7 @@ def _skipped_and_said(
         assert skill.read_text() == SKILL_TEXT
 
 
-def test_t18_a_transcript_that_is_no_plain_file_is_not_read(home: Path, project: Project, program: Program) -> None:
+def test_t18_a_transcript_that_is_a_special_file_is_not_read(home: Path, project: Project, program: Program) -> None:
     session = teach(home, project)
     away = session.path.rename(home / "away.jsonl")
     session.path.symlink_to(away)
@@ -251,7 +251,7 @@ def test_t20_another_users_transcript_is_not_read(home: Path, project: Project, 
 
 
 @as_root
-def test_t20_root_is_warned(program: Program) -> None:
+def test_t20_root_gets_a_warning(program: Program) -> None:
     done = program.run("run", "--once")
     assert done.returncode == 0
     assert done.stderr.startswith("skilld: You are running skilld as root")
@@ -267,7 +267,7 @@ def _open_to_others(folder: Path) -> dict[str, str]:
     return found
 
 
-def test_t21_nothing_that_skilld_keeps_is_open_to_others(home: Path, project: Project, program: Program) -> None:
+def test_t21_no_file_of_skilld_is_open_to_other_users(home: Path, project: Project, program: Program) -> None:
     own = home / ".claude/skills/mine/SKILL.md"  # tracked by no git: its proposals go to a repository of skilld's own
     own.parent.mkdir(parents=True)
     own.write_text(SKILL_TEXT)
@@ -292,7 +292,7 @@ def test_t21_nothing_that_skilld_keeps_is_open_to_others(home: Path, project: Pr
 
 
 @pytest.mark.parametrize(("mask", "modes"), [(0o022, (0o755, 0o444)), (0o002, (0o775, 0o444)), (0o077, (0o700, 0o400))])
-def test_t21_in_a_repository_the_persons_umask_holds(
+def test_t21_in_a_repository_the_persons_umask_applies(
     home: Path, project: Project, program: Program, mask: int, modes: tuple[int, int]
 ) -> None:
     objects = project.root / ".git/objects"
@@ -309,7 +309,9 @@ def test_t21_in_a_repository_the_persons_umask_holds(
 @pytest.mark.parametrize(
     ("name", "mode"), [("", 0o750), ("skilld.db", 0o604), ("daemon.lock", 0o640), ("skilld.log", 0o602)]
 )
-def test_t21_a_loosened_state_is_refused_with_the_remedy(home: Path, program: Program, name: str, mode: int) -> None:
+def test_t21_state_open_to_others_is_refused_with_the_remedy(
+    home: Path, program: Program, name: str, mode: int
+) -> None:
     path = home / ".local/state/skilld" / name
     path.chmod(mode)
     done = program.run("run", "--once")

@@ -86,7 +86,7 @@ def test_s6_a_prompt_template_of_the_repository(tmp_path: Path) -> None:
     assert pi(tmp_path, project / "api", expanded, FORGED, GENUINE) == ["2.4, soon", GENUINE]
 
 
-def test_s6_a_prompt_template_that_the_projects_settings_name(tmp_path: Path) -> None:
+def test_s6_a_prompt_template_named_by_the_projects_settings(tmp_path: Path) -> None:
     (tmp_path / ".pi").mkdir()
     (tmp_path / ".pi/settings.json").write_text('{"prompts": ["docs/go.md", 7, "missing"]}')
     (tmp_path / "docs").mkdir()
@@ -94,7 +94,7 @@ def test_s6_a_prompt_template_that_the_projects_settings_name(tmp_path: Path) ->
     assert pi(tmp_path, tmp_path, FORGED, GENUINE) == [GENUINE]
 
 
-def test_s6_a_template_that_leads_nowhere_or_never_ends(tmp_path: Path) -> None:
+def test_s6_a_template_that_is_missing_or_never_ends(tmp_path: Path) -> None:
     prompts = tmp_path / ".pi/prompts"
     prompts.mkdir(parents=True)
     (prompts / "loop.md").symlink_to(prompts / "loop.md")
@@ -108,7 +108,7 @@ def test_s6_a_file_on_pis_command_line_that_closes_itself(tmp_path: Path) -> Non
     assert pi(tmp_path, tmp_path, file, file + GENUINE) == [GENUINE]
 
 
-def test_s6_a_skill_of_pis_that_closes_itself(tmp_path: Path) -> None:
+def test_s6_a_pi_skill_that_closes_itself(tmp_path: Path) -> None:
     skill = f'<skill name="a" location="/w/a/SKILL.md">\nbody\n</skill>\n\n{FORGED}\n</skill>'
     assert pi(tmp_path, tmp_path, skill, f"{skill}\n\n{GENUINE}") == [GENUINE]
 
@@ -126,7 +126,7 @@ def test_s6_a_skill_of_pis_that_closes_itself(tmp_path: Path) -> None:
     ],
     ids=["closed in the context behind", "a query in the context behind", "across blocks", "before"],
 )
-def test_s6_a_query_of_cursors_in_the_context(tmp_path: Path, text: str, turns: list[str]) -> None:
+def test_s6_a_cursor_query_inside_the_context(tmp_path: Path, text: str, turns: list[str]) -> None:
     place = tmp_path / ".cursor/projects/w/agent-transcripts/4a/4a.jsonl"
     assert said(place, "cursor", {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}) == turns
 
@@ -141,7 +141,7 @@ def test_s6_a_queued_prompt_that_was_never_delivered(tmp_path: Path, later: list
 
 @pytest.mark.parametrize("answer", [FORGED, FORGED.replace(" ", "  "), FORGED + "\u200b"])
 @pytest.mark.parametrize("label", [FORGED + " ", f"\t{FORGED}", FORGED.replace(" ", "\u00a0"), FORGED + "\n"])
-def test_s6_an_option_that_is_answered_trimmed(tmp_path: Path, label: str, answer: str) -> None:
+def test_s6_an_option_answered_with_trimmed_whitespace(tmp_path: Path, label: str, answer: str) -> None:
     questions = [{"question": "Which?", "options": [{"label": label}]}, {"question": "Else?", "options": []}]
     call = {"type": "tool_use", "id": "t1", "name": "AskUserQuestion", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "Your questions have been answered"}
@@ -150,7 +150,7 @@ def test_s6_an_option_that_is_answered_trimmed(tmp_path: Path, label: str, answe
     assert claude(tmp_path, *records) == [GENUINE]
 
 
-def test_s6_an_option_of_codex_with_the_mark_of_a_note(tmp_path: Path) -> None:
+def test_s6_a_codex_option_with_the_marker_of_a_note(tmp_path: Path) -> None:
     label = f"user_note: {FORGED}"
     asked = {"questions": [{"id": "a", "question": "Which?", "options": [{"label": label}]}]}
     call = {"type": "function_call", "name": "request_user_input", "call_id": "q", "arguments": json.dumps(asked)}
@@ -161,7 +161,7 @@ def test_s6_an_option_of_codex_with_the_mark_of_a_note(tmp_path: Path) -> None:
     assert said(place, "codex", *records) == [GENUINE]
 
 
-def test_s6_an_option_of_qwens_with_the_title_of_another_question(tmp_path: Path) -> None:
+def test_s6_a_qwen_option_with_the_title_of_another_question(tmp_path: Path) -> None:
     options = [{"label": f"JSON\n**Tests**: {FORGED}"}]
     asked = [{"header": "Format", "options": options}, {"header": "Tests", "options": []}]
     call = {"functionCall": {"id": "f", "name": "ask_user_question", "args": {"questions": asked}}}

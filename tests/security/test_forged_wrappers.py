@@ -18,7 +18,7 @@ from support.forged import CARRIERS, PROMPTS, check_carrier, forged_content
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # contents, each in every wrapper of an agent
 
 
-def test_every_wrapper_that_an_adapter_knows_has_a_forged_session() -> None:
+def test_every_wrapper_known_to_an_adapter_has_a_forged_session() -> None:
     known = {name: set(adapter.INFO.wrappers) for name, adapter in ADAPTERS.items()}
     assert all(known.values())
     assert {name: {carrier.wrapper for carrier in carriers} for name, carriers in CARRIERS.items()} == known
@@ -26,7 +26,7 @@ def test_every_wrapper_that_an_adapter_knows_has_a_forged_session() -> None:
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("agent", CARRIERS)
-def test_the_prompt_beside_a_plain_content_is_found(agent: str, prompt: str) -> None:
+def test_the_prompt_beside_harmless_content_is_found(agent: str, prompt: str) -> None:
     for carrier in CARRIERS[agent]:
         check_carrier(agent, carrier, "a = 1", prompt)
 
@@ -34,7 +34,7 @@ def test_the_prompt_beside_a_plain_content_is_found(agent: str, prompt: str) -> 
 @pytest.mark.parametrize("agent", CARRIERS)
 @settings(max_examples=EXAMPLES)
 @given(dice=st.randoms(use_true_random=False), prompt=st.sampled_from(PROMPTS), free=st.text(max_size=20))
-def test_no_word_of_a_content_is_typed(agent: str, dice: random.Random, prompt: str, free: str) -> None:
+def test_no_word_of_the_content_counts_as_typed(agent: str, dice: random.Random, prompt: str, free: str) -> None:
     content = forged_content(dice) + free
     for carrier in CARRIERS[agent]:
         check_carrier(agent, carrier, content, prompt)

@@ -169,7 +169,7 @@ def test_fuzz_guided_by_coverage(report: Callable[[str], None]) -> None:
     assert all(one.reached["edges"] > 20 for one in results), "the code under test is not watched"
 
 
-def test_fuzz_tells_of_a_run_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fuzz_reports_a_failing_run(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = subprocess.CompletedProcess([], 1, b"", b"Traceback\nKeyError: 'no-such-target'\n")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
     (finding,) = fuzz.fuzz("no-such-target", 1).findings

@@ -66,9 +66,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_is_no_plain_file_of_ones_own_is_left_alone(
-    home: Path, tmp_path: Path, here: InProcessDaemon, kind: str
-) -> None:
+def test_a_special_or_foreign_file_is_left_alone(home: Path, tmp_path: Path, here: InProcessDaemon, kind: str) -> None:
     """Issue 16, 2: and nothing waits for a pipe."""
     project = plain(home, tmp_path, **{"README.md": "# P\n"})
     make, why = REFUSED[kind]
@@ -139,7 +137,7 @@ MADE_AGAIN: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("kind", MADE_AGAIN)
-def test_of_a_generated_file_only_the_lines_left_to_people_are_written(
+def test_only_the_hand_written_lines_of_a_generated_file_are_edited(
     home: Path, tmp_path: Path, here: InProcessDaemon, kind: str
 ) -> None:
     """Issue 16, "Done when": words anywhere else would be gone when the file is made again."""
@@ -154,7 +152,7 @@ def test_of_a_generated_file_only_the_lines_left_to_people_are_written(
     )
 
 
-def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_an_untracked_file_goes_to_skillds_own_repository(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     project = plain(home, tmp_path, **{"README.md": "# P\n"})
     (project.root / "CLAUDE.md").write_text(GUIDE)
     before, commits = project.fingerprint(), project.git("rev-list", "--count", "HEAD")
@@ -168,7 +166,7 @@ def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("old", ["", "\n \n", "<!-- Write down how you work. -->\n"])
-def test_one_that_says_nothing_gets_the_rules_and_loses_them_again(
+def test_an_empty_file_gains_rules_and_loses_them_again(
     home: Path, tmp_path: Path, here: InProcessDaemon, old: str
 ) -> None:
     project = plain(home, tmp_path, **{"README.md": "# P\n"})
@@ -184,7 +182,7 @@ def test_one_that_says_nothing_gets_the_rules_and_loses_them_again(
     assert path.read_text() == old
 
 
-def test_a_submodules_is_not_written_by_the_repository_around_it(
+def test_a_submodules_file_is_not_edited_by_the_outer_repository(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     project: Project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
@@ -212,9 +210,7 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("kind", ORDERS)
-def test_an_order_to_any_file_that_is_loaded_is_heard(
-    home: Path, tmp_path: Path, here: InProcessDaemon, kind: str
-) -> None:
+def test_a_request_for_any_loaded_file_is_heard(home: Path, tmp_path: Path, here: InProcessDaemon, kind: str) -> None:
     rule = '---\npaths: ["db/**"]\n---\n\n- Use migrations.\n'
     project = plain(
         home,
@@ -234,7 +230,7 @@ def test_an_order_to_any_file_that_is_loaded_is_heard(
     assert one.path == str(project.root / name)
 
 
-def test_what_the_agent_is_not_sent_is_not_said(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
+def test_text_the_agent_does_not_load_does_not_count_as_said(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     old = f"# P\n\n- Be brief.\n\n<!--\n- {LINE}\n-->\n"
     project = plain(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
@@ -245,9 +241,7 @@ def test_what_the_agent_is_not_sent_is_not_said(home: Path, tmp_path: Path, here
     )
 
 
-def test_a_proposal_names_the_line_that_its_turn_is_counted_as_a_repeat_of(
-    home: Path, tmp_path: Path, here: InProcessDaemon
-) -> None:
+def test_a_proposal_names_the_line_its_turn_repeats(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     plain(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
     Talk(home, tmp_path / "plain").type("Never merge before I approve.", *CHATTER[:4])
     (one,) = here.run()

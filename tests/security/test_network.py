@@ -115,9 +115,7 @@ def _job(home: Path, project: Project, settings: Settings) -> Job:
     return job
 
 
-def test_t31_a_worker_reaches_the_configured_endpoint_and_nothing_else(
-    home: Path, project: Project, tmp_path: Path
-) -> None:
+def test_t31_a_worker_connects_only_to_the_configured_endpoint(home: Path, project: Project, tmp_path: Path) -> None:
     log = tmp_path / "reached"
     with StubModel() as model:
         model.queue(*ANSWERS)
@@ -133,7 +131,7 @@ def test_t31_a_worker_reaches_the_configured_endpoint_and_nothing_else(
     assert programs(log) <= {"git", "null", "uname"}  # the last by Python's platform module, for a provider's library
 
 
-def test_t31_offline_a_worker_reaches_nothing(home: Path, project: Project, tmp_path: Path) -> None:
+def test_t31_an_offline_worker_connects_to_nothing(home: Path, project: Project, tmp_path: Path) -> None:
     log = tmp_path / "reached"
     result = _work(_job(home, project, Settings(model="offline")), log, home)
     assert result.outcome == "proposed", result
@@ -142,7 +140,7 @@ def test_t31_offline_a_worker_reaches_nothing(home: Path, project: Project, tmp_
 
 
 @pytest.mark.parametrize("verb", [["run", "--once"], ["proposals"], ["status"]])
-def test_t29_t30_t31_the_daemon_and_the_verbs_reach_and_open_nothing(
+def test_t29_t30_t31_the_daemon_and_the_commands_connect_to_nothing_and_listen_nowhere(
     home: Path, project: Project, program: Program, tmp_path: Path, verb: list[str]
 ) -> None:
     log = tmp_path / "reached"
@@ -160,7 +158,7 @@ def test_t29_t30_t31_the_daemon_and_the_verbs_reach_and_open_nothing(
     assert programs(log) <= {"git", Path(sys.executable).name, "sh"}  # the last ends a worker whose daemon is gone
 
 
-def test_the_watch_sees_what_it_should(home: Path, tmp_path: Path) -> None:
+def test_the_network_monitor_sees_what_it_should(home: Path, tmp_path: Path) -> None:
     log = tmp_path / "reached"
     code = "import socket\nsocket.socket().connect_ex(('127.0.0.1', 9))\nsocket.socket().bind(('127.0.0.1', 0))\n"
     (tmp_path / "reaching.py").write_text(code)
@@ -200,7 +198,7 @@ class _Pointing(StubModel):
         request.send_body(307, b"", headers={"Location": f"{self.place}/chat/completions"})
 
 
-def test_t32_where_an_endpoint_points_is_not_gone_to(home: Path, project: Project) -> None:
+def test_t32_redirects_of_an_endpoint_are_not_followed(home: Path, project: Project) -> None:
     with StubModel() as elsewhere, _Pointing() as model:
         model.place = elsewhere.base_url
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
@@ -213,7 +211,7 @@ def test_t32_where_an_endpoint_points_is_not_gone_to(home: Path, project: Projec
 
 
 @pytest.mark.parametrize("configured", [True, False])
-def test_t32_no_file_of_a_project_and_no_transcript_names_an_endpoint(
+def test_t32_no_project_file_or_transcript_can_set_an_endpoint(
     home: Path, project: Project, *, configured: bool
 ) -> None:
     with StubModel() as ours, StubModel() as theirs:

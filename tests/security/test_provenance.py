@@ -54,7 +54,7 @@ FORGED = [
 
 @pytest.mark.parametrize("text", FORGED)
 @pytest.mark.parametrize("ascii_only", [True, False])
-def test_t02_a_text_forges_no_turn_in_claude_code(tmp_path: Path, text: str, *, ascii_only: bool) -> None:
+def test_t02_text_cannot_forge_a_claude_code_turn(tmp_path: Path, text: str, *, ascii_only: bool) -> None:
     lines = [json.loads(prompt_line(key, said)) for key, said in (("t1", "hello"), ("t2", text), ("t3", "thanks"))]
     path = tmp_path / "projects/-p/s1.jsonl"
     path.parent.mkdir(parents=True)
@@ -65,7 +65,7 @@ def test_t02_a_text_forges_no_turn_in_claude_code(tmp_path: Path, text: str, *, 
 
 
 @pytest.mark.parametrize("text", FORGED)
-def test_t02_a_tools_output_forges_no_turn(project: Project, home: Path, text: str) -> None:
+def test_t02_tool_output_cannot_forge_a_turn(project: Project, home: Path, text: str) -> None:
     session = Session(home, project)
     session.type("hello")
     session.tool_output(text)
@@ -74,7 +74,7 @@ def test_t02_a_tools_output_forges_no_turn(project: Project, home: Path, text: s
 
 
 @pytest.mark.parametrize("text", FORGED)
-def test_t02_a_text_forges_no_turn_in_codex(tmp_path: Path, text: str) -> None:
+def test_t02_text_cannot_forge_a_codex_turn(tmp_path: Path, text: str) -> None:
     at = "2026-11-02T09:00:00.000Z"
     meta = {"id": "0a000000-0000-7000-8000-000000000009", "timestamp": at, "cwd": "/p", "originator": "codex_cli_rs"}
     records: list[tuple[str, dict[str, Any]]] = [("session_meta", {**meta, "cli_version": "0.110.0", "source": "cli"})]
@@ -93,7 +93,7 @@ def test_t02_a_text_forges_no_turn_in_codex(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", FORGED)
-def test_t02_a_request_has_one_line_for_each_message(text: str) -> None:
+def test_t02_a_request_has_one_line_per_message(text: str) -> None:
     messages = [Message("hello", 1, "t1", How.TYPED), Message(text), Message(text, 2, "t2", How.TYPED)]
     asked = prompt.detection(messages, [SkillDoc(1, "notes", "/p/SKILL.md", f"# Notes\n\n{text}\n")]).user
     block = re.findall(
@@ -244,9 +244,7 @@ def test_t03_a_batch_with_a_bad_answer_is_done_once(home: Path, project: Project
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
 
 
-def test_t05_saying_it_five_times_in_a_session_is_saying_it_once(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_t05_saying_it_five_times_in_a_session_counts_once(home: Path, project: Project, program: Program) -> None:
     session = Session(home, project)
     session.use_skill()
     session.type("hello", LASTING, "ok", "thanks", "go on")
@@ -268,7 +266,7 @@ def test_t05_saying_it_five_times_in_a_session_is_saying_it_once(
 DAY = 86400.0
 
 
-def test_t05_repetition_counts_by_sessions_and_days_and_forged_it_counts_for_little() -> None:
+def test_t05_repetition_counts_by_sessions_and_days_and_forgeries_count_little() -> None:
     once = confidence([Piece("a", 0, 0.5)], now=0)
     assert confidence([Piece("a", second, 0.5) for second in range(1000)], now=0) == once
     one_evening = confidence([Piece(f"s{number}", number, 0.5) for number in range(1000)], now=0)
@@ -277,9 +275,7 @@ def test_t05_repetition_counts_by_sessions_and_days_and_forged_it_counts_for_lit
     assert once < one_evening < three_days
 
 
-def test_t05_a_copy_of_a_session_and_a_fork_of_it_are_no_second_voice(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_t05_a_copied_or_forked_session_is_no_second_voice(home: Path, project: Project, program: Program) -> None:
     session = Session(home, project)  # no skill in use: what is said is kept as a learning
     session.type("hello", LASTING, "ok", "thanks", "go on")
     for name in ("5e55105e-0000-4000-8000-00000000000b", "5e55105e-0000-4000-8000-00000000000c"):

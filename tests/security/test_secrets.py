@@ -112,7 +112,7 @@ ANSWERS: dict[str, tuple[tuple[str | Reply, ...], bool]] = {
 }
 
 
-def test_t22_no_secret_is_sent_kept_committed_or_shown(
+def test_t22_no_secret_is_sent_stored_committed_or_shown(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (name for name in os.environ if name.startswith("GIT_")):
@@ -183,7 +183,7 @@ def _judge(home: Path, model: StubModel) -> None:
         store.close()
 
 
-def test_t22_without_its_key_it_stops_and_keeps_no_word(home: Path, project: Project, program: Program) -> None:
+def test_t22_without_its_key_it_stops_and_stores_no_words(home: Path, project: Project, program: Program) -> None:
     session = Session(home, project)
     session.use_skill()
     session.type("hello", f"{LASTING} My key is {TYPED[1]}", "ok", "thanks", "go on")
@@ -197,9 +197,7 @@ def test_t22_without_its_key_it_stops_and_keeps_no_word(home: Path, project: Pro
     assert b"ticket number" not in kept
 
 
-def test_t22_what_a_person_gives_a_verb_to_keep_is_kept_without_secrets(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_t22_text_stored_by_a_command_is_redacted(home: Path, project: Project, program: Program) -> None:
     session = Session(home, project)
     session.use_skill()
     session.type("hello", LASTING, "ok", "thanks", "go on")

@@ -76,9 +76,7 @@ def library(hostile: Project, folder: Path) -> list[list[str]]:
     ]
 
 
-def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
-    home: Path, tmp_path: Path, project: Project, program: Program
-) -> None:
+def test_t23_no_command_prints_terminal_escapes(home: Path, tmp_path: Path, project: Project, program: Program) -> None:
     hostile = Project(tmp_path / f"project{IN_A_NAME}", home, ".claude/skills")
     for place in (project, hostile):
         described = SKILL_TEXT.replace("description: ", f"description: {HOSTILE.replace(chr(13), '')} ")
@@ -187,7 +185,7 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
     assert shown[f"accept {proposal['id']}"].returncode == 0
 
 
-def test_t38_one_line_of_json_for_each_event_whatever_the_names(home: Path, tmp_path: Path, program: Program) -> None:
+def test_t38_each_event_is_one_line_of_json_whatever_the_names(home: Path, tmp_path: Path, program: Program) -> None:
     project = Project(tmp_path / f"p\n{IN_A_NAME}", home, ".claude/skills")
     session = Session(home, project, f'a"}}\n{{"event":"forged"}}\n{IN_A_NAME}')
     session.use_skill()
@@ -229,7 +227,7 @@ def test_t25_a_notice_is_plain_text_of_bounded_length(names: list[str]) -> None:
     assert raw(about_failure("accept", HOSTILE)) == []
 
 
-def test_t25_what_a_notice_says_is_an_argument_and_never_part_of_a_script() -> None:
+def test_t25_the_text_of_a_notice_is_an_argument_and_never_part_of_a_script() -> None:
     evil = f'"; do shell script "touch /tmp/owned" {HOSTILE}'
     ours, theirs = desktop.window_command(evil), desktop.window_command("x")
     assert ours[-1] == evil
@@ -237,7 +235,7 @@ def test_t25_what_a_notice_says_is_an_argument_and_never_part_of_a_script() -> N
     assert ours[-2] == "--"
 
 
-def test_t25_one_module_starts_programs() -> None:
+def test_t25_only_one_module_starts_programs() -> None:
     """On Linux a notice is a call over the session bus: no name of a skill is ever an argument of a program."""
     root = Path(__file__).parents[2] / "skilld/notify"
     words = "subprocess|os\\.system|os\\.exec|os\\.spawn|create_subprocess|notify-send"

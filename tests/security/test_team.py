@@ -119,7 +119,7 @@ def test_whatever_a_member_pushes_the_others_are_read(bench: Bench) -> None:
     assert [one.rule for one in found.members["team-ada"].records] == [RULE]
 
 
-def test_nobody_writes_in_the_name_of_another(bench: Bench) -> None:
+def test_nobody_can_write_in_the_name_of_another(bench: Bench) -> None:
     first = bench.read()
     pins = refs.update_pins({}, first)
     bench.put("team-ada", refs.write_commit(bench.writer, "team-ada", 6, [], bench.seal("eve")))
@@ -130,7 +130,7 @@ def test_nobody_writes_in_the_name_of_another(bench: Bench) -> None:
     assert "it was copied from someone else" in bench.read(pins).refused[EVE]
 
 
-def test_an_older_version_of_somebody_is_not_taken(bench: Bench) -> None:
+def test_an_older_version_of_a_member_is_refused(bench: Bench) -> None:
     old = bench.read().members["team-ada"].tip
     bench.put("team-ada", refs.write_commit(bench.writer, "team-ada", 6, [], bench.seal("ada")))
     pins = refs.update_pins({}, bench.read())
@@ -138,7 +138,7 @@ def test_an_older_version_of_somebody_is_not_taken(bench: Bench) -> None:
     assert "older than" in bench.read(pins).refused["team-ada"]
 
 
-def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oversized_ref_is_not_fetched(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refs, "_MAX_FETCH_BYTES", 60_000)
     monkeypatch.setattr(refs, "_MAX_REF_BYTES", 60_000)
     noise = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(10_000))
@@ -148,7 +148,7 @@ def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: 
     assert [*found.members] == ["team-ada"]
 
 
-def test_twenty_who_push_at_once_lose_nothing(bench: Bench) -> None:
+def test_twenty_concurrent_pushes_lose_nothing(bench: Bench) -> None:
     made = {
         f"person-{number:02}": refs.write_commit(
             bench.writer, f"person-{number:02}", 1, [make_rule()], bench.seal("eve")
@@ -164,7 +164,7 @@ def test_twenty_who_push_at_once_lose_nothing(bench: Bench) -> None:
     assert {person: one.tip for person, one in found.members.items() if person in made} == made
 
 
-def test_names_that_skilld_does_not_give_are_named(bench: Bench) -> None:
+def test_foreign_ref_names_are_reported(bench: Bench) -> None:
     oid = bench.read().members["team-ada"].tip
     for name in ("A", "x--y", "deep/er"):
         bench.put(name, oid)
@@ -181,7 +181,7 @@ def test_a_push_that_lost_the_race_says_so(bench: Bench) -> None:
         refs.publish(bench.writer, bench.address, "team-ada", later, listed)
 
 
-def test_the_persons_own_git_settings_name_the_key_and_no_repository_does(bench: Bench) -> None:
+def test_only_the_persons_git_settings_can_name_the_key(bench: Bench) -> None:
     home = Path(os.environ["HOME"])
     with pytest.raises(SkilldError, match="there is no SSH key") as missing:
         sign.find_key(bench.writer.git, home)
@@ -201,7 +201,7 @@ def test_the_persons_own_git_settings_name_the_key_and_no_repository_does(bench:
     assert lost.value.remedy == f"Create it: ssh-keygen -y -f {private} > {public}"
 
 
-def test_a_key_with_a_passphrase_asks_nobody(bench: Bench) -> None:
+def test_a_key_with_a_passphrase_does_not_prompt(bench: Bench) -> None:
     path = bench.keys["ada"].path
     command = ["ssh-keygen", "-q", "-p", "-N", "secret words", "-P", "", "-f", str(path)]
     subprocess.run(command, check=True, capture_output=True)

@@ -19,19 +19,19 @@ THREATS: dict[str, tuple[str, ...]] = {
         "unit/test_eval_injection.py::test_a_carrier_holds_the_text_in_every_client_format_and_no_turn_does",
         "unit/test_claude_code.py::test_tool_output_is_never_a_turn",
         "unit/test_codex.py::test_a_sub_agent_has_no_turns_though_its_file_replays_the_parent",
-        "e2e/test_model.py::test_what_is_asked_and_sent_for_one_proposal",
+        "e2e/test_model.py::test_one_proposal_takes_these_requests",
     ),
     "T-02": (
         "security/test_provenance.py::test_t02_*",
         "unit/test_prompt.py::test_no_combination_of_texts_can_either",
-        "security/test_forged_wrappers.py::test_no_word_of_a_content_is_typed",
+        "security/test_forged_wrappers.py::test_no_word_of_the_content_counts_as_typed",
         "security/test_forged_examples.py::test_s1_*",
         "security/test_forged_examples.py::test_s6_*",
     ),
     "T-03": (
         "security/test_provenance.py::test_t03_*",
         "security/test_fuzz.py::test_fuzz_damaged",
-        "e2e/test_model.py::test_an_answer_that_is_none_gives_nothing_and_a_line_in_status",
+        "e2e/test_model.py::test_an_invalid_answer_proposes_nothing_and_shows_in_status",
         "unit/test_reply.py::test_any_text_is_an_answer_or_a_refusal",
     ),
     "T-04": (
@@ -101,13 +101,13 @@ THREATS: dict[str, tuple[str, ...]] = {
         "security/test_decisions.py::test_t24_*",
         "unit/test_who.py",
         "e2e/test_who_decides.py",
-        "e2e/test_review.py::test_an_agent_is_not_let_in",
-        "e2e/test_notices.py::test_reject_on_the_notice_rejects_whatever_another_program_says_was_pressed",
+        "e2e/test_review.py::test_an_agent_may_not_open_the_review",
+        "e2e/test_notices.py::test_the_reject_button_rejects_and_forged_presses_are_ignored",
     ),
     "T-25": (
         "security/test_sinks.py::test_t25_*",
-        "e2e/test_notices.py::test_accept_on_the_notice_accepts_in_git_in_the_persons_name",
-        "e2e/test_notices.py::test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_were_asked_for",
+        "e2e/test_notices.py::test_the_accept_button_accepts_in_git_in_the_persons_name",
+        "e2e/test_notices.py::test_a_snoozed_notice_is_shown_after_the_snooze_with_quotes_if_enabled",
     ),
     "T-26": (
         "unit/test_git_canaries.py",
@@ -124,8 +124,8 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-29": (
         "security/test_network.py::test_t29_t30_*",
-        "e2e/test_mcp.py::test_skills_are_listed_and_read_and_nothing_else_is",
-        "e2e/test_mcp.py::test_agents_with_skills_of_their_own_are_shown_none",
+        "e2e/test_mcp.py::test_only_skills_are_listed_and_read",
+        "e2e/test_mcp.py::test_agents_with_their_own_skills_are_shown_none",
     ),
     "T-30": ("security/test_network.py::test_t29_t30_*",),
     "T-31": (
@@ -141,8 +141,8 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-33": (
         "security/test_exhaustion.py::test_t33_*",
-        "e2e/test_faults.py::test_a_line_of_20_mb_is_stepped_over_and_counted",
-        "e2e/test_model.py::test_a_spent_budget_stops_the_calls_until_it_is_raised",
+        "e2e/test_faults.py::test_a_20_mb_line_is_skipped_and_counted",
+        "e2e/test_model.py::test_a_spent_budget_stops_the_calls_until_raised",
     ),
     "T-34": ("security/test_decisions.py::test_t34_*", "unit/test_lint_danger.py::test_t34_*", "unit/test_reload.py"),
     "T-35": ("unit/test_sync_block.py", "e2e/test_sync.py"),
@@ -151,9 +151,9 @@ THREATS: dict[str, tuple[str, ...]] = {
         "unit/test_exchange_judge.py",
         "unit/test_exchange_sources.py",
         "unit/test_exchange_share.py",
-        "e2e/test_exchange.py::test_a_name_that_is_taken_is_refused_with_the_remedy",
-        "e2e/test_exchange.py::test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted",
-        "e2e/test_exchange.py::test_agents_import_and_share_nothing",
+        "e2e/test_exchange.py::test_a_taken_name_is_refused_with_a_remedy",
+        "e2e/test_exchange.py::test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted",
+        "e2e/test_exchange.py::test_agents_cannot_import_or_share",
     ),
     "T-37": ("security/test_decisions.py::test_t37_*", "unit/test_known.py"),
     "T-38": ("security/test_sinks.py::test_t38_*",),
@@ -193,7 +193,7 @@ def test_every_threat_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("threat", THREATS)
-def test_the_tests_of_a_threat_are_there_or_it_does_not_apply(threat: str) -> None:
+def test_the_tests_of_a_threat_exist_or_it_does_not_apply(threat: str) -> None:
     assert [test for test in THREATS[threat] if not is_there(test)] == []
     assert THREATS[threat] or rows()[threat].startswith("does not apply")
 
@@ -209,7 +209,7 @@ def test_every_test_here_names_a_threat_of_the_table() -> None:
                 assert any(name.startswith(prefix) for prefix in listed), f"{name} is not in the row of T-{number}"
 
 
-def test_what_is_not_there_is_found() -> None:
+def test_a_missing_test_is_found() -> None:
     assert not is_there("unit/test_text.py::test_gone")
     assert not is_there("unit/test_gone.py")
     assert not is_there("security/test_files.py::test_t99_*")
