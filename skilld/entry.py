@@ -28,6 +28,9 @@ def main(given: Sequence[str]) -> int:
         _drop_output()  # the reader (head, less) has gone
         return Exit.OK
     except OSError as error:
+        if error.errno == errno.ENOENT and _is_folder_gone():
+            _print_error(SkilldError("The current folder no longer exists", "", "Change to another folder."))
+            return Exit.FAILURE
         if error.errno not in _ENVIRONMENT_ERRORS:
             return _report_bug(error)
         _drop_output()
@@ -54,6 +57,14 @@ def _run(given: list[str]) -> int:
         return int(arguments.run(arguments))
     finally:
         sys.stdout.flush()  # here, where errors are reported, and not when Python exits
+
+
+def _is_folder_gone() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib takes time to load
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _fill_streams() -> None:

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     scrub_environment()
     store = common.store_or_empty()
-    if arguments.place and store.proposals.find(arguments.place):
+    if arguments.place and store.proposals.find(common.as_text(arguments.place)):
         raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
     refresh_or_warn(store)
     if _is_file(arguments.place):

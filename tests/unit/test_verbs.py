@@ -112,6 +112,7 @@ def test_backfill_takes_days_or_a_time(given: str, meant: float) -> None:
         (["inspect", "a\0b"], 1),
         (["inspect", __file__], 1),
         (["inspect", __file__, "--agent", "opencode"], 1),
+        (["why", "\udcff\udcfe"], 2),
         (["skills", "show", "\udcff"], 1),
         (["skills", "show", "a\0b"], 1),
         (["skills", "history", NASTY], 1),
@@ -191,6 +192,15 @@ def test_a_file_without_an_adapter_is_reported_as_such(tmp_path: Path, capsys: p
     path.write_bytes(b"")
     assert _run("inspect", str(path), "--agent", "codex") == 0
     assert "codex session with no ID in an unknown folder\n" in capsys.readouterr().out
+
+
+def test_a_removed_current_folder_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    assert _run("context") == 1
+    assert "The current folder no longer exists" in capsys.readouterr().err
 
 
 def test_special_files_are_named_by_their_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
