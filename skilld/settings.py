@@ -369,7 +369,8 @@ def read_file(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
-        raise UsageError("Cannot read the settings file", f"{path}: {error}", f"Fix or remove {path}.") from error
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError("Cannot read the settings file", f"{path}: {why}", f"Fix or remove {path}.") from error
     if others := exposure_reason(facts, secret="model_api_key" in values):
         remedy = f'sudo chown "$USER" {shell_quoted(path)} && chmod 600 {shell_quoted(path)}'
         raise UsageError("Cannot trust the settings file", f"{path} {others}", remedy)

@@ -345,8 +345,11 @@ def file_refusal(path: str, name: str = "") -> str | None:
         return why
     if not os.access(path, os.W_OK):
         return f"{name} is read-only"
-    with open(path, "rb") as opened:  # noqa: PTH123 - as above; the context's text has no comments
-        text = opened.read().decode("utf-8-sig", "replace")
+    try:
+        with open(path, encoding="utf-8-sig") as opened:  # noqa: PTH123 - as above; the context's text has no comments
+            text = opened.read()
+    except UnicodeDecodeError:
+        return f"{name} is not UTF-8 text"
     return f"{name} says that it is a generated file" if is_generated(text) and not _has_own_section(text) else None
 
 

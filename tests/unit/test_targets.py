@@ -83,6 +83,13 @@ def test_a_generated_file_is_no_target(root: Path, said: str) -> None:
     assert _names(_places(root)) == []
 
 
+def test_a_file_in_another_encoding_is_no_target_and_says_so(root: Path) -> None:
+    (root / "CLAUDE.md").write_bytes("# Für\n\n- a\n".encode("latin-1"))
+    found = _places(root)
+    assert TargetKind.INSTRUCTIONS not in {ref.kind for ref in found.refs}
+    assert found.why_not == "CLAUDE.md is not UTF-8 text"
+
+
 def test_a_link_inside_is_followed_and_one_leading_out_is_no_target(root: Path, tmp_path: Path) -> None:
     _put(root / "AGENTS.md")
     (root / "CLAUDE.md").symlink_to("AGENTS.md")
