@@ -114,4 +114,4 @@ def _body_start(lines: list[Line]) -> int:
 
 
 def _unreadable(cause: str, remedy: str = "") -> SkilldError:
-    return SkilldError("This SKILL.md cannot be edited", cause, remedy)
+    return SkilldError("The file cannot be edited", cause, remedy)

@@ -6,6 +6,7 @@ starts over. Nothing in the work tree, the index or HEAD is ever written.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -299,6 +300,8 @@ def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | Anch
         return NoChange() if request.edit.apply(stored) == stored else None
     except SkilldError as error:
         reason = str(error)
+    if request.proposal.creates and not os.path.lexists(request.proposal.path):
+        return AnchorNotFound(f"git tracks {tracked.relpath}, but it is missing from the work tree")
     try:
         request.edit.apply(Path(request.proposal.path).read_bytes())
     except (SkilldError, OSError):

@@ -202,6 +202,8 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
     now = new or proposal
     if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
         return cause, f"To undo it: skilld revert {now.id}"
+    if now.state is State.OPEN and verb == "revert":
+        return cause, f"To discard it: skilld reject {now.id}"
     return cause, f"skilld {verb if new.state in states else 'show'} {new.id}" if new else ""
 
 

@@ -64,6 +64,13 @@ def test_a_new_skill_identical_to_an_existing_one_is_already_said(person: Person
     assert person.tip(STAGING) == ""
 
 
+def test_a_file_that_git_tracks_but_the_work_tree_lacks_is_not_created(person: Person) -> None:
+    person.commit("by hand", {NEW_SKILL: OTHER_TEXT})
+    (person.root / NEW_SKILL).unlink()
+    with pytest.raises(SkilldError, match=f"git tracks {NEW_SKILL}, but it is missing from the work tree"):
+        stage(new_proposal(person), (), StagingResult())
+
+
 def test_its_summary_says_what_it_is(person: Person, made: Proposal) -> None:
     assert made.summary == "new skill: say n1"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
