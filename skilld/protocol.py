@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.partial_results import TitleResult, WindowResult
+from skilld.classify.question_jobs import Question
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
 from skilld.codec import TaggedUnion
 from skilld.past import PastSession
@@ -210,20 +211,6 @@ class SurveyTranscripts(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True)
-class TestBackend(TaggedUnion):
-    """Check whether a back-end answers."""
-
-    backend: Spec
-
-
-@dataclass(frozen=True, slots=True)
-class LookUpPrices(TaggedUnion):
-    """Look up the token prices of models."""
-
-    models: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Window:
     """Messages of a past session for one question, turns numbered from 1; `id` is a hash of the content."""
 
@@ -251,33 +238,6 @@ class ExtendSkill(TaggedUnion):
     updates: tuple[Update, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TitleSkills(TaggedUnion):
-    """Find names, descriptions and titles for drafted skills."""
-
-    backend: Spec
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FindRedundancy(TaggedUnion):
-    """Find what a file can omit or say more briefly in its numbered parts; parts with number 0 are only context."""
-
-    backend: Spec
-    numbers: tuple[int, ...]
-    parts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MatchSkills(TaggedUnion):
-    """Find the skills that fit a task in the person's words; each skill is described in a few words."""
-
-    backend: Spec
-    text: str
-    skills: tuple[str, ...]
-
-
-Question = TestBackend | LookUpPrices | TitleSkills | FindRedundancy | MatchSkills
 Work = (
     Question
     | AnalyseBatch
@@ -464,7 +424,14 @@ class MatchResult(Result):
     numbers: tuple[int, ...] = ()
 
 
-ChoiceResult = RedundancyResult | MatchResult
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumbersResult(Result):
+    """Lists of numbers, from 1: for each task its requests and those that continue them, or the lines of each draft."""
+
+    numbers: tuple[tuple[int, ...], ...] = ()
+
+
+ChoiceResult = RedundancyResult | MatchResult | NumbersResult
 AnyResult = (
     Result | BatchResult | GitResult | RecoveryResult | SurveysResult | PriceResult | ExtensionResult | ChoiceResult
 )

@@ -146,6 +146,20 @@ def skill_fit(work: str, skills: Sequence[str]) -> Prompt:
     return Prompt(load_text("fit_system"), "\n\n".join(shown))
 
 
+def tasks(requests: Sequence[str]) -> Prompt:
+    """Ask which requests ask for the same recurring task; they are redacted and numbered from 1."""
+    lines = "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(requests, 1))
+    return Prompt(load_text("task_system"), f"<requests>\n{lines}\n</requests>\n\n{load_text('task_question')}")
+
+
+def draft_lines(drafts: Sequence[str]) -> Prompt:
+    """Ask which numbered lines of each draft belong in it; they are redacted, the drafts numbered from 1."""
+    shown = [
+        f'<draft number="{number}">\n{text.translate(_BRACKETS)}\n</draft>' for number, text in enumerate(drafts, 1)
+    ]
+    return Prompt(load_text("draft_system"), "\n\n".join([*shown, load_text("draft_question")]))
+
+
 def _skill(skill: SkillDoc, text: str) -> str:
     name, body = as_data(skill.name), escape_tags(text)
     return f'<skill_definition number="{skill.number}" name={name}>\n{body}\n</skill_definition>'

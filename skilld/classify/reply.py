@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from skilld.classify import json_answer
@@ -127,6 +127,42 @@ def parse_fits(reply: str, skills: int) -> list[int]:
     return _numbers(reply, "fits", "skill", skills, "skill", ordered=True)
 
 
+def parse_tasks(reply: str, requests: int) -> list[list[int]]:
+    """Return for each task two lists: its requests, by their numbers from 1, and those that continue them.
+
+    Raises BadReplyError for other replies, and if a request is in two tasks.
+    """
+    tasks: list[list[int]] = []
+    for item in find_array(reply, "tasks", "requests"):
+        keys = {"requests", "continued"}
+        own = _listed(item, keys, "requests", requests)
+        tasks += [own, [number for number in _listed(item, keys, "continued", requests) if number not in own]]
+    if len(every := [number for numbers in tasks for number in numbers]) > len(set(every)):
+        raise BadReplyError("it puts a request into two tasks")
+    return tasks
+
+
+def parse_lines(reply: str, lines: Sequence[int]) -> list[list[int]]:
+    """Return the lines to keep of each draft, by their numbers from 1. Raises BadReplyError if one is not judged."""
+    found: dict[int, list[int]] = {}
+    for item in find_array(reply, "drafts", "draft"):
+        number = json_answer.whole_number(item.get("draft")) if isinstance(item, dict) else None
+        if number is None or not 1 <= number <= len(lines) or number in found:
+            raise BadReplyError("it refers to a draft that does not exist, or twice to one")
+        found[number] = _listed(item, {"draft", "keep"}, "keep", lines[number - 1])
+    if len(found) < len(lines):
+        raise BadReplyError("it does not judge every draft")
+    return [found[number] for number in sorted(found)]
+
+
+def _listed(item: Any, keys: Collection[str], key: str, highest: int) -> list[int]:  # noqa: ANN401 - JSON is Any
+    values = item[key] if isinstance(item, dict) and set(item) == set(keys) else None
+    numbers = [json_answer.whole_number(one) for one in values] if isinstance(values, list) else [None]
+    if not all(number is not None and 1 <= number <= highest for number in numbers):
+        raise BadReplyError(f"its {key} are not a list of numbers from 1 to {highest}")
+    return sorted({number for number in numbers if number is not None})
+
+
 def _numbers(reply: str, tag: str, key: str, highest: int, what: str, *, ordered: bool = False) -> list[int]:
     numbers = []
     for item in find_array(reply, tag, key):
@@ -237,6 +273,9 @@ VERDICTS = _schema("verdicts", {"type": "string", "enum": list(_VERDICTS)})
 TITLES = _schema("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
 REPEATS = _schema("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
 MATTERS = _schema("matters", _object({"rule": {"type": "integer"}}))
+_NUMBERS = {"type": "array", "items": {"type": "integer"}}
+TASKS = _schema("tasks", _object({"requests": _NUMBERS, "continued": _NUMBERS}))
+DRAFTS = _schema("drafts", _object({"draft": {"type": "integer"}, "keep": _NUMBERS}))
 FITS = _schema("fits", _object({"skill": {"type": "integer"}}))
 SPARE = _schema("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}, "text": _TEXT}))
 OPERATIONS = _schema(

@@ -151,7 +151,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "datetime": row.datetime,
         "n_user_turns": len(row.turns),
         "topics": list(row.topics),
-        "tasks": [one.text for one in row.tasks[:_MAX_ROW_TEXTS]],
+        "tasks": [one.text for one in row.tasks if not one.long][:_MAX_ROW_TEXTS],
         "skills_used": list(row.skills_used),
         "env_feedback": list(failed)[:_MAX_ROW_TEXTS],
         "user_feedback": [one.quote for one in row.user_feedback[:_MAX_ROW_TEXTS]],

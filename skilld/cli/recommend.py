@@ -86,9 +86,10 @@ def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list
 
 def _ask_model(store: Store, text: str, skills: list[Skill], found: list[Recommendation]) -> list[Recommendation]:
     """Return the model's choice; if it does not answer, what keywords found."""
+    from skilld.classify.question_jobs import MatchSkills
     from skilld.cli.budgeted_model import BudgetedModel
     from skilld.library.recommend import model_recommendations, skill_summary, skills_to_ask
-    from skilld.protocol import MatchResult, MatchSkills
+    from skilld.protocol import MatchResult
 
     model = BudgetedModel(store, common.settings(), "recommend")
     asked = skills_to_ask(skills, found)

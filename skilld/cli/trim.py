@@ -183,7 +183,8 @@ class _TrimModel(BudgetedModel):
         self, parsed: ParsedFile, known: FileFacts, counter: Tokenizer, found: list[Cut]
     ) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and that passed the checks in code, or why it was not asked."""
-        from skilld.protocol import FindRedundancy, RedundancyResult
+        from skilld.classify.question_jobs import FindRedundancy
+        from skilld.protocol import RedundancyResult
         from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
 
         text = parsed.file.data.decode("utf-8", "replace")

@@ -17,6 +17,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.clients import PREFIX, find_program, parse_model
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.classify.backends.names import find_problem
+from skilld.classify.question_jobs import TestBackend
 from skilld.clock import local_day, parse_time, rfc3339
 from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held
@@ -28,7 +29,7 @@ from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
-from skilld.protocol import Job, TestBackend
+from skilld.protocol import Job
 from skilld.service.values import ServiceManager, missing_variables, needed_variables
 from skilld.settings import Settings, choose_back_end, load_file
 from skilld.store import Store

@@ -1,4 +1,4 @@
-"""Short questions to a back-end: whether it answers, titles for new skills, redundant parts, matching skills."""
+"""Short questions to a back-end: whether it answers, and closed questions about numbered things."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from collections.abc import Callable
 from skilld.classify.backends import make_backend
 from skilld.classify.backends.model import Model
 from skilld.classify.partial_results import SkillTitle, TitleResult
+from skilld.classify.question_jobs import (
+    FindRedundancy,
+    GroupRequests,
+    MatchSkills,
+    SelectLines,
+    TestBackend,
+    TitleSkills,
+)
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import FindRedundancy, MatchResult, MatchSkills, RedundancyResult, Result, TestBackend, TitleSkills
+from skilld.protocol import MatchResult, NumbersResult, RedundancyResult, Result
 from skilld.types import Message, Outcome
 
 # The shortest question of the kind that batches ask; it contains nothing of the person's.
@@ -44,6 +52,17 @@ def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[
     return Result(outcome=Outcome.NOTHING, model=backend.name)
 
 
+def choose(job: FindRedundancy | MatchSkills | GroupRequests | SelectLines, redact: Callable[[str], str]) -> Result:
+    """Ask a closed question about numbered things; offline chooses none."""
+    match job:
+        case FindRedundancy():
+            return find_redundancy(job, redact)
+        case MatchSkills():
+            return match_skills(job, redact)
+        case _:
+            return find_numbers(job, redact)
+
+
 def find_redundancy(job: FindRedundancy, redact: Callable[[str], str]) -> RedundancyResult:
     """Ask which parts of the job's file are redundant, and for shorter texts of others; offline finds none."""
     backend = make_backend(job.backend)
@@ -68,3 +87,19 @@ def match_skills(job: MatchSkills, redact: Callable[[str], str]) -> MatchResult:
     except SkilldError as error:
         return MatchResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
     return MatchResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))
+
+
+def find_numbers(job: GroupRequests | SelectLines, redact: Callable[[str], str]) -> NumbersResult:
+    """Ask which of the job's requests are one task, or which lines of its drafts to keep; offline finds none."""
+    backend = make_backend(job.backend)
+    if not isinstance(backend, Model):
+        return NumbersResult(outcome=Outcome.NOTHING, model=backend.name)
+    try:
+        if isinstance(job, GroupRequests):
+            numbers = backend.group_requests([*map(redact, job.requests)])
+        else:
+            numbers = backend.select_lines([*map(redact, job.drafts)], job.lines)
+    except SkilldError as error:
+        return NumbersResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
+    told = tuple(map(tuple, numbers))
+    return NumbersResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=told)

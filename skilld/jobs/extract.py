@@ -13,20 +13,13 @@ from dataclasses import replace
 from skilld.classify.backends import Backend, make_backend
 from skilld.classify.backends.completion import token_rates
 from skilld.classify.partial_results import WindowResult, WindowUpdate
+from skilld.classify.question_jobs import LookUpPrices
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.judge import Judge
-from skilld.protocol import (
-    PROCESSOR_SECONDS,
-    ExtendSkill,
-    ExtensionResult,
-    ExtractUpdates,
-    LookUpPrices,
-    PriceResult,
-    Result,
-)
+from skilld.protocol import PROCESSOR_SECONDS, ExtendSkill, ExtensionResult, ExtractUpdates, PriceResult, Result
 from skilld.text import Redact
 from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
 

@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from skilld.classify import prompt
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
-from skilld.classify.partial_results import TitleResult
-from skilld.classify.title import Title, acceptable_title
-from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
 from skilld.mining.dedup import ProposalHistory
+from skilld.mining.draft_questions import MAX_DRAFTS, MayAsk, group_requests, select_lines, with_titles
 from skilld.mining.evidence import Transcripts, find_refutations
-from skilld.mining.new_skill import NewSkill, build_skill
-from skilld.mining.proposing import CandidateResult, MiningRun, check_skill, propose_candidate
-from skilld.mining.questions import QuestionRun, QuestionStats, Terms, estimate, model_rates, session_windows
-from skilld.mining.selection import judge
+from skilld.mining.proposing import CandidateResult, MiningRun, propose_candidate
+from skilld.mining.questions import (
+    DECLINED_REASON,
+    Estimate,
+    QuestionRun,
+    QuestionStats,
+    Terms,
+    estimate,
+    estimate_texts,
+    model_rates,
+    session_windows,
+)
+from skilld.mining.selection import DEFERRED_REASON, MAX_SKILLS, judge
 from skilld.mining.session_summary import Feedback, Row, detect_feedback, summarize
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read_sessions
-from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
-from skilld.protocol import Job, PartialResult, TitleSkills, Window
+from skilld.mining.values import (
+    Candidate,
+    Grouping,
+    Hooks,
+    Judgement,
+    MiningContext,
+    Options,
+    Progress,
+    RejectedCandidate,
+)
+from skilld.protocol import Window
 from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
-from skilld.types import Outcome, State, Usage
-from skilld.worker.spawn import Worker
+from skilld.types import State, Usage
 
 # Judging the rows of sessions. Candidates whose evidence does not hold are left out.
 
@@ -71,6 +83,7 @@ def judge_rows(
     kind: SkillKind | None = None,
     create_new: bool = False,
     chosen: bool = False,
+    grouping: Grouping | None = None,
 ) -> Judgement:
     """Return the candidates of the rows, with confirmed evidence only and nothing that was proposed before."""
     doubted: dict[tuple[str, str], str] = {}
@@ -86,6 +99,8 @@ def judge_rows(
             kind=kind,
             create_new=create_new,
             chosen=chosen,
+            grouping=grouping,
+            most=MAX_SKILLS if grouping is None else MAX_DRAFTS,
         )
         again = find_refutations((part for one in outcome.candidates for part in one.parts), transcripts)
         if not again:
@@ -98,79 +113,6 @@ def _as_feedback(item: Mapping[str, object]) -> Feedback:
     return Feedback(
         str(item["turn"]), str(item["quote"]), str(item["change"]), str(item["kind"]), float(str(item["confidence"]))
     )
-
-
-# Names, descriptions and headings of new skills from a model: one question for all of them, within the daily budget.
-#
-# If no model may be asked, or its words do not pass, candidates keep those that code drafted. An answer is stored under
-# a hash of the drafts, so a later run with the same ones need not ask again.
-
-
-def with_titles(
-    candidates: Sequence[Candidate], taken: Collection[str], run: MiningRun, *, may_ask: bool
-) -> tuple[tuple[Candidate, ...], str]:
-    """Return the candidates, new skills with a model's titles if those pass, and why the model was not asked.
-
-    `taken` are the names of existing skills. Without `may_ask` only a stored answer is used.
-    """
-    drafts = {
-        one: build_skill(one, day=local_day(time.time()), with_sessions=False) for one in candidates if one.creates
-    }
-    if not drafts:
-        return tuple(candidates), ""
-    texts = [f"{one.name}\n\n{one.description}\n\n{one.body}" for one in drafts.values()]
-    told, why_not = _model_titles(texts, run, may_ask=may_ask)
-    numbers = {one: number for number, one in enumerate(drafts, 1)}
-    names = {*taken, *(one.name for one in candidates)}
-    named: list[Candidate] = []
-    for one in candidates:
-        suggested = told.get(numbers.get(one, 0))
-        named.append(_apply_title(one, drafts[one], suggested, names - {one.name}, run) if suggested else one)
-        names.add(named[-1].name)
-    return tuple(named), why_not
-
-
-def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:
-    """Return a candidate with the acceptable parts of a suggestion, unchanged if the skill would not pass with them."""
-    rules = drafted.body.splitlines()
-    quotes = [proof.quote for proof in one.evidence]
-    own = Title(one.name, drafted.description, rules[0].lstrip("# "))
-    passed = acceptable_title(title, own, rules, quotes, taken)
-    better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
-    try:
-        check_skill(better, build_skill(better, day=local_day(time.time()), with_sessions=False), run)
-    except SkilldError:
-        return one
-    return better
-
-
-def _model_titles(texts: Sequence[str], run: MiningRun, *, may_ask: bool) -> tuple[Mapping[int, Title], str]:
-    """Return a stored or new answer about these drafts by their numbers, and why there is none."""
-    model, store = run.terms.spec.model, run.store
-    content = "\n\0".join(["titles", model, prompt.VERSION, *texts])
-    name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    if (known := store.mining.get(name)) is not None:
-        return _titles_by_number(known), ""
-    why = run.terms.spent_reason(store)
-    if why or not may_ask:
-        return {}, why or ""
-    answers: list[Mapping[str, Any]] = []
-
-    def keep(told: PartialResult) -> None:
-        if isinstance(told, TitleResult):
-            answers.extend(asdict(one) for one in told.titles)
-            with store.transaction():
-                run.book(told.model, told.usage)
-                store.mining.save(name, "", answers, rfc3339(time.time()))
-
-    with Worker(run.terms.environment) as worker:
-        result = worker.do(Job(TitleSkills(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
-    run.book(model, result.usage)
-    return _titles_by_number(answers), "" if result.outcome is Outcome.NOTHING else result.detail
-
-
-def _titles_by_number(told: Iterable[Mapping[str, Any]]) -> dict[int, Title]:
-    return {one["skill"]: Title(one["name"], one["description"], one["title"]) for one in told}
 
 
 @dataclass
@@ -207,8 +149,9 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     """Find the candidates of these sessions, asking a model if the person agrees. Nothing is proposed."""
     report = Report(reading, model=world.terms.spec.model)
     asks = report.model != OFFLINE
+    consent = _Consent(world, hooks)
     if asks:
-        report.asked = _ask_model(reading.sessions, world, hooks)
+        report.asked = _ask_model(reading.sessions, world, hooks, consent)
     report.rows, report.unread = session_rows(
         reading.sessions, (lambda session: session_windows(session, report.model)) if asks else None, world.store
     )
@@ -218,15 +161,58 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     scrub_environment()
     run = MiningRun(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
     if asks:
-        may_ask = not report.asked.stopped
-        candidates, why_not = with_titles(report.judgement.candidates, names, run, may_ask=may_ask)
+
+        def may_ask(texts: Sequence[str]) -> bool:
+            return not report.asked.stopped and consent.given_for(estimate_texts(texts, len(report.rows)))
+
+        report.judgement, why_not = _with_choices(report, options, world, run, may_ask)
+        report.asked.stopped = report.asked.stopped or why_not
+        candidates, why_not = with_titles(report.judgement.candidates, names, run, may_ask)
         report.judgement = replace(report.judgement, candidates=candidates)
         report.asked.stopped = report.asked.stopped or why_not
     return CandidateRun(report, run, proposed)
 
 
+@dataclass
+class _Consent:
+    """The person's consent to the questions of one run: they are asked once, before the first question."""
+
+    world: MiningContext
+    hooks: Hooks
+    given: bool | None = None
+
+    def given_for(self, expected: Estimate) -> bool:
+        """Return whether questions may be sent; if this is the first, ask with its estimate."""
+        if self.given is None:
+            self.given = self.hooks.agree(expected, lambda: self._dollars(expected))
+        return self.given
+
+    def _dollars(self, expected: Estimate) -> float | None:
+        price = Prices(self.world.terms)(self.world.terms.spec.model)
+        return price.of(expected.tokens_in, expected.tokens_out) if price else None
+
+
+def _with_choices(
+    report: Report, options: Options, world: MiningContext, run: MiningRun, may_ask: MayAsk
+) -> tuple[Judgement, str]:
+    """Return what a model makes of these rows, and why it did not: it groups their requests and reviews the drafts."""
+    grouping, why_not = group_requests(report.rows, run, may_ask)
+    if why_not:
+        return report.judgement, why_not
+    found, _, _ = judge_against_known(report.rows, run.transcripts, options, world, grouping)
+    kept, dropped, why_not = select_lines(found.candidates, run, may_ask)
+    if why_not:
+        return report.judgement, why_not
+    deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in kept[MAX_SKILLS:]]
+    return replace(found, candidates=kept[:MAX_SKILLS], rejected=(*found.rejected, *dropped, *deferred)), ""
+
+
 def judge_against_known(
-    rows: Sequence[Row], transcripts: Transcripts, options: Options, world: MiningContext
+    rows: Sequence[Row],
+    transcripts: Transcripts,
+    options: Options,
+    world: MiningContext,
+    grouping: Grouping | None = None,
 ) -> tuple[Judgement, ProposalHistory, frozenset[str]]:
     """Judge rows against the existing skills and proposals. Asks no model.
 
@@ -248,6 +234,7 @@ def judge_against_known(
         kind=options.kind,
         create_new=options.create_new,
         chosen=options.wanted.ids is not None,
+        grouping=grouping,
     )
     return judgement, proposed, frozenset(names)
 
@@ -266,21 +253,15 @@ class Prices:
         return self._known[model]
 
 
-def _ask_model(sessions: Sequence[Session], world: MiningContext, hooks: Hooks) -> QuestionStats:
+def _ask_model(sessions: Sequence[Session], world: MiningContext, hooks: Hooks, consent: _Consent) -> QuestionStats:
     """Ask about the windows without an answer, if the person agrees."""
     model = world.terms.spec.model
     every = [window for session in sessions for window in session_windows(session, model)]
     new = [window for window in every if world.store.mining.get(window.id) is None]
     if not new:
         return QuestionStats()
-    expected = estimate(new)
-
-    def dollars() -> float | None:
-        price = Prices(world.terms)(model)
-        return price.of(expected.tokens_in, expected.tokens_out) if price else None
-
-    if not hooks.agree(expected, dollars):
-        return QuestionStats(stopped="you declined to send the questions")
+    if not consent.given_for(estimate(new)):
+        return QuestionStats(stopped=DECLINED_REASON)
 
     def progress(done: int, waits: str) -> None:
         hooks.progress(waits or "questions", done, len(new))

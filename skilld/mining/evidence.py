@@ -110,7 +110,7 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
     used = {name for row in rows for name in row.skills_used}
     read = {path for row in rows for path in row.skill_paths}
     folders = [Path(row.main_dir) for row in rows if row.main_dir]
-    task = [row.tasks[0].text for row in rows if row.tasks]
+    task = [next((one.text for one in row.tasks if not one.long), "") for row in rows]
     if PROJECT_SCOPE.search(ask.text) or is_personal(ask.text):  # the task does not matter then
         task = []
     wanted = content_stems(remove_project_scope(" ".join([ask.text, *task])))

@@ -28,6 +28,7 @@ _MAX_ACTIONS = 120  # of one session that are aligned: the time is quadratic
 _GENERIC_DIVISOR = 3  # of the score of generic actions: their order means least
 _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
 _MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
+_MIN_REVIEWED_SHARE = 0.3  # if a model reviews the steps
 _CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
 _MAX_CAUSES = 3  # steps that a pitfall names; more explain nothing
 
@@ -80,9 +81,12 @@ class Procedure:
         return ends[-1] if ends and ends[-1].checks else None
 
 
-def find_procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
-    """Return what the episodes, the newest first, have in common; the request of number `named` names it."""
-    columns = _align_episodes(episodes)
+def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: bool = False) -> Procedure:
+    """Return what the episodes, the newest first, have in common; the request of number `named` names it.
+
+    If the steps will be `reviewed`, fewer sessions need to have each.
+    """
+    columns = _align_episodes(episodes, reviewed=reviewed)
     names = _Variables(episodes)
     refused = [
         next(filter(None, (unfit_reason(without_texts(one)) for one in column.values())), None) for column in columns
@@ -134,7 +138,7 @@ def _has_outside_effect(step: Step) -> bool:
 _Column = dict[str, ActionRun]
 
 
-def _align_episodes(episodes: Sequence[Episode]) -> list[_Column]:
+def _align_episodes(episodes: Sequence[Episode], *, reviewed: bool) -> list[_Column]:
     """Return the steps that several sessions share, in an order that all of them keep."""
     columns: list[_Column] = []
     for episode in episodes:
@@ -144,11 +148,17 @@ def _align_episodes(episodes: Sequence[Episode]) -> list[_Column]:
             if one.ran and not one.read_only
         ]
         columns = [*_align(columns, _without_repetitions(done)[:_MAX_ACTIONS])]
-    return [column for column in columns if len(column) >= max(MIN_SESSIONS, len(episodes) * _min_share(column))]
+    return [
+        column
+        for column in columns
+        if len(column) >= max(MIN_SESSIONS, len(episodes) * _min_share(column, reviewed=reviewed))
+    ]
 
 
-def _min_share(column: _Column) -> float:
+def _min_share(column: _Column, *, reviewed: bool) -> float:
     """Return the share of sessions that must have a step; more for a generic one."""
+    if reviewed:
+        return _MIN_REVIEWED_SHARE
     return _MIN_GENERIC_SHARE if all(is_generic(one.text) for one in column.values()) else _MIN_SHARE
 
 

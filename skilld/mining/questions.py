@@ -13,19 +13,11 @@ from skilld.classify import prompt
 from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.partial_results import WindowResult
+from skilld.classify.question_jobs import LookUpPrices
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
-from skilld.protocol import (
-    PROCESSOR_SECONDS,
-    ExtractUpdates,
-    Job,
-    LookUpPrices,
-    PartialResult,
-    PriceResult,
-    Result,
-    Window,
-)
+from skilld.protocol import PROCESSOR_SECONDS, ExtractUpdates, Job, PartialResult, PriceResult, Result, Window
 from skilld.store import Store
 from skilld.store.budget import Limits, spent_limit
 from skilld.text import pluralize
@@ -83,6 +75,11 @@ def estimate(chosen: Sequence[Window]) -> Estimate:
     return Estimate(len({window.session_id for window in chosen}), len(asked), tokens, _ANSWER_TOKENS * len(asked))
 
 
+def estimate_texts(texts: Sequence[str], sessions: int) -> Estimate:
+    """Estimate one question about numbered texts from these sessions."""
+    return Estimate(sessions, 1, sum(map(len, texts)) // _CHARACTERS_PER_TOKEN, _ANSWER_TOKENS)
+
+
 def _without_distant_replies(messages: Sequence[Message]) -> list[Message]:
     """Leave out replies long before the person's next turn, and those after their last one."""
     kept: list[Message] = []
@@ -104,6 +101,7 @@ def _window(session: Session, model: str, messages: Sequence[Message]) -> Window
     return Window(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24], session.id, renumbered)
 
 
+DECLINED_REASON = "you declined to send the questions"
 BOOKED_AS = "(mining)"  # in place of a skill, in `skilld cost`
 _MAX_WINDOWS_PER_JOB = 40  # a worker takes seconds to start
 _FIRST_WAIT_SECONDS = 5.0  # doubled each time, if the model does not say how long to wait

@@ -22,7 +22,7 @@ from skilld.mining.new_skill import join_name, part_problem, project_name, topic
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
-from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence, Savings
+from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Recurrence, Savings, ToldTask
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind
@@ -60,7 +60,7 @@ IsDenied = Callable[[Row, Feedback], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class Request:
     """A request and the actions that followed it."""
 
     row: Row
@@ -70,6 +70,18 @@ class _Request:
     # The actions that identify the task, by program: all work in a project changes the same files.
     telling: Mapping[str, Sequence[ActionRun]]
     told: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """What a candidate must have: less if the person has `chosen` the sessions, or a model will have it `reviewed`.
+
+    `other_work` has the requests that, according to the model, belong to no task.
+    """
+
+    chosen: bool
+    reviewed: bool
+    other_work: frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +98,42 @@ class RecurringTask:
     steps: tuple[ActionRun, ...] = ()
 
 
-def find_recurring_tasks(rows: Sequence[Row], denied: IsDenied, *, chosen: bool = False) -> list[RecurringTask]:
+def find_recurring_tasks(
+    rows: Sequence[Row], denied: IsDenied, *, chosen: bool = False, grouping: Grouping | None = None
+) -> list[RecurringTask]:
     """Return the tasks of several sessions, those for which a skill would have saved most first.
 
     `denied` tells whether feedback was refuted or decided against. Sessions that the person has `chosen` are a task
-    even if they only ran generic commands, such as tests.
+    even if they only ran generic commands, such as tests. With a model's `grouping` more becomes a candidate, for the
+    model to review; projects that are not in it are grouped by words and actions.
     """
-    requests = [*_requests_with_actions(rows)][:_MAX_REQUESTS]
-    groups = [
-        group for group in _group_requests(requests) if len({one.row.session_id for one in group}) >= MIN_SESSIONS
-    ]
+    requests = [*requests_with_actions(rows)][:_MAX_REQUESTS]
+    told = grouping or {}
+    groups = _group_requests([one for one in requests if not one.task.long and one.row.project not in told])
+    groups = [group for group in groups if len({one.row.session_id for one in group}) >= MIN_SESSIONS]
     groups = [group for group in groups if not any(_is_part_of(group, other) for other in groups if other is not group)]
-    found = _build_tasks(groups, [(group, None) for group in groups], denied, chosen=chosen)
+    groups += [group for task in chain.from_iterable(told.values()) if (group := _requests_of(task, requests))]
+    every = frozenset((one.row.session_id, one.task.turn) for one in requests if one.row.project in told)
+    more = frozenset(
+        place for task in chain.from_iterable(told.values()) for place in (*task.requests, *task.continued)
+    )
+    gate = _Gate(chosen, grouping is not None, every - more)
+    found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
     # A task that is part of another one does not end any task.
     tasks = [
-        (group, one) for group, one in zip(groups, found, strict=True) if one.candidate and not _is_covered(one, found)
+        (group, one)
+        for group, one in zip(groups, found, strict=True)
+        if one.candidate and (gate.reviewed or not _is_covered(one, found))
     ]
-    found = _build_tasks(groups, tasks, denied, chosen=chosen)
-    found = [replace(one, candidate=None, missed=_COVERED_REASON) if _is_covered(one, found) else one for one in found]
+    found = _build_tasks(groups, tasks, denied, gate)
+    if not gate.reviewed:
+        found = [
+            replace(one, candidate=None, missed=_COVERED_REASON) if _is_covered(one, found) else one for one in found
+        ]
     return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
 
 
+_TOO_FEW_SESSIONS_REASON = "it came up in only 2 sessions, and nothing went wrong in them"
 _COVERED_REASON = "another skill of this run has all of its steps"
 
 
@@ -123,11 +150,10 @@ def _is_covered(one: RecurringTask, found: Sequence[RecurringTask]) -> bool:
 
 
 def _build_tasks(
-    groups: Sequence[list[_Request]],
-    tasks: Sequence[tuple[list[_Request], RecurringTask | None]],
+    groups: Sequence[list[Request]],
+    tasks: Sequence[tuple[list[Request], RecurringTask | None]],
     denied: IsDenied,
-    *,
-    chosen: bool,
+    gate: _Gate,
 ) -> list[RecurringTask]:
     """Build the task of each group. It ends at the request of another one of `tasks`, or at the first step of one.
 
@@ -142,15 +168,16 @@ def _build_tasks(
             other.steps[0]
             for task, other in tasks
             if other
+            and other.steps
             and task is not group
             and len(other.rows) > sessions
             and task[0].row.project == group[0].row.project
         ]
-        found.append(_build_task(group, frozenset().union(*others), begin, denied, chosen=chosen))
+        found.append(_build_task(group, frozenset().union(*others), begin, denied, gate))
     return found
 
 
-def _requests_with_actions(rows: Sequence[Row]) -> Iterator[_Request]:
+def requests_with_actions(rows: Sequence[Row]) -> Iterator[Request]:
     """Yield the requests that the agent acted on, the newest session first."""
     for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
         corrected = {one.turn for one in row.user_feedback}
@@ -169,7 +196,13 @@ def _requests_with_actions(rows: Sequence[Row]) -> Iterator[_Request]:
                 for one in telling[:_MAX_ACTIONS]:
                     by_program.setdefault(next(iter(one.words), ""), []).append(one)
                 total = sum(map(len, by_program.values()))
-                yield _Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
+                yield Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
+
+
+def _requests_of(task: ToldTask, requests: Sequence[Request]) -> list[Request]:
+    """Return the requests of a task that a model found, the newest first; none if they are in one session."""
+    group = [one for one in requests if (one.row.session_id, one.task.turn) in task.requests]
+    return group if len({one.row.session_id for one in group}) >= MIN_SESSIONS else []
 
 
 def _turns_between(row: Row, first: str, behind: str) -> list[str]:
@@ -180,9 +213,9 @@ def _turns_between(row: Row, first: str, behind: str) -> list[str]:
     return turns[: turns.index(behind)] if behind in turns else turns
 
 
-def _group_requests(requests: Sequence[_Request]) -> list[list[_Request]]:
+def _group_requests(requests: Sequence[Request]) -> list[list[Request]]:
     """Group the requests by task, the newest first in each group."""
-    groups: list[list[_Request]] = []
+    groups: list[list[Request]] = []
     for request in requests:
         share, group = max(
             ((_matching_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
@@ -195,7 +228,7 @@ def _group_requests(requests: Sequence[_Request]) -> list[list[_Request]]:
     return _merge_groups(groups)
 
 
-def _merge_groups(groups: Sequence[list[_Request]]) -> list[list[_Request]]:
+def _merge_groups(groups: Sequence[list[Request]]) -> list[list[Request]]:
     """Merge groups that are one task: the first requests had nothing to be compared with."""
     joined = sorted(groups, key=len, reverse=True)
     for group in reversed(joined.copy()):
@@ -208,13 +241,13 @@ def _merge_groups(groups: Sequence[list[_Request]]) -> list[list[_Request]]:
     return [sorted(group, key=lambda one: one.row.datetime, reverse=True) for group in joined]
 
 
-def _matching_share(request: _Request, group: Sequence[_Request]) -> float:
+def _matching_share(request: Request, group: Sequence[Request]) -> float:
     """Return the share of a group's requests from other sessions that are the same task as a request."""
     others = [one for one in group if one.row.session_id != request.row.session_id]
     return sum(_is_same_task(request, one) for one in others) / len(others) if others else 0.0
 
 
-def _is_part_of(group: Sequence[_Request], other: Sequence[_Request]) -> bool:
+def _is_part_of(group: Sequence[Request], other: Sequence[Request]) -> bool:
     """Whether a task was only ever requested after another one in the same session, so it is a part of that."""
     before: dict[str, int] = {}
     for one in other:
@@ -223,7 +256,7 @@ def _is_part_of(group: Sequence[_Request], other: Sequence[_Request]) -> bool:
     return all(before.get(one.row.session_id, len(one.row.turns)) < one.row.turns.index(one.task.turn) for one in group)
 
 
-def _is_same_task(one: _Request, other: _Request) -> bool:
+def _is_same_task(one: Request, other: Request) -> bool:
     """Whether two requests are for the same task, by their words, or by fewer shared words and their actions."""
     if one.row.project != other.row.project:
         return False
@@ -245,23 +278,22 @@ def _is_same_task(one: _Request, other: _Request) -> bool:
 
 
 def _build_task(
-    group: Sequence[_Request],
+    group: Sequence[Request],
     others: frozenset[tuple[str, str]],
     begin: Sequence[ActionRun],
     denied: IsDenied,
-    *,
-    chosen: bool,
+    gate: _Gate,
 ) -> RecurringTask:
-    first = list({one.row.session_id: one for one in reversed(group)}.values())  # a session's own first request for it
+    first = _one_per_session(group, reviewed=gate.reviewed)
     first.sort(key=lambda one: one.row.datetime, reverse=True)
     rows = tuple(one.row for one in first)
     ask = _ask_of(group)
     plainest = _clearest_request(first)
     asked = {(one.row.session_id, one.task.turn) for one in group}
     spans = [_task_turns(one, others) for one in first]
-    rounds = [_task_turns(one, others | asked) for one in first]
+    rounds = [_task_turns(one, others | asked | gate.other_work) for one in first]
     episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
-    did = find_procedure(episodes, first.index(plainest))
+    did = find_procedure(episodes, first.index(plainest), reviewed=gate.reviewed)
     about = content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join([did.request, *(step.text for step in did.steps)])))
     feedback = [
         (row, one)
@@ -275,12 +307,22 @@ def _build_task(
     telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
     saved = _savings(rows, episodes, telling, did)
     own = tuple(step.seen[0] for step in did.steps if not (step.edits or is_generic(step.text)))
-    if missed := _missing_reason(saved, did, telling, chosen=chosen):
+    if missed := _missing_reason(saved, did, telling, gate):
         return RecurringTask(ask, rows, None, missed, own)
     return RecurringTask(ask, rows, _candidate(ask, rows, did, corrections, saved), steps=own)
 
 
-def _clearest_request(requests: Sequence[_Request]) -> _Request:
+def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
+    """Return each session's first request for a task, or, if `reviewed`, the one that the most was done for."""
+    chosen: dict[str, Request] = {}
+    for one in reversed(group):
+        known = chosen.get(one.row.session_id)
+        if known is None or not reviewed or len(one.done) > len(known.done):
+            chosen[one.row.session_id] = one
+    return list(chosen.values())
+
+
+def _clearest_request(requests: Sequence[Request]) -> Request:
     """Return the request that describes the task best: no "we need", in words that the actions share, short."""
     done: Counter[str] = Counter()
     for one in requests:
@@ -288,7 +330,7 @@ def _clearest_request(requests: Sequence[_Request]) -> _Request:
         done.update(content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join(texts))))
     named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * _MIN_GROUP_SHARE)}
 
-    def rank(one: _Request) -> tuple[bool, float, float, int]:
+    def rank(one: Request) -> tuple[bool, float, float, int]:
         bare = without_politeness(one.task.text)
         vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text
         shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
@@ -298,7 +340,7 @@ def _clearest_request(requests: Sequence[_Request]) -> _Request:
     return min(requests, key=rank)
 
 
-def _ask_of(group: Sequence[_Request]) -> Ask:
+def _ask_of(group: Sequence[Request]) -> Ask:
     mentions = [
         Mention(
             "task", one.task.turn, one.task.text, one.task.text, "", "", one.row.project, session_piece(one.row, 0.5)
@@ -308,7 +350,7 @@ def _ask_of(group: Sequence[_Request]) -> Ask:
     return Ask(tuple(sorted(mentions, key=lambda each: -each.piece.at)))
 
 
-def _task_turns(one: _Request, others: frozenset[tuple[str, str]]) -> list[str]:
+def _task_turns(one: Request, others: frozenset[tuple[str, str]]) -> list[str]:
     """Return the turns of a session that belong to a task, up to the request that begins another one."""
     turns = _turns_between(one.row, one.task.turn, "")
     end = next((n for n, turn in enumerate(turns) if n and (one.row.session_id, turn) in others), len(turns))
@@ -329,7 +371,7 @@ def _turns_on_task(row: Row, turns: Sequence[str], asked: Collection[tuple[str, 
     return found
 
 
-def _episode(one: _Request, turns: Sequence[str], begin: Sequence[ActionRun]) -> Episode:
+def _episode(one: Request, turns: Sequence[str], begin: Sequence[ActionRun]) -> Episode:
     """Return the actions in these turns, up to the first step of another task once this one has begun."""
     actions: list[tuple[Action, str]] = []
     telling = False
@@ -384,7 +426,7 @@ def _is_rejected(text: str, against: Iterable[frozenset[str]]) -> bool:
     return any(stems <= words for stems in against)
 
 
-def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part], *, chosen: bool) -> str | None:
+def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part], gate: _Gate) -> str | None:
     """Return what a recurring task lacks to be worth a skill, None if nothing."""
     # A failed call may be one that no skill may repeat, or be due to the code; a correction may not be recognized.
     prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
@@ -392,7 +434,10 @@ def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part],
     own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push make no task
     if not did.steps and not effort:
         return "you asked for it more than once, but the sessions share no steps that a skill could capture"
-    lacks_own = not own and not (chosen and effort)
+    if gate.reviewed and len(did.steps) >= MIN_STEPS:
+        enough = saved.failures or corrections or saved.sessions >= MIN_EFFORTLESS_SESSIONS
+        return None if enough or len(did.steps) >= _MIN_EFFORTLESS_STEPS else _TOO_FEW_SESSIONS_REASON
+    lacks_own = not own and not (gate.chosen and effort)
     if lacks_own or (len(did.steps) < MIN_STEPS and not effort):
         return "these sessions share too few steps for a skill"
     if saved.sessions < MIN_EFFORTLESS_SESSIONS and not effort and len(did.steps) < _MIN_EFFORTLESS_STEPS:

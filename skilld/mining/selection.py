@@ -26,6 +26,7 @@ from skilld.mining.values import (
     ROOM,
     Candidate,
     Doc,
+    Grouping,
     Judgement,
     Part,
     PartKind,
@@ -89,6 +90,7 @@ def _task_candidates(
     refuted: Refutations,
     *,
     chosen: bool,
+    grouping: Grouping | None,
 ) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Return the recurring tasks as skills to create, and those that a skill or a proposal covers."""
     valid = [replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in refuted)) for row in rows]
@@ -98,7 +100,7 @@ def _task_candidates(
     def denied(row: Row, said: Feedback) -> bool:
         return (said.turn, said.quote) in refuted or is_declined(known(Ask((feedback_mention(row, said),)), ""))
 
-    for one in find_recurring_tasks(valid, denied, chosen=chosen):
+    for one in find_recurring_tasks(valid, denied, chosen=chosen, grouping=grouping):
         if why := one.missed or _covered_reason(one, skills, texts) or known(one.ask, ""):
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
@@ -158,6 +160,7 @@ def _is_covered(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
 
 
 MAX_SKILLS = 5  # skills created or changed by one run
+DEFERRED_REASON = f"left for a later run: more than {MAX_SKILLS} skills at once are hard to review"
 
 
 def judge(
@@ -171,17 +174,20 @@ def judge(
     kind: SkillKind | None = None,
     create_new: bool = False,
     chosen: bool = False,
+    grouping: Grouping | None = None,
+    most: int = MAX_SKILLS,
 ) -> Judgement:
     """Return the candidates of these rows. `texts` are those of the skills, by path.
 
     `refuted` has evidence that does not hold, with the reason; `known` returns why an ask need not be proposed
     (again); with a `kind`, only skills of that kind are created; with `create_new`, only skills that were in use are
-    extended, even if others are similar. `chosen`: the person named the sessions.
+    extended, even if others are similar. `chosen`: the person named the sessions. `grouping`: see
+    `find_recurring_tasks`. `most` is the number of candidates.
     """
     doubted = refuted or {}
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
-    tasks, served = _task_candidates(rows, reach, texts, known, doubted, chosen=chosen)
+    tasks, served = _task_candidates(rows, reach, texts, known, doubted, chosen=chosen, grouping=grouping)
     task_proofs = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
     found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=known)
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
@@ -195,12 +201,9 @@ def judge(
         _with_free_names(_merge_extensions(fit), skills),
         key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
     )
-    deferred = [
-        RejectedCandidate(one.name, f"left for a later run: more than {MAX_SKILLS} skills at once are hard to review")
-        for one in candidates[MAX_SKILLS:]
-    ]
+    deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
-    return Judgement(tuple(candidates[:MAX_SKILLS]), tuple(everything), tuple(docs))
+    return Judgement(tuple(candidates[:most]), tuple(everything), tuple(docs))
 
 
 def _extension_candidates(found: Sequence[Lead]) -> list[Candidate]:

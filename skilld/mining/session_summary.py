@@ -23,7 +23,7 @@ from skilld.words import content_stems
 
 MAX_TEXT_LENGTH = 300  # characters of a text
 _MIN_STEMS = 1  # of a task: "go on" has none and means something else every time
-_MAX_WORDS = 60  # of a task that may recur: longer ones are specifications
+_MAX_WORDS = 60  # of a task that rules may recognize: longer ones are specifications
 # A question in this form is a request.
 _REQUEST_PATTERN = re.compile(r"\W*(?:please|(?:can|could|would|will) (?:you|we))\b", re.IGNORECASE)
 
@@ -41,10 +41,11 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A request of the person; `turn` is its key."""
+    """A request of the person; `turn` is its key. A `long` one is a specification: only a model recognizes it again."""
 
     turn: str
     text: str
+    long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def summarize(session: Session, feedback: Sequence[Feedback]) -> Row:
     turns = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
     worked = {turn for action, turn in session.actions if not action.read_only}
     tasks = [
-        Task(message.turn_key or "", text)
+        Task(message.turn_key or "", text, len(typed_text(session.messages, place).split()) > _MAX_WORDS)
         for place, message in enumerate(session.messages)
         if message.by_person and (text := task_text(session.messages, place))
         if message.turn_key in worked or not _is_question(text)
@@ -103,7 +104,7 @@ def summarize(session: Session, feedback: Sequence[Feedback]) -> Row:
         path=str(session.path),
         main_dir=session.main_dir,
         datetime=session.at,
-        topics=tuple(dict.fromkeys(kind_of_work(task.text) for task in tasks)),
+        topics=tuple(dict.fromkeys(kind_of_work(task.text) for task in tasks if not task.long)),
         tasks=tuple(tasks),
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
         user_feedback=tuple(feedback),
@@ -124,12 +125,7 @@ def typed_text(messages: Sequence[Message], place: int) -> str:
 def task_text(messages: Sequence[Message], place: int) -> str:
     """Return a turn's request in one line, "" if it has none that can be recognized again."""
     own = typed_text(messages, place)
-    return truncate(fold(own), MAX_TEXT_LENGTH) if _is_request(own) else ""
-
-
-def _is_request(text: str) -> bool:
-    """Whether a turn is a request that can be recognized when it recurs."""
-    return len(text.split()) <= _MAX_WORDS and len(content_stems(text)) >= _MIN_STEMS
+    return truncate(fold(own), MAX_TEXT_LENGTH) if len(content_stems(own)) >= _MIN_STEMS else ""
 
 
 def _is_question(text: str) -> bool:

@@ -86,6 +86,11 @@ TEXT_NAMES = frozenset(_TEXT_FLAGS.values())
 _NUMBER_PATTERN = re.compile(r"[#v]?\d+(?:[.,]\d+)*(?:-[\w.]+)?")
 _VERSION_PATTERN = re.compile(r"\d\.\d")
 _VALUE_PATTERN = re.compile(r"[\w.-]+")
+# Words of git before the name of a branch: one of `feat/a` and `fix/b` has nothing in common with the other.
+_BEFORE_BRANCH = frozenset(
+    {"-b", "-c", "origin", "upstream", "checkout", "switch", "merge", "rebase", "--head", "--base"}
+)
+_BRANCH_PATTERN = re.compile(r"\w[\w./-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,8 @@ def find_gap(one: str, other: str, previous: str) -> Gap | None:
         return Gap(f"{argument}=" if previous in _FIELD_FLAGS else "", "", argument, said=True)
     if (one[0] in "\"'") != (other[0] in "\"'"):
         return None
+    if previous in _BEFORE_BRANCH and all(_BRANCH_PATTERN.fullmatch(word) for word in (one, other)):
+        return Gap("", "", "branch")
     before, behind = _common_ends(one, other)
     inner = [word[len(before) : len(word) - len(behind)] for word in (one, other)]
     if not all(_VALUE_PATTERN.fullmatch(part) for part in inner):

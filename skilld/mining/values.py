@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -70,6 +70,18 @@ class Recurrence:
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     check: str = ""
     left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTask:
+    """A task that a model found: its requests and those that only continue them, each as a session and a turn."""
+
+    requests: Collection[tuple[str, str]]
+    continued: Collection[tuple[str, str]] = ()
+
+
+Grouping = Mapping[str, Sequence[ToldTask]]
+"""The tasks that a model found, by project."""
 
 
 @dataclass(frozen=True, slots=True)

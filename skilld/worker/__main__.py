@@ -19,26 +19,30 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from skilld import codec
+from skilld.classify.question_jobs import (
+    FindRedundancy,
+    GroupRequests,
+    LookUpPrices,
+    MatchSkills,
+    SelectLines,
+    TestBackend,
+    TitleSkills,
+)
 from skilld.classify.trial import Trial
 from skilld.errors import RetryError, SkilldError, cause_of
 from skilld.protocol import (
     AnalyseBatch,
     ExtendSkill,
     ExtractUpdates,
-    FindRedundancy,
     Job,
     JobEnd,
     KeepRequest,
-    LookUpPrices,
-    MatchSkills,
     ObserveProposals,
     PartialResult,
     RecoverProposals,
     RemakeProposal,
     Result,
     SurveyTranscripts,
-    TestBackend,
-    TitleSkills,
     Work,
 )
 from skilld.types import Outcome
@@ -191,14 +195,10 @@ def _dispatch_text_job(work: Work, daemon: Daemon) -> Result:
             from skilld.effect.survey import survey_several
 
             return survey_several(work, redact)
-        case MatchSkills():
-            from skilld.jobs.backend_questions import match_skills
+        case FindRedundancy() | MatchSkills() | GroupRequests() | SelectLines():
+            from skilld.jobs.backend_questions import choose
 
-            return match_skills(work, redact)
-        case FindRedundancy():
-            from skilld.jobs.backend_questions import find_redundancy
-
-            return find_redundancy(work, redact)
+            return choose(work, redact)
         case Trial():
             from skilld.jobs.trial import run_trial
 

@@ -126,6 +126,31 @@ def test_a_model_names_new_skills_once_in_words_that_were_said_and_within_the_bu
     assert find_faults(made["text"], made["name"]) == ()
 
 
+def _choosing(body: Body) -> Reply | str:
+    """Keep of each draft only the second line and the last, and nothing of one about tags."""
+    drafts = re.findall(r'<draft number="(\d+)">\n(.*?)\n</draft>', request_text(body), re.DOTALL)
+    if not drafts:
+        return answer_request(body)
+    kept = [
+        {"draft": int(n), "keep": [] if "tag" in text else [2, int(re.findall(r"^(\d+)\.", text, re.MULTILINE)[-1])]}
+        for n, text in drafts
+    ]
+    return f"<drafts>{json.dumps(kept)}</drafts>"
+
+
+def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(home: Path, project: Project) -> None:
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "make one commit of it")
+    for text in ("tag the release and push the tag", "tag the release, then push that tag"):
+        _work(home, project, text, TAGGING)
+    with StubModel(_choosing) as model:
+        done = asking(home, model).json("mine", "--yes", "--dry-run")
+    (made,) = done["candidates"]
+    assert made["changes"][1:] == ["make check", "`make squash` failed; `make squash ONTO=main` worked."]
+    assert "## Check" in made["text"]
+    assert "the model found no task in it that a skill could describe" in {one["missed"] for one in done["rejected"]}
+
+
 @pytest.mark.parametrize("decision", ["reject", "accept"])
 def test_a_decided_proposal_is_not_made_again_in_other_words(home: Path, project: Project, decision: str) -> None:
     _work(home, project, "rebase onto main and squash the fixup commits")

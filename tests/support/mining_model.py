@@ -18,13 +18,21 @@ _SKILL = re.compile(r"<skill_definition .*?>\n(.*?)\n</skill_definition>", re.DO
 _WANTED = re.compile(r"<improvements>\n(.*?)\n</improvements>", re.DOTALL)
 _FILE = re.compile(r"<current_skill_file>\n(.*?)\n</current_skill_file>", re.DOTALL)
 
+_REQUESTS = re.compile(r"<requests>\n(.*?)\n</requests>", re.DOTALL)
+_DRAFT = re.compile(r'<draft number="(\d+)">\n(.*?)\n</draft>', re.DOTALL)
+
 
 def answer_request(body: Body) -> Reply | str:
-    """Answer a request for updates, for operations or for names."""
+    """Answer a question about messages, requests, drafts or names, or a request for operations."""
     asked = request_text(body)
     if messages := _MESSAGES.search(asked):
         skill = _SKILL.search(asked)
         return _tagged("updates", _updates(messages[1], skill[1] if skill else ""))
+    if requests := _REQUESTS.search(asked):
+        return _tagged("tasks", _tasks(requests[1]))
+    if drafts := _DRAFT.findall(asked):
+        kept = [[int(n) for n in re.findall(r"^(\d+)\. ", text, re.MULTILINE)] for _, text in drafts]
+        return _tagged("drafts", [{"draft": int(n), "keep": lines} for (n, _), lines in zip(drafts, kept, strict=True)])
     if "<new_skill " in asked:
         return _tagged("titles", [])  # what code drafted is good enough for it
     wanted, file = _WANTED.search(asked), _FILE.search(asked)
@@ -44,6 +52,14 @@ def _updates(lines: str, skill: str) -> list[dict[str, object]]:
             text = {"section": "new step", "change": message["text"], "reason": "", "quote": message["text"]}
             found.append({"skill": 1, "kind": kind, "turn": message["turn"], "confidence": 0.9} | text)
     return found
+
+
+def _tasks(lines: str) -> list[dict[str, list[int]]]:
+    """Return the requests after which the same was run first."""
+    tasks: dict[str, list[int]] = {}
+    for line in map(json.loads, lines.splitlines()):
+        tasks.setdefault(line["text"].partition("[ran: ")[2].partition(";")[0], []).append(line["number"])
+    return [{"requests": numbers, "continued": []} for numbers in tasks.values() if len(numbers) > 1]
 
 
 def _tagged(tag: str, value: object) -> str:

@@ -9,7 +9,7 @@ from skilld.clock import parse_time
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
-from skilld.mining.values import Candidate, Judgement, PartKind
+from skilld.mining.values import Candidate, Judgement, PartKind, ToldTask
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.types import ToolOutcome
@@ -294,3 +294,33 @@ def test_at_most_five_are_named_and_the_rest_is_deferred() -> None:
     judged = _judge(*rows)
     assert len(judged.candidates) == 5
     assert sum(one.missed.startswith("left for a later run") for one in judged.rejected) == 2
+
+
+def test_a_models_task_needs_no_shared_words_and_ends_where_other_work_begins() -> None:
+    asked = ("open a draft PR", "get this reviewed", "time for the others to look", "ship it to review")
+    rows = []
+    for number, request in enumerate(asked, 1):
+        row = _row(
+            number, request, f"git push -u origin {'fix' if number % 2 else 'docs'}/{number}", "gh pr create --draft"
+        )
+        other = tuple((Action(f"make part{n}", ToolOutcome.OK, 9 + n), "x") for n in range(2))
+        rows.append(
+            replace(
+                row, tasks=(*row.tasks, Task("x", "paint it")), turns=(*row.turns, "x"), actions=(*row.actions, *other)
+            )
+        )
+    assert _judge(*rows).candidates == ()
+    told = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
+    (made,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [told]}).candidates
+    assert _lines(made, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
+    continued = replace(told, continued=frozenset((row.session_id, "x") for row in rows))
+    (longer,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [continued]}).candidates
+    assert _lines(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]
+
+
+def test_chosen_sessions_whose_steps_are_all_generic_end_no_other_task() -> None:
+    tested = [
+        _row(n, "polish the basket form", "git pull", "npm test", said=("Never round the totals.",)) for n in (1, 2, 3)
+    ]
+    made = _judge(*tested, *(replace(_gen(n, "sales"), session_id=f"g{n}") for n in (1, 2)), chosen=True).candidates
+    assert [one.parts[0].text for one in made] == ["polish the basket form", "add the report sales"]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.reply import parse_changes, parse_operations, parse_updates
+from skilld.classify.reply import parse_changes, parse_lines, parse_operations, parse_tasks, parse_updates
 from skilld.types import Kind, Op, Operation, Update
 
 UPDATE: dict[str, Any] = {
@@ -246,6 +246,29 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*UPDATE, "op", "anchor"]), inner),
     max_leaves=12,
 )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '[{"requests": [1, 4], "continued": []}]',
+        '[{"requests": [1, 2], "continued": []}, {"requests": [2, 3], "continued": []}]',
+        '[{"requests": [1]}]',
+    ],
+)
+def test_tasks_are_lists_of_requests_that_exist_each_in_one(reply: str) -> None:
+    assert parse_tasks('[{"requests": [3, 1], "continued": [1, 2]}]', 3) == [[1, 3], [2]]
+    with pytest.raises(BadReplyError):
+        parse_tasks(f"<tasks>{reply}</tasks>", 3)
+
+
+@pytest.mark.parametrize(
+    "reply", ['[{"draft": 1, "keep": [1]}]', '[{"draft": 1, "keep": [3]}, {"draft": 2, "keep": []}]']
+)
+def test_the_lines_to_keep_are_told_of_every_draft(reply: str) -> None:
+    assert parse_lines('[{"draft": 2, "keep": []}, {"draft": 1, "keep": [2, 1]}]', [2, 5]) == [[1, 2], []]
+    with pytest.raises(BadReplyError):
+        parse_lines(f"<drafts>{reply}</drafts>", [2, 5])
 
 
 @given(JSON, st.sampled_from(["updates", "operations", "updated_file", "x"]), st.booleans())

@@ -8,9 +8,10 @@ import pytest
 
 from skilld.classify.backends import Spec
 from skilld.classify.partial_results import WindowResult, WindowUpdate
+from skilld.classify.question_jobs import LookUpPrices
 from skilld.jobs.extract import extract_updates, look_up_prices
 from skilld.mining.questions import NO_SKILL
-from skilld.protocol import ExtractUpdates, LookUpPrices, Result, Window
+from skilld.protocol import ExtractUpdates, Result, Window
 from skilld.types import Kind, Message
 from support.mining_model import answer_request
 from support.stub_model import GARBAGE, Reply, StubModel

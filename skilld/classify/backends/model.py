@@ -24,10 +24,12 @@ from skilld.classify.json_answer import BadReplyError, TooLongError, without_tho
 from skilld.classify.reply import (
     parse_changes,
     parse_fits,
+    parse_lines,
     parse_matters,
     parse_operations,
     parse_repeats,
     parse_spare,
+    parse_tasks,
     parse_updates,
     parse_verdicts,
 )
@@ -135,6 +137,14 @@ class Model:
         """Ask which skills fit a piece of work, by their numbers from 1, the best first. Raises as `detect`."""
         request = prompt.skill_fit(work, skills)
         return self._answer(request, schema.FITS, lambda reply: parse_fits(reply, len(skills)))
+
+    def group_requests(self, requests: Sequence[str]) -> list[list[int]]:
+        """Ask which requests, numbered from 1, are the same recurring task; see `parse_tasks`. Raises as `detect`."""
+        return self._answer(prompt.tasks(requests), schema.TASKS, lambda reply: parse_tasks(reply, len(requests)))
+
+    def select_lines(self, drafts: Sequence[str], lines: Sequence[int]) -> list[list[int]]:
+        """Ask which lines of each draft, numbered from 1, belong in it. Raises as `detect`."""
+        return self._answer(prompt.draft_lines(drafts), schema.DRAFTS, lambda reply: parse_lines(reply, lines))
 
     def write(self, request: prompt.Prompt) -> str:
         """Return the model's answer as free text, at its own temperature. Raises as `detect`."""

@@ -1,0 +1,68 @@
+"""The short questions to a back-end that a worker can be asked to put. Values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skilld.classify.backends import Spec
+from skilld.codec import TaggedUnion
+
+
+@dataclass(frozen=True, slots=True)
+class TestBackend(TaggedUnion):
+    """Check whether a back-end answers."""
+
+    backend: Spec
+
+
+@dataclass(frozen=True, slots=True)
+class LookUpPrices(TaggedUnion):
+    """Look up the token prices of models."""
+
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TitleSkills(TaggedUnion):
+    """Find names, descriptions and titles for drafted skills."""
+
+    backend: Spec
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FindRedundancy(TaggedUnion):
+    """Find what a file can omit or say more briefly in its numbered parts; parts with number 0 are only context."""
+
+    backend: Spec
+    numbers: tuple[int, ...]
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSkills(TaggedUnion):
+    """Find the skills that fit a task in the person's words; each skill is described in a few words."""
+
+    backend: Spec
+    text: str
+    skills: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRequests(TaggedUnion):
+    """Find which of a person's requests ask for the same recurring task."""
+
+    backend: Spec
+    requests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectLines(TaggedUnion):
+    """Find which lines of each drafted skill belong in it; `lines` has the number of lines of each."""
+
+    backend: Spec
+    drafts: tuple[str, ...]
+    lines: tuple[int, ...]
+
+
+Question = TestBackend | LookUpPrices | TitleSkills | FindRedundancy | MatchSkills | GroupRequests | SelectLines
