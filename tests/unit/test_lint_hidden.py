@@ -107,7 +107,7 @@ def test_t11_an_internationalized_host_is_shown_as_the_network_sees_it() -> None
 
 
 INVISIBLE = (
-    "\u200b\u2060\ufeff\u00ad\u202e\u2066\u200e\U000e0041\ue000\x1b"
+    "\u200b\u2060\ufeff\u00ad\u202e\u2066\u200e\u200f\u061c\ufffc\U000e0041\ue000\x1b"
     "\x85\u2028\ufe01\U000e0101\u3164\u2800\ufdd0\u200d\ufe0f"
 )
 

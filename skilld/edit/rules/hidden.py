@@ -117,10 +117,10 @@ def _check_definition(change: Change, match: re.Match[str]) -> Iterator[Finding]
 
 _FINE, _DOUBTFUL, _BAD = "fine", "doubtful", "bad"
 _UNSAFE = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
-# Blank or ignorable, although the category is letter, mark or symbol (DerivedCoreProperties.txt), and the variation
-# selectors 1-14 and 17-256.
+# Blank or ignorable, although the category is letter, mark or symbol (DerivedCoreProperties.txt), the variation
+# selectors 1-14 and 17-256, and the stand-in for an object.
 _BLANK_PATTERN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\U000133fc\ufe00-\ufe0d\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufffc\U000133fc\ufe00-\ufe0d\U000e0100-\U000e01ef]"
 )
 _DIRECTION_MARKS = frozenset("\u200e\u200f\u061c")
 _ZWJ = "\u200d"
@@ -145,8 +145,12 @@ _RUN = re.compile(r"[^\W\d_]+")
 # Letters that a reader takes for Latin ones (UTS 39 confusables.txt, the single letters of the two scripts).
 _CYRILLIC = frozenset("асԁеһіјӏорԛѕѵхуԝүгАВЕЅІЈКМНОРСТХУҮԌԚԜ")
 _GREEK = frozenset("οαινρυκχγτωϲΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
-_STYLED = re.compile("[\U0001d400-\U0001d7ff\uff21-\uff3a\uff41-\uff5a\U0001f130-\U0001f189\u24b6-\u24e9]{2,}")
-_STACKED = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{4,}")
+_STYLES = "[\U0001d400-\U0001d7ff\uff21-\uff3a\uff41-\uff5a\U0001f130-\U0001f189\u24b6-\u24e9\u212a]"
+_STYLED = re.compile(f"{_STYLES}{{2,}}|(?<=[A-Za-z]){_STYLES}|{_STYLES}(?=[A-Za-z])")
+# Four marks on one letter, or one that strikes it out or encloses it.
+_STACKED = re.compile(
+    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{4,}|[A-Za-z][\u0334-\u0338\u0488\u0489\u20d2-\u20eb]"
+)
 _MAX_SHORT_WORD = 2
 
 
@@ -160,7 +164,7 @@ def check_unicode(change: Change) -> Iterator[Finding]:
     for match in change.matches(_STYLED):
         yield flag("look-alike", "It adds stylized Unicode letters, which can get past text filters", match[0])
     for match in change.matches(_STACKED):
-        yield flag("look-alike", "It stacks accents on a letter", match[0])
+        yield flag("look-alike", "It stacks accents on a letter, or strikes it out", match[0])
     for line in change.added:
         for match in _RUN.finditer(line):
             strange = _is_mixed(match[0]) or (len(match[0]) > _MAX_SHORT_WORD and _is_disguised(match[0], line))
@@ -185,7 +189,8 @@ def _judge_character(line: str, at: int) -> str:
     elif _UNICODE_TAG.match(char):
         fine = any(match.start() < at < match.end() for match in _FLAGS.finditer(line))
     elif char in _DIRECTION_MARKS:
-        return _DOUBTFUL if any(unicodedata.bidirectional(other) in {"R", "AL"} for other in line) else _BAD
+        letters = (other for other in line if other not in _DIRECTION_MARKS)  # the marks are right-to-left themselves
+        return _DOUBTFUL if any(unicodedata.bidirectional(other) in {"R", "AL"} for other in letters) else _BAD
     elif category == "Cn":
         return _judge_unassigned(char)
     else:
