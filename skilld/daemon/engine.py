@@ -58,6 +58,7 @@ class Engine:
         self.obstacles = Obstacles(store, self.host)
         self._idle_limit = settings.batch.idle_minutes * 60
         self._deadlines = Deadlines()
+        self._chatter: list[str] = []  # turns whose words nobody needs, once the transaction is committed
         self._presence = Presence(store.transcripts)
         self._closed_at = math.inf
         self._now = now
@@ -79,7 +80,7 @@ class Engine:
                 self.store.meta.set(DRIFT, found)
 
     def close_due(self, now: float) -> int:
-        """Close every batch that is full or whose session is over. Return how many need a worker."""
+        """Close every batch that is full or whose session is over. Return in how many sessions one needs a worker."""
         self.follower.flush_idle(now - self._idle_limit)
         self.follower.touched.update(self._presence.end_sessions(self._deadlines.sessions, now))
         return old_learnings.judge_again(self.store, self.host, now) + self.close_touched(now)
@@ -94,12 +95,20 @@ class Engine:
         touched.update(self._deadlines.take(now))
         if not touched:
             return 0
-        with self.store.transaction():
-            count = sum(self._close_session(agent, session_id, now) for agent, session_id in sorted(touched))
+        # Chatter is not synced: what a power cut takes back is closed again, and costs nothing.
+        with self.store.transaction(synced=False):
+            rest = [session for session in sorted(touched) if not self._close_session(*session, now, chatter=True)]
+        if rest:
+            with self.store.transaction():
+                for session in rest:
+                    self._close_session(*session, now)
         touched.clear()
-        return count
+        self.store.words.forget(self._chatter)
+        self._chatter.clear()
+        return len(rest)
 
-    def _close_session(self, agent: str, session_id: str, now: float) -> int:
+    def _close_session(self, agent: str, session_id: str, now: float, *, chatter: bool = False) -> bool:
+        """Close the session's batches. With `chatter`, close none and return False if one of them is for a worker."""
         rows = self.store.transcripts
         active, ended = rows.activity(agent, session_id)
         if active > now + _MAX_SKEW_SECONDS:
@@ -109,13 +118,16 @@ class Engine:
         closings = close_batches(
             waiting, size=self.settings.batch.turns, idle_seconds=now - active, idle_limit=self._idle_limit, ended=ended
         )
-        count = sum(self._close_batch(agent, session_id, closing, now) for closing in closings)
+        if chatter and not all(closing.chatter for closing in closings):
+            return False
+        for closing in closings:
+            self._close_batch(agent, session_id, closing, now)
         if sum(len(closing.turns) for closing in closings) < len(waiting) and active + self._idle_limit > now:
             self._deadlines.set((agent, session_id), active + self._idle_limit)
             self._presence.note_activity((agent, session_id))
         else:  # what is left is chatter
             self._deadlines.drop((agent, session_id))
-        return count
+        return True
 
     def use_settings(self, settings: Settings) -> None:
         """Use other settings from the next batch on, except for the folders of transcripts."""
@@ -128,7 +140,7 @@ class Engine:
         self._closed_at = math.inf
         self.store.batches.bring_forward(seconds)
 
-    def _close_batch(self, agent: str, session_id: str, closing: ClosedBatch[Any], now: float) -> bool:
+    def _close_batch(self, agent: str, session_id: str, closing: ClosedBatch[Any], now: float) -> None:
         keys = [turn.key for turn in closing.turns]
         # No worker gets chatter.
         job = (
@@ -143,9 +155,8 @@ class Engine:
             else:
                 self.store.batches.add(batch, keys)
         if closing.chatter:
-            self.store.words.forget(keys)
+            self._chatter += keys
         log.info("batch closed", batch=batch.id, agent=agent, turns=len(closing.turns), chatter=closing.chatter)
-        return not closing.chatter
 
     def next_batch(self, now: float) -> StoredBatch | None:
         """Return the next batch for a worker; None while paused or rebuilding, or if there is none.

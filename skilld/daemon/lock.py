@@ -150,6 +150,6 @@ def _file_version(path: Path) -> tuple[int, int, int] | None:
 
 def _facts(path: Path) -> os.stat_result | None:
     try:
-        return path.lstat()
+        return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -207,8 +207,7 @@ class Loop:
     def _transcript_of(self, path: str) -> tuple[str, Path] | None:
         """Return the agent and transcript of a changed path; None if it is not one, or was read just now."""
         for root in self._engine.roots:
-            file = root.transcript(Path(path))
-            if file is not None:
+            if path.startswith(str(root.folder)) and (file := root.transcript(Path(path))) is not None:
                 return (root.agent, file) if not root.changes_in_place or self._rests.is_due(file) else None
         return None
 

@@ -137,7 +137,7 @@ class Table:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Run the body in a transaction. They cannot be nested."""
+    """Run the body in a transaction, on disk before it returns. They cannot be nested."""
     journal, waiting = (db.journal, db.waiting) if isinstance(db, Connection) else (None, None)
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -157,6 +157,23 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
     if journal is not None:
         journal.clear()
+
+
+@contextmanager
+def unsynced(db: sqlite3.Connection) -> Iterator[None]:
+    """Let the transactions begun in the body reach the disk later: with the next one outside it, or by the system.
+
+    A power cut may take the newest of them back, but never a part of one. In rollback mode nothing changes, because
+    there a database could be damaged.
+    """
+    if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        yield
+        return
+    db.execute("PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    finally:
+        db.execute("PRAGMA synchronous = FULL")
 
 
 def is_access_error(error: StoreError) -> bool:

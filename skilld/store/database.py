@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from skilld.files import shell_quoted
 from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
-from skilld.store.connection import Connection, StoreError, Table, WaitingFile, damage_error, transaction
+from skilld.store.connection import Connection, StoreError, Table, WaitingFile, damage_error, transaction, unsynced
 from skilld.store.evals import Evals
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
@@ -145,7 +145,7 @@ class Store:
             db.row_factory = sqlite3.Row
             _check_journal(db, known)
             db.execute(f"PRAGMA journal_mode = {'DELETE' if connection.is_remote(path) else 'WAL'}")
-            # FULL: with NORMAL, the newest transactions of a WAL database may be lost in a power cut.
+            # FULL: with NORMAL, a power cut may take back the newest transactions of a WAL database.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")  # the system's page cache holds the rest
@@ -195,12 +195,15 @@ class Store:
         self._db.execute("PRAGMA shrink_memory")
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Run the body in a transaction, or in the one that is already open."""
+    def transaction(self, *, synced: bool = True) -> Iterator[None]:
+        """Run the body in a transaction, or in the one that is already open.
+
+        If it is not `synced`, a power cut may take it back, as long as no synced one followed.
+        """
         if self._db.in_transaction:
             yield
             return
-        with transaction(self._db):
+        with nullcontext() if synced else unsynced(self._db), transaction(self._db):
             yield
 
     def write_waiting_file(self) -> None:

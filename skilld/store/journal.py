@@ -236,11 +236,14 @@ _BATCH_CHANGED = (
     " OR new.job IS NOT old.job OR new.outcome IS NOT old.outcome"
     " OR new.cause IS NOT old.cause OR new.kept IS NOT old.kept"
 )
+# Chatter is done when it is added. If that is lost, it is closed again, without being judged.
+_IS_JUDGED = "new.state != 'done'"
+_IN_JUDGED_BATCH = "EXISTS (SELECT 1 FROM batches WHERE id = new.batch_id AND state != 'done')"
 # Tables that others refer to come first.
 _JOURNALED = (
     _Table("meta", inserted=_IS_LASTING_KEY, updated=_IS_LASTING_KEY, deleted=_IS_LASTING_KEY.replace("new.", "old.")),
-    _Table("batches", updated=_BATCH_CHANGED),
-    _Table("turns", "OF batch_id", inserted="0", updated="new.batch_id IS NOT NULL AND new.batch_id != 'before'"),
+    _Table("batches", inserted=_IS_JUDGED, updated=_BATCH_CHANGED),
+    _Table("turns", "OF batch_id", inserted="0", updated=_IN_JUDGED_BATCH),
     *(_Table(table) for table in ("proposals", "decisions")),
     _Table("learnings", deleted="1"),
     *(_Table(table) for table in ("usage", "tasks", "feedback", "mined", "past_sessions", "evals", "eval_runs")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from skilld.protocol import AnalyseBatch, BatchResult, Obstacle, Plan, Result, S
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
+from skilld.store.connection import Connection
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
 from skilld.types import Cause, Outcome, State, Usage
 from support.claude_lines import append_lines, prompt_line, session_end_line, write_transcript
@@ -254,3 +256,22 @@ def test_a_change_in_a_refused_project_restarts_its_batch(harness: EngineHarness
     assert harness.engine.obstacles.retry_cleared(NOW + 60) == 0
     write_transcript(project / changed, b"#\n")
     assert harness.engine.obstacles.retry_cleared(NOW + 120) == 1
+
+
+def test_only_what_cannot_be_read_again_is_synced(harness: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness.engine.close_due(NOW)
+    commits: list[int] = []
+    execute = Connection.execute
+
+    def record(db: Connection, *arguments: Any) -> sqlite3.Cursor:
+        if arguments[0] == "COMMIT":
+            commits.append(execute(db, "PRAGMA synchronous").fetchone()[0])
+        return execute(db, *arguments)
+
+    monkeypatch.setattr(Connection, "execute", record)
+    harness.say("hello", "ok", "thanks", "go on", "yes")
+    harness.engine.close_due(NOW)
+    assert set(commits) == {1}  # NORMAL: turns and chatter
+    harness.say(*FIVE)
+    harness.engine.close_due(NOW)
+    assert commits[-1] == 2  # FULL: a batch for a worker

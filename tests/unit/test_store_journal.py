@@ -311,3 +311,13 @@ def test_our_own_unreadable_database_is_made_readable_again(path: Path) -> None:
     path.chmod(0)
     corruption.restore_access(path)
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_chatter_is_not_in_it_and_a_batch_for_a_worker_is(path: Path) -> None:
+    store = Store.open(path)
+    pending = StoredBatch("judged", "claude-code", "s1", ClosedBy.FULL, "pending", BatchJob(), 0, "2026")
+    store.batches.add(replace(pending, id="chatter"), ("t1",), outcome="nothing")
+    assert not journal_of(path).exists()
+    store.batches.add(pending, ("t2",))
+    assert b'"judged"' in journal_of(path).read_bytes()
+    store.close()
