@@ -131,8 +131,8 @@ def _check_private(path: Path, facts: os.stat_result, closed: str) -> None:
 
 
 def possible_folder(named: str | None) -> str | None:
-    """Return the folder that a transcript names, None if its path is too long for any system.
+    """Return the folder that a transcript names, None if its path is too long for any system, or has a NUL.
 
     Searching all parents for a project takes quadratic time: 4 s for a path of 64,000 characters.
     """
-    return None if named is None or len(named) > MAX_PATH_LENGTH else named
+    return None if named is None or len(named) > MAX_PATH_LENGTH or "\0" in named else named
