@@ -333,7 +333,7 @@ def test_an_impossible_working_folder_is_ignored_and_its_turns_count(machine: Ma
     longest = "/a" * 2000
     others = prompt_line("t2", session="s2", cwd="/a" * 30_000), prompt_line("t3", session="s3", cwd="/a\0b")
     write_transcript(machine.path(), prompt_line("t1", cwd=longest), *others)
-    assert follower.sweep() == 2
+    assert follower.sweep() == 3
     assert machine.store.transcripts.cwd("claude-code", "s1") == longest
     assert machine.store.transcripts.cwd("claude-code", "s2") is None
     assert machine.store.transcripts.cwd("claude-code", "s3") is None
