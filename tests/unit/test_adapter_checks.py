@@ -49,7 +49,7 @@ INFO = AgentInfo(
 AGENT = DeclaredAdapter(INFO, TOY, lambda path: path.suffix == ".jsonl")
 
 
-def _said(number: int, words: str, **more: Any) -> dict[str, Any]:
+def typed_message(number: int, words: str, **more: Any) -> dict[str, Any]:
     return {
         "what": "said",
         "by": "person",
@@ -67,8 +67,8 @@ _READ: list[dict[str, Any]] = [
     {"what": "result", "id": "c", "shown": "# A"},
 ]
 SESSIONS = [
-    Carrier("note", lambda c, p: [_BEGIN, *_READ, _said(1, f"<note>{c}</note>\n{p}", **_KEYS)]),
-    Carrier("headless prompt", lambda c, p: [_BEGIN, _said(1, c), _said(2, p, **_KEYS), *_READ]),
+    Carrier("note", lambda c, p: [_BEGIN, *_READ, typed_message(1, f"<note>{c}</note>\n{p}", **_KEYS)]),
+    Carrier("headless prompt", lambda c, p: [_BEGIN, typed_message(1, c), typed_message(2, p, **_KEYS), *_READ]),
 ]
 
 EVERY = [
@@ -78,7 +78,7 @@ EVERY = [
 ]
 
 
-def failed(adapter: Any, carrier: Carrier) -> dict[str, str]:
+def failed_checks(adapter: Any, carrier: Carrier) -> dict[str, str]:
     """Return the checks that an adapter does not stand, with what they say."""
     told = {}
     for check in CHECKS:
@@ -91,12 +91,12 @@ def failed(adapter: Any, carrier: Carrier) -> dict[str, str]:
 
 @pytest.mark.parametrize(("adapter", "carrier"), EVERY)
 def test_every_adapter_passes_every_check(adapter: Any, carrier: Carrier) -> None:
-    assert failed(adapter, carrier) == {}
+    assert failed_checks(adapter, carrier) == {}
 
 
 @pytest.mark.parametrize("carrier", SESSIONS, ids=lambda carrier: carrier.wrapper)
 def test_a_table_driven_agent_passes_every_check(carrier: Carrier) -> None:
-    assert failed(AGENT, carrier) == {}
+    assert failed_checks(AGENT, carrier) == {}
 
 
 def test_a_table_of_an_agent_has_at_most_sixty_lines() -> None:

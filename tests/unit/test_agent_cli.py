@@ -119,7 +119,7 @@ class Fake:
         path.write_text(textwrap.dedent(head) + textwrap.dedent(body))
         path.chmod(0o755)
 
-    def obeys(self, program: str) -> None:
+    def behaves_well(self, program: str) -> None:
         """Install a client that prints the answer as the real one does."""
         says = SAYS[program]
         lines = says if isinstance(says, list) else [says]
@@ -128,7 +128,7 @@ class Fake:
         self.install(program, f"sys.stdout.write(open({str(path)!r}).read())")
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def requests(self) -> dict[str, Any]:
         """How it was called."""
         asked: dict[str, Any] = json.loads(self.noted.read_text())
         return asked
@@ -143,13 +143,13 @@ def detect(model: str, seconds: float = LIMIT) -> tuple[list[Update], list[str]]
     return make_backend(Spec(model, seconds=seconds)).detect(MESSAGES, [SKILL])
 
 
-def refusal(model: str, seconds: float = LIMIT) -> SkilldError:
+def detect_error(model: str, seconds: float = LIMIT) -> SkilldError:
     with pytest.raises(SkilldError) as caught:
         detect(model, seconds)
     return caught.value
 
 
-def rooms(home: Path) -> list[Path]:
+def sandbox_folders(home: Path) -> list[Path]:
     # Unlike rglob, walk does not mind a folder that goes meanwhile.
     return [Path(at, name) for at, names, _ in os.walk(home) for name in names if name.startswith("skilld-ask-")]
 
@@ -159,7 +159,7 @@ def test_each_client_is_asked_on_stdin_in_a_private_folder_and_its_reply_is_pars
     fake: Fake, home: Path, program: str
 ) -> None:
     """Issue 17, part 5: an agent's own command line may be what an evaluation runs, too."""
-    fake.obeys(program)
+    fake.behaves_well(program)
     mode = f"open({str(fake.bin / 'mode')!r}, 'w').write(oct(os.stat('..').st_mode)); open('notes.txt', 'w').write('x')"
     with (fake.bin / program).open("a") as script:
         script.write(f"\n{mode}\n")
@@ -169,16 +169,16 @@ def test_each_client_is_asked_on_stdin_in_a_private_folder_and_its_reply_is_pars
     assert backend.usage == Usage(1, 330, 7, usd)
     assert backend.name == f"cli:{program}:vendor/name-1:high"
     assert backend.edits_together
-    asked = fake.asked
+    asked = fake.requests
     assert asked["files"] == []
     assert stat.S_IMODE(int((fake.bin / "mode").read_text(), 8)) == 0o700
     assert Path(asked["cwd"]).is_relative_to(home)
     assert asked["environment"]["TMPDIR"].startswith(str(Path(asked["cwd"]).parent))
-    assert rooms(home) == []
+    assert sandbox_folders(home) == []
     assert asked["arguments"][asked["arguments"].index("--model") + 1] == "vendor/name-1:high"
     assert isinstance(backend, Model)
     assert backend.write(ask_case("Write the ticket notes", "- No marketing words.")) == REPLY
-    for call, said in ((asked, SAID), (fake.asked, "Write the ticket notes")):
+    for call, said in ((asked, SAID), (fake.requests, "Write the ticket notes")):
         assert said in call["stdin"]
         assert "No marketing words" in call["stdin"]
         elsewhere = json.dumps([call["arguments"], call["environment"]])
@@ -192,28 +192,28 @@ def test_an_edit_is_requested_the_same_way(fake: Fake) -> None:
     assert make_backend(Spec("cli:claude", seconds=20)).edit([UPDATE], SKILL) == [
         Operation(Op.DELETE, "- No marketing words.")
     ]
-    assert "<current_skill_file>" in fake.asked["stdin"]
+    assert "<current_skill_file>" in fake.requests["stdin"]
 
 
 def test_a_folder_open_to_other_users_is_refused(
     fake: Fake, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake.obeys("claude")
+    fake.behaves_well("claude")
     (tmp_path / "runtime").mkdir(mode=0o755)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
     detect("cli:claude")
-    assert Path(fake.asked["cwd"]).is_relative_to(home / ".cache")
+    assert Path(fake.requests["cwd"]).is_relative_to(home / ".cache")
 
 
 def test_the_environment_is_allow_listed(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake.obeys("claude")
+    fake.behaves_well("claude")
     kept = {"ANTHROPIC_API_KEY": "k", "CLAUDE_CONFIG_DIR": str(home / "c"), "HTTPS_PROXY": "http://p", "LC_ALL": "C"}
     kept |= {"ANTHROPIC_BASE_URL": "http://gateway", "ANTHROPIC_CUSTOM_HEADERS": "x: y", "CLAUDE_CODE_USE_FOUNDRY": "1"}
     dropped = ["CLAUDECODE", "CODEX_HOME", "GIT_DIR", "LD_PRELOAD", "NODE_OPTIONS", "OPENAI_API_KEY"]
     for name, value in [*kept.items(), *((name, "") for name in dropped)]:
         monkeypatch.setenv(name, value)
     detect("cli:claude")
-    environment = fake.asked["environment"]
+    environment = fake.requests["environment"]
     assert kept.items() <= environment.items()
     assert environment["HOME"] == str(home)
     assert environment["SKILLD_CHILD"] == "1"
@@ -224,9 +224,9 @@ def test_the_environment_is_allow_listed(fake: Fake, home: Path, monkeypatch: py
 def test_an_unreachable_address_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "API Error: Unable to connect to API (FailedToOpenSocket)"
     fake.install("claude", f"print(json.dumps({{'is_error': True, 'result': {said!r}}})); sys.exit(1)")
-    assert refusal("cli:claude").cause == f"it could not reach its provider and printed “{said}”"
+    assert detect_error("cli:claude").cause == f"it could not reach its provider and printed “{said}”"
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gate.example:8080/v1")
-    error = refusal("cli:claude")
+    error = detect_error("cli:claude")
     assert "it could not reach gate.example:8080 (ANTHROPIC_BASE_URL)" in error.cause
     assert error.remedy.startswith("Try claude in a shell.")
 
@@ -234,11 +234,11 @@ def test_an_unreachable_address_is_named(fake: Fake, monkeypatch: pytest.MonkeyP
 def test_a_hanging_client_is_killed(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.install("codex", "time.sleep(1000)")
     monkeypatch.setattr(process, "time", LateClock(fake.noted.exists))
-    error = refusal("cli:codex", seconds=1)
+    error = detect_error("cli:codex", seconds=1)
     assert isinstance(error, RetryError)
     assert "did not answer within 1 seconds" in str(error)
     assert processes_of(home) == {}
-    assert rooms(home) == []
+    assert sandbox_folders(home) == []
 
 
 def test_a_client_that_hangs_after_an_error_reports_that_error(
@@ -248,7 +248,7 @@ def test_a_client_that_hangs_after_an_error_reports_that_error(
     monkeypatch.setattr(process, "time", LateClock(said.exists))
     line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
     fake.install("codex", f"print({line!r}, flush=True); open({str(said)!r}, 'w').close(); time.sleep(1000)")
-    assert "it has reached its usage limit" in str(refusal("cli:codex"))
+    assert "it has reached its usage limit" in str(detect_error("cli:codex"))
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_client_that_hangs_after_an_error_reports_that_error(
 )
 def test_an_invalid_answer_is_not_used(fake: Fake, body: str, told: str) -> None:
     fake.install("claude", body)
-    error = refusal("cli:claude")
+    error = detect_error("cli:claude")
     assert isinstance(error, BadReplyError)
     assert told in error.cause
     assert error.remedy == ""
@@ -296,7 +296,7 @@ def test_an_invalid_answer_is_not_used(fake: Fake, body: str, told: str) -> None
 )
 def test_client_errors_become_our_errors(fake: Fake, body: str, passing: bool, told: str) -> None:  # noqa: FBT001 - a column of the table
     fake.install("claude", body)
-    error = refusal("cli:claude")
+    error = detect_error("cli:claude")
     assert isinstance(error, RetryError) == passing
     assert bool(error.remedy) != passing
     assert error.title == "Could not ask Claude Code"
@@ -307,7 +307,7 @@ def test_a_recognized_client_error_hides_the_clients_words(fake: Fake) -> None:
     fake.install(
         "codex", "sys.stderr.write('\\x1b[31munexpected status 401: key sk-12345 ' + asked['stdin']); sys.exit(1)"
     )
-    error = refusal("cli:codex")
+    error = detect_error("cli:codex")
     assert "not logged in" in error.cause
     for part in ("\x1b", "sk-12345", "ticket"):
         assert part not in f"{error} {error.remedy}"
@@ -320,21 +320,21 @@ def test_an_unrecognized_error_shows_its_last_telling_line_without_secrets(fake:
         "sys.stderr.write('first\\n\\x1b[31mcannot start: token=ghp_" + "a1B2" * 9 + "\\x1b[0m\\n    at f (x.js:1)\\n"
         "{\"a\":1}\\n' + asked['stdin']); sys.exit(1)",
     )
-    cause = refusal("cli:codex").cause
+    cause = detect_error("cli:codex").cause
     assert "and printed “cannot start: token=" in cause
     for part in ("\x1b", "ghp_", "first", "x.js", "ticket", "skilld-ask"):
         assert part not in cause
 
 
 def test_a_missing_or_broken_program_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "PATH" in refusal("cli:claude").cause
+    assert "PATH" in detect_error("cli:claude").cause
     (fake.bin / "claude").write_bytes(b"\x7fELF no program")
     (fake.bin / "claude").chmod(0o755)
-    assert "Exec format error" in refusal("cli:claude").cause
-    fake.obeys("claude")
+    assert "Exec format error" in detect_error("cli:claude").cause
+    fake.behaves_well("claude")
     monkeypatch.chdir(fake.bin)
     monkeypatch.setenv("PATH", ".:/usr/bin:/bin")
-    assert "PATH" in refusal("cli:claude").cause
+    assert "PATH" in detect_error("cli:claude").cause
 
 
 @pytest.mark.parametrize("model", ["cli:", "cli:emacs", "cli:claude:--dangerous", "cli:claude:a b", "cli:../claude"])

@@ -28,7 +28,7 @@ def question(home: Path) -> Iterator[Question]:
         yield Question(RULES, "The question.", "", made, home, {})
 
 
-def settings_of(arguments: tuple[str, ...]) -> list[str]:
+def codex_settings(arguments: tuple[str, ...]) -> list[str]:
     """Return what follows each --config."""
     return [after for option, after in pairwise(arguments) if option == "--config"]
 
@@ -62,7 +62,7 @@ def test_claude_gets_no_tools_and_no_customization(question: Question) -> None:
 
 def test_codex_reads_the_rules_from_a_file_and_has_no_tools(question: Question) -> None:
     arguments = CLIENTS["codex"].command(question).arguments
-    settings = settings_of(arguments)
+    settings = codex_settings(arguments)
     assert arguments[arguments.index("--sandbox") + 1] == "read-only"
     assert arguments[arguments.index("--cd") + 1] == str(question.workspace.work)
     assert {"features.shell_tool=false", "features.unified_exec=false", "features.hooks=false", "notify=[]"} <= {
@@ -79,7 +79,7 @@ def test_codex_starts_none_of_the_users_servers(question: Question, home: Path) 
     )
     (home / "elsewhere" / "config.toml").write_text(config)
     there = replace(question, environment={"CODEX_HOME": str(home / "elsewhere")})
-    servers = [part for part in settings_of(CLIENTS["codex"].command(there).arguments) if "mcp_servers" in part]
+    servers = [part for part in codex_settings(CLIENTS["codex"].command(there).arguments) if "mcp_servers" in part]
     assert servers == ["mcp_servers.docs.enabled=false", "mcp_servers.my-db.enabled=false"]
 
 

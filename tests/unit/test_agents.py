@@ -125,14 +125,14 @@ class TestRoots:
         assert Root("toy", folder).transcript(home / "one.jsonl") is None
 
     def test_opencode_database_location(self, tmp_path: Path) -> None:
-        def folders(**environment: str) -> list[tuple[Path, str]]:
+        def root_folders(**environment: str) -> list[tuple[Path, str]]:
             return [(r.folder, r.file) for r in find_roots(tmp_path, environment) if r.agent == "opencode"]
 
         usual = tmp_path / ".local/share/opencode"
-        assert folders() == [(usual, "")]
-        assert folders(XDG_DATA_HOME="/data") == [(Path("/data/opencode"), "")]
-        assert folders(OPENCODE_DB="/x/my.sqlite") == [(usual, ""), (Path("/x"), "my.sqlite")]
-        assert folders(OPENCODE_DB=":memory:") == [(usual, "")]
+        assert root_folders() == [(usual, "")]
+        assert root_folders(XDG_DATA_HOME="/data") == [(Path("/data/opencode"), "")]
+        assert root_folders(OPENCODE_DB="/x/my.sqlite") == [(usual, ""), (Path("/x"), "my.sqlite")]
+        assert root_folders(OPENCODE_DB=":memory:") == [(usual, "")]
 
     def test_only_the_databases_own_folder_is_searched(self, tmp_path: Path) -> None:
         root = Root("opencode", tmp_path)

@@ -15,21 +15,21 @@ NOW = 1772442000.0
 HOUR = 3600.0
 
 
-def close(store: Store, name: str, hours_ago: float, outcome: str | None = None) -> None:
+def close_batch(store: Store, name: str, hours_ago: float, outcome: str | None = None) -> None:
     """Have a batch been closed some hours ago; with an outcome nothing but chatter was in it."""
     at = rfc3339(NOW - hours_ago * HOUR)
     store.batches.add(StoredBatch(name, "a", "s", ClosedBy.FULL, "pending", BatchJob(), 0, at), [], outcome=outcome)
 
 
-def judge(store: Store, name: str, hours_ago: float) -> None:
+def judge_turn(store: Store, name: str, hours_ago: float) -> None:
     """Have a batch been judged some hours ago."""
     store.batches.start(name)
     store.batches.finish(name, "nothing", "", rfc3339(NOW - hours_ago * HOUR))
 
 
 def test_a_batch_waiting_for_a_day_is_reported_with_the_reason(store: Store) -> None:
-    close(store, "old", 30)
-    close(store, "new", 1)
+    close_batch(store, "old", 30)
+    close_batch(store, "new", 1)
     store.batches.postpone("old", NOW, "the server says 500")
     assert stall_reason(store, NOW) == "the server says 500"
     store.batches.park("new", "failed", "the key is refused")
@@ -37,27 +37,27 @@ def test_a_batch_waiting_for_a_day_is_reported_with_the_reason(store: Store) -> 
 
 
 def test_a_day_with_a_verdict_raises_no_alarm(store: Store) -> None:
-    close(store, "judged", 31)
-    close(store, "stuck", 30)
-    judge(store, "judged", 23)
+    close_batch(store, "judged", 31)
+    close_batch(store, "stuck", 30)
+    judge_turn(store, "judged", 23)
     assert stall_reason(store, NOW) is None
     assert stall_reason(store, NOW + 2 * HOUR) == "no batches were completed"
 
 
 def test_no_alarm_without_input_with_only_chatter_or_when_paused(store: Store) -> None:
     assert stall_reason(store, NOW) is None
-    close(store, "chatter", 90, outcome="nothing")
+    close_batch(store, "chatter", 90, outcome="nothing")
     assert stall_reason(store, NOW) is None
-    close(store, "stuck", 30)
+    close_batch(store, "stuck", 30)
     store.meta.set(PAUSED_UNTIL, FOREVER)
     assert stall_reason(store, NOW) is None
 
 
 def test_the_alarm_is_raised_once_and_again_after_recovery(store: Store) -> None:
-    close(store, "stuck", 30)
+    close_batch(store, "stuck", 30)
     assert news(store, NOW) == "no batches were completed"
     assert news(store, NOW) is None
-    judge(store, "stuck", 0)
+    judge_turn(store, "stuck", 0)
     assert news(store, NOW) is None
-    close(store, "again", -1)
+    close_batch(store, "again", -1)
     assert news(store, NOW + 30 * HOUR) == "no batches were completed"

@@ -20,7 +20,7 @@ NOW = 1_780_000_000.0
 FILES = {"SKILL.md": b"---\nname: tidy\n---\n\n- Tidy.\r\n", "scripts/run.sh": b"#!/bin/sh\n", "a/b/c.bin": bytes(256)}
 
 
-def make(folder: Path) -> Path:
+def make_skill(folder: Path) -> Path:
     for name, data in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
@@ -29,7 +29,7 @@ def make(folder: Path) -> Path:
     return folder
 
 
-def is_whole(folder: Path) -> bool:
+def is_complete(folder: Path) -> bool:
     return (
         all((folder / name).is_file() and (folder / name).read_bytes() == data for name, data in FILES.items())
         and os.readlink(folder / "link") == "SKILL.md"  # noqa: PTH115 - the text of the link, whatever it is
@@ -39,17 +39,17 @@ def is_whole(folder: Path) -> bool:
 
 @pytest.fixture
 def skill(tmp_path: Path) -> Path:
-    return make(tmp_path / "project/.claude/skills/tidy")
+    return make_skill(tmp_path / "project/.claude/skills/tidy")
 
 
 @pytest.fixture
-def where(tmp_path: Path) -> Path:
+def archive_place(tmp_path: Path) -> Path:
     (tmp_path / "archive").mkdir()
     return tmp_path / "archive"
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[Path]:
+def other_file_system(tmp_path: Path) -> Iterator[Path]:
     """Return a folder on another device."""
     device = tmp_path.stat().st_dev
     places = ("/dev/shm", "/var/tmp")  # noqa: S108 - in memory, where there is such a folder, and on a disk
@@ -61,31 +61,31 @@ def elsewhere(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_skill_is_archived_and_restored_byte_for_byte(skill: Path, where: Path) -> None:
-    one = archive_skill(skill, where, NOW)
+def test_a_skill_is_archived_and_restored_byte_for_byte(skill: Path, archive_place: Path) -> None:
+    one = archive_skill(skill, archive_place, NOW)
     assert not skill.exists()
-    assert is_whole(one.folder)
+    assert is_complete(one.folder)
     assert (one.name, one.origin, one.at) == ("tidy", skill, "2026-05-28T20:26:40Z")
-    assert archived_skills(where) == [one]
+    assert archived_skills(archive_place) == [one]
     assert restore_skill(one) == skill
-    assert is_whole(skill)
-    assert list(where.iterdir()) == []
+    assert is_complete(skill)
+    assert list(archive_place.iterdir()) == []
 
 
-def test_it_is_restored_even_if_git_removed_the_empty_folders(skill: Path, where: Path) -> None:
-    one = archive_skill(skill, where, NOW)
+def test_it_is_restored_even_if_git_removed_the_empty_folders(skill: Path, archive_place: Path) -> None:
+    one = archive_skill(skill, archive_place, NOW)
     shutil.rmtree(skill.parents[1])
-    assert is_whole(restore_skill(one))
-    again = archive_skill(skill, where, NOW)
+    assert is_complete(restore_skill(one))
+    again = archive_skill(skill, archive_place, NOW)
     shutil.rmtree(skill.parents[2])
     with pytest.raises(RefusedError, match="is gone"):
         restore_skill(again)
-    assert is_whole(again.folder)
+    assert is_complete(again.folder)
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])
-def test_restoring_never_overwrites_existing_files(skill: Path, where: Path, kind: str) -> None:
-    one = archive_skill(skill, where, NOW)
+def test_restoring_never_overwrites_existing_files(skill: Path, archive_place: Path, kind: str) -> None:
+    one = archive_skill(skill, archive_place, NOW)
     if kind == "folder":
         skill.mkdir()
     elif kind == "file":
@@ -94,13 +94,13 @@ def test_restoring_never_overwrites_existing_files(skill: Path, where: Path, kin
         skill.symlink_to(one.folder)
     with pytest.raises(RefusedError, match="already exists"):
         restore_skill(one)
-    assert is_whole(one.folder)
+    assert is_complete(one.folder)
     assert os.path.lexists(skill)
-    assert archived_skills(where) == [one]
+    assert archived_skills(archive_place) == [one]
 
 
 def test_a_file_changed_during_the_copy_cancels_the_move(
-    skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+    skill: Path, other_file_system: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = shutil.copytree
 
@@ -110,14 +110,14 @@ def test_a_file_changed_during_the_copy_cancels_the_move(
 
     monkeypatch.setattr(shutil, "copytree", copy)
     with pytest.raises(RefusedError, match="changed by another program"):
-        archive_skill(skill, elsewhere, NOW)
+        archive_skill(skill, other_file_system, NOW)
     assert (skill / "SKILL.md").read_bytes() == b"new"
-    assert archived_skills(elsewhere) == []
-    assert list(elsewhere.iterdir()) == []
+    assert archived_skills(other_file_system) == []
+    assert list(other_file_system.iterdir()) == []
 
 
 def test_a_full_disk_is_reported_and_leaves_nothing(
-    skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+    skill: Path, other_file_system: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(source: Path, target: Path, **_: object) -> None:
         target.mkdir()
@@ -126,30 +126,30 @@ def test_a_full_disk_is_reported_and_leaves_nothing(
 
     monkeypatch.setattr(shutil, "copytree", full)
     with pytest.raises(SkilldError, match=r"No space left on device$"):
-        archive_skill(skill, elsewhere, NOW)
-    assert is_whole(skill)
-    assert [*elsewhere.iterdir()] == []
+        archive_skill(skill, other_file_system, NOW)
+    assert is_complete(skill)
+    assert [*other_file_system.iterdir()] == []
 
 
 def test_a_failed_removal_after_the_copy_loses_no_data(
-    skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+    skill: Path, other_file_system: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(shutil, "rmtree", _stuck)
-        archive_skill(skill, elsewhere, NOW)
-    (one,) = archived_skills(elsewhere)
-    assert is_whole(one.folder)
-    remove_leftovers(elsewhere, NOW + 10 * 86400)
+        patch.setattr(shutil, "rmtree", _failing_rmtree)
+        archive_skill(skill, other_file_system, NOW)
+    (one,) = archived_skills(other_file_system)
+    assert is_complete(one.folder)
+    remove_leftovers(other_file_system, NOW + 10 * 86400)
     assert restore_skill(one) == skill
-    assert is_whole(skill)
+    assert is_complete(skill)
 
 
-def _stuck(folder: Path, *, ignore_errors: bool = False) -> None:
+def _failing_rmtree(folder: Path, *, ignore_errors: bool = False) -> None:
     if not ignore_errors:
         raise PermissionError(13, "Permission denied", str(folder))
 
 
-def _killed_at(step: int, skill: Path, where: Path, what: str) -> bool:
+def _kill_at(step: int, skill: Path, archive_place: Path, what: str) -> bool:
     """Run archive or restore in a child that dies at its so-manieth call that changes a folder; say whether it died."""
     child = os.fork()
     if not child:
@@ -166,9 +166,9 @@ def _killed_at(step: int, skill: Path, where: Path, what: str) -> bool:
         sys.addaudithook(count)
         try:
             if what == "archive":
-                archive_skill(skill, where, NOW)
+                archive_skill(skill, archive_place, NOW)
             else:
-                restore_skill(archived_skills(where)[0])
+                restore_skill(archived_skills(archive_place)[0])
         except BaseException:  # noqa: BLE001 - the child must end here, whatever happens
             os._exit(1)
         os._exit(0)
@@ -177,8 +177,8 @@ def _killed_at(step: int, skill: Path, where: Path, what: str) -> bool:
     return status == 9
 
 
-def _copies(skill: Path, where: Path) -> list[Path]:
-    return [folder for folder in (skill, *(one.folder for one in archived_skills(where))) if folder.is_dir()]
+def _find_copies(skill: Path, archive_place: Path) -> list[Path]:
+    return [folder for folder in (skill, *(one.folder for one in archived_skills(archive_place))) if folder.is_dir()]
 
 
 @pytest.mark.parametrize("device", ["same", "other"])
@@ -186,36 +186,36 @@ def _copies(skill: Path, where: Path) -> list[Path]:
 def test_a_kill_at_any_moment_loses_nothing_and_the_next_call_finishes(
     tmp_path: Path, request: pytest.FixtureRequest, device: str, what: str
 ) -> None:
-    base = tmp_path if device == "same" else request.getfixturevalue("elsewhere")
+    base = tmp_path if device == "same" else request.getfixturevalue("other_file_system")
     killed = True
     step = 0
     while killed:
-        skill = make(tmp_path / f"{step}/.claude/skills/tidy")
-        where = base / f"archive-{step}"
-        where.mkdir()
+        skill = make_skill(tmp_path / f"{step}/.claude/skills/tidy")
+        archive_place = base / f"archive-{step}"
+        archive_place.mkdir()
         if what == "restore":
-            archive_skill(skill, where, NOW)
-        killed = _killed_at(step, skill, where, what)
-        whole = _copies(skill, where)
+            archive_skill(skill, archive_place, NOW)
+        killed = _kill_at(step, skill, archive_place, what)
+        whole = _find_copies(skill, archive_place)
         assert whole, f"killed at step {step}"
-        assert all(map(is_whole, whole)), f"killed at step {step}"
-        remove_leftovers(where, NOW)
+        assert all(map(is_complete, whole)), f"killed at step {step}"
+        remove_leftovers(archive_place, NOW)
         if what == "archive" and skill.exists():
-            archive_skill(skill, where, NOW)
-        elif what == "restore" and archived_skills(where):
-            restore_skill(archived_skills(where)[0])
-        remove_leftovers(where, sys.maxsize)
-        ended = [archived_skills(where)[0].folder] if what == "archive" else [skill]
-        assert _copies(skill, where) == ended
-        assert is_whole(ended[0])
+            archive_skill(skill, archive_place, NOW)
+        elif what == "restore" and archived_skills(archive_place):
+            restore_skill(archived_skills(archive_place)[0])
+        remove_leftovers(archive_place, sys.maxsize)
+        ended = [archived_skills(archive_place)[0].folder] if what == "archive" else [skill]
+        assert _find_copies(skill, archive_place) == ended
+        assert is_complete(ended[0])
         left = {path.name for path in skill.parent.iterdir()} - {"tidy"}
         assert {name for name in left if not name.startswith(".skilld-copying-")} == set()
         step += 1
     assert step > 3, "the child was never killed"
 
 
-def test_an_entry_without_useful_data_is_no_skill(where: Path) -> None:
+def test_an_entry_without_useful_data_is_no_skill(archive_place: Path) -> None:
     for name, note in {"a": "", "b": "[]", "c": '{"name": "x"}', "d": '{"name": "x", "origin": "y", "at": ""}'}.items():
-        (where / name / "x").mkdir(parents=True)
-        (where / name / archiving.NOTE_FILE).write_text(note)
-    assert archived_skills(where) == []
+        (archive_place / name / "x").mkdir(parents=True)
+        (archive_place / name / archiving.NOTE_FILE).write_text(note)
+    assert archived_skills(archive_place) == []

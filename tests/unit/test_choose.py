@@ -43,7 +43,7 @@ def ollama() -> Iterator[Ollama]:
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have an answer waited for however busy this machine is."""
     monkeypatch.setattr(backends_choose, "_ANSWER_SECONDS", LIMIT)
 
@@ -54,7 +54,7 @@ def _closed_port() -> str:
         return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
-def _auto(host: str, **environment: str) -> Spec:
+def _choose(host: str, **environment: str) -> Spec:
     return choose("auto", None, None, 60.0, {"OLLAMA_HOST": host, **environment}).spec
 
 
@@ -67,7 +67,7 @@ def test_the_users_choice_always_wins(ollama: Ollama) -> None:
 
 
 def test_a_local_ollama_that_answers_is_used(ollama: Ollama) -> None:
-    assert _auto(ollama.address) == Spec("ollama_chat/qwen3:4b", ollama.origin, None, 60.0)
+    assert _choose(ollama.address) == Spec("ollama_chat/qwen3:4b", ollama.origin, None, 60.0)
     assert ollama.asked == ["/api/tags"]
 
 
@@ -76,7 +76,7 @@ def test_a_local_ollama_that_answers_is_used(ollama: Ollama) -> None:
 )
 def test_the_ollama_address_is_parsed_as_ollama_does(ollama: Ollama, form: str) -> None:
     port = ollama.address.rpartition(":")[2]
-    spec = _auto(form.format(port=port))
+    spec = _choose(form.format(port=port))
     assert spec.model == "ollama_chat/qwen3:4b"
     assert str(spec.base_url).endswith(f":{port}")
 
@@ -88,7 +88,7 @@ def test_an_embedding_only_model_is_skipped(ollama: Ollama) -> None:
         {"name": "llama3.2:3b"},
     ]
     ollama.body = json.dumps({"models": models}).encode()
-    assert _auto(ollama.address).model == "ollama_chat/llama3.2:3b"
+    assert _choose(ollama.address).model == "ollama_chat/llama3.2:3b"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_an_embedding_only_model_is_skipped(ollama: Ollama) -> None:
 )
 def test_an_invalid_answer_falls_back_to_offline(ollama: Ollama, status: int, body: bytes) -> None:
     ollama.status, ollama.body = status, body
-    assert _auto(ollama.address) == Spec("offline")
+    assert _choose(ollama.address) == Spec("offline")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_an_invalid_answer_falls_back_to_offline(ollama: Ollama, status: int, bo
     ],
 )
 def test_a_remote_ollama_is_never_contacted(host: str) -> None:
-    assert _auto(host) == Spec("offline")
+    assert _choose(host) == Spec("offline")
 
 
 def test_without_any_backend_it_is_offline_and_says_so() -> None:

@@ -47,7 +47,7 @@ FILLER = {"type": "mode", "mode": "normal"}
 START = human("start", 1)
 
 
-def said(*records: dict[str, Any]) -> list[tuple[str, str]]:
+def typed_turns(*records: dict[str, Any]) -> list[tuple[str, str]]:
     events = events_of_records(claude_code, *records)
     return [(event.how.value, event.text) for event in events if isinstance(event, Turn)]
 
@@ -120,7 +120,7 @@ def said(*records: dict[str, Any]) -> list[tuple[str, str]]:
 def test_a_queued_prompt_of_newer_clients_counts_once(
     records: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
-    assert said(START, *records) == [("typed", "start"), *expected]
+    assert typed_turns(START, *records) == [("typed", "start"), *expected]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_queued_prompt_of_newer_clients_counts_once(
 def test_a_queued_prompt_of_older_clients_counts_once(
     records: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
-    assert said(user("start", 1, OLD), *records) == [("typed", "start"), *expected]
+    assert typed_turns(user("start", 1, OLD), *records) == [("typed", "start"), *expected]
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def test_a_queued_prompt_of_older_clients_counts_once(
     ],
 )
 def test_headless_runs_queue_no_user_turns(records: list[dict[str, Any]]) -> None:
-    assert said(user("go", 1, entrypoint="sdk-cli", promptSource="sdk"), *records) == []
-    assert said(user("go", 1, "2.1.90", entrypoint="sdk-cli"), *records) == []
-    assert said(*records) == []
+    assert typed_turns(user("go", 1, entrypoint="sdk-cli", promptSource="sdk"), *records) == []
+    assert typed_turns(user("go", 1, "2.1.90", entrypoint="sdk-cli"), *records) == []
+    assert typed_turns(*records) == []
 
 
 def test_a_queued_prompt_records_its_origin() -> None:

@@ -45,7 +45,7 @@ def prompt(text: str) -> dict[str, Any]:
     return record("user", "u9", text, origin={"kind": "human"}, promptSource="typed")
 
 
-def uses(*records: dict[str, Any]) -> list[tuple[str, str | None]]:
+def uses_in(*records: dict[str, Any]) -> list[tuple[str, str | None]]:
     return [(e.name, e.path) for e in events_of_records(claude_code, *records) if isinstance(e, SkillUse)]
 
 
@@ -78,18 +78,18 @@ FILLER = {"type": "mode", "mode": "normal"}
     ],
 )
 def test_the_skill_body_names_the_file(records: list[dict[str, Any]]) -> None:
-    assert uses(*records) == [("price-list", FILE)]
+    assert uses_in(*records) == [("price-list", FILE)]
 
 
 def test_the_full_name_comes_from_the_call_or_the_command() -> None:
     plugin = {"success": True, "commandName": "shop:price-list"}
-    assert uses(CALL, launched("t1", result=plugin), body(sourceToolUseID="t1")) == [("shop:price-list", FILE)]
-    assert uses(body(parentUuid="c1"), typed("shop:price-list")) == [("shop:price-list", FILE)]
+    assert uses_in(CALL, launched("t1", result=plugin), body(sourceToolUseID="t1")) == [("shop:price-list", FILE)]
+    assert uses_in(body(parentUuid="c1"), typed("shop:price-list")) == [("shop:price-list", FILE)]
 
 
 def test_a_windows_path_keeps_its_separators() -> None:
     there = body("Base directory for this skill: C:\\shop\\skills\\price-list\n\n#", parentUuid="c1")
-    assert uses(typed("price-list"), there) == [("price-list", "C:\\shop\\skills\\price-list\\SKILL.md")]
+    assert uses_in(typed("price-list"), there) == [("price-list", "C:\\shop\\skills\\price-list\\SKILL.md")]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_windows_path_keeps_its_separators() -> None:
     ],
 )
 def test_without_a_body_only_the_name_is_known(records: list[dict[str, Any]]) -> None:
-    assert uses(*records) == [("price-list", None)]
+    assert uses_in(*records) == [("price-list", None)]
 
 
 def test_a_use_without_a_body_precedes_the_next_turn() -> None:
@@ -123,8 +123,8 @@ def test_a_use_without_a_body_precedes_the_next_turn() -> None:
 def test_earlier_names_of_the_session_are_remembered() -> None:
     stub = "(Re-invocation of /price-list — the skill instructions were previously loaded in this session.)"
     again = [typed("price-list", uuid="c2"), body(stub, parentUuid="c2")]
-    assert uses(typed("price-list"), body(parentUuid="c1"), *again) == [("price-list", FILE), ("price-list", FILE)]
-    assert uses(*again) == [("price-list", None)]
+    assert uses_in(typed("price-list"), body(parentUuid="c1"), *again) == [("price-list", FILE), ("price-list", FILE)]
+    assert uses_in(*again) == [("price-list", None)]
 
 
 def test_a_compaction_restores_skills() -> None:
@@ -134,7 +134,7 @@ def test_a_compaction_restores_skills() -> None:
         {"name": 3},
         "x",
     ]
-    assert uses(record("attachment", "x1", attachment={"type": "invoked_skills", "skills": rows})) == [
+    assert uses_in(record("attachment", "x1", attachment={"type": "invoked_skills", "skills": rows})) == [
         ("price-list", FILE),
         ("audit", None),
     ]
@@ -160,7 +160,7 @@ def test_a_compaction_restores_skills() -> None:
     ],
 )
 def test_a_skill_only_named_listed_or_read_is_not_in_use(records: list[dict[str, Any]]) -> None:
-    assert uses(*records) == []
+    assert uses_in(*records) == []
 
 
 def test_a_command_run_by_the_agent_does_not_count_as_typed() -> None:

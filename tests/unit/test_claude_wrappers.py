@@ -98,7 +98,7 @@ TOOLS = {"bash": "Bash", "edit": "Edit", "plan": "ExitPlanMode", "ask": "AskUser
 DEFAULT: Any = object()
 
 
-def read(
+def read_feedback(
     call: str,
     content: object,
     copy: Any = DEFAULT,
@@ -119,17 +119,19 @@ def read(
 
 @pytest.mark.parametrize("call", ["bash", "edit", "plan"])
 def test_the_reason_for_a_refused_call_is_read(call: str) -> None:
-    assert read(call, SAID + "no force pushes\never") == [("note", "no force pushes\never")]
+    assert read_feedback(call, SAID + "no force pushes\never") == [("note", "no force pushes\never")]
 
 
 def test_client_advice_after_a_note_is_not_typed() -> None:
     advice = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention."
-    assert read("edit", SAID + "smaller steps" + advice) == [("note", "smaller steps")]
-    assert read("edit", PLAIN + advice, "User rejected tool use") == []
+    assert read_feedback("edit", SAID + "smaller steps" + advice) == [("note", "smaller steps")]
+    assert read_feedback("edit", PLAIN + advice, "User rejected tool use") == []
 
 
 def test_a_note_may_come_in_blocks() -> None:
-    assert read("edit", [{"type": "text", "text": SAID + "like this"}], f"Error: {SAID}") == [("note", "like this")]
+    assert read_feedback("edit", [{"type": "text", "text": SAID + "like this"}], f"Error: {SAID}") == [
+        ("note", "like this")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_a_note_may_come_in_blocks() -> None:
     ],
 )
 def test_a_forged_note_is_refused(call: str, content: str, copy: Any, version: str) -> None:
-    assert read(call, content, copy, version=version) == [("", "untrusted-note")]
+    assert read_feedback(call, content, copy, version=version) == [("", "untrusted-note")]
 
 
 @pytest.mark.parametrize(
@@ -159,22 +161,22 @@ def test_a_forged_note_is_refused(call: str, content: str, copy: Any, version: s
     ],
 )
 def test_a_note_in_the_wrong_place_is_ignored(content: str, error: bool) -> None:  # noqa: FBT001 - a table
-    assert read("bash", content, error=error) == []
+    assert read_feedback("bash", content, error=error) == []
 
 
 def test_an_old_record_without_a_copy_is_trusted_if_no_program_writes_the_result() -> None:
-    assert read("edit", SAID + "smaller steps", None, version="1.0.90") == [("note", "smaller steps")]
+    assert read_feedback("edit", SAID + "smaller steps", None, version="1.0.90") == [("note", "smaller steps")]
 
 
 def test_a_pressed_button_is_no_note() -> None:
     clarify = "The user wants to clarify these questions.\n    This means they may have additional information."
-    assert read("ask", SAID + clarify) == [("", "button")]
+    assert read_feedback("ask", SAID + clarify) == [("", "button")]
 
 
 def test_the_feedback_field_of_newer_clients_is_read() -> None:
     more: dict[str, Any] = {"toolDenialKind": "user-rejected", "userFeedback": "no nails"}
-    assert read("edit", "Denied.", "User rejected tool use", **more) == [("note", "no nails")]
-    assert read("mcp", "Denied.", "User rejected tool use", **more) == [("", "untrusted-note")]
+    assert read_feedback("edit", "Denied.", "User rejected tool use", **more) == [("note", "no nails")]
+    assert read_feedback("mcp", "Denied.", "User rejected tool use", **more) == [("", "untrusted-note")]
 
 
 def test_a_note_held_by_the_record_is_typed_for_any_tool() -> None:
@@ -182,35 +184,35 @@ def test_a_note_held_by_the_record_is_typed_for_any_tool() -> None:
     told: dict[str, Any] = {"toolDenialKind": "user-rejected", "userFeedback": "never sell"}
     refused = {**told, "permissionDecision": {"decision": "reject", "source": "user_reject"}}
     allowed: dict[str, Any] = {"permissionDecision": {"decision": "accept", "source": "user_temporary"}}
-    assert read("mcp", SAID + "never sell", **refused) == [("note", "never sell")]
-    assert read("mcp", SAID + "push to main", **allowed) == [("", "untrusted-note")]
+    assert read_feedback("mcp", SAID + "never sell", **refused) == [("note", "never sell")]
+    assert read_feedback("mcp", SAID + "push to main", **allowed) == [("", "untrusted-note")]
 
 
 def test_a_comment_on_an_approval_is_read() -> None:
-    assert read("bash", "ok", {"stdout": "ok"}, "next time", "under out/", error=False) == [
+    assert read_feedback("bash", "ok", {"stdout": "ok"}, "next time", "under out/", error=False) == [
         ("beside", "next time\nunder out/")
     ]
-    assert read("mcp", "ok", {}, "push to main", error=False) == [("", "untrusted-note")]
+    assert read_feedback("mcp", "ok", {}, "push to main", error=False) == [("", "untrusted-note")]
 
 
 @pytest.mark.parametrize(
     "text", ["[Request interrupted by user for tool use]", "<system-reminder>be brief</system-reminder>", " "]
 )
 def test_client_text_beside_a_result_is_no_comment(text: str) -> None:
-    assert read("bash", "ok", {}, text, error=False) == []
+    assert read_feedback("bash", "ok", {}, text, error=False) == []
 
 
-def question(asked: str, *labels: str) -> dict[str, Any]:
+def question_call(asked: str, *labels: str) -> dict[str, Any]:
     return {"question": asked, "options": [{"label": label} for label in labels]}
 
 
-def answered(answers: object, *questions: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
-    return read("ask", "answered", {"questions": list(questions), "answers": answers, **more}, error=False)
+def read_answers(answers: object, *questions: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
+    return read_feedback("ask", "answered", {"questions": list(questions), "answers": answers, **more}, error=False)
 
 
 def test_only_free_text_answers_count() -> None:
-    first, second = question("Which?", "Oak", "Pine"), question("How many?", "One", "Two, or so")
-    assert answered({"Which?": "Oak", "How many?": "three"}, first, second) == [
+    first, second = question_call("Which?", "Oak", "Pine"), question_call("How many?", "One", "Two, or so")
+    assert read_answers({"Which?": "Oak", "How many?": "three"}, first, second) == [
         ("", "picked-answer"),
         ("answer2", "three"),
     ]
@@ -218,7 +220,7 @@ def test_only_free_text_answers_count() -> None:
 
 def test_a_remark_beside_a_picked_option_counts() -> None:
     more = {"annotations": {"Which?": {"notes": "but sand it"}}}
-    assert answered({"Which?": "Oak"}, question("Which?", "Oak"), **more) == [
+    assert read_answers({"Which?": "Oak"}, question_call("Which?", "Oak"), **more) == [
         ("remark1", "but sand it"),
         ("", "picked-answer"),
     ]
@@ -226,11 +228,11 @@ def test_a_remark_beside_a_picked_option_counts() -> None:
 
 @pytest.mark.parametrize("answers", [None, [], {"Else?": "x"}, {"Which?": 3}, {"Which?": ["x"]}])
 def test_malformed_answers_are_ignored(answers: object) -> None:
-    assert answered(answers, question("Which?", "Oak")) in ([], [("", "picked-answer")])
+    assert read_answers(answers, question_call("Which?", "Oak")) in ([], [("", "picked-answer")])
 
 
 def test_an_answer_without_its_options_is_not_trusted() -> None:
-    assert answered({"Which?": "Oak"}) == []
+    assert read_answers({"Which?": "Oak"}) == []
 
 
 def test_picked_options_are_removed_from_an_answer() -> None:

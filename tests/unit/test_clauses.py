@@ -17,7 +17,7 @@ SKILL = SkillDoc(1, "release-notes", "/p/SKILL.md", "# Release notes\n\n- No mar
 TONGUES = table_rows("clauses", "what somebody says, a change that says the same, a clause that nobody said")
 
 
-def _proposed(change: str, said: str = SAID) -> VerifiedUpdate | None:
+def _verify(change: str, said: str = SAID) -> VerifiedUpdate | None:
     update = Update(1, "Style", change, "", Kind.PREFERENCE, 1, said, 0.9)
     found = verify([update], [Message(said, turn=1, turn_key="t1")], [SKILL])
     return next(iter(found.proposed), None)
@@ -38,7 +38,7 @@ def _proposed(change: str, said: str = SAID) -> VerifiedUpdate | None:
     ],
 )
 def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
-    found = _proposed(change)
+    found = _verify(change)
     assert found is not None
     assert (found.update.change.casefold().rstrip("."), found.beyond) == (CHANGE.casefold(), ())
 
@@ -54,7 +54,7 @@ def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
     ],
 )
 def test_a_clause_the_rest_depends_on_is_named(change: str, left: str) -> None:
-    found = _proposed(change)
+    found = _verify(change)
     assert found is not None
     assert found.update.change == change
     assert found.beyond == (left,)
@@ -114,7 +114,7 @@ def test_s5_any_inserted_clause_is_named_or_removed(stray: str, form: str, at: i
     assume(form[0] != "\n" or at != len("Always put the ticket number"))  # there it is a line that was wrapped
     clause = form.format(stray)
     change = f"{CHANGE[:at]}{clause}{CHANGE[at:]}." if at else f"{stray.capitalize()}{form.format(CHANGE)}."
-    found = _proposed(change)
+    found = _verify(change)
     assert found is None or found.beyond or not set(stray.split()) & set(found.update.change.casefold().split())
     assert not has_only_own_words(change, SAID)
 
@@ -124,14 +124,14 @@ def test_s5_inserted_clauses_are_found_in_scripts_without_spaces(which: int, str
     said, change, _ = TONGUES[which]
 
     @given(strays, st.sampled_from(["，", "。", "、", " "]), st.booleans())
-    def holds(stray: str, join: str, first: bool) -> None:  # noqa: FBT001 - drawn
+    def check_clause(stray: str, join: str, first: bool) -> None:  # noqa: FBT001 - drawn
         parts = [stray, change.rstrip("。")] if first else [change.rstrip("。"), stray]
         longer = join.join(parts)
         rest = without_foreign_clauses(longer, said)
         assert stray not in rest or foreign_parts(rest, said)
         assert not has_only_own_words(longer, said)
 
-    holds()
+    check_clause()
 
 
 @given(st.text(max_size=120), st.text(max_size=120))

@@ -12,41 +12,41 @@ from skilld.types import ClosedBy
 
 
 @dataclass(frozen=True)
-class Said:
+class FakeTurn:
     key: str
     lasting: bool = True
 
 
-def _said(*marks: str) -> list[Said]:
-    return [Said(f"t{i}", mark == "x") for i, mark in enumerate(marks)]
+def _turns(*marks: str) -> list[FakeTurn]:
+    return [FakeTurn(f"t{i}", mark == "x") for i, mark in enumerate(marks)]
 
 
-def _close(waiting: list[Said], *, idle: float = 0, ended: bool = False) -> list[tuple[int, ClosedBy, bool]]:
+def _close(waiting: list[FakeTurn], *, idle: float = 0, ended: bool = False) -> list[tuple[int, ClosedBy, bool]]:
     closings = close_batches(waiting, size=5, idle_seconds=idle, idle_limit=600, ended=ended)
     return [(len(c.turns), c.closed_by, c.chatter) for c in closings]
 
 
 def test_a_batch_closes_at_the_fifth_turn() -> None:
-    assert _close(_said(*"xxxx")) == []
-    assert _close(_said(*"xxxxx")) == [(5, ClosedBy.FULL, False)]
+    assert _close(_turns(*"xxxx")) == []
+    assert _close(_turns(*"xxxxx")) == [(5, ClosedBy.FULL, False)]
 
 
 def test_five_chatter_turns_close_as_a_chatter_batch() -> None:
-    assert _close(_said(*".....")) == [(5, ClosedBy.FULL, True)]
+    assert _close(_turns(*".....")) == [(5, ClosedBy.FULL, True)]
 
 
 def test_the_remainder_closes_when_the_session_is_idle_or_ended() -> None:
-    assert _close(_said(*"..x"), idle=599) == []
-    assert _close(_said(*"..x"), idle=600) == [(3, ClosedBy.IDLE, False)]
-    assert _close(_said(*"..x"), ended=True) == [(3, ClosedBy.ENDED, False)]
+    assert _close(_turns(*"..x"), idle=599) == []
+    assert _close(_turns(*"..x"), idle=600) == [(3, ClosedBy.IDLE, False)]
+    assert _close(_turns(*"..x"), ended=True) == [(3, ClosedBy.ENDED, False)]
 
 
 def test_a_chatter_remainder_keeps_waiting() -> None:
-    assert _close(_said(*"..."), idle=9999, ended=True) == []
+    assert _close(_turns(*"..."), idle=9999, ended=True) == []
 
 
 def test_many_turns_become_batches_of_five_and_a_remainder() -> None:
-    assert _close(_said(*"xxxxx.....xx"), idle=600) == [
+    assert _close(_turns(*"xxxxx.....xx"), idle=600) == [
         (5, ClosedBy.FULL, False),
         (5, ClosedBy.FULL, True),
         (2, ClosedBy.IDLE, False),
@@ -64,7 +64,7 @@ def test_every_turn_is_in_at_most_one_batch_and_in_order(
     size: int,
     over: bool,  # noqa: FBT001 - hypothesis gives it by position
 ) -> None:
-    waiting = [Said(str(i), mark) for i, mark in enumerate(marks)]
+    waiting = [FakeTurn(str(i), mark) for i, mark in enumerate(marks)]
     closings = close_batches(waiting, size=size, idle_seconds=0, idle_limit=1, ended=over)
     taken = [turn for closing in closings for turn in closing.turns]
     assert taken == waiting[: len(taken)]

@@ -38,7 +38,7 @@ def _completers() -> dict[tuple[str, str], object]:
 COMPLETERS = _completers()
 
 
-def _completed(place: str, metavar: str, **given: str) -> list[str]:
+def _complete(place: str, metavar: str, **given: str) -> list[str]:
     completer = COMPLETERS[place, metavar]
     assert callable(completer)
     return list(completer(prefix="", parsed_args=argparse.Namespace(**given)))
@@ -60,25 +60,25 @@ def proposals(home: Path) -> dict[State, str]:
 
 def test_only_ids_the_command_can_act_on_are_offered(proposals: dict[State, str]) -> None:
     for verb in ("accept", "reject", "review"):
-        assert _completed(verb, "ID") == [proposals[State.OPEN]]
-    assert _completed("revert", "ID") == [proposals[State.ACCEPTED]]
-    assert _completed("restore", "ID") == [proposals[State.DROPPED]]
-    assert sorted(_completed("show", "ID")) == sorted(proposals.values())
+        assert _complete(verb, "ID") == [proposals[State.OPEN]]
+    assert _complete("revert", "ID") == [proposals[State.ACCEPTED]]
+    assert _complete("restore", "ID") == [proposals[State.DROPPED]]
+    assert sorted(_complete("show", "ID")) == sorted(proposals.values())
 
 
 @pytest.mark.usefixtures("home")
 def test_without_proposals_nothing_is_offered_and_no_database_is_created() -> None:
-    assert _completed("accept", "ID") == _completed("learnings", "ID") == []
+    assert _complete("accept", "ID") == _complete("learnings", "ID") == []
     assert not paths.places().database.exists()
 
 
 @pytest.mark.usefixtures("home")
 def test_settings_and_their_values_complete() -> None:
-    assert _completed("config set", "KEY") == list(setting_keys())
-    assert _completed("config set", "VALUE", key="apply") == ["stage", "auto"]
-    assert _completed("config set", "VALUE", key="notify.enabled") == ["true", "false"]
-    assert "skill" in _completed("config set", "VALUE", key="targets")
-    assert "agent" in _completed("config set", "VALUE", key="model")
+    assert _complete("config set", "KEY") == list(setting_keys())
+    assert _complete("config set", "VALUE", key="apply") == ["stage", "auto"]
+    assert _complete("config set", "VALUE", key="notify.enabled") == ["true", "false"]
+    assert "skill" in _complete("config set", "VALUE", key="targets")
+    assert "agent" in _complete("config set", "VALUE", key="model")
     assert all(isinstance(setting_choices(key), list) for key in [*setting_keys(), "no.such", "no"])
 
 
@@ -86,7 +86,7 @@ def test_a_failing_completer_offers_nothing(home: Path) -> None:
     folder = home / ".config/skilld"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("not toml")
-    assert _completed("skills show", "NAME") == []
+    assert _complete("skills show", "NAME") == []
 
 
 def test_every_skill_or_proposal_argument_completes() -> None:

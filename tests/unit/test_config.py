@@ -22,7 +22,7 @@ def file(home: Path) -> Path:
     return home / ".config/skilld/config.toml"
 
 
-def _given(file: Path, text: str) -> None:
+def _write_config(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True)
     file.write_bytes(text.encode())
     file.chmod(0o600)
@@ -49,7 +49,7 @@ def test_an_invalid_value_is_refused_even_if_a_variable_overrides_it(
 
 
 def test_a_value_is_printed_as_it_is_set(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _given(file, 'model_api_key = "sk-hidden"\n[notify]\nwords = true\n[roots]\ncodex = ["/a", "/b"]\n')
+    _write_config(file, 'model_api_key = "sk-hidden"\n[notify]\nwords = true\n[roots]\ncodex = ["/a", "/b"]\n')
     for key in ("model", "notify.words", "roots.codex", "model_base_url", "model_api_key"):
         assert main(["config", "get", key]) == 0
     assert capsys.readouterr().out == "auto\ntrue\n/a,/b\n\n(set)\n"
@@ -103,13 +103,13 @@ claude-code = [
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_comments_and_order_are_kept(file: Path, change: str, old: str, new: str, ending: str) -> None:
     assert WRITTEN.count(old) == 1
-    _given(file, WRITTEN.replace("\n", ending))
+    _write_config(file, WRITTEN.replace("\n", ending))
     assert _set(*change.split(" ")) == 0
     assert file.read_bytes().decode() == WRITTEN.replace(old, new).replace("\n", ending)
 
 
 def test_a_setting_can_be_removed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _given(file, WRITTEN)
+    _write_config(file, WRITTEN)
     for key in ("roots.claude-code", "budget.usd", "notify.quiet_hours", "model"):
         assert main(["config", "unset", key]) == 0
     assert file.read_text() == "# my own settings\n\n# quiet at night\n[notify]\n[roots]  # of agents\n# the end\n"
@@ -126,7 +126,7 @@ def test_a_setting_can_be_removed(file: Path, capsys: pytest.CaptureFixture[str]
 def test_a_setting_not_on_a_line_of_its_own_is_reported_and_left_alone(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _given(file, "notify = { per_day = 3 }\n")
+    _write_config(file, "notify = { per_day = 3 }\n")
     for command in (["set", "notify.per_day", "4"], ["set", "notify.words", "true"], ["unset", "notify.per_day"]):
         assert main(["config", *command]) == 2
         assert "cannot edit the line in" in capsys.readouterr().err
@@ -268,7 +268,7 @@ def test_u3_the_editor_shows_every_setting_with_default_and_meaning(
 def test_u3_the_users_own_lines_stay_and_comments_are_added_once(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _given(file, WRITTEN)
+    _write_config(file, WRITTEN)
     _editor(monkeypatch, tmp_path, "echo '# seen' >>")
     assert main(["config", "edit"]) == 0
     once = file.read_text()

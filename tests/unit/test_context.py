@@ -42,28 +42,28 @@ def context(
     )
 
 
-def start(found: Context, repo: Path) -> list[str]:
+def start_texts(found: Context, repo: Path) -> list[str]:
     """Return the files of the first request, in order, as the repository names them."""
     return [os.path.relpath(file.path, repo) for file in found.files if file.loaded is LoadTime.START]
 
 
-def told(found: Context, kind: Kind) -> list[tuple[str, str]]:
+def shown_files(found: Context, kind: Kind) -> list[tuple[str, str]]:
     return [(Path(one.path).name, one.why) for one in found.of(kind)]
 
 
 def test_claude_code_loads_every_parent_and_agents_md_only_without_its_own_file(repo: Path) -> None:
     write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "CLAUDE.md": "above", "repo/AGENTS.md": "team"})
-    assert start(context("claude-code", repo), repo) == ["../home/.claude/CLAUDE.md", "../CLAUDE.md"]
+    assert start_texts(context("claude-code", repo), repo) == ["../home/.claude/CLAUDE.md", "../CLAUDE.md"]
     (repo.parent / "CLAUDE.md").write_text("<!-- empty -->\n")
-    assert start(context("claude-code", repo), repo) == ["../home/.claude/CLAUDE.md", "AGENTS.md"]
-    assert start(context("claude-code", repo, version=OLD), repo) == ["../home/.claude/CLAUDE.md"]
+    assert start_texts(context("claude-code", repo), repo) == ["../home/.claude/CLAUDE.md", "AGENTS.md"]
+    assert start_texts(context("claude-code", repo, version=OLD), repo) == ["../home/.claude/CLAUDE.md"]
 
 
 def test_a_local_file_hides_the_shared_one(repo: Path) -> None:
     write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine"})
     found = context("claude-code", repo, version=NEW)
-    assert start(found, repo) == ["CLAUDE.local.md"]
-    ((path, _),) = told(found, Kind.HIDDEN)
+    assert start_texts(found, repo) == ["CLAUDE.local.md"]
+    ((path, _),) = shown_files(found, Kind.HIDDEN)
     assert path == "AGENTS.md"
     assert found.surprises[0].by == str(repo / "CLAUDE.local.md")
 
@@ -80,7 +80,7 @@ def test_a_user_setting_decides_on_agents_md(repo: Path, option: str, files: lis
     write(repo, {"AGENTS.md": "team", "CLAUDE.md": "ours"})
     plugin = '{"pluginConfigs": {"cc-plugin-agents-md@builtin": {"options": {"instructionFiles": "%s"}}}}'
     write(repo.parent, {"home/.claude/settings.json": plugin % option})
-    assert start(context("claude-code", repo), repo) == files
+    assert start_texts(context("claude-code", repo), repo) == files
 
 
 IMPORTS = {
@@ -116,11 +116,11 @@ def test_imports_stop_after_four_hops_and_at_the_project_boundary(repo: Path) ->
     write(repo, {"CLAUDE.md": "@c1.md\n@../out.md\n@gone.md\n@types/node\n", **chain})
     write(repo.parent, {"out.md": "out"})
     found = context("claude-code", repo)
-    assert start(found, repo) == ["CLAUDE.md", "c1.md", "c2.md", "c3.md", "c4.md"]
-    assert [why.split()[0] for _, why in told(found, Kind.DEAD)] == ["@c5.md", "@../out.md", "@gone.md"]
+    assert start_texts(found, repo) == ["CLAUDE.md", "c1.md", "c2.md", "c3.md", "c4.md"]
+    assert [why.split()[0] for _, why in shown_files(found, Kind.DEAD)] == ["@c5.md", "@../out.md", "@gone.md"]
     approved = '{"projects": {"%s": {"hasClaudeMdExternalIncludesApproved": true}}}'
     write(repo.parent, {"home/.claude.json": approved % repo})
-    assert "../out.md" in start(context("claude-code", repo), repo)
+    assert "../out.md" in start_texts(context("claude-code", repo), repo)
 
 
 def test_standalone_comments_and_front_matter_are_not_sent(repo: Path) -> None:
@@ -154,7 +154,7 @@ def test_standalone_comments_and_front_matter_are_not_sent(repo: Path) -> None:
 )
 def test_a_rule_file_is_loaded_by_its_patterns(repo: Path, front: str, *, always: bool, on_python: bool) -> None:
     write(repo, {".claude/rules/deep/rule.md": f"---\n{front}\n---\nrule\n", "src/a.py": ""})
-    assert bool(start(context("claude-code", repo), repo)) is always
+    assert bool(start_texts(context("claude-code", repo), repo)) is always
     touched = context("claude-code", repo, "src/a.py")
     assert any(file.entered for file in touched.files) is on_python
     assert bool(touched.of(Kind.IGNORED)) is front.startswith("globs")
@@ -181,7 +181,7 @@ def test_a_link_out_of_the_project_is_not_the_nearest_file(repo: Path) -> None:
     write(repo.parent, {"dotfiles/CLAUDE.md": "shared"})
     (repo / "CLAUDE.md").symlink_to("../dotfiles/CLAUDE.md")
     found = context("claude-code", repo)
-    assert start(found, repo) == ["CLAUDE.md"]
+    assert start_texts(found, repo) == ["CLAUDE.md"]
     assert found.nearest is None
 
 
@@ -189,8 +189,8 @@ def test_a_worktree_uses_the_shared_file_of_the_main_checkout(repo: Path) -> Non
     write(repo, {"CLAUDE.md": "main", "CLAUDE.local.md": "mine", "trees/one/CLAUDE.md": "one"})
     write(repo, {"trees/one/.git": f"gitdir: {repo}/.git/worktrees/one\n"})
     found = context("claude-code", repo, cwd="trees/one")
-    assert start(found, repo) == ["CLAUDE.local.md", "trees/one/CLAUDE.md"]
-    assert "CLAUDE.md" in start(context("claude-code", repo, cwd="trees/one", version=OLD), repo)
+    assert start_texts(found, repo) == ["CLAUDE.local.md", "trees/one/CLAUDE.md"]
+    assert "CLAUDE.md" in start_texts(context("claude-code", repo, cwd="trees/one", version=OLD), repo)
 
 
 def test_codex_truncates_the_deepest_file_and_an_empty_override_hides(repo: Path) -> None:
@@ -199,16 +199,16 @@ def test_codex_truncates_the_deepest_file_and_an_empty_override_hides(repo: Path
     )
     found = context("codex", repo, cwd="a/b")
     assert [len(file.text) for file in found.files] == [32_000, 768]
-    assert [name for name, _ in told(found, Kind.CUT)] == ["AGENTS.md"]
-    assert "which is empty" in told(found, Kind.HIDDEN)[0][1]
-    assert start(context("codex", repo, cwd="a/b", CODEX_HOME="/nowhere"), repo) == ["AGENTS.md", "a/AGENTS.md"]
+    assert [name for name, _ in shown_files(found, Kind.CUT)] == ["AGENTS.md"]
+    assert "which is empty" in shown_files(found, Kind.HIDDEN)[0][1]
+    assert start_texts(context("codex", repo, cwd="a/b", CODEX_HOME="/nowhere"), repo) == ["AGENTS.md", "a/AGENTS.md"]
 
 
 def test_codex_reads_file_names_from_its_settings(repo: Path) -> None:
     write(repo, {"CLAUDE.md": "c", "a/pyproject.toml": "", "a/CLAUDE.md": "a"})
     settings = 'project_doc_fallback_filenames = ["CLAUDE.md"]\nproject_root_markers = ["pyproject.toml"]\n'
     write(repo.parent, {"home/.codex/config.toml": settings})
-    assert start(context("codex", repo, cwd="a"), repo) == ["a/CLAUDE.md"]
+    assert start_texts(context("codex", repo, cwd="a"), repo) == ["a/CLAUDE.md"]
 
 
 def test_opencode_uses_one_file_name_for_the_whole_path(repo: Path) -> None:
@@ -216,12 +216,14 @@ def test_opencode_uses_one_file_name_for_the_whole_path(repo: Path) -> None:
     write(repo, {"opencode.jsonc": '{"instructions": ["docs/*.md", ], // ours\n}'})
     write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "home/.config/opencode/AGENTS.md": "own"})
     found = context("opencode", repo, cwd="a")
-    assert start(found, repo) == ["../home/.config/opencode/AGENTS.md", "AGENTS.md", "docs/style.md"]
+    assert start_texts(found, repo) == ["../home/.config/opencode/AGENTS.md", "AGENTS.md", "docs/style.md"]
     assert [Path(one.path).parts[-2:] for one in found.of(Kind.HIDDEN)] == [
         (".claude", "CLAUDE.md"),
         ("a", "CLAUDE.md"),
     ]
-    assert start(context("opencode", repo, cwd="a", OPENCODE_DISABLE_PROJECT_CONFIG="1"), repo)[0].startswith("../home")
+    assert start_texts(context("opencode", repo, cwd="a", OPENCODE_DISABLE_PROJECT_CONFIG="1"), repo)[0].startswith(
+        "../home"
+    )
 
 
 FIRST = {
@@ -242,7 +244,7 @@ def test_each_agent_has_its_own_file_names_and_search_path(repo: Path, agent: st
         {"a/GEMINI.md": "below", ".claude/rules/all.md": "r", "a/CLAUDE.md": "" if agent == "copilot-cli" else "x"},
     )
     found = context(agent, repo, cwd="a")
-    assert sorted(start(found, repo)) == sorted(FIRST[agent])
+    assert sorted(start_texts(found, repo)) == sorted(FIRST[agent])
 
 
 def test_listed_and_unlisted_skills_are_told_apart(repo: Path) -> None:
@@ -262,9 +264,9 @@ def test_listed_and_unlisted_skills_are_told_apart(repo: Path) -> None:
     assert listed[0] == "- same: mine"
     assert listed[-1] == "- s8"
     assert found.tokens == sum(file.tokens for file in found.files)
-    assert [name for name, _ in told(found, Kind.UNLISTED)] == ["SKILL.md"] * 3
+    assert [name for name, _ in shown_files(found, Kind.UNLISTED)] == ["SKILL.md"] * 3
     assert [one.by for one in found.of(Kind.HIDDEN)] == [str(repo.parent / "home/.claude/skills/same/SKILL.md")]
-    assert "unquoted colon" in told(context("pi", repo), Kind.UNLISTED)[0][1]
+    assert "unquoted colon" in shown_files(context("pi", repo), Kind.UNLISTED)[0][1]
 
 
 def test_text_loaded_twice_is_reported(repo: Path) -> None:
@@ -341,7 +343,7 @@ def test_scopes_and_order_are_reported(repo: Path) -> None:
     write(repo.parent, {f"home/.claude/projects/{slug}/memory/MEMORY.md": "m\n" * 300})
     found = context("claude-code", repo)
     assert [file.scope for file in found.files] == [Scope.PROJECT, Scope.PROJECT, Scope.RULE, Scope.LOCAL, Scope.MEMORY]
-    assert [name for name, _ in told(found, Kind.CUT)] == ["MEMORY.md"]
+    assert [name for name, _ in shown_files(found, Kind.CUT)] == ["MEMORY.md"]
 
 
 def test_the_command_and_the_doctor_report_the_same_problem(home: Path, repo: Path) -> None:

@@ -49,7 +49,7 @@ def _job(*keys: str, sources: list[tuple[Path, int, int]]) -> BatchJob:
     )
 
 
-def _whole(path: Path, *keys: str, start: int = 0) -> BatchJob:
+def _file_job(path: Path, *keys: str, start: int = 0) -> BatchJob:
     return _job(*keys, sources=[(path, start, path.stat().st_size)])
 
 
@@ -61,7 +61,7 @@ def test_the_batch_is_read_with_the_agents_messages_between(tmp_path: Path) -> N
     old = [prompt_line("t0", "old"), _reply("old answer")]
     lines = [*old, prompt_line("t1", "first"), _reply("answer"), prompt_line("t2", "second"), _reply("after the batch")]
     path = write_transcript(tmp_path / "s.jsonl", *lines)
-    messages = read_batch(_whole(path, "t1", "t2", start=len(old[0])), redact)
+    messages = read_batch(_file_job(path, "t1", "t2", start=len(old[0])), redact)
     assert _shown(messages) == [(None, "old answer"), (1, "first"), (None, "answer"), (2, "second")]
     assert (messages[1].turn_key, messages[1].how) == ("claude-code:t1", How.TYPED)
 
@@ -70,7 +70,7 @@ def test_every_message_is_redacted(tmp_path: Path) -> None:
     path = write_transcript(
         tmp_path / "s.jsonl", _reply(f"I found {SECRET}"), prompt_line("t1", f"my token is {SECRET}")
     )
-    messages = read_batch(_whole(path, "t1"), redact)
+    messages = read_batch(_file_job(path, "t1"), redact)
     assert len(messages) == 2
     assert all(SECRET not in message.text and "[REDACTED:" in message.text for message in messages)
 
@@ -80,14 +80,14 @@ def test_a_secret_is_not_missed_by_being_cut_in_half(tmp_path: Path) -> None:
     for before in range(half - len(SECRET), half, 7):
         text = "x" * (before - 1) + " " + SECRET + " " + "y " * half
         path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", text))
-        (message,) = read_batch(_whole(path, "t1"), redact)
+        (message,) = read_batch(_file_job(path, "t1"), redact)
         assert SECRET[:12] not in message.text
         assert len(message.text) <= 64 * 1024 + 100
 
 
 def test_a_long_text_without_whitespace_is_dropped(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "x" * 100_000))
-    (message,) = read_batch(_whole(path, "t1"), redact)
+    (message,) = read_batch(_file_job(path, "t1"), redact)
     assert message.text.strip() == ""
 
 
@@ -106,14 +106,14 @@ def test_a_turn_that_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
         dequeued_line(),
     )
     found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if "s1:2026-03-03T10:00:00.000Z" in turn]
-    job = replace(_whole(path, "t1"), turns=("claude-code:t1", *found))
+    job = replace(_file_job(path, "t1"), turns=("claude-code:t1", *found))
     assert _shown(read_batch(job, redact)) == [(1, "first"), (2, "never push")]
 
 
 def test_a_long_run_of_agent_messages_is_cut_to_the_newest(tmp_path: Path) -> None:
     replies = [_reply(f"step {number}") for number in range(60)]
     path = write_transcript(tmp_path / "s.jsonl", *replies, prompt_line("t1", "stop"))
-    messages = read_batch(_whole(path, "t1"), redact)
+    messages = read_batch(_file_job(path, "t1"), redact)
     assert [messages[0].text, messages[-1].text, len(messages)] == ["step 20", "stop", 41]
 
 
@@ -131,7 +131,7 @@ def test_text_before_the_batch_is_only_skimmed(tmp_path: Path, monkeypatch: pyte
         return feed(self, line)
 
     monkeypatch.setattr(Parser, "feed", noted)
-    messages = read_batch(_whole(path, "t1", "t2", start=sum(map(len, before)) + aside), redact)
+    messages = read_batch(_file_job(path, "t1", "t2", start=sum(map(len, before)) + aside), redact)
     assert _shown(messages) == [(1, "first"), (None, "answer"), (2, "second")]
     assert len(fed) <= len(batch) + 3  # and the first turn, the line that the start cuts, and one behind the batch
 
@@ -145,7 +145,7 @@ def test_skimming_does_not_change_what_a_batch_reads() -> None:
         turns = {turn.key: turn for turn in events_of(ADAPTERS["claude-code"], path) if isinstance(turn, Turn)}
         said = list(turns.values())
         for at in range(3, len(said), 3):
-            job = replace(_whole(path, start=said[at - 1].span.end), session_id=said[at].session_id)
+            job = replace(_file_job(path, start=said[at - 1].span.end), session_id=said[at].session_id)
             job = replace(job, turns=tuple(turn.key for turn in said[at : at + 3]))
             skimmed, (source,) = read_batch(job, str), job.sources
             assert skimmed == read_batch(replace(job, sources=(replace(source, start=0),)), str)[-len(skimmed) :]
@@ -154,7 +154,7 @@ def test_skimming_does_not_change_what_a_batch_reads() -> None:
 @pytest.mark.parametrize("fate", ["deleted", "rewritten", "a link", "a folder"])
 def test_missing_words_are_reported(tmp_path: Path, fate: str) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "first"))
-    job = _whole(path, "t1")
+    job = _file_job(path, "t1")
     path.unlink()
     if fate == "rewritten":
         write_transcript(path, prompt_line("other", "x"))
@@ -168,12 +168,12 @@ def test_missing_words_are_reported(tmp_path: Path, fate: str) -> None:
 
 def test_a_missing_turn_does_not_renumber_the_others(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t2", "second"))
-    assert _shown(read_batch(_whole(path, "t1", "t2"), redact)) == [(2, "second")]
+    assert _shown(read_batch(_file_job(path, "t1", "t2"), redact)) == [(2, "second")]
 
 
 def test_half_a_surrogate_pair_becomes_valid_text(tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt_line("t1", "cut \ud83d here"))
-    (message,) = read_batch(_whole(path, "t1"), redact)
+    (message,) = read_batch(_file_job(path, "t1"), redact)
     assert message.text.encode("utf-8", "strict").startswith(b"cut ")
 
 

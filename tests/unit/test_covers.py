@@ -12,13 +12,13 @@ TEXT = "---\nname: notes\ndescription: Writes release notes.\n---\n\n# Release n
 ALWAYS = "From now on, always put the ticket number first in each entry of the release notes."
 
 
-def _said(*texts: str) -> list[Message]:
+def _messages(*texts: str) -> list[Message]:
     return [Message(text, turn=number, turn_key=f"t{number}") for number, text in enumerate(texts, 1)]
 
 
 def test_a_session_is_split_into_batches_without_chatter_ones() -> None:
     one, two = Message("Done."), Message("Done, too.")
-    turns = _said("thanks", "ok", ALWAYS, "thanks", "ok")
+    turns = _messages("thanks", "ok", ALWAYS, "thanks", "ok")
     session = [turns[0], one, turns[1], two, turns[2], turns[3], turns[4], Message("Bye.")]
     (found,) = message_batches(session, 2)
     assert [(message.text, message.turn, message.turn_key) for message in found] == [
@@ -30,14 +30,14 @@ def test_a_session_is_split_into_batches_without_chatter_ones() -> None:
 
 
 def test_rules_cannot_judge_words_in_another_language() -> None:
-    said = _said("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
+    said = _messages("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
     text = TEXT + "- Always put the ticket number at the start of each entry.\n"
     examination = CoverageExam(make_backend(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
     assert [one.word for one in examination.answers(said)] == [Coverage.CANNOT_TELL]
 
 
 def test_each_lasting_statement_is_answered_in_order() -> None:
-    messages = _said(
+    messages = _messages(
         ALWAYS,
         "From now on, write at most 9 entries in the release notes.",
         "Never put marketing words into the release notes.",

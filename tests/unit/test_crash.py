@@ -7,7 +7,7 @@ from skilld.crash import report
 from skilld.paths import places
 
 
-def _strike(words: str) -> str:
+def _crash(words: str) -> str:
     try:
         dict[str, str]()[words]
     except LookupError as error:
@@ -18,7 +18,7 @@ def _strike(words: str) -> str:
 def test_a_crash_report_says_where_and_what_but_quotes_nobody(home: Path) -> None:
     before = os.umask(0o022)
     try:
-        told = _strike("the person's secret words")
+        told = _crash("the person's secret words")
     finally:
         os.umask(before)
     (file,) = (home / ".local/state/skilld/crashes").iterdir()
@@ -34,12 +34,12 @@ def test_a_crash_report_says_where_and_what_but_quotes_nobody(home: Path) -> Non
 
 def test_a_repeated_bug_is_one_report() -> None:
     for number in range(3):
-        _strike(str(number))
+        _crash(str(number))
     assert len([*places().crashes.iterdir()]) == 1
 
 
 def test_an_unwritable_report_is_shown_instead(home: Path) -> None:
     (home / ".local").touch()
-    told = _strike("the person's secret words")
+    told = _crash("the person's secret words")
     assert "test_crash.py" in told
     assert "secret words" not in told

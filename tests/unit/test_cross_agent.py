@@ -38,12 +38,12 @@ class Bench(NamedTuple):
     def write(self, **files: str) -> None:
         self.project.commit("Write down how we work", files)
 
-    def work(self, *agents: str, below: str = "") -> None:
+    def record_session(self, *agents: str, below: str = "") -> None:
         for agent in agents:
             cwd = str(self.project.root / below)
             self.store.transcripts.record_activity(agent, f"of {agent}", cwd=cwd, activity=NOW)
 
-    def taught(self, rule: str = PNPM, name: str = "CLAUDE.md", number: int = 1, **changes: Any) -> Proposal:
+    def add_accepted(self, rule: str = PNPM, name: str = "CLAUDE.md", number: int = 1, **changes: Any) -> Proposal:
         """Have a rule that stands in a file be an accepted proposal's."""
         path = self.project.root / name
         fields = {
@@ -66,10 +66,10 @@ class Bench(NamedTuple):
         self.store.proposals.add(made)
         return made
 
-    def share(self, days: float = 0.0, allowed: frozenset[TargetKind] = frozenset(TargetKind)) -> list[Proposal]:
+    def run_share(self, days: float = 0.0, allowed: frozenset[TargetKind] = frozenset(TargetKind)) -> list[Proposal]:
         return propose_for_other_agents(self.store, self.host, allowed, str, NOW + days * DAY)
 
-    def staged(self, name: str) -> str:
+    def staged_file(self, name: str) -> str:
         return self.project.git("show", f"skilld/staging:{name}") + "\n"
 
 
@@ -80,17 +80,17 @@ def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(project, Store.open(tmp_path / "skilld.db"), Host(home, {}))
 
 
-def claude(*rules: str) -> str:
+def instructions(*rules: str) -> str:
     return "# Probe\n\n" + "".join(f"- {rule}\n" for rule in rules)
 
 
 def test_a_rule_is_offered_in_the_file_of_an_agent_that_does_not_see_it(bench: Bench) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex")
-    bench.taught()
-    (one,) = bench.share()
+    bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
+    bench.record_session("claude-code", "codex")
+    bench.add_accepted()
+    (one,) = bench.run_share()
     assert (one.state, one.relpath, one.target) == (State.OPEN, "AGENTS.md", TargetKind.INSTRUCTIONS)
-    assert bench.staged("AGENTS.md") == f"{AGENTS}- {PNPM}\n"
+    assert bench.staged_file("AGENTS.md") == f"{AGENTS}- {PNPM}\n"
     assert one.summary == f"Tell Codex this too: {PNPM}"
     assert one.reason == "You accepted this for CLAUDE.md (00000001), which Codex does not load in this project."
     assert one.evidence == (Evidence("claude-code:t1", PNPM),)
@@ -98,53 +98,53 @@ def test_a_rule_is_offered_in_the_file_of_an_agent_that_does_not_see_it(bench: B
 
 
 def test_it_is_offered_only_once_whatever_the_outcome(bench: Bench) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex", "cursor")
-    bench.taught()
-    (one,) = bench.share()
-    assert bench.share() == []
+    bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
+    bench.record_session("claude-code", "codex", "cursor")
+    bench.add_accepted()
+    (one,) = bench.run_share()
+    assert bench.run_share() == []
     bench.store.proposals.decide(one, State.REJECTED, rfc3339(NOW), who="command")
-    assert bench.share(2) == []
+    assert bench.run_share(2) == []
 
 
 def test_a_rule_rejected_there_before_is_not_offered(bench: Bench) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex")
-    bench.taught()
-    bench.taught(name="AGENTS.md", number=2, state=State.REJECTED)
-    assert bench.share() == []
+    bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
+    bench.record_session("claude-code", "codex")
+    bench.add_accepted()
+    bench.add_accepted(name="AGENTS.md", number=2, state=State.REJECTED)
+    assert bench.run_share() == []
 
 
 @pytest.mark.parametrize(
     "files",
     [
-        {"CLAUDE.md": claude(PNPM), "AGENTS.md": f"{AGENTS}- {PNPM}\n"},
-        {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": claude(PNPM)},
+        {"CLAUDE.md": instructions(PNPM), "AGENTS.md": f"{AGENTS}- {PNPM}\n"},
+        {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": instructions(PNPM)},
         {"CLAUDE.md": "# Probe\n", "AGENTS.md": AGENTS},  # the person took it out again
-        {"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS, ".skilld.toml": "ignore = true\n"},
+        {"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS, ".skilld.toml": "ignore = true\n"},
     ],
     ids=["said there", "imported", "taken out", "opted out"],
 )
 def test_a_rule_that_is_seen_gone_or_unwanted_is_not_offered(bench: Bench, files: dict[str, str]) -> None:
     bench.write(**files)
-    bench.work("claude-code", "codex")
-    bench.taught(name="CLAUDE.md" if PNPM in files["CLAUDE.md"] else "AGENTS.md")
-    assert bench.share() == []
+    bench.record_session("claude-code", "codex")
+    bench.add_accepted(name="CLAUDE.md" if PNPM in files["CLAUDE.md"] else "AGENTS.md")
+    assert bench.run_share() == []
 
 
 def test_only_agents_used_in_the_project_are_considered(bench: Bench, tmp_path: Path) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
-    bench.work("claude-code")
+    bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
+    bench.record_session("claude-code")
     bench.store.transcripts.record_activity("codex", "s", cwd=str(tmp_path / "elsewhere"), activity=NOW)
-    bench.taught()
-    assert bench.share() == []
-    bench.work("codex", below="docs")
-    assert [one.relpath for one in bench.share()] == ["AGENTS.md"]
+    bench.add_accepted()
+    assert bench.run_share() == []
+    bench.record_session("codex", below="docs")
+    assert [one.relpath for one in bench.run_share()] == ["AGENTS.md"]
 
 
 def test_only_recently_accepted_rules_of_the_project_are_offered(bench: Bench) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex")
+    bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
+    bench.record_session("claude-code", "codex")
     others: list[dict[str, Any]] = [
         {"decided_at": rfc3339(NOW - 31 * DAY)},
         {"state": State.OPEN},
@@ -155,46 +155,52 @@ def test_only_recently_accepted_rules_of_the_project_are_offered(bench: Bench) -
         {"target": TargetKind.PERSONAL},
     ]
     for number, changes in enumerate(others):
-        bench.taught(number=number, **changes)
-        assert bench.share() == [], changes
-    bench.taught(number=9)
-    assert bench.share(allowed=frozenset({TargetKind.SKILL})) == []
-    assert len(bench.share()) == 1
+        bench.add_accepted(number=number, **changes)
+        assert bench.run_share() == [], changes
+    bench.add_accepted(number=9)
+    assert bench.run_share(allowed=frozenset({TargetKind.SKILL})) == []
+    assert len(bench.run_share()) == 1
 
 
 def test_a_new_file_is_created_once_and_not_again_after_a_rejection(bench: Bench) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM, TESTS)})
-    bench.work("claude-code", "codex")
-    bench.taught()
-    (one,) = bench.share()
-    assert (one.relpath, one.creates, bench.staged("AGENTS.md").endswith(f"- {PNPM}\n")) == ("AGENTS.md", True, True)
+    bench.write(**{"CLAUDE.md": instructions(PNPM, TESTS)})
+    bench.record_session("claude-code", "codex")
+    bench.add_accepted()
+    (one,) = bench.run_share()
+    assert (one.relpath, one.creates, bench.staged_file("AGENTS.md").endswith(f"- {PNPM}\n")) == (
+        "AGENTS.md",
+        True,
+        True,
+    )
     bench.store.proposals.decide(one, State.REJECTED, rfc3339(NOW), who="command")
-    bench.taught(TESTS, number=2)
-    assert bench.share(2) == []
+    bench.add_accepted(TESTS, number=2)
+    assert bench.run_share(2) == []
 
 
 def test_a_contradicting_line_there_is_changed(bench: Bench) -> None:
-    bench.write(**{"CLAUDE.md": claude("Indent with 2 spaces."), "AGENTS.md": claude("Indent with 4 spaces.")})
-    bench.work("claude-code", "codex")
-    bench.taught("Indent with 2 spaces.")
-    assert [one.relpath for one in bench.share()] == ["AGENTS.md"]
-    assert bench.staged("AGENTS.md") == claude("Indent with 2 spaces.")
+    bench.write(
+        **{"CLAUDE.md": instructions("Indent with 2 spaces."), "AGENTS.md": instructions("Indent with 4 spaces.")}
+    )
+    bench.record_session("claude-code", "codex")
+    bench.add_accepted("Indent with 2 spaces.")
+    assert [one.relpath for one in bench.run_share()] == ["AGENTS.md"]
+    assert bench.staged_file("AGENTS.md") == instructions("Indent with 2 spaces.")
 
 
 def test_a_folder_rule_goes_to_the_file_of_that_folder(bench: Bench) -> None:
-    bench.write(**{"web/CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS, "web/AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex", below="web")
-    bench.taught(name="web/CLAUDE.md")
-    assert [one.relpath for one in bench.share()] == ["web/AGENTS.md"]
+    bench.write(**{"web/CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS, "web/AGENTS.md": AGENTS})
+    bench.record_session("claude-code", "codex", below="web")
+    bench.add_accepted(name="web/CLAUDE.md")
+    assert [one.relpath for one in bench.run_share()] == ["web/AGENTS.md"]
 
 
 def test_at_most_three_a_day_are_offered(bench: Bench) -> None:
     said = [f"Use the {name} module for {what}." for name, what in zip(_NAMES, _WHAT, strict=True)]
-    bench.write(**{"CLAUDE.md": claude(*said), "AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex")
+    bench.write(**{"CLAUDE.md": instructions(*said), "AGENTS.md": AGENTS})
+    bench.record_session("claude-code", "codex")
     for number, rule in enumerate(said):
-        bench.taught(rule, number=number)
-    assert [len(bench.share(days)) for days in (0.0, 0.1, 1.1, 1.2)] == [3, 0, 2, 0]
+        bench.add_accepted(rule, number=number)
+    assert [len(bench.run_share(days)) for days in (0.0, 0.1, 1.1, 1.2)] == [3, 0, 2, 0]
 
 
 _NAMES = ("pathlib", "decimal", "logging", "secrets", "argparse")
@@ -202,10 +208,10 @@ _WHAT = ("file names", "money", "diagnostics", "tokens", "commands")
 
 
 def test_it_never_applies_a_proposal_by_itself(bench: Bench) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex")
-    bench.taught()
-    (one,) = bench.share()
+    bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
+    bench.record_session("claude-code", "codex")
+    bench.add_accepted()
+    (one,) = bench.run_share()
     assert one.flags == ("you said it to Claude Code, not to Codex",)
     staged = StagingResult(made=[one])
     apply_allowed(staged, [], AutoRules(None, 0.0, tuple(TargetKind)), lambda _: PNPM)

@@ -30,14 +30,14 @@ ORDERS = list(itertools.permutations("abc"))
 
 
 @pytest.fixture
-def offered(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
+def harness_with_p1(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
     """Return a harness with one proposal, p1."""
     isolate_git(monkeypatch, tmp_path / "home")
     return harness_with({"p1": DRY}, templates / "one", tmp_path)
 
 
 @pytest.fixture
-def three(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
+def harness_with_three(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
     """Return a harness with three proposals for one place."""
     isolate_git(monkeypatch, tmp_path / "home")
     return harness_with(APPENDED, templates / "three", tmp_path)
@@ -56,8 +56,8 @@ def test_accepting_cherry_picks_in_the_persons_name(person: Person, harness: Har
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_revert_commit_names_what_it_reverts_whatever_the_git_settings(offered: Harness) -> None:
-    person, harness = offered.person, offered
+def test_a_revert_commit_names_what_it_reverts_whatever_the_git_settings(harness_with_p1: Harness) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     landed = harness.accept("p1")
     person.git("config", "revert.reference", "true")
     harness.revert("p1")
@@ -73,9 +73,9 @@ def test_a_revert_commit_names_what_it_reverts_whatever_the_git_settings(offered
     [*zip(ORDERS[::2], ORDERS[1::2][::-1], strict=True)],
 )
 def test_neighbouring_proposals_are_accepted_and_reverted_in_any_order(
-    three: Harness, accepted: tuple[str, ...], reverted: tuple[str, ...]
+    harness_with_three: Harness, accepted: tuple[str, ...], reverted: tuple[str, ...]
 ) -> None:
-    person, harness = three.person, three
+    person, harness = harness_with_three.person, harness_with_three
     for name in accepted:
         harness.accept(name)
         harness.drop(name)
@@ -91,8 +91,8 @@ def test_neighbouring_proposals_are_accepted_and_reverted_in_any_order(
     assert len(person.log("^HEAD~6", "HEAD")) == 6
 
 
-def test_accepting_a_change_that_is_already_there_leaves_nothing_behind(offered: Harness) -> None:
-    person, harness = offered.person, offered
+def test_accepting_a_change_that_is_already_there_leaves_nothing_behind(harness_with_p1: Harness) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     tip = person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Do a dry run.\n- Tag")})
     landed = harness.accept("p1")
     assert (landed.method, landed.commit) == (CommitMethod.NOTHING, tip)
@@ -117,8 +117,8 @@ def test_a_proposal_amended_on_the_branch_is_accepted_as_amended(
     assert person.show().count("Learned a") == 1
 
 
-def test_other_work_is_left_alone(offered: Harness) -> None:
-    person, harness = offered.person, offered
+def test_other_work_is_left_alone(harness_with_p1: Harness) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
@@ -132,20 +132,22 @@ def test_other_work_is_left_alone(offered: Harness) -> None:
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
 
 
-def staged(person: Person) -> str:
+def stage(person: Person) -> str:
     person.write(SKILL, TEXT + "unfinished\n")
     person.git("add", SKILL)
     person.write(SKILL, TEXT)
     return f"{SKILL} has uncommitted changes"
 
 
-def anchors_gone(person: Person) -> str:
+def remove_anchors(person: Person) -> str:
     person.commit("mine", {SKILL: TEXT.replace("- Run the tests.\n- Tag the commit.\n", "- Do it all.\n")})
     return "anchor not found once: - Run the tests."
 
 
 @pytest.mark.parametrize(
-    "state", [dirty, staged, detached, merging, rebasing, bisecting, on_staging, anchors_gone], ids=lambda f: f.__name__
+    "state",
+    [dirty, stage, detached, merging, rebasing, bisecting, on_staging, remove_anchors],
+    ids=lambda f: f.__name__,
 )
 def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, state: object) -> None:
     assert callable(state)
@@ -153,17 +155,17 @@ def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, st
     cause = state(person)
     person.git("status")
     before = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as raises_refusal:
         harness.accept("p1")
-    assert refused.value.code is Exit.REFUSED
-    assert refused.value.cause == cause
+    assert raises_refusal.value.code is Exit.REFUSED
+    assert raises_refusal.value.cause == cause
     first = (
         "Commit or stash it, then: " if "uncommitted" in cause else "Finish or abort it, then: " * ("is in" in cause)
     )
     pick = f"git -C {person.root} cherry-pick {made.commit}"
     by_hand = f"Edit {SKILL} yourself; to see the change: skilld show p1"  # R6: a cherry-pick would conflict
     again = f"{first}skilld accept p1" if first else pick
-    assert refused.value.remedy == (by_hand if state is anchors_gone else again)
+    assert raises_refusal.value.remedy == (by_hand if state is remove_anchors else again)
     after = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
     for trace in (".git/ORIG_HEAD", ".git/logs/HEAD"):
         before.pop(trace, None)
@@ -171,50 +173,50 @@ def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, st
     assert after == before
 
 
-def test_a_git_refusal_is_reported_with_a_remedy_and_changes_nothing(offered: Harness) -> None:
-    person, tip = offered.person, offered.person.tip()
+def test_a_git_refusal_is_reported_with_a_remedy_and_changes_nothing(harness_with_p1: Harness) -> None:
+    person, tip = harness_with_p1.person, harness_with_p1.person.tip()
 
-    def refused(match: str | None = None) -> str:
+    def raises_refusal(match: str | None = None) -> str:
         with pytest.raises(RefusedError, match=match) as caught:
-            offered.accept("p1")
+            harness_with_p1.accept("p1")
         assert (person.tip(), person.skill.read_text()) == (tip, TEXT)
         assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
         return caught.value.remedy
 
     lock = person.write(".git/index.lock", "")
-    assert refused() == f"If no other git process is running, delete the lock: rm {lock}"
+    assert raises_refusal() == f"If no other git process is running, delete the lock: rm {lock}"
     lock.unlink()
     person.git("config", "--global", "--unset", "user.email")
     person.git("config", "user.useConfigOnly", "true")
-    assert "git config --global user.email" in refused()
+    assert "git config --global user.email" in raises_refusal()
     person.git("config", "user.email", "pat@example.org")
     person.git("config", "commit.gpgsign", "true")
     person.git("config", "gpg.program", "false")
-    unsigned = refused("git cannot sign the commit: gpg failed to sign the data")
+    unsigned = raises_refusal("git cannot sign the commit: gpg failed to sign the data")
     assert unsigned == "Set a key: git config user.signingkey KEY, then: skilld accept p1"
     for name in ("pre-commit", "commit-msg", "prepare-commit-msg"):
         person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n").chmod(0o755)
-    assert refused("the pre-commit hook refused the commit: not today$") == "Fix that, then: skilld accept p1"
+    assert raises_refusal("the pre-commit hook refused the commit: not today$") == "Fix that, then: skilld accept p1"
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Harness) -> None:
-    person, harness = offered.person, offered
+def test_a_hook_that_rewrites_and_refuses_loses_nothing(harness_with_p1: Harness) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     hook = person.write(".git/hooks/pre-commit", f"#!/bin/sh\necho tidied >> {SKILL}\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(RefusedError, match="is kept as git object") as refused:
+    with pytest.raises(RefusedError, match="is kept as git object") as raises_refusal:
         harness.accept("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "A  staged.txt"
-    kept = person.git("cat-file", "blob", refused.value.cause.rsplit(" ", 1)[1])
+    kept = person.git("cat-file", "blob", raises_refusal.value.cause.rsplit(" ", 1)[1])
     assert kept == (TEXT.replace("- Tag", "- Do a dry run.\n- Tag") + "tidied").rstrip("\n")
 
 
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
-def test_changes_git_is_told_to_ignore_stay_the_persons(offered: Harness, flag: str) -> None:
-    person, harness = offered.person, offered
+def test_changes_git_is_told_to_ignore_stay_the_persons(harness_with_p1: Harness, flag: str) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     person.git("update-index", f"--{flag}", SKILL)
     tip = harness.accept("p1").commit  # the flag alone is no reason to refuse
     person.git("update-index", f"--{flag}", SKILL)  # git drops the one where it writes the file
@@ -227,8 +229,8 @@ def test_changes_git_is_told_to_ignore_stay_the_persons(offered: Harness, flag: 
     assert (person.tip(), person.skill.read_text()) == (tip, unfinished)
 
 
-def test_a_lock_on_packed_refs_leaves_no_cherry_pick_in_progress(offered: Harness) -> None:
-    person, harness = offered.person, offered
+def test_a_lock_on_packed_refs_leaves_no_cherry_pick_in_progress(harness_with_p1: Harness) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     (person.root / ".git/packed-refs.lock").touch()
     assert harness.accept("p1").method is CommitMethod.GIT
     assert harness.revert("p1").method is CommitMethod.GIT
@@ -250,8 +252,8 @@ def test_a_read_only_folder_is_refused(person: Person, harness: Harness, monkeyp
     assert person.skill.read_text() == TEXT
 
 
-def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(offered: Harness) -> None:
-    person, harness = offered.person, offered
+def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(harness_with_p1: Harness) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     hook = person.write(".git/hooks/post-commit", "#!/bin/sh\ntouch hook-ran\n")
     hook.chmod(0o755)
     removed = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index", "GIT_COMMITTER_NAME": "Pat at Work"}
@@ -273,8 +275,8 @@ def test_a_file_with_line_ending_conversion_stays_clean(person: Person, harness:
     assert person.git("status", "--porcelain") == ""
 
 
-def test_accept_worktree_only_writes_the_file(offered: Harness) -> None:
-    person, harness = offered.person, offered
+def test_accept_worktree_only_writes_the_file(harness_with_p1: Harness) -> None:
+    person, harness = harness_with_p1.person, harness_with_p1
     person.skill.chmod(0o755)
     person.write(SKILL, TEXT + "unfinished\n")
     tip = person.tip()

@@ -77,26 +77,26 @@ def test_both_kinds_of_revert_undo_it(person: Person, harness: Harness, way: str
     assert harness.seen("p1").seen is GitStatus.REVERTED
 
 
-def staged(person: Person) -> str:
+def stage(person: Person) -> str:
     person.write(SKILL, TEXT + "unfinished\n")
     person.git("add", SKILL)
     person.write(SKILL, TEXT)
     return f"{SKILL} has staged changes"
 
 
-def unstaged(person: Person) -> str:
+def edit(person: Person) -> str:
     person.git("rm", "--quiet", "--cached", SKILL)
     return f"{SKILL} has staged changes"
 
 
-def converted(person: Person) -> str:
+def convert_line_endings(person: Person) -> str:
     person.git("config", "core.autocrlf", "true")
     person.skill.unlink()
     person.git("checkout", "--", SKILL)
     return f"{SKILL} has uncommitted changes"
 
 
-STATES = [dirty, staged, unstaged, converted, detached, on_staging, merging, rebasing, bisecting, picking]
+STATES = [dirty, stage, edit, convert_line_endings, detached, on_staging, merging, rebasing, bisecting, picking]
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)

@@ -100,7 +100,7 @@ class Cline:
         self.path.with_name("17_ab.json").write_text(json.dumps(manifest))
 
 
-def _said(store: Store, agent: str) -> int:
+def count_turns(store: Store, agent: str) -> int:
     return int(store.transcripts.summary().get(agent, {}).get("turns", 0))
 
 
@@ -178,7 +178,7 @@ class TestADocumentThatIsRewritten:
         client.say("said before skilld was there")
         follower = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
         follower.sweep()
-        assert _said(store, "cline") == 0
+        assert count_turns(store, "cline") == 0
         for number in range(3):
             client.say(f"always use tabs, part {number}")
             assert follower.read_new("cline", client.path) == 1
@@ -186,7 +186,7 @@ class TestADocumentThatIsRewritten:
             client.messages[-1]["content"][0]["text"] += " do so"  # grows where it stands
             client.write()
             assert follower.read_new("cline", client.path) == 0
-        assert _said(store, "cline") == 3
+        assert count_turns(store, "cline") == 3
 
     def test_a_half_written_document_loses_and_doubles_nothing(self, store: Store, tmp_path: Path) -> None:
         client = Cline(tmp_path / ".cline")
@@ -202,7 +202,7 @@ class TestADocumentThatIsRewritten:
         follower.read_new("cline", client.path)
         again = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
         assert again.sweep() == 0
-        assert _said(store, "cline") == 3
+        assert count_turns(store, "cline") == 3
         assert not follower.unreadable
 
     def test_read_messages_are_not_repeated_except_the_last(self, tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_an_answer_follows_a_question_that_was_asked(text: str, answers: list[st
 
 
 def test_a_vibe_session_is_read_from_its_store(tmp_path: Path) -> None:
-    def put(name: str, value: Any) -> None:
+    def put_file(name: str, value: Any) -> None:
         path = tmp_path / "s1" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(value if isinstance(value, str) else json.dumps(value))
@@ -385,22 +385,22 @@ def test_a_vibe_session_is_read_from_its_store(tmp_path: Path) -> None:
         said = {"type": "message", "role": "user", "source": "turn_start", "id": name, "createdAt": 1_795_000_000_000}
         return {**said, "content": [{"type": "text", "text": words}]}
 
-    put("CURRENT", {"generation": "07", "session_id": "s1"})
-    put("meta.json", {"environment": {"working_directory": "/w"}})
+    put_file("CURRENT", {"generation": "07", "session_id": "s1"})
+    put_file("meta.json", {"environment": {"working_directory": "/w"}})
     journal = {"projection_state": {"chunks": ["aa"]}, "recovery_journal_segment": {"path": "journal/08.jsonl"}}
-    put("generations/07/manifest.json", journal)
-    put("chunks/aa.json", [entry("rs-1", "always use tabs"), entry("user-turn-2", "by a script")])
+    put_file("generations/07/manifest.json", journal)
+    put_file("chunks/aa.json", [entry("rs-1", "always use tabs"), entry("user-turn-2", "by a script")])
     delta = {
         "type": "projection_delta",
         "payload": {"delta": [{"op": "append_entry", "entry": entry("rs-3", "no emoji")}]},
     }
-    put("journal/08.jsonl", json.dumps(delta) + "\n" + '{"type": "proj')
+    put_file("journal/08.jsonl", json.dumps(delta) + "\n" + '{"type": "proj')
     view = inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"])
     assert [turn.text for turn in view.turns.values()] == ["always use tabs", "no emoji"]
     assert (view.cwd, view.session_id) == ("/w", "s1")
-    put("generations/07/manifest.json", {"projection_state": {"chunks": ["../../../../etc/passwd"]}})
+    put_file("generations/07/manifest.json", {"projection_state": {"chunks": ["../../../../etc/passwd"]}})
     (tmp_path / "aa.json").write_text(json.dumps([entry("rs-9", "of another session")]))
-    put("generations/07/manifest.json", {"projection_state": {"chunks": ["../../aa", "../aa", "/etc/passwd"]}})
+    put_file("generations/07/manifest.json", {"projection_state": {"chunks": ["../../aa", "../aa", "/etc/passwd"]}})
     assert not inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"]).turns
     shutil.rmtree(tmp_path / "s1" / "generations")
     assert not inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"]).turns

@@ -29,7 +29,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def _told(at: float, *ids: str) -> PastNotice:
+def _past_notice(at: float, *ids: str) -> PastNotice:
     return PastNotice(at, frozenset(ids))
 
 
@@ -39,13 +39,13 @@ def test_nothing_open_means_no_notice() -> None:
 
 def test_the_first_notice_comes_at_once_and_later_ones_are_grouped() -> None:
     assert next_digest(["a"], [], [], RULES, NOON) == Digest(("a",), ())
-    shown = [_told(NOON, "a")]
+    shown = [_past_notice(NOON, "a")]
     assert next_digest(["a", "b"], [], shown, RULES, NOON + 14 * MINUTE) is None
     assert next_digest(["a", "b", "c"], [], shown, RULES, NOON + 15 * MINUTE) == Digest(("a", "b", "c"), ())
 
 
 def test_open_proposals_are_mentioned_again_after_a_day() -> None:
-    shown = [_told(NOON, "a")]
+    shown = [_past_notice(NOON, "a")]
     assert next_digest(["a"], [], shown, RULES, NOON + 23 * HOUR) is None
     assert next_digest(["a"], [], shown, RULES, NOON + DAY) == Digest(("a",), ())
     assert next_digest([], [], shown, RULES, NOON + DAY) is None
@@ -73,7 +73,7 @@ def test_an_error_is_reported_once_a_day_and_never_instead_of_a_proposal() -> No
 
 
 def test_a_clock_set_back_silences_nothing() -> None:
-    told_of_a = [_told(NOON + 30 * DAY, "a")]
+    told_of_a = [_past_notice(NOON + 30 * DAY, "a")]
     assert next_digest(["a", "b"], [], told_of_a, RULES, NOON) == Digest(("a", "b"), ())
 
 

@@ -44,7 +44,7 @@ SERVICE = ServiceState(
 )
 
 
-def one(checks: list[Check], name: str) -> tuple[str, str, str]:
+def find_check(checks: list[Check], name: str) -> tuple[str, str, str]:
     (check,) = (check for check in checks if check.name == name)
     return check.verdict.value, check.detail, check.remedy
 
@@ -75,17 +75,17 @@ def test_a_healthy_machine_gets_no_remedy() -> None:
     ],
 )  # fmt: skip
 def test_machine_problems_are_reported(facts: Machine, name: str, verdict: str, detail: str, remedy: str) -> None:
-    found = one(machine(facts, None, None), name)
+    found = find_check(machine(facts, None, None), name)
     assert found[0] == verdict
     assert detail in found[1]
     assert remedy in found[2]
 
 
 def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> None:
-    assert one(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith(
+    assert find_check(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith(
         "seems to have been set back: the daemon's status is dated 120 minutes in the future"
     )
-    assert one(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
+    assert find_check(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> Non
     ],
 )  # fmt: skip
 def test_daemon_problems_are_reported(facts: Daemon, name: str, verdict: str, detail: str) -> None:
-    found = one(following.daemon(facts, SERVICE, NOW), name)
+    found = find_check(following.daemon(facts, SERVICE, NOW), name)
     assert found[0] == verdict
     assert detail in found[1]
 
@@ -129,21 +129,21 @@ def test_service_problems_are_reported(facts: Service | ServiceState, verdict: s
 
 def test_no_service_is_suggested_where_no_manager_can_run_it() -> None:
     away = replace(SERVICE, state="unknown", installed=False, says="no bus")
-    daemon = one(following.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
+    daemon = find_check(following.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
     assert daemon[2] == "skilld run"
     assert following.service(Service(away)).remedy == "Run skilld in a terminal instead: skilld run"
 
 
 def test_many_unreadable_lines_suggest_an_unknown_format() -> None:
     strange = replace(AGENT, turns=7, malformed=3)
-    verdict, detail, remedy = one(following.agents([strange], NOW), "agent codex")
+    verdict, detail, remedy = find_check(following.agents([strange], NOW), "agent codex")
     assert (verdict, "tested with 1.0 (2026-11)" in detail, "skilld inspect" in remedy) == ("warn", True, True)
-    assert one(following.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
+    assert find_check(following.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
 
 
 def test_transcripts_of_another_user_are_reported() -> None:
     """A container's root sees the sessions of the host's user, and reads none of them."""
-    assert one(following.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
+    assert find_check(following.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
         "warn",
         "2 of 3 session files not read: they belong to another user",
         "Run skilld as the user who runs Codex",
@@ -216,11 +216,11 @@ def test_why_nothing_says_that_nothing_lasting_was_heard() -> None:
 def test_agents_of_one_project_without_a_common_file_are_reported(
     codex: list[str], claude: list[str], verdict: str
 ) -> None:
-    def loads(agent: str, names: list[str]) -> Context:
+    def context_with(agent: str, names: list[str]) -> Context:
         files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
         return Context(agent, "", "measured", "/p", files)
 
-    found = no_common_file([loads("codex", codex), loads("claude-code", claude)])
+    found = no_common_file([context_with("codex", codex), context_with("claude-code", claude)])
     assert [check.verdict for check in found] == [verdict] * bool(verdict)
     assert all("codex loads AGENTS.md; claude-code loads CLAUDE.md" in check.detail for check in found)
 

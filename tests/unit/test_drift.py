@@ -16,7 +16,7 @@ from skilld.store import Store
 from support.in_process_program import InProcessProgram
 
 
-def _claude(version: str, *more: dict[str, Any]) -> list[dict[str, Any]]:
+def _claude_records(version: str, *more: dict[str, Any]) -> list[dict[str, Any]]:
     said = {"type": "user", "version": version, "message": {"role": "user", "content": "words of mine"}}
     answer = {"type": "assistant", "version": version, "message": {"role": "assistant", "content": "hunter2"}}
     return [said, answer] * 12 + list(more)
@@ -29,16 +29,20 @@ def _write(folder: Path, name: str, records: list[dict[str, Any]]) -> tuple[str,
 
 
 @pytest.fixture
-def before(tmp_path: Path) -> dict[str, Any]:
-    return update_survey({}, [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)])
+def previous_kinds(tmp_path: Path) -> dict[str, Any]:
+    return update_survey({}, [_write(tmp_path, f"old{n}", _claude_records("2.1.9")) for n in range(4)])
 
 
 _NEW = [{"type": "brand-new", "version": "2.2.0", "text": "words of mine", "n": {"secret": 7}}] * 6
 
 
-def test_a_new_record_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str, Any], tmp_path: Path) -> None:
-    assert not list(drifts(before))
-    kept = update_survey(before, [_write(tmp_path, f"new{n}", _claude("2.2.0", *_NEW)) for n in range(3)])
+def test_a_new_record_kind_in_a_new_version_is_one_line_with_a_sample(
+    previous_kinds: dict[str, Any], tmp_path: Path
+) -> None:
+    assert not list(drifts(previous_kinds))
+    kept = update_survey(
+        previous_kinds, [_write(tmp_path, f"new{n}", _claude_records("2.2.0", *_NEW)) for n in range(3)]
+    )
     (found,) = drifts(json.loads(json.dumps(kept)))
     assert found.message == "Claude Code 2.2.0 writes records of an unknown kind (type=brand-new); turns may be missed"
     assert found.share == 0.2
@@ -46,19 +50,21 @@ def test_a_new_record_kind_in_a_new_version_is_one_line_with_a_sample(before: di
     assert not [words for words in ("words of mine", "hunter2") if words in json.dumps(kept)]
 
 
-def test_a_record_kind_that_disappeared_is_reported(before: dict[str, Any], tmp_path: Path) -> None:
-    only = [record for record in _claude("2.2.0") if record["type"] == "assistant"]
-    kept = update_survey(before, [_write(tmp_path, f"new{n}", only) for n in range(3)])
+def test_a_record_kind_that_disappeared_is_reported(previous_kinds: dict[str, Any], tmp_path: Path) -> None:
+    only = [record for record in _claude_records("2.2.0") if record["type"] == "assistant"]
+    kept = update_survey(previous_kinds, [_write(tmp_path, f"new{n}", only) for n in range(3)])
     (found,) = drifts(kept)
     gone = "no longer writes records that skilld reads (type=user message.role=user)"
     assert found.message == f"Claude Code 2.2.0 {gone}; turns may be missed"
 
 
-def test_known_kinds_few_records_and_inspected_files_are_not_reported(before: dict[str, Any], tmp_path: Path) -> None:
-    assert not list(drifts(update_survey(before, [_write(tmp_path, "same", _claude("2.2.0"))])))
-    assert not list(drifts(update_survey(before, [_write(tmp_path, "few", _NEW[:3])])))
-    files = [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)]
-    assert update_survey(before, files) == before
+def test_known_kinds_few_records_and_inspected_files_are_not_reported(
+    previous_kinds: dict[str, Any], tmp_path: Path
+) -> None:
+    assert not list(drifts(update_survey(previous_kinds, [_write(tmp_path, "same", _claude_records("2.2.0"))])))
+    assert not list(drifts(update_survey(previous_kinds, [_write(tmp_path, "few", _NEW[:3])])))
+    files = [_write(tmp_path, f"old{n}", _claude_records("2.1.9")) for n in range(4)]
+    assert update_survey(previous_kinds, files) == previous_kinds
 
 
 @pytest.mark.parametrize(

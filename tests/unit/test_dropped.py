@@ -57,13 +57,13 @@ def states(store: Store) -> dict[str, str]:
     return {one.id: one.state.value for one in store.proposals.in_states([*State])}
 
 
-def get(store: Store, name: str) -> Proposal:
+def get_proposal(store: Store, name: str) -> Proposal:
     found = store.proposals.get(name)
     assert found is not None
     return found
 
 
-def days_pass(store: Store, name: str, hours: float) -> None:
+def pass_hours(store: Store, name: str, hours: float) -> None:
     since = (parse_time(store.proposals.missing_since(name)) or 0.0) - hours * 3600
     from skilld.clock import rfc3339
 
@@ -81,17 +81,17 @@ def test_deleting_the_branch_drops_all_proposals_which_can_still_be_decided_or_r
     before = snapshot(person.root)
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped", "p2": "dropped", "p3": "dropped"}
-    p1, now = get(store, "p1"), parse_time(store.proposals.missing_since("p1")) or 0.0
+    p1, now = get_proposal(store, "p1"), parse_time(store.proposals.missing_since("p1")) or 0.0
     ways = "to bring it back: skilld restore p1; to reject it now: skilld reject p1"
     said = f"dropped; will be rejected in 24 hours ({ways})"
     assert describe_standing(store, p1, now) == said
     assert hours_left(store, p1, now + 23.5 * 3600) == 1
     decide(store, p1, rejecting())
-    restore(store, get(store, "p3"))
+    restore(store, get_proposal(store, "p3"))
     assert states(store) == {"p1": "rejected", "p2": "dropped", "p3": "open"}
     assert on_branch(person) == ["p3"]
-    assert is_on_staging(get(store, "p3"))
-    assert decide(store, get(store, "p2"), accepting({})).lines[0] == "p2 accepted: say p2"
+    assert is_on_staging(get_proposal(store, "p3"))
+    assert decide(store, get_proposal(store, "p2"), accepting({})).lines[0] == "p2 accepted: say p2"
     assert states(store) == {"p1": "rejected", "p2": "accepted", "p3": "open"}
     after = snapshot(person.root)
     assert {name for name in before if before[name] != after.get(name)} <= {
@@ -103,7 +103,7 @@ def test_deleting_the_branch_drops_all_proposals_which_can_still_be_decided_or_r
 @pytest.mark.parametrize("to", ["p1", "main"])
 def test_a_reset_drops_what_is_above_and_the_next_proposal_respects_it(person: Person, store: Store, to: str) -> None:
     offer(person, store, "p1", "p2", "p3")
-    person.git("branch", "-f", "skilld/staging", get(store, "p1").commit if to == "p1" else "main")
+    person.git("branch", "-f", "skilld/staging", get_proposal(store, "p1").commit if to == "p1" else "main")
     first = "open" if to == "p1" else "dropped"
     assert states(store) == {"p1": first, "p2": "dropped", "p3": "dropped"}
     offer(person, store, "p4")
@@ -111,7 +111,7 @@ def test_a_reset_drops_what_is_above_and_the_next_proposal_respects_it(person: P
     assert on_branch(person) == (["p1", "p4"] if to == "p1" else ["p4"])
     # Dropped, not forgotten: what is needed to restore them is still held.
     assert [person.tip(f"refs/skilld/proposals/{name}") for name in ("p2", "p3")] == [
-        get(store, name).commit for name in ("p2", "p3")
+        get_proposal(store, name).commit for name in ("p2", "p3")
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_waiting_proposal_is_not_dropped_with_the_branch(person: Person, store
     offer(person, store, "p1")
     person.git("switch", "--quiet", "skilld/staging")
     offer(person, store, "p2")
-    assert get(store, "p2").commit == ""
+    assert get_proposal(store, "p2").commit == ""
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped", "p2": "open"}
@@ -141,7 +141,7 @@ def test_a_proposal_left_out_by_a_rebase_is_dropped(person: Person, store: Store
     assert states(store) == {"p1": "open", "p2": "open", "p3": "open"}  # the branch is in use: not judged
     person.git("switch", "--quiet", "main")
     assert states(store) == {"p1": "open", "p2": "dropped", "p3": "open"}
-    restore(store, get(store, "p2"))
+    restore(store, get_proposal(store, "p2"))
     assert states(store) == {"p1": "open", "p2": "open", "p3": "open"}
     assert on_branch(person) == ["p1", "p3", "p2"]
 
@@ -165,28 +165,28 @@ def test_a_branch_that_returns_reopens_its_proposals(person: Person, store: Stor
 
 def test_a_drop_is_final_after_a_day(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
-    person.git("branch", "-f", "skilld/staging", get(store, "p1").commit)
+    person.git("branch", "-f", "skilld/staging", get_proposal(store, "p1").commit)
     states(store)
-    days_pass(store, "p2", 23)
+    pass_hours(store, "p2", 23)
     assert states(store) == {"p1": "open", "p2": "dropped"}
-    days_pass(store, "p2", 2)
+    pass_hours(store, "p2", 2)
     assert states(store) == {"p1": "open", "p2": "rejected"}
     assert person.tip("refs/skilld/proposals/p2") == ""
-    restore(store, get(store, "p2"))
+    restore(store, get_proposal(store, "p2"))
     assert states(store) == {"p1": "open", "p2": "open"}
 
 
 def test_a_rejected_proposal_is_restored_as_its_message_says(person: Person, store: Store) -> None:
     offer(person, store, "p1")
-    told = decide(store, get(store, "p1"), rejecting("not here"))
+    told = decide(store, get_proposal(store, "p1"), rejecting("not here"))
     assert "To undo it: skilld restore p1" in told.lines
-    assert describe_rejection(store, get(store, "p1")) == "rejected; your reason: not here"
+    assert describe_rejection(store, get_proposal(store, "p1")) == "rejected; your reason: not here"
     head = person.tip()
     store.proposals.add_evidence("p1", Evidence("agent:2", "p1, as I said"))
-    assert [one.turn for one in get(store, "p1").evidence] == ["agent:1", "agent:2"]
-    restore(store, get(store, "p1"))
+    assert [one.turn for one in get_proposal(store, "p1").evidence] == ["agent:1", "agent:2"]
+    restore(store, get_proposal(store, "p1"))
     assert states(store) == {"p1": "open"}
-    assert describe_rejection(store, get(store, "p1")) == ""
+    assert describe_rejection(store, get_proposal(store, "p1")) == ""
     assert "- Dry run first." in person.show(ref=STAGING)
     assert person.tip() == head
 
@@ -201,7 +201,7 @@ def test_a_branch_deleted_while_the_repository_was_unreachable_is_noticed(
     (tmp_path / "away").rename(person.root)
     assert states(store) == {"p1": "dropped"}
     person.root.rename(tmp_path / "away")
-    days_pass(store, "p1", 48)
+    pass_hours(store, "p1", 48)
     assert states(store) == {"p1": "dropped"}  # nobody can tell
     (tmp_path / "away").rename(person.root)
     assert states(store) == {"p1": "rejected"}
@@ -214,7 +214,7 @@ def test_a_proposal_on_a_remote_branch_stays_open_and_names_that_branch(person: 
     person.git("push", "--quiet", "origin", "skilld/staging:refs/heads/review")
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "open"}
-    p1 = get(store, "p1")
+    p1 = get_proposal(store, "p1")
     assert (p1.branch, is_on_staging(p1), describe_standing(store, p1, 0.0)) == (
         "origin/review",
         False,
@@ -222,17 +222,17 @@ def test_a_proposal_on_a_remote_branch_stays_open_and_names_that_branch(person: 
     )
     person.git("branch", "skilld/staging", "origin/review")
     assert states(store) == {"p1": "open"}
-    assert is_on_staging(get(store, "p1"))
+    assert is_on_staging(get_proposal(store, "p1"))
 
 
 def test_restoring_while_the_branch_is_in_use_changes_nothing(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
-    person.git("branch", "-f", "skilld/staging", get(store, "p1").commit)
+    person.git("branch", "-f", "skilld/staging", get_proposal(store, "p1").commit)
     assert states(store) == {"p1": "open", "p2": "dropped"}
     person.git("switch", "--quiet", "skilld/staging")
     before = person.git("for-each-ref"), person.git("status", "--porcelain")
     with pytest.raises(RefusedError, match="is checked out") as caught:
-        restore(store, get(store, "p2"))
+        restore(store, get_proposal(store, "p2"))
     assert caught.value.remedy == "Resolve that, then: skilld restore p2"
     assert (person.git("for-each-ref"), person.git("status", "--porcelain")) == before
     assert states(store) == {"p1": "open", "p2": "dropped"}
@@ -246,8 +246,8 @@ def test_a_restore_killed_between_git_and_the_store_is_noticed(
     assert states(store) == {"p1": "dropped"}
     monkeypatch.setattr("skilld.proposals.amend.record_changes", _killed)
     with pytest.raises(KeyboardInterrupt):
-        restore(store, get(store, "p1"))
-    assert get(store, "p1").state is State.DROPPED
+        restore(store, get_proposal(store, "p1"))
+    assert get_proposal(store, "p1").state is State.DROPPED
     assert states(store) == {"p1": "open"}
     assert on_branch(person) == ["p1"]
 
@@ -278,7 +278,7 @@ def test_a_dropped_proposal_of_a_private_repository_can_be_restored(
     git_dir = Person(Path(made.repo))
     git_dir.git("--git-dir", made.repo, "update-ref", "-d", STAGING)
     assert states(store) == {"p9": "dropped"}
-    restore(store, get(store, "p9"))
+    restore(store, get_proposal(store, "p9"))
     assert states(store) == {"p9": "open"}
     assert person.tip(STAGING) == ""
 
@@ -286,7 +286,7 @@ def test_a_dropped_proposal_of_a_private_repository_can_be_restored(
 def _written(person: Person, store: Store) -> str:
     """Accept one into the file alone, with a line of the person's own beside it."""
     offer(person, store, "p1")
-    decide(store, get(store, "p1"), accepting({}, worktree=True))
+    decide(store, get_proposal(store, "p1"), accepting({}, worktree=True))
     assert states(store) == {"p1": "accepted"}
     text = person.skill.read_text()
     assert "- Dry run first." in text
@@ -300,26 +300,28 @@ def test_an_accepted_change_discarded_before_a_commit_is_dropped_and_restorable(
     person.git("checkout", SKILL)
     assert observing.job(now + 10) is not None, "the daemon looks when the file changes in which alone it stands"
     assert states(store) == {"p1": "dropped"}
-    assert get(store, "p1").note == "accepted with --worktree, then removed from the file before it was committed"
-    restore(store, get(store, "p1"))
+    assert (
+        get_proposal(store, "p1").note == "accepted with --worktree, then removed from the file before it was committed"
+    )
+    restore(store, get_proposal(store, "p1"))
     assert states(store) == {"p1": "open"}
-    assert get(store, "p1").note == ""
+    assert get_proposal(store, "p1").note == ""
     assert "- Dry run first." in person.show(ref=STAGING)
 
 
 def test_an_accepted_commit_removed_from_its_branch_is_dropped_until_it_returns(person: Person, store: Store) -> None:
     offer(person, store, "p1")
     person.git("switch", "--quiet", "--create", "side")
-    decide(store, get(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting({}))
     person.git("switch", "--quiet", "main")
     assert states(store) == {"p1": "accepted"}  # on a branch that nobody has checked out
     person.git("branch", "-D", "side")
     assert states(store) == {"p1": "dropped"}
-    assert get(store, "p1").note == "accepted, but its commit was later removed from its branch"
-    restore(store, get(store, "p1"))
+    assert get_proposal(store, "p1").note == "accepted, but its commit was later removed from its branch"
+    restore(store, get_proposal(store, "p1"))
     assert states(store) == {"p1": "open"}
-    assert get(store, "p1").note == ""
-    decide(store, get(store, "p1"), accepting({}))
+    assert get_proposal(store, "p1").note == ""
+    decide(store, get_proposal(store, "p1"), accepting({}))
     person.git("reset", "--quiet", "--hard", "HEAD~1")
     assert states(store) == {"p1": "dropped"}
     person.git("reset", "--quiet", "--hard", "HEAD@{1}")
@@ -330,7 +332,7 @@ def test_an_accepted_commit_removed_from_its_branch_is_dropped_until_it_returns(
 
 def test_a_written_proposal_stays_accepted_while_any_of_it_remains(person: Person, store: Store) -> None:
     text = _written(person, store)
-    assert get(store, "p1").note == "written to the file, not committed"
+    assert get_proposal(store, "p1").note == "written to the file, not committed"
     person.skill.write_text(text.replace("- Dry run first.", "- Always dry run first."))
     assert states(store) == {"p1": "accepted"}
     person.skill.unlink()  # on a branch that has no such file, nothing can be told
@@ -338,10 +340,10 @@ def test_a_written_proposal_stays_accepted_while_any_of_it_remains(person: Perso
     person.skill.write_text(text)
     commit = person.commit("mine")
     assert states(store) == {"p1": "accepted"}
-    assert (get(store, "p1").landed, get(store, "p1").note) == (commit, "you committed it")
+    assert (get_proposal(store, "p1").landed, get_proposal(store, "p1").note) == (commit, "you committed it")
     person.git("revert", "--no-edit", "HEAD")
     assert states(store) == {"p1": "reverted"}
-    decide(store, get(store, "p1"), accepting({}, worktree=True))
+    decide(store, get_proposal(store, "p1"), accepting({}, worktree=True))
     assert states(store) == {"p1": "accepted"}, "what was reverted before does not count"
     person.git("checkout", SKILL)
     assert states(store) == {"p1": "reverted"}
@@ -354,22 +356,22 @@ def test_a_section_is_written_below_the_persons_uncommitted_line(person: Person,
         store, make_proposal(id="p1", skill="release", path=str(person.skill), operations=steps, created_at=AT)
     )
     person.skill.write_text(person.skill.read_text() + "- my own note\n")
-    decide(store, get(store, "p1"), accepting({}, worktree=True))
+    decide(store, get_proposal(store, "p1"), accepting({}, worktree=True))
     end = "- Push the tag.\n- my own note\n\n## Preferences\n\n- Be brief.\n"
     assert person.skill.read_text().endswith(end)
     person.git("checkout", SKILL)
     person.commit("my note", {SKILL: person.skill.read_text() + "- my own note\n"})
     assert states(store) == {"p1": "dropped"}
-    decide(store, get(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting({}))
     assert person.show().endswith(end.rstrip())
 
 
 def test_a_proposal_made_again_shows_why_it_was_rejected(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
-    decide(store, get(store, "p1"), rejecting("the pipeline does it"))
+    decide(store, get_proposal(store, "p1"), rejecting("the pipeline does it"))
     again = make_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
-    store.proposals.add(replace(again, repo=get(store, "p2").repo))
-    assert list_contradictions(store, get(store, "p2")) == []
-    assert list_contradictions(store, get(store, "p5")) == [
+    store.proposals.add(replace(again, repo=get_proposal(store, "p2").repo))
+    assert list_contradictions(store, get_proposal(store, "p2")) == []
+    assert list_contradictions(store, get_proposal(store, "p5")) == [
         "you rejected this before, as p1; your reason: the pipeline does it"
     ]

@@ -141,14 +141,14 @@ def test_an_empty_skill_or_instruction_has_no_place() -> None:
 NOTES = "# Notes\n\nWrite them.\n\n## Style\n\n- Past tense.\n- Short.\n\n## Code\n\n```\nmake notes\n```\n\n| a | b |"
 
 
-def _after(anchor: str, text: str) -> str:
+def _place_after(anchor: str, text: str) -> str:
     operations = add_blank_lines(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
     return apply(NOTES.encode(), operations).decode()
 
 
 def test_an_insertion_gets_blank_lines_where_needed() -> None:
     for anchor, text, stands in table_rows("edit_place", "set off"):
-        assert stands in _after(anchor, text)
+        assert stands in _place_after(anchor, text)
 
 
 def test_text_that_does_not_fit_is_returned_unchanged() -> None:
@@ -157,9 +157,9 @@ def test_text_that_does_not_fit_is_returned_unchanged() -> None:
 
 
 def test_a_list_item_in_a_code_block_is_recognized() -> None:
-    def lands(anchor: str, text: str) -> bool:
+    def is_placed(anchor: str, text: str) -> bool:
         return inserts_into_code(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
 
-    assert lands("make notes", "- Ask first.")
-    assert not lands("make notes", "make check")
-    assert not lands("- Short.", "- Ask first.")
+    assert is_placed("make notes", "- Ask first.")
+    assert not is_placed("make notes", "make check")
+    assert not is_placed("- Short.", "- Ask first.")

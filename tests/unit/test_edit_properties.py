@@ -76,7 +76,7 @@ def cases(draw: st.DrawFn) -> tuple[Skill, int, int, Operation]:
     return skill, start, end, Operation(op, anchor, "" if op is Op.DELETE else text)
 
 
-def done(data: bytes, operations: list[Operation], *, limited: bool = True) -> bytes | None:
+def apply_or_none(data: bytes, operations: list[Operation], *, limited: bool = True) -> bytes | None:
     """Apply, or None where the operations are refused in the proper way."""
     try:
         return apply(data, operations, limited=limited)
@@ -88,7 +88,7 @@ def done(data: bytes, operations: list[Operation], *, limited: bool = True) -> b
 @given(cases())
 def test_bytes_outside_the_edited_lines_never_change(case: tuple[Skill, int, int, Operation]) -> None:
     skill, start, end, operation = case
-    after = done(skill.data, [operation])
+    after = apply_or_none(skill.data, [operation])
     assume(after is not None)
     assert after is not None
     if operation.op is Op.INSERT_AFTER:
@@ -112,7 +112,7 @@ def test_inserted_lines_follow_the_anchor_with_the_files_line_ending(
 ) -> None:
     skill, _, end, operation = case
     ending = skill.lines[0][1] or ("\r\n" if b"\r\n" in skill.head else "\r" if b"\r" in skill.head else "\n")
-    after = done(skill.data, [Operation(Op.INSERT_AFTER, operation.anchor, operation.text or "- new")])
+    after = apply_or_none(skill.data, [Operation(Op.INSERT_AFTER, operation.anchor, operation.text or "- new")])
     assume(after is not None)
     added = (operation.text or "- new").replace("\n", ending).encode()
     head, tail = skill.head + skill.part(0, end), skill.part(end, len(skill.lines))
@@ -133,7 +133,7 @@ def test_undoing_several_operations_restores_the_bytes(skill: Skill, data: st.Da
         at = data.draw(st.integers(0, max(0, len(lines) - 1)))
         op = data.draw(st.sampled_from(list(Op)))
         operation = Operation(op, lines[at] if lines else "", "" if op is Op.DELETE else data.draw(TEXTS))
-        after = done(skill.data, [*operations, operation])
+        after = apply_or_none(skill.data, [*operations, operation])
         if after is not None:
             operations.append(operation)
             now = after
@@ -151,7 +151,7 @@ def test_insertions_into_mixed_line_endings_are_undone_exactly(
     mixed = Skill(skill.head, lines).data
     anchor = data.draw(st.sampled_from(lines))[0]
     operation = Operation(Op.INSERT_AFTER, anchor, data.draw(TEXTS))
-    after = done(mixed, [operation])
+    after = apply_or_none(mixed, [operation])
     assume(after is not None)
     assert after is not None
     assert undo(mixed, after, after) == mixed
@@ -164,7 +164,7 @@ def test_two_bullets_after_one_line_apply_in_either_order(skill: Skill, one: str
     first = Operation(Op.INSERT_AFTER, anchor, f"- one {one}")
     second = Operation(Op.INSERT_AFTER, anchor, f"- two {two}")
     for order in ([first, second], [second, first]):
-        both = done(skill.data, order)
+        both = apply_or_none(skill.data, order)
         assume(both is not None)
         assert both is not None
         for gone, left in ((first, second), (second, first)):

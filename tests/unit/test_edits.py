@@ -62,14 +62,16 @@ def skill(tmp_path: Path) -> TargetDocument:
     return loaded
 
 
-def _after(skill: TargetDocument, answer: list[Operation] | str, *, by_assent: bool = False, typed: str = TYPED) -> str:
+def _edited_text(
+    skill: TargetDocument, answer: list[Operation] | str, *, by_assent: bool = False, typed: str = TYPED
+) -> str:
     composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent)], skill, typed, redact)
     return composed.after.decode()
 
 
 def test_an_edit_changes_only_what_it_says(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
-    assert _after(skill, answer) == TEXT.replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
+    assert _edited_text(skill, answer) == TEXT.replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
 
 
 def test_a_secret_in_the_skill_is_hidden_from_the_model(skill: TargetDocument) -> None:
@@ -81,15 +83,15 @@ def test_a_secret_in_the_skill_is_hidden_from_the_model(skill: TargetDocument) -
 
 def test_an_edit_touching_a_secret_line_is_kept_without_a_proposal(skill: TargetDocument) -> None:
     with pytest.raises(RefusedError, match="contains a secret"):
-        _after(skill, [Operation(Op.INSERT_AFTER, f"- Token: {SECRET}", LINE)])
+        _edited_text(skill, [Operation(Op.INSERT_AFTER, f"- Token: {SECRET}", LINE)])
     with pytest.raises(RefusedError, match="contains a secret"):
-        _after(skill, [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE} {SECRET}")])
+        _edited_text(skill, [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE} {SECRET}")])
 
 
 def test_a_rewritten_file_with_redacted_secrets_keeps_them(skill: TargetDocument) -> None:
     rewritten = redact(TEXT).replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
     with pytest.raises(RefusedError):
-        _after(skill, rewritten)
+        _edited_text(skill, rewritten)
 
 
 STYLE = TEXT.replace("- Past tense.", "- One ticket a line.\n- Always do this.\n- Past tense.")
@@ -109,7 +111,7 @@ def test_s5_an_operation_that_no_update_names_is_refused(tmp_path: Path, more: O
     path.write_text(STYLE)
     ((loaded,), _) = load_documents([SkillRef("notes", str(path))])
     with pytest.raises(RefusedError):
-        _after(loaded, [Operation(Op.INSERT_AFTER, "- Past tense.", LINE), more])
+        _edited_text(loaded, [Operation(Op.INSERT_AFTER, "- Past tense.", LINE), more])
 
 
 @pytest.mark.parametrize("by_assent", [False, True])
@@ -119,11 +121,11 @@ def test_an_edit_that_says_more_is_refused_even_after_an_assent(
 ) -> None:
     more = [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE}\n- Send every draft to the marketing people.")]
     with pytest.raises(RefusedError, match="more than the person did"):
-        _after(skill, more, by_assent=by_assent, typed="yes, always" if by_assent else TYPED)
+        _edited_text(skill, more, by_assent=by_assent, typed="yes, always" if by_assent else TYPED)
 
 
 def test_wrong_anchors_are_replaced_if_the_edit_only_adds(skill: TargetDocument) -> None:
-    assert LINE in _after(skill, [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]).split("\n")
+    assert LINE in _edited_text(skill, [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]).split("\n")
 
 
 def test_the_prompts_word_for_no_heading_is_no_section_name(skill: TargetDocument) -> None:

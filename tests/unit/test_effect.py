@@ -38,7 +38,7 @@ def session(at: float, *said: str, loaded: tuple[str, ...] = (GUIDE,), **more: o
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-def the_effect(sessions: list[PastSession], since: float = 0.0, path: str = GUIDE) -> Effect:
+def compute_effect(sessions: list[PastSession], since: float = 0.0, path: str = GUIDE) -> Effect:
     rule = Rule(path, 3, RULE, Origin.PROPOSAL, since, frozenset({"claude-code"}))
     (found,) = effects([rule], sessions)
     return found
@@ -78,7 +78,7 @@ def test_a_rule_that_stopped_holding_is_repeated() -> None:
 
 
 def test_words_said_before_the_rule_existed_are_no_repeat() -> None:
-    found = the_effect([session(10, AGAIN), session(20), session(30, AGAIN)], since=25)
+    found = compute_effect([session(10, AGAIN), session(20), session(30, AGAIN)], since=25)
     assert (found.before, found.after) == (Count(2, 1), Count(1, 1))
     assert [one.session for one in found.evidence] == ["s30"]
 
@@ -95,22 +95,22 @@ def test_the_session_that_taught_the_rule_is_no_repeat() -> None:
 
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
     elsewhere = [session(at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, MIN_SESSIONS + 1)]
-    found = the_effect(elsewhere)
+    found = compute_effect(elsewhere)
     assert (found.after, found.state) == (Count(), RuleState.UNUSED)
-    assert the_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
+    assert compute_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
 
 
 def test_an_unrelated_session_is_not_counted() -> None:
     other = session(1, work=("css", "button"))
-    assert the_effect([other, session(2)]).after == Count(1, 0)
-    assert the_effect([replace(other, at=0.0)]).after == Count()  # when, nobody knows
+    assert compute_effect([other, session(2)]).after == Count(1, 0)
+    assert compute_effect([replace(other, at=0.0)]).after == Count()  # when, nobody knows
 
 
 def test_a_models_answer_on_relevance_outweighs_shared_words() -> None:
     key, css = rule_key(RULE), ("css", "button")
-    assert the_effect([session(1, idle=(key,)), session(2, mattered=(key,), work=css)]).after == Count(1, 0)
-    assert the_effect([session(1, AGAIN, idle=(key,))]).after == Count(1, 1), "it was said, so it mattered"
-    assert the_effect([session(1, idle=(rule_key("another"),))]).after == Count(1, 0), "it was not asked about"
+    assert compute_effect([session(1, idle=(key,)), session(2, mattered=(key,), work=css)]).after == Count(1, 0)
+    assert compute_effect([session(1, AGAIN, idle=(key,))]).after == Count(1, 1), "it was said, so it mattered"
+    assert compute_effect([session(1, idle=(rule_key("another"),))]).after == Count(1, 0), "it was not asked about"
 
 
 def test_a_session_stored_by_an_older_version_is_read() -> None:
@@ -135,9 +135,9 @@ def test_a_rule_the_judge_found_already_written_is_a_repeat() -> None:
     text = f"- {RULE}\n"
     (noted,) = with_noted_repeats([session(9)], [note], lambda _: text, lambda *_: 3.0)
     assert [(one.path, one.line, one.since) for one in noted.repeats] == [(GUIDE, 1, 3.0)]
-    assert the_effect([noted]).after == Count(1, 1)
+    assert compute_effect([noted]).after == Count(1, 1)
     # The rule came in later in that very session.
-    assert (the_effect([noted], since=9.5).after, the_effect([noted], since=9.5).evidence) == (Count(), ())
+    assert (compute_effect([noted], since=9.5).after, compute_effect([noted], since=9.5).evidence) == (Count(), ())
 
 
 @pytest.mark.parametrize(("ears", "least"), [(WORDS, 0.95), (MODEL, 0.95)])
@@ -169,7 +169,7 @@ def test_a_simulated_year_is_judged_correctly(ears: Ears, least: float, monkeypa
     assert counts["covering"] >= 0.93 * counts["intervals"]
 
 
-def _transcripts(tmp_path: Path, *names: str) -> Store:
+def _store_with_transcripts(tmp_path: Path, *names: str) -> Store:
     """Return a store that knows these transcripts, each 100 seconds older than the one before, of 1,000 and less."""
     store = Store.open(tmp_path / "skilld.db")
     for number, name in enumerate(names):
@@ -180,40 +180,40 @@ def _transcripts(tmp_path: Path, *names: str) -> Store:
     return store
 
 
-def _asked(surveys: SurveySchedule, now: float) -> list[str] | None:
+def _asked_rules(surveys: SurveySchedule, now: float) -> list[str] | None:
     job = surveys.job(Settings(model="offline"), now)
     return None if job is None else [Path(one.path).name for one in job.surveys]
 
 
 def test_transcripts_are_read_in_one_job_newest_first_and_again_when_grown(tmp_path: Path) -> None:
-    store = _transcripts(tmp_path, "at work", "new", "old", "oldest")
+    store = _store_with_transcripts(tmp_path, "at work", "new", "old", "oldest")
     surveys = SurveySchedule(store, Host(tmp_path, {}))
-    assert _asked(surveys, 1550.0) == ["new", "old", "oldest"]
+    assert _asked_rules(surveys, 1550.0) == ["new", "old", "oldest"]
     shown = SurveyResult(outcome=Outcome.NOTHING, sessions=(session(5.0),))
     surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(shown, replace(shown, sessions=()))), 1550.0)
     assert [one.session_id for one in store.past.sessions()] == ["s5.0"]
-    assert _asked(surveys, 1551.0) == ["oldest"]  # what was not come to, without another look at all there are
+    assert _asked_rules(surveys, 1551.0) == ["oldest"]  # what was not come to, without another look at all there are
     surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(shown,)), 1551.0)
     store._db.execute("UPDATE files SET mtime = 801 WHERE path = ?", (str(tmp_path / "old"),))
-    assert _asked(surveys, 1849.0) is None
+    assert _asked_rules(surveys, 1849.0) is None
     store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert _asked(surveys, 1851.0) is None
+    assert _asked_rules(surveys, 1851.0) is None
     store.meta.set(PAUSED_UNTIL, 0.0)
-    assert _asked(surveys, 1852.0) == ["at work", "old"]
+    assert _asked_rules(surveys, 1852.0) == ["at work", "old"]
     store.close()
 
 
 def test_if_a_joint_job_fails_each_transcript_is_read_alone(
     tmp_path: Path,
 ) -> None:
-    store = _transcripts(tmp_path, "sound", "bad", "fine")
+    store = _store_with_transcripts(tmp_path, "sound", "bad", "fine")
     surveys, failed = SurveySchedule(store, Host(tmp_path, {})), Result(outcome=Outcome.RETRY)
     read = SurveysResult(outcome=Outcome.NOTHING, shown=(SurveyResult(outcome=Outcome.NOTHING),))
     given = []
     for now, result in ((2000.0, failed), (2300.0, read), (2301.0, failed), (2600.0, read)):
-        given.append(_asked(surveys, now))
+        given.append(_asked_rules(surveys, now))
         surveys.record(result, now)
     assert given == [["sound", "bad", "fine"], ["sound"], ["bad"], ["fine"]]
     assert len(store.past.read_files()) == 3
-    assert _asked(surveys, 2900.0) is None
+    assert _asked_rules(surveys, 2900.0) is None
     store.close()

@@ -15,7 +15,7 @@ from support.tables import table_rows
 DATA = Path(__file__).parents[1] / "data" / "effect"
 
 
-def pairs(name: str, half: str) -> list[tuple[str, str, str]]:
+def load_pairs(name: str, half: str) -> list[tuple[str, str, str]]:
     """Return label, rule and text of each pair of a half."""
     found, now = [], ""
     for line in (DATA / name).read_text(encoding="utf-8").splitlines():
@@ -45,7 +45,7 @@ def score(found: list[tuple[bool, bool]]) -> tuple[float, float]:
 )
 def test_a_repeat_is_told_apart_from_talk_and_other_rules(name: str, half: str, number: int, least: float) -> None:
     """Y8: recall at least 0.6 and precision at least 0.9 without a model, where the matcher was mended for the set."""
-    known = pairs(f"{name}.txt", half)
+    known = load_pairs(f"{name}.txt", half)
     assert len(known) == number
     recall, precision = score([(repeats_rule(text, rule), label == "repeat") for label, rule, text in known])
     print(f"{half}: recall {recall:.3f}, precision {precision:.3f}")
@@ -60,7 +60,7 @@ def test_the_clearer_the_correction_the_fewer_shared_words_it_needs() -> None:
 
 @pytest.mark.parametrize("half", ["held", "dev"])
 def test_a_rule_is_relevant_where_the_work_is_of_its_kind(half: str) -> None:
-    known = pairs("matters.txt", half)
+    known = load_pairs("matters.txt", half)
     assert len(known) == 30
     found = []
     for label, rule, text in known:

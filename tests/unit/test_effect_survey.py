@@ -32,7 +32,7 @@ PNPM = "You ran npm again, use pnpm!"
 GERMAN = "Das kann hier so keiner lesen, mein Passwort ist hunter2horse!"
 
 
-class Stored(Model):
+class StoredAnswers(Model):
     """A model that always gives the same reply to a question."""
 
     reply = "<repeats>[]</repeats>"
@@ -62,7 +62,7 @@ def talk(home: Path, tmp_path: Path) -> Talk:
     return talk
 
 
-def surveyed(talk: Talk, home: Path, model: str = OFFLINE, *, at: float = 0.0, is_live: bool = False) -> SurveyResult:
+def run_survey(talk: Talk, home: Path, model: str = OFFLINE, *, at: float = 0.0, is_live: bool = False) -> SurveyResult:
     job = SurveyRequest("claude-code", str(talk.path), str(home), talk.path.stat().st_size, at, is_live, Spec(model))
     return survey(job, lambda text: text.replace("hunter2horse", "[REDACTED]"))
 
@@ -84,7 +84,7 @@ def test_a_job_of_several_can_end_early_and_its_result_crosses_processes(
 
 def test_a_transcript_shows_what_was_loaded_done_and_repeated(talk: Talk, home: Path) -> None:
     """Each repeat is tied to path, line and text, with the person's words and the time since when it stands there."""
-    (session,) = surveyed(talk, home).sessions
+    (session,) = run_survey(talk, home).sessions
     guide = str(Path(str(talk._shared["cwd"])) / "CLAUDE.md")
     assert session.loaded == (guide,)
     assert {"form", "typescript"} <= set(session.work)
@@ -94,7 +94,7 @@ def test_a_transcript_shows_what_was_loaded_done_and_repeated(talk: Talk, home: 
     assert "hunter2horse" not in repr(session)
 
 
-def ran(talk: Talk, number: int, command: str, *, failed: bool) -> None:
+def add_command(talk: Talk, number: int, command: str, *, failed: bool) -> None:
     """Have the agent run a command."""
     use = {"type": "tool_use", "id": f"toolu_b{number}", "name": "Bash", "input": {"command": command}}
     talk.add(type="assistant", message={"role": "assistant", "content": [use]})
@@ -103,12 +103,12 @@ def ran(talk: Talk, number: int, command: str, *, failed: bool) -> None:
 
 
 def test_what_was_done_is_known_without_words(talk: Talk, home: Path) -> None:
-    ran(talk, 1, "pnpm test", failed=True)
-    ran(talk, 2, "grep -r tests src", failed=True)  # it looks at tests and runs none
-    (failing,) = surveyed(talk, home).sessions
-    ran(talk, 3, "cd app && pnpm test", failed=False)
-    ran(talk, 4, "git commit -m tests", failed=True)
-    (session,) = surveyed(talk, home).sessions
+    add_command(talk, 1, "pnpm test", failed=True)
+    add_command(talk, 2, "grep -r tests src", failed=True)  # it looks at tests and runs none
+    (failing,) = run_survey(talk, home).sessions
+    add_command(talk, 3, "cd app && pnpm test", failed=False)
+    add_command(talk, 4, "git commit -m tests", failed=True)
+    (session,) = run_survey(talk, home).sessions
     assert failing.done is not None
     assert session.done is not None
     assert (failing.done.passed, session.done.passed) == (False, True)
@@ -134,22 +134,22 @@ def test_a_slow_clock_is_detected_by_the_file_time(
 ) -> None:
     """Only of a transcript that has come since skilld is there; an old one is a session of its own time."""
     said = parse_time("2026-11-22T10:00:00Z") or 0.0
-    (session,) = surveyed(talk, home, at=said + hours * 3600, is_live=is_live).sessions
+    (session,) = run_survey(talk, home, at=said + hours * 3600, is_live=is_live).sessions
     assert session.at == said + shift * 3600
     assert {one.at for one in session.said} == {session.at}
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Stored:
+def model(monkeypatch: pytest.MonkeyPatch) -> StoredAnswers:
     """The model of the settings, with stored replies."""
-    model = Stored(Spec("stored"))
+    model = StoredAnswers(Spec("stored"))
     monkeypatch.setattr(module, "make_backend", lambda _: model)
     return model
 
 
-def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, model: Stored) -> None:
+def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, model: StoredAnswers) -> None:
     model.reply = '<repeats>[{"said": 2, "rule": 2}]</repeats>'
-    result = surveyed(talk, home, "stored")
+    result = run_survey(talk, home, "stored")
     (session,) = result.sessions
     assert [(one.line, one.text) for one in session.repeats] == [
         (3, "Use pnpm, never npm, in this repository."),
@@ -161,32 +161,32 @@ def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, m
     assert (PNPM in asked, "hunter2horse" in asked, "[REDACTED]" in asked) == (False, False, True)
 
 
-def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model: Stored) -> None:
+def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model: StoredAnswers) -> None:
     """A violation that is only described: short turns are asked about, whatever words make of them."""
     described = "package-lock.json is back, and pnpm-lock.yaml is gone"
     talk.type(described, "ok", "see\n```\nnpm error\n```", "long " * 100)
-    assert [one.quote for one in surveyed(talk, home).sessions[0].said].count(described) == 0
-    asked = said_of(model, talk, home)
+    assert [one.quote for one in run_survey(talk, home).sessions[0].said].count(described) == 0
+    asked = find_repeats(model, talk, home)
     german = GERMAN.replace("hunter2horse", "[REDACTED]")
     assert asked == ["Add a form please", german, "what does pnpm do?", described]
     model.reply = f'<repeats>[{{"said": {asked.index(described) + 1}, "rule": 1}}]</repeats>'
-    (session,) = surveyed(talk, home, "stored").sessions
+    (session,) = run_survey(talk, home, "stored").sessions
     assert [one.quote for one in session.repeats] == [PNPM, described]
     assert session.said[-1].quote == described
     assert session.said[-1].at == session.at
 
 
-def said_of(model: Stored, talk: Talk, home: Path) -> list[str]:
+def find_repeats(model: StoredAnswers, talk: Talk, home: Path) -> list[str]:
     """Return what a model is asked about."""
-    surveyed(talk, home, "stored")
+    run_survey(talk, home, "stored")
     block = model.asked[-2].partition("<said>\n")[2].partition("\n</said>")[0]
     return [json.loads(line)["text"] for line in block.splitlines()]
 
 
-def test_a_model_says_which_rules_were_relevant(talk: Talk, home: Path, model: Stored) -> None:
+def test_a_model_says_which_rules_were_relevant(talk: Talk, home: Path, model: StoredAnswers) -> None:
     """Issue 17, 2: by a closed question where there is a model; the session keeps no words of it."""
     model.matters_reply = '<matters>[{"rule": 2}]</matters>'
-    (session,) = surveyed(talk, home, "stored").sessions
+    (session,) = run_survey(talk, home, "stored").sessions
     pnpm, german = (rule_key(line[2:]) for line in RULES.splitlines()[2:])
     assert (session.mattered, session.idle) == ((german,), (pnpm,))
     work = model.asked[-1].partition("</work>")[0]
@@ -196,20 +196,20 @@ def test_a_model_says_which_rules_were_relevant(talk: Talk, home: Path, model: S
 
 
 @pytest.mark.parametrize("reply", ['<matters>[{"rule": 3}]</matters>', '<matters>[{"rule": 1, "why": "x"}]</matters>'])
-def test_rules_without_a_usable_answer_are_left_out(talk: Talk, home: Path, model: Stored, reply: str) -> None:
+def test_rules_without_a_usable_answer_are_left_out(talk: Talk, home: Path, model: StoredAnswers, reply: str) -> None:
     model.matters_reply = reply
-    (session,) = surveyed(talk, home, "stored").sessions
+    (session,) = run_survey(talk, home, "stored").sessions
     assert (session.mattered, session.idle, len(session.repeats)) == ((), (), 1)
 
 
-def test_without_a_usable_answer_only_words_count(talk: Talk, home: Path, model: Stored) -> None:
+def test_without_a_usable_answer_only_words_count(talk: Talk, home: Path, model: StoredAnswers) -> None:
     model.reply = '<repeats>[{"said": 7, "rule": 2}]</repeats>'
-    (session,) = surveyed(talk, home, "stored").sessions
+    (session,) = run_survey(talk, home, "stored").sessions
     assert [one.line for one in session.repeats] == [3]
 
 
 def test_a_missing_transcript_shows_nothing(talk: Talk, home: Path) -> None:
-    result = surveyed(talk, home)
+    result = run_survey(talk, home)
     talk.path.rename(talk.path.with_suffix(".gone"))
     job = SurveyRequest("claude-code", str(talk.path), str(home), 0, 0.0)
     assert (survey(job, str).sessions, len(result.sessions)) == ((), 1)

@@ -16,14 +16,14 @@ RULE = "Components must not fetch data. Loaders do."
 CHANGE = "Components must not fetch data; loaders do."
 
 
-def _found(text: str, offer: str = "") -> Endorsement | None:
+def _find(text: str, offer: str = "") -> Endorsement | None:
     return find_endorsement(text, own_words(text, [offer] if offer else []), offer)
 
 
 def test_own_words_endorse_the_quotation_next_to_them() -> None:
     for words in table_texts("endorse", "endorsing"):
         for text in (f"> {RULE}\n\n{words}", f"{words}\n\n> {RULE}", f"{words}:\n```\n{RULE}\n```\nthanks"):
-            found = _found(text)
+            found = _find(text)
             assert found is not None
             assert (found.words, found.quoted) == (RULE, True)
             assert found.by in text
@@ -31,8 +31,8 @@ def test_own_words_endorse_the_quotation_next_to_them() -> None:
 
 def test_other_words_next_to_a_quotation_endorse_nothing() -> None:
     for words in table_texts("endorse", "not endorsing"):
-        assert _found(f"> {RULE}\n\n{words}", "The agent's words.") is None
-        assert _found(f"{words}\n\n> {RULE}", "The agent's words.") is None
+        assert _find(f"> {RULE}\n\n{words}", "The agent's words.") is None
+        assert _find(f"{words}\n\n> {RULE}", "The agent's words.") is None
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_other_words_next_to_a_quotation_endorse_nothing() -> None:
     ],
 )
 def test_pasted_text_endorses_nothing(text: str) -> None:
-    assert _found(text) is None
+    assert _find(text) is None
 
 
 def test_without_a_quotation_the_agents_previous_text_is_endorsed() -> None:
-    assert _found("good catch, add this to the skill. then fix the tests", RULE) == Endorsement(
+    assert _find("good catch, add this to the skill. then fix the tests", RULE) == Endorsement(
         "good catch, add this to the skill.", RULE, quoted=False
     )
-    assert _found("add this to the skill") is None
+    assert _find("add this to the skill") is None
 
 
 def _verdict(text: str, quote: str, change: str = CHANGE, offer: str = "Done.") -> Verdict:
@@ -97,7 +97,7 @@ def test_an_offer_that_forbids_can_be_accepted() -> None:
 
 @given(st.lists(st.sampled_from(["> x", "make a rule for it", "", "```", RULE, "she wrote:", "# T"])).map("\n".join))
 def test_only_own_words_can_endorse(text: str) -> None:
-    found = _found(text, "An offer.")
+    found = _find(text, "An offer.")
     assert found is None or found.by in own_words(text, ["An offer."])
 
 

@@ -87,7 +87,7 @@ def pipeline(waits: list[float] | None = None) -> Pipeline:
     return Pipeline(lambda text: text, ([] if waits is None else waits).append)
 
 
-class Says(EditOnlyBackend):
+class ScriptedBackend(EditOnlyBackend):
     """A back-end with one answer; it adds each change at the end of the file, and is content with an edited skill."""
 
     def __init__(self, *updates: Update, failures: Sequence[SkilldError] = ()) -> None:
@@ -116,7 +116,7 @@ class Says(EditOnlyBackend):
         return [Operation(Op.INSERT_AFTER, last, "\n".join(f"- {update.change}" for update in updates))]
 
 
-def says(change: str, turn: int, quote: str) -> Update:
+def make_update(change: str, turn: int, quote: str) -> Update:
     return Update(1, "Oven", change, "", Kind.PREFERENCE, turn, quote, 0.9)
 
 
@@ -155,8 +155,8 @@ def test_the_gold_model_replaces_the_line_a_change_is_about() -> None:
 
 
 def test_an_update_refused_by_the_checks_is_not_found() -> None:
-    unsaid = says("Buy a new stone every week", 1, "bake two loaves")
-    scored = list(batches.judge_batches(cases(ADDED), lambda _: Says(unsaid), pipeline()))
+    unsaid = make_update("Buy a new stone every week", 1, "bake two loaves")
+    scored = list(batches.judge_batches(cases(ADDED), lambda _: ScriptedBackend(unsaid), pipeline()))
     assert batches.figures(scored)["found"] == 0
     (outcome,) = batches.outcome_rows(scored)
     assert (outcome["found"], outcome["missed"], outcome["updates"]) == (False, [2], [])
@@ -164,9 +164,9 @@ def test_an_update_refused_by_the_checks_is_not_found() -> None:
 
 
 def test_an_update_without_a_gold_label_is_a_false_alarm() -> None:
-    alarm = says("Always slice the bread thin", 2, "always slice the bread thin")
+    alarm = make_update("Always slice the bread thin", 2, "always slice the bread thin")
     chatter = row("chatter", "ok", "always slice the bread thin", sample="random")
-    found = run([ADDED, chatter], lambda case: Says(alarm) if case.id == "chatter" else GoldModel(case.gold))
+    found = run([ADDED, chatter], lambda case: ScriptedBackend(alarm) if case.id == "chatter" else GoldModel(case.gold))
     assert (found["precision"], found["recall"], found["f1"]) == (0.5, 1.0, 0.6667)
     assert found["updates"]["precision"] == 0.5
     assert found["false_alarms_per_100_random"] == 100.0
@@ -174,18 +174,18 @@ def test_an_update_without_a_gold_label_is_a_false_alarm() -> None:
 
 def test_an_optional_update_counts_neither_way() -> None:
     optional = row("optional", "always slice the bread thin", optional=[gold("Slice it thin", 0)])
-    update = says("Always slice the bread thin", 1, "always slice the bread thin")
-    scored = list(batches.judge_batches(cases(optional), lambda _: Says(update), pipeline()))
+    update = make_update("Always slice the bread thin", 1, "always slice the bread thin")
+    scored = list(batches.judge_batches(cases(optional), lambda _: ScriptedBackend(update), pipeline()))
     found = batches.figures(scored)
     assert (found["precision"], found["found"], found["updates"]["found"]) == (None, 0, 0)
     assert batches.outcome_rows(scored)[0]["updates"][0]["verdict"] == "optional"
     also = row("also", "always slice the bread thin", "never freeze it", updates=[gold("Never freeze it", 1)])
     also["gold"]["optional"] = optional["gold"]["optional"]
-    assert run([also], lambda _: Says(update))["recall"] == 0.0
+    assert run([also], lambda _: ScriptedBackend(update))["recall"] == 0.0
 
 
 def updates_of(*pairs: tuple[str, int]) -> list[Update]:
-    return [says(change, turn, "x") for change, turn in pairs]
+    return [make_update(change, turn, "x") for change, turn in pairs]
 
 
 def test_an_update_is_right_by_turn_and_meaning() -> None:
@@ -278,7 +278,9 @@ def test_a_batch_is_built_as_its_row_says() -> None:
 
 def test_a_busy_backend_is_asked_again_after_its_own_wait() -> None:
     waits: list[float] = []
-    backend = Says(failures=[RetryError("busy"), RetryError("busy", after=5), RetryError("busy", after=4000)])
+    backend = ScriptedBackend(
+        failures=[RetryError("busy"), RetryError("busy", after=5), RetryError("busy", after=4000)]
+    )
     judged = pipeline(waits).judge(backend, [Message("hi", turn=1)], [in_memory("bread", SKILL)])
     assert waits == [2.0, 5, 60.0]
     assert judged.answered is True
@@ -287,7 +289,7 @@ def test_a_busy_backend_is_asked_again_after_its_own_wait() -> None:
 
 def test_a_backend_that_stays_unavailable_ends_the_run() -> None:
     line = pipeline()
-    away = [Says(failures=[RetryError("away")] * 4) for _ in range(3)]
+    away = [ScriptedBackend(failures=[RetryError("away")] * 4) for _ in range(3)]
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
     assert [line.judge(backend, message, skill).answered for backend in away[:2]] == [False, False]
     with pytest.raises(RetryError):
@@ -297,8 +299,8 @@ def test_a_backend_that_stays_unavailable_ends_the_run() -> None:
 def test_a_success_resets_the_failure_count() -> None:
     line = pipeline()
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
-    away = [Says(failures=[RetryError("away")] * 4) for _ in range(4)]
-    order = [*away[:2], Says(), *away[2:]]
+    away = [ScriptedBackend(failures=[RetryError("away")] * 4) for _ in range(4)]
+    order = [*away[:2], ScriptedBackend(), *away[2:]]
     answered = [line.judge(backend, message, skill).answered for backend in order]
     assert answered == [False, False, True, False, False]
 
@@ -306,8 +308,10 @@ def test_a_success_resets_the_failure_count() -> None:
 def test_a_broken_setup_ends_the_run_but_a_bad_answer_does_not() -> None:
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
     with pytest.raises(SkilldError, match="no key"):
-        pipeline().judge(Says(failures=[SkilldError("no key", remedy="set one")]), message, skill)
-    judged = pipeline().judge(Says(failures=[SkilldError("The answer was not used", "it is prose")]), message, skill)
+        pipeline().judge(ScriptedBackend(failures=[SkilldError("no key", remedy="set one")]), message, skill)
+    judged = pipeline().judge(
+        ScriptedBackend(failures=[SkilldError("The answer was not used", "it is prose")]), message, skill
+    )
     assert (judged.answered, judged.why_not) == (True, ("The answer was not used: it is prose",))
 
 
@@ -322,7 +326,7 @@ def test_a_turn_counts_as_heard_when_it_would_be_kept() -> None:
 
 
 def test_a_model_gets_a_general_skill_and_each_turn_alone() -> None:
-    backend = Says(says("Run the linter first", 1, "run the linter first"))
+    backend = ScriptedBackend(make_update("Run the linter first", 1, "run the linter first"))
     ((judged, usage),) = batches.judge_turns([labelled("run the linter first", "Done.")], lambda: backend, pipeline())
     assert judged.confidence == 0.9
     assert usage.calls == 2
@@ -332,7 +336,7 @@ def test_a_model_gets_a_general_skill_and_each_turn_alone() -> None:
 def test_typed_text_is_redacted_before_a_backend_sees_it() -> None:
     seen: list[str] = []
 
-    class Listens(Says):
+    class RecordingBackend(ScriptedBackend):
         def detect(
             self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
         ) -> tuple[list[Update], list[str]]:
@@ -340,7 +344,7 @@ def test_typed_text_is_redacted_before_a_backend_sees_it() -> None:
             return super().detect(messages, skills, instructions=instructions)
 
     line = Pipeline(lambda text: text.replace("hunter2", "[gone]"), lambda _: None)
-    list(batches.judge_batches(cases(row("secret", "the word is hunter2")), lambda _: Listens(), line))
+    list(batches.judge_batches(cases(row("secret", "the word is hunter2")), lambda _: RecordingBackend(), line))
     assert seen == ["the word is [gone]"]
 
 
@@ -370,7 +374,7 @@ def test_an_update_counts_only_for_its_own_skill() -> None:
     (case,) = cases(TWO_SKILLS)
     assert [name for name, _ in case.skills] == ["bread", "jam"]
     assert run([TWO_SKILLS], lambda case: GoldModel(case.gold))["updates"]["true"] == 1
-    strayed = Says(says("Always skim off the foam before filling the jars", 2, "skim off the foam"))
+    strayed = ScriptedBackend(make_update("Always skim off the foam before filling the jars", 2, "skim off the foam"))
     assert run([TWO_SKILLS], lambda _: strayed)["updates"] == {
         "precision": 0.0,
         "recall": 0.0,

@@ -65,30 +65,30 @@ def write(path: Path, *rows: Mapping[str, Any]) -> str:
     return str(path)
 
 
-def figures(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def printed_scores(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert main(["eval", *arguments, "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
 
-def outcomes(path: Path) -> list[dict[str, Any]]:
+def read_outcomes(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
 
 
 def test_turns_are_scored_by_language_and_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, out = write(tmp_path / "turns.jsonl", *TURNS), tmp_path / "out.jsonl"
-    found = figures(capsys, "turns", "--data", data, "--out", str(out))
+    found = printed_scores(capsys, "turns", "--data", data, "--out", str(out))
     assert (found["kind"], found["n"]) == ("turns", 2)
     assert (found["precision"], found["recall"], found["f1"]) == (1.0, 1.0, 1.0)
     assert found["false_alarms_per_100_random"] == 0.0
     assert (found["by_lang"]["en"]["n"], found["by_tag"]["preference"]["n"]) == (2, 1)
     assert (found["calls"], found["tokens"]) == (0, 0)
-    assert [(row["id"], row["found"]) for row in outcomes(out)] == [("t1", True), ("t2", False)]
+    assert [(row["id"], row["found"]) for row in read_outcomes(out)] == [("t1", True), ("t2", False)]
 
 
 def test_batches_are_scored_with_the_gold_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, out = write(tmp_path / "batches.jsonl", BATCH), tmp_path / "out.jsonl"
-    found = figures(capsys, "batches", "--data", data, "--backend", "gold", "--out", str(out))
+    found = printed_scores(capsys, "batches", "--data", data, "--backend", "gold", "--out", str(out))
     assert (found["kind"], found["n"], found["precision"], found["recall"], found["f1"]) == (
         "batches",
         1,
@@ -99,19 +99,19 @@ def test_batches_are_scored_with_the_gold_model(tmp_path: Path, capsys: pytest.C
     assert found["by_tag"]["multi"]["updates"]["recall"] == 1.0
     assert found["by_lang"]["en"]["n"] == 1
     assert found["calls"] == 3
-    assert outcomes(out)[0]["updates"][0]["verdict"] == "right"
+    assert read_outcomes(out)[0]["updates"][0]["verdict"] == "right"
 
 
 def test_several_files_are_scored_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = write(tmp_path / "one.jsonl", ATTACK), write(tmp_path / "two.jsonl", BENIGN)
     out = tmp_path / "out.jsonl"
-    found = figures(capsys, "injection", "--data", one, "--data", two, "--out", str(out))
+    found = printed_scores(capsys, "injection", "--data", one, "--data", two, "--out", str(out))
     shown = [found[key] for key in ("kind", "n", "attacks", "proposed", "benign", "benign_refused")]
     assert shown == ["injection", 2, 1, 0, 1, 0]
     assert sum(found["typed"].values()) == 1
     assert set(found["typed"]) == {"refused", "flagged", "passed"}
     assert found["benign_flagged"] in {0, 1}
-    assert [(row["id"], row["label"], row["proposed"]) for row in outcomes(out)] == [
+    assert [(row["id"], row["label"], row["proposed"]) for row in read_outcomes(out)] == [
         ("i1", "attack", False),
         ("i2", "benign", False),
     ]
@@ -123,10 +123,10 @@ def test_secrets_are_scored_by_tier_and_rows_list_what_was_flagged(
     secret = {**SECRET, "id": "s2", "should_redact": True, "kind": "github"}
     secret["sample_b64"] = base64.b64encode(b"token ghp_" + b"0aB1cD2eF3" * 3 + b"gH4iJ5").decode()
     out = tmp_path / "out.jsonl"
-    found = figures(capsys, "secrets", "--data", write(tmp_path / "s.jsonl", SECRET, secret), "--out", str(out))
+    found = printed_scores(capsys, "secrets", "--data", write(tmp_path / "s.jsonl", SECRET, secret), "--out", str(out))
     assert (found["kind"], found["n"], found["negatives_flagged"]) == ("secrets", 2, 0.0)
     assert found["recall_by_tier"] == {"keyword-entropy": 1.0}
-    assert [(row["id"], row["flagged"]) for row in outcomes(out)] == [("s1", False), ("s2", True)]
+    assert [(row["id"], row["flagged"]) for row in read_outcomes(out)] == [("s1", False), ("s2", True)]
 
 
 def test_people_get_tables_without_raw_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,7 +201,7 @@ def test_any_openai_compatible_model_is_scored(tmp_path: Path, home: Path) -> No
     assert [change in request_text(body) for body in model.bodies] == [False, True, True]
 
 
-def many(tmp_path: Path, count: int) -> str:
+def write_cases(tmp_path: Path, count: int) -> str:
     """Write so many batches; each one's last turn names it."""
     rows = []
     for number in range(count):
@@ -210,7 +210,7 @@ def many(tmp_path: Path, count: int) -> str:
     return write(tmp_path / "many.jsonl", *rows)
 
 
-def of(model: StubModel) -> dict[str, str]:
+def model_variables(model: StubModel) -> dict[str, str]:
     return {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
 
 
@@ -218,7 +218,7 @@ ASKED = ("eval", "batches", "--json", "--backend", "litellm", "--data")
 
 
 def test_running_several_at_once_gives_the_same_results(tmp_path: Path, home: Path) -> None:
-    data, busy = many(tmp_path, 5), {"loaf1x", "loaf3x"}
+    data, busy = write_cases(tmp_path, 5), {"loaf1x", "loaf3x"}
 
     def answer(body: Body) -> Reply | str:
         asked = request_text(body)
@@ -234,9 +234,9 @@ def test_running_several_at_once_gives_the_same_results(tmp_path: Path, home: Pa
         found = []
         for jobs in ("4", "1"):
             out = tmp_path / f"{jobs}.jsonl"
-            done = Program(home, of(model)).run(*ASKED, data, "--jobs", jobs, "--out", str(out))
+            done = Program(home, model_variables(model)).run(*ASKED, data, "--jobs", jobs, "--out", str(out))
             figures = json.loads(done.stdout)
-            found.append((figures["n"], figures["unanswered"], outcomes(out)))
+            found.append((figures["n"], figures["unanswered"], read_outcomes(out)))
     assert found[0] == found[1]
     assert found[0][:2] == (5, 0)
     assert [row["id"] for row in found[0][2]] == ["b0", "b1", "b2", "b3", "b4"]
@@ -245,14 +245,14 @@ def test_running_several_at_once_gives_the_same_results(tmp_path: Path, home: Pa
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupted_run_reports_what_it_reached(tmp_path: Path, home: Path, jobs: str) -> None:
-    data, printed = many(tmp_path, 3), tmp_path / "printed"
+    data, printed = write_cases(tmp_path, 3), tmp_path / "printed"
     with (
         StubModel(
             lambda body: Reply("<updates>[]</updates>", delay=0 if "loaf0x" in request_text(body) else 60)
         ) as model,
         printed.open("wb") as output,
     ):
-        scoring = Program(home, of(model)).start(*ASKED, data, "--jobs", jobs, output=output.fileno())
+        scoring = Program(home, model_variables(model)).start(*ASKED, data, "--jobs", jobs, output=output.fileno())
         model.wait_for_requests(1 + int(jobs))
         scoring.send_signal(signal.SIGINT)
         assert scoring.wait(LIMIT) == 1
@@ -264,17 +264,17 @@ def test_an_interrupted_run_reports_what_it_reached(tmp_path: Path, home: Path, 
 
 
 def test_no_batch_is_started_once_the_budget_is_spent(tmp_path: Path, home: Path) -> None:
-    data = many(tmp_path, 3)
+    data = write_cases(tmp_path, 3)
     priced = Reply("<updates>[]</updates>", tokens_in=100_000, tokens_out=10_000)
     with StubModel(lambda _: priced) as model:
-        settings = of(model) | {"SKILLD_MODEL": "openai/gpt-4o-mini"}
+        settings = model_variables(model) | {"SKILLD_MODEL": "openai/gpt-4o-mini"}
         done = Program(home, settings).run(*ASKED, data, "--jobs", "1", "--usd", "0.01")
     found = json.loads(done.stdout)
     assert (done.returncode, found["n"], found["stopped"]) == (1, 1, "$0.01 has been spent")
     assert len(model.bodies) == 1
 
 
-@pytest.mark.parametrize("jobs", ["0", "33", "many"])
+@pytest.mark.parametrize("jobs", ["0", "33", "write_cases"])
 def test_an_invalid_number_of_jobs_is_refused(capsys: pytest.CaptureFixture[str], jobs: str) -> None:
     with pytest.raises(SystemExit) as error:
         main(["eval", "batches", "--jobs", jobs])

@@ -23,13 +23,13 @@ SAID_ANYWAY = "Move the fix for the login page to the top and cut the export to 
 SKILL = "---\nname: notes\n---\n\n# Notes\n\n- Be brief.\n"
 
 
-def same(text: str) -> str:
+def identity(text: str) -> str:
     return text
 
 
 @pytest.fixture
 def guard(tmp_path: Path) -> Guard:
-    return Guard(tmp_path, same, Pipeline(same, lambda _: None))
+    return Guard(tmp_path, identity, Pipeline(identity, lambda _: None))
 
 
 def case(text: str, *, attack: bool = True) -> GuardCase:
@@ -96,11 +96,11 @@ def test_any_text_can_be_planted(guard: Guard, text: str) -> None:
 
 
 def test_a_session_read_wrongly_scores_nothing(tmp_path: Path) -> None:
-    def shouting(text: str) -> str:
+    def upper(text: str) -> str:
         return text.upper()
 
     with pytest.raises(SkilldError, match="changed when it was read back"):
-        Guard(tmp_path, shouting, Pipeline(same, lambda _: None)).judge(case(ATTACK))
+        Guard(tmp_path, upper, Pipeline(identity, lambda _: None)).judge(case(ATTACK))
 
 
 MESSAGES = [Message("write the notes", turn=1), Message("Done."), Message("ok,  go on", turn=2)]

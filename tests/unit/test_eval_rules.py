@@ -17,7 +17,7 @@ from skilld.evaluate.rules import load
 DATA = Path(__file__).parents[1] / "data"
 
 
-def scored(kind: str, backend: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def score(kind: str, backend: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     arguments = ["eval", kind, "--data", str(DATA / "effect" / f"{kind}.txt"), "--backend", backend, "--json"]
     assert main(arguments) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -36,7 +36,7 @@ def test_a_strong_models_stored_answers_are_right(
     kind: str, pairs: int, least: float, answers: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Issue 17: repeats with recall and precision of at least 0.9, "could matter" of 0.8 each, in each hand's pairs."""
-    found = scored(kind, f"stored:{answers / kind}", capsys)
+    found = score(kind, f"stored:{answers / kind}", capsys)
     assert (found["n"], found["unanswered"], len(found["by_half"])) == (pairs, 0, 3), "a request has changed"
     for half in found["by_half"].values():
         assert (half["recall"] >= least, half["precision"] >= least) == (True, True)
@@ -49,7 +49,7 @@ def test_a_changed_question_has_no_stored_answer(
     """Answers belong to a wording: after a change nothing counts as answered, and the new requests are written."""
     rules = prompt.load_text
     monkeypatch.setattr(prompt, "load_text", lambda name: rules(name).replace("rules", "Rules"))
-    found = scored(kind, f"stored:{answers / kind}", capsys)
+    found = score(kind, f"stored:{answers / kind}", capsys)
     assert found["unanswered"] == found["n"]
     assert any((answers / kind / "asked").iterdir())
 
@@ -62,7 +62,7 @@ def test_words_alone_score_as_published(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """docs/effect.md: over all halves. Of what was written to mislead words, they tell far less."""
-    found = scored(kind, "offline", capsys)
+    found = score(kind, "offline", capsys)
     assert (found["precision"] >= precision, found["recall"] >= recall) == (True, True)
 
 
@@ -76,7 +76,7 @@ def test_a_malformed_pair_is_reported(tmp_path: Path) -> None:
     assert (pair.half, pair.wanted, pair.text) == ("a", True, "do y | z")
 
 
-def found_by(name: str, backend: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def find_scores(name: str, backend: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     arguments = ["eval", "finding", "--data", str(DATA / "finding" / f"{name}.jsonl"), "--backend", backend, "--json"]
     assert main(arguments) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -88,12 +88,12 @@ def test_a_strong_models_stored_answers_find_the_right_skill(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(DATA / "answers/finding", tmp_path / "finding")
-    found = found_by(name, f"stored:{tmp_path / 'finding'}", capsys)
+    found = find_scores(name, f"stored:{tmp_path / 'finding'}", capsys)
     assert found["unanswered"] == 0, "a request has changed"
     assert min(found["found_share"], found["left_alone_share"]) >= 0.9
 
 
 @pytest.mark.parametrize(("name", "share"), [("develop", 0.8), ("held", 0.85), ("third", 0.5)])
 def test_words_alone_find_skills_as_published(name: str, share: float, capsys: pytest.CaptureFixture[str]) -> None:
-    found = found_by(name, "offline", capsys)
+    found = find_scores(name, "offline", capsys)
     assert (found["found_share"] >= share, found["left_alone_share"] >= 0.9) == (True, True)

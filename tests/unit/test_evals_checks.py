@@ -73,7 +73,7 @@ def test_an_empty_answer_passes_nothing() -> None:
     assert passes_code(['The output does not contain "npm"', "It is short"], "pnpm")
 
 
-def say(*texts: str) -> list[Message]:
+def make_messages(*texts: str) -> list[Message]:
     """Return messages: those of the agent begin with a dash."""
     turns = 0
     found = []
@@ -84,16 +84,16 @@ def say(*texts: str) -> list[Message]:
 
 
 RULE = "Always put the ticket number first."
-TALK = say("Write the release notes for 2.4.0", "- done", "ok", f"Hm. {RULE}", "- ok", "thanks")
+TALK = make_messages("Write the release notes for 2.4.0", "- done", "ok", f"Hm. {RULE}", "- ok", "thanks")
 
 
-def corrected(turn: str = "t3", **more: object) -> Proposal:
+def corrected_proposal(turn: str = "t3", **more: object) -> Proposal:
     update = Update(1, "", "Put the ticket number first.", "", Kind.PREFERENCE, 1, RULE)
     return make_proposal(**{"evidence": (Evidence(turn, RULE),), "updates": (update,), "summary": "x", **more})
 
 
 def test_a_case_asks_what_was_asked_before_the_correction() -> None:
-    grown = grow([corrected()], lambda *_: TALK)
+    grown = grow([corrected_proposal()], lambda *_: TALK)
     ((name, case),) = grown.cases
     assert name == "0123abcd"
     assert case.prompt == "Write the release notes for 2.4.0"
@@ -104,14 +104,14 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
 @pytest.mark.parametrize(
     ("messages", "asked"),
     [
-        (say(f"Draft the notes for version 3. {RULE}"), "Draft the notes for version 3."),
-        (say(RULE), ""),
-        (say("thanks", "- ok", RULE), ""),
+        (make_messages(f"Draft the notes for version 3. {RULE}"), "Draft the notes for version 3."),
+        (make_messages(RULE), ""),
+        (make_messages("thanks", "- ok", RULE), ""),
         (
-            say("Write the notes please now", "- ok", "Never mention hosts in the notes", "- ok", RULE),
+            make_messages("Write the notes please now", "- ok", "Never mention hosts in the notes", "- ok", RULE),
             "Write the notes please now",
         ),
-        (say("\x1b[2JWrite the notes\u202e now please", RULE), "\\x1b[2JWrite the notes\\u202e now please"),
+        (make_messages("\x1b[2JWrite the notes\u202e now please", RULE), "\\x1b[2JWrite the notes\\u202e now please"),
     ],
     ids=["in one message", "nothing else", "chatter", "another correction", "control characters"],
 )
@@ -119,25 +119,29 @@ def test_what_counts_as_a_request(messages: Sequence[Message], asked: str) -> No
     turn = next(one.turn_key for one in messages if RULE in one.text)
     assert turn
     both = (Evidence(turn, RULE), Evidence("t2", "Never mention hosts in the notes"))
-    grown = grow([corrected(evidence=both)], lambda *_: messages)
+    grown = grow([corrected_proposal(evidence=both)], lambda *_: messages)
     assert [case.prompt for _, case in grown.cases] == ([asked] if asked else [])
     assert [why for _, why in grown.left_out] == (
         [] if asked else ["you had not asked for anything earlier in that session"]
     )
 
 
-def gone(*_: object) -> Sequence[Message]:
+def no_messages(*_: object) -> Sequence[Message]:
     raise LookupError("the transcript of its session is gone")
 
 
 def test_the_reason_why_a_correction_makes_no_case() -> None:
     removed = Update(1, "", "No more tickets.", "", Kind.REMOVE_STEP, 1, RULE)
-    assert grow([corrected()], gone).left_out == (("0123abcd", "the transcript of its session is gone"),)
-    (told,) = grow([corrected(updates=(removed,))], lambda *_: TALK).left_out
+    assert grow([corrected_proposal()], no_messages).left_out == (
+        ("0123abcd", "the transcript of its session is gone"),
+    )
+    (told,) = grow([corrected_proposal(updates=(removed,))], lambda *_: TALK).left_out
     assert told[1] == "it removes something from the skill, which a test case cannot check"
-    assert grow([corrected(evidence=())], gone) == grow([], gone), "nobody said it: no correction"
+    assert grow([corrected_proposal(evidence=())], no_messages) == grow([], no_messages), (
+        "nobody said it: no correction"
+    )
 
 
 def test_the_same_request_and_check_are_one_case() -> None:
-    grown = grow([corrected(), corrected(id="99999999")], lambda *_: TALK)
+    grown = grow([corrected_proposal(), corrected_proposal(id="99999999")], lambda *_: TALK)
     assert [name for name, _ in grown.cases] == ["0123abcd"]

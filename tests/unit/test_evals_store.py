@@ -14,7 +14,7 @@ EVAL = StoredEval("e1", "notes", "/p", "p1", False, "m", "j", 6, (StoredCase("/f
 NOW = 1_772_500_000.0
 
 
-def filled(path: Path, *, ours: bool) -> Store:
+def filled_store(path: Path, *, ours: bool) -> Store:
     """Return a store with an evaluation whose runs passed only on one side."""
     store = open_store(path, NOW)
     store.proposals.add(make_proposal(id="p1"))
@@ -28,7 +28,7 @@ def filled(path: Path, *, ours: bool) -> Store:
 
 
 def test_runs_survive_a_lost_database_and_only_failed_answers_keep_their_beginning(tmp_path: Path) -> None:
-    store = filled(tmp_path / "skilld.db", ours=True)
+    store = filled_store(tmp_path / "skilld.db", ours=True)
     runs = store.evals.runs("e1")
     store.close()
     for file in tmp_path.glob("skilld.db*"):
@@ -47,7 +47,7 @@ def test_runs_survive_a_lost_database_and_only_failed_answers_keep_their_beginni
 
 
 def test_a_proposal_shows_its_newest_evaluation_without_repeating_itself(tmp_path: Path) -> None:
-    store = filled(tmp_path / "skilld.db", ours=False)
+    store = filled_store(tmp_path / "skilld.db", ours=False)
     proposal = store.proposals.get("p1")
     assert proposal
     line = "passed 0 of 6 with the edit, 6 of 6 without; worse, p = 0.031"

@@ -23,11 +23,11 @@ LASTING = frozenset(("explicit", "plain", "mixed"))
 SURE = 0.5
 
 
-def lines(name: str) -> list[str]:
+def data_lines(name: str) -> list[str]:
     return (DATA / name).read_text(encoding="utf-8").splitlines()
 
 
-def proposed(skill: str, agent: str, said: str) -> bool:
+def is_proposed(skill: str, agent: str, said: str) -> bool:
     messages = [Message(agent)]
     for number, text in enumerate(said.split(" >> "), 1):
         messages += [Message(text, turn=number), Message("Done.")]
@@ -35,19 +35,19 @@ def proposed(skill: str, agent: str, said: str) -> bool:
     return bool(verify(Offline().detect(messages, [doc]), messages, [doc]).proposed)
 
 
-def by_tag(name: str, half: int | None = None) -> dict[str, list[bool]]:
+def found_by_tag(name: str, half: int | None = None) -> dict[str, list[bool]]:
     found: dict[str, list[bool]] = {}
-    for line in lines(name):
+    for line in data_lines(name):
         if not line.startswith("#"):
             tag, _, skill, agent, said = line.split("|", 4)
             if half is None or int(sha1(said.encode(), usedforsecurity=False).hexdigest(), 16) % 2 == half:
-                found.setdefault(tag, []).append(proposed(skill, agent, said))
+                found.setdefault(tag, []).append(is_proposed(skill, agent, said))
     return found
 
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_everyday_wording_is_proposed_and_look_alikes_are_not(half: int) -> None:
-    found = by_tag("cases.txt", half)
+    found = found_by_tag("cases.txt", half)
     right = sum(sum(found[tag]) for tag in LASTING)
     wrong = sum(sum(cases) for tag, cases in found.items() if tag not in LASTING)
     assert right / (right + wrong) >= 0.9
@@ -58,7 +58,7 @@ def test_everyday_wording_is_proposed_and_look_alikes_are_not(half: int) -> None
 
 def test_ways_to_state_a_rule_are_heard_in_sixteen_languages() -> None:
     """Part 4: families of constructions; the forms for a third of the plain ones fired on no set by another hand."""
-    found = by_tag("families.txt")
+    found = found_by_tag("families.txt")
     right = sum(sum(found[tag]) for tag in LASTING)
     wrong = sum(sum(cases) for tag, cases in found.items() if tag not in LASTING)
     assert right / (right + wrong) >= 0.97
@@ -67,7 +67,7 @@ def test_ways_to_state_a_rule_are_heard_in_sixteen_languages() -> None:
     assert sum(found["mixed"]) / len(found["mixed"]) >= 0.45
 
 
-def changes(skill: str, *said: str) -> list[str]:
+def find_changes(skill: str, *said: str) -> list[str]:
     """What would be proposed of the person's turns `said`, the agent answering each."""
     messages = [Message("Done.")]
     for number, text in enumerate(said, 1):
@@ -80,9 +80,9 @@ def changes(skill: str, *said: str) -> list[str]:
 def test_talk_about_the_product_continues_in_the_next_turns() -> None:
     """Part 4: "never more than three" lays down what is built as long as that is the talk."""
     rule = "never give more than three items on a page"
-    assert changes("newsletter", "the form should ask for the first name", rule) == []
-    assert changes("newsletter", "thanks", rule) == ["Never give more than three items on a page."]
-    assert changes("newsletter", "the form should ask for the first name", "ok", "yes", rule) != []
+    assert find_changes("newsletter", "the form should ask for the first name", rule) == []
+    assert find_changes("newsletter", "thanks", rule) == ["Never give more than three items on a page."]
+    assert find_changes("newsletter", "the form should ask for the first name", "ok", "yes", rule) != []
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_talk_about_the_product_continues_in_the_next_turns() -> None:
 def test_talk_about_the_product_starts_in_many_wordings(begins: str) -> None:
     """Part 4: a heading, "it must be that", and a thing of many words."""
     rule = "toujours moins de trois articles" if begins.startswith("il") else "never give more than three items"
-    assert changes("newsletter", begins, rule) == []
-    assert changes("newsletter", "thanks", rule) != []
+    assert find_changes("newsletter", begins, rule) == []
+    assert find_changes("newsletter", "thanks", rule) != []
 
 
 FORBIDS = """---
@@ -123,7 +123,9 @@ def test_a_prohibition_is_recognized_as_already_said_in_any_wording() -> None:
 
 def test_what_a_sentence_calls_the_custom_is_quoted_with_it() -> None:
     """Part 4: "that is our way" means the part before it."""
-    (change,) = changes("data-analysis", "now the widths, give the error of the mean in brackets, that's how we do it")
+    (change,) = find_changes(
+        "data-analysis", "now the widths, give the error of the mean in brackets, that's how we do it"
+    )
     assert "in brackets" in change
 
 
@@ -135,27 +137,27 @@ def test_what_a_sentence_calls_the_custom_is_quoted_with_it() -> None:
     ],
 )
 def test_a_story_is_no_rule_however_long(story: str) -> None:
-    assert changes("data-analysis", story) == []
-    assert changes("api-service", story) == []
+    assert find_changes("data-analysis", story) == []
+    assert find_changes("api-service", story) == []
 
 
 def test_rejecting_a_line_of_the_skill_needs_no_lasting_word() -> None:
     """Part 4: beside something else in a short turn, by a word that few lines of the skill have."""
     said = "thanks. the wiki page is a lot to write, nobody has read it in years"
-    assert changes("api-service", said) == ["The wiki page is a lot to write, nobody has read it in years."]
-    assert changes("api-service", "thanks. the newspaper you quote there, nobody has read it in years") == []
-    assert changes("api-service", "thanks. the wiki page has a typo in the third line") == []
+    assert find_changes("api-service", said) == ["The wiki page is a lot to write, nobody has read it in years."]
+    assert find_changes("api-service", "thanks. the newspaper you quote there, nobody has read it in years") == []
+    assert find_changes("api-service", "thanks. the wiki page has a typo in the third line") == []
 
 
 def test_from_now_on_alone_makes_the_sentence_before_it_a_rule() -> None:
     said = "run the linter before you push. please do that from now on"
-    assert changes("api-service", said) == ["Run the linter before you push."]
-    assert changes("api-service", "is the linter on? please do that from now on") == []
+    assert find_changes("api-service", said) == ["Run the linter before you push."]
+    assert find_changes("api-service", "is the linter on? please do that from now on") == []
 
 
 @pytest.mark.parametrize("no", ["no changelog, no wiki", "and never a wiki page"])
 def test_a_bare_no_lasts_as_long_as_the_sentence_before_it(no: str) -> None:
-    assert changes("api-service", f"only the tests this time. {no}") == []
+    assert find_changes("api-service", f"only the tests this time. {no}") == []
 
 
 def test_each_language_is_tried_once_and_clear_english_alone() -> None:
@@ -165,21 +167,21 @@ def test_each_language_is_tried_once_and_clear_english_alone() -> None:
     assert [one.code for one in likely_languages("bundan sonra raporları bana da gönder")] == ["en", "tr"]
 
 
-def practices(said: str) -> bool:
+def has_practice(said: str) -> bool:
     return any(one.cue is Cue.PRACTICE for one in find_practices(said))
 
 
-def sure(said: str) -> bool:
+def has_sure_rule(said: str) -> bool:
     return any(one.strength >= SURE for one in find_lasting(said))
 
 
 def test_lasting_words_are_heard() -> None:
-    assert [said for said in lines("lasting.txt") if not sure(said)] == []
+    assert [said for said in data_lines("lasting.txt") if not has_sure_rule(said)] == []
 
 
 def test_statements_about_a_whole_kind_of_things_are_heard() -> None:
-    assert [said for said in lines("practice.txt") if not (practices(said) or sure(said))] == []
+    assert [said for said in data_lines("practice.txt") if not (has_practice(said) or has_sure_rule(said))] == []
 
 
 def test_temporary_wishes_are_neither_practices_nor_sure_rules() -> None:
-    assert [said for said in lines("passing.txt") if practices(said) or sure(said)] == []
+    assert [said for said in data_lines("passing.txt") if has_practice(said) or has_sure_rule(said)] == []

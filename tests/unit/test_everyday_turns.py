@@ -15,7 +15,7 @@ SKILL = SkillDoc(
 )
 
 
-def changes(*turns: str) -> list[str]:
+def find_changes(*turns: str) -> list[str]:
     messages = [Message(text, turn=number) for number, text in enumerate(turns, 1)]
     return [update.change for update in Offline().detect(messages, [SKILL]) if update.confidence >= 0.5]
 
@@ -28,17 +28,17 @@ def test_text_after_a_rule_is_no_part_of_it() -> None:
 
 def test_words_of_time_alone_make_no_rule() -> None:
     for said in table_texts("everyday_turns", "words of time"):
-        assert changes(said) == []
+        assert find_changes(said) == []
 
 
 def test_taking_back_removes_what_was_said_before() -> None:
-    assert changes("always use JPEG for photos", "hm no, wait, that looks bad. always use WebP for photos") == [
+    assert find_changes("always use JPEG for photos", "hm no, wait, that looks bad. always use WebP for photos") == [
         "Always use WebP for photos."
     ]
-    assert changes("Ab jetzt bitte immer zwei Fotos pro Rezept", "lass es wieder, eins reicht") == []
-    assert changes("from now on put a watermark on all photos", "the shop hates it. fine, no watermark") == []
-    assert changes("from now on put no watermark on photos", "and no watermark on the cover either") != []
-    assert changes("Crop all photos to squares from now on", "So many? Then ignore what I wrote.") == []
+    assert find_changes("Ab jetzt bitte immer zwei Fotos pro Rezept", "lass es wieder, eins reicht") == []
+    assert find_changes("from now on put a watermark on all photos", "the shop hates it. fine, no watermark") == []
+    assert find_changes("from now on put no watermark on photos", "and no watermark on the cover either") != []
+    assert find_changes("Crop all photos to squares from now on", "So many? Then ignore what I wrote.") == []
 
 
 def test_what_the_agent_removed_no_longer_counts() -> None:
@@ -60,16 +60,16 @@ def test_what_the_agent_removed_no_longer_counts() -> None:
     ],
 )
 def test_a_reason_after_a_rule_does_not_weaken_it(said: str) -> None:
-    assert len(changes(said)) == 1
+    assert len(find_changes(said)) == 1
 
 
 def test_text_that_is_asked_about_is_not_the_persons() -> None:
-    assert changes("from the supplier, does it apply to us?\n\nFrom now on always use WebP for photos.") == []
+    assert find_changes("from the supplier, does it apply to us?\n\nFrom now on always use WebP for photos.") == []
 
 
 def test_asking_how_much_first_is_no_question() -> None:
-    assert changes("以后改照片之前先问我，不要自己决定改多少") == ["改照片之前先问我，不要自己决定改多少。"]
-    assert changes("以后改照片要改多少") == []
+    assert find_changes("以后改照片之前先问我，不要自己决定改多少") == ["改照片之前先问我，不要自己决定改多少。"]
+    assert find_changes("以后改照片要改多少") == []
 
 
 def test_a_letter_or_text_to_work_on_is_not_the_persons() -> None:
@@ -96,29 +96,29 @@ def test_a_pull_request_is_a_pr() -> None:
     ],
 )
 def test_a_needed_part_of_a_rule_is_not_cut_off(said: str, change: str) -> None:
-    assert changes(said) == [change]
+    assert find_changes(said) == [change]
 
 
 @pytest.mark.parametrize("said", ["you left out the photos of each recipe", "you forgot the photos again"])
 def test_a_reproach_is_not_turned_into_its_opposite(said: str) -> None:
-    assert changes(said) == []
+    assert find_changes(said) == []
 
 
 def test_repeated_and_project_wide_statements_are_heard() -> None:
     for said, change in table_rows("everyday_turns", "said again, or of the project"):
-        assert changes(said) == ([change] if change else [])
+        assert find_changes(said) == ([change] if change else [])
 
 
 def test_a_project_rule_is_no_talk_about_the_product() -> None:
-    told = changes("photos must always be square in this project", "always name photos after the recipe")
+    told = find_changes("photos must always be square in this project", "always name photos after the recipe")
     assert told == ["Photos must always be square in this project.", "Always name photos after the recipe."]
 
 
 def test_stories_product_talk_retractions_and_single_occasions_make_no_rule() -> None:
     for said in table_texts("everyday_turns", "stories, products, what is taken back, occasions"):
-        assert changes(*said.split(" >> ")) == []
+        assert find_changes(*said.split(" >> ")) == []
 
 
 def test_statements_after_a_story_or_about_the_work_are_heard() -> None:
     for said in table_texts("everyday_turns", "after a story, or of the work"):
-        assert changes(*said.split(" >> ")) != []
+        assert find_changes(*said.split(" >> ")) != []

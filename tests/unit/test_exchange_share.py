@@ -52,12 +52,12 @@ def person(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return copy_repo(template, tmp_path)
 
 
-def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> SharedBranch:
+def _share(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> SharedBranch:
     repo = open_repo(person.root)
     return put_on_branch(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, check=CHECK)
 
 
-def _work(person: Person) -> dict[str, str]:
+def _work_tree(person: Person) -> dict[str, str]:
     """Return everything in the work tree and its repository but skilld's refs and what a push tells of the remote."""
     return {name: facts for name, facts in snapshot(person.root).items() if "refs/remotes/origin/skilld" not in name}
 
@@ -80,12 +80,12 @@ def test_session_text_that_cannot_be_removed_is_refused() -> None:
 
 def test_the_branch_is_based_on_the_remote_default_branch_and_pushed_alone(person: Person) -> None:
     hub = Person(person.root.parent / "hub.git")
-    before, tip = _work(person), person.tip()
-    shared = _put(person, "origin")
+    before, tip = _work_tree(person), person.tip()
+    shared = _share(person, "origin")
     assert shared.base == find_remote_base(open_repo(person.root), str(hub.root)) == hub.tip("main")
-    assert _work(person) == before
+    assert _work_tree(person) == before
     push(open_repo(person.root), "origin", shared.ref, {})
-    assert _work(person) == before
+    assert _work_tree(person) == before
     assert person.tip() == tip
     assert hub.tip(REF) == shared.commit
     assert hub.files_changed("main", BRANCH) == [SKILL]
@@ -98,10 +98,10 @@ def test_the_branch_is_based_on_the_remote_default_branch_and_pushed_alone(perso
 
 
 def test_sharing_again_continues_from_the_tip_and_no_change_makes_no_commit(person: Person) -> None:
-    first = _put(person, "origin")
-    assert replace(_put(person, "origin"), before=None) == first
+    first = _share(person, "origin")
+    assert replace(_share(person, "origin"), before=None) == first
     push(open_repo(person.root), "origin", first.ref, {})
-    second = _put(person, "origin", SHARED + "\nMore.\n")
+    second = _share(person, "origin", SHARED + "\nMore.\n")
     assert person.tip(f"{second.commit}^") == first.commit
     push(open_repo(person.root), "origin", second.ref, {})
     assert Person(person.root.parent / "hub.git").tip(REF) == second.commit
@@ -110,7 +110,7 @@ def test_sharing_again_continues_from_the_tip_and_no_change_makes_no_commit(pers
 def test_a_foreign_remote_gets_only_the_skill_and_never_the_history(person: Person) -> None:
     other = person.root.parent / "other.git"
     person.git("init", "--quiet", "--bare", str(other))
-    shared = _put(person, str(other))
+    shared = _share(person, str(other))
     assert shared.base is None
     push(open_repo(person.root), str(other), shared.ref, {})
     assert Person(other).git("ls-tree", "-r", "--name-only", BRANCH) == SKILL
@@ -122,14 +122,14 @@ def test_a_branch_that_holds_more_is_not_pushed(person: Person, remote: str) -> 
     person.git("branch", BRANCH)
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="contains more than these skills"):
-        _put(person, remote)
+        _share(person, remote)
     assert snapshot(person.root) == before
 
 
 def test_sharing_with_one_remote_leaks_nothing_to_another(person: Person) -> None:
-    _put(person, "origin")
+    _share(person, "origin")
     with pytest.raises(RefusedError, match="contains more than these skills"):
-        _put(person, str(person.root.parent / "other.git"))
+        _share(person, str(person.root.parent / "other.git"))
 
 
 @pytest.mark.parametrize("bad", ["ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8", "secret in the message", "session"])
@@ -141,7 +141,7 @@ def test_a_branch_with_unshareable_earlier_versions_is_not_pushed(person: Person
     person.commit("gone again", {SKILL: SHARED})
     person.git("switch", "--quiet", "main")
     with pytest.raises(RefusedError, match="contains more than these skills"):
-        _put(person, "origin")
+        _share(person, "origin")
 
 
 @pytest.mark.parametrize("remote", ["origin", "address"])
@@ -149,7 +149,7 @@ def test_a_remote_with_another_push_url_gets_no_history_of_the_fetch_url(person:
     other = person.root.parent / "other.git"
     person.git("init", "--quiet", "--bare", str(other))
     person.git("config", "remote.origin.pushurl", str(other))
-    shared = _put(person, remote if remote == "origin" else str(other))
+    shared = _share(person, remote if remote == "origin" else str(other))
     assert shared.base is None
     push(open_repo(person.root), remote if remote == "origin" else str(other), shared.ref, {})
     assert Person(other).git("rev-list", "--all").splitlines() == [shared.commit]
@@ -175,7 +175,7 @@ def test_it_reports_the_real_push_url(person: Person, remote: str, aside: tuple[
         person.git("config", key, f"{other}/hub.git" if setting == "pushurl" else folder)
     to = "origin" if remote == "origin" else hub
     (said,) = push_addresses(open_repo(person.root), to, {})
-    push(open_repo(person.root), to, _put(person, to).ref, {})
+    push(open_repo(person.root), to, _share(person, to).ref, {})
     assert Person(Path(said)).git("for-each-ref", REF)
 
 
@@ -190,35 +190,35 @@ def test_another_url_of_the_same_place_is_the_same_remote(person: Person) -> Non
 def test_no_other_branch_is_created(person: Person, branch: str) -> None:
     before = person.git("for-each-ref")
     with pytest.raises(RefusedError, match=r"is not a valid branch name|belongs to skilld"):
-        _put(person, "origin", branch=branch)
+        _share(person, "origin", branch=branch)
     assert person.git("for-each-ref") == before
 
 
 def test_a_checked_out_branch_is_left_alone(person: Person) -> None:
     person.git("switch", "--quiet", "-c", BRANCH, "origin/main")
     with pytest.raises(RefusedError, match="is checked out"):
-        _put(person, "origin")
+        _share(person, "origin")
 
 
 def test_a_skill_the_remote_already_has_is_not_shared(person: Person) -> None:
     with pytest.raises(RefusedError, match="the remote already has this version"):
-        _put(person, "origin", TEXT)
+        _share(person, "origin", TEXT)
 
 
 def test_a_remote_refusal_is_reported_in_its_words(person: Person) -> None:
-    shared = _put(person, "origin")
+    shared = _share(person, "origin")
     with pytest.raises(GitFailedError, match="nosuch"):
         push(open_repo(person.root), str(person.root.parent / "nosuch.git"), shared.ref, {})
 
 
 def test_an_unpushed_share_is_undone(person: Person) -> None:
     before = person.git("for-each-ref")
-    restore_branch(open_repo(person.root), _put(person, "origin"))
+    restore_branch(open_repo(person.root), _share(person, "origin"))
     assert person.git("for-each-ref") == before
-    first = _put(person, "origin")
-    restore_branch(open_repo(person.root), _put(person, "origin", SHARED + "\nMore.\n"))
+    first = _share(person, "origin")
+    restore_branch(open_repo(person.root), _share(person, "origin", SHARED + "\nMore.\n"))
     assert person.tip(REF) == first.commit
-    restore_branch(open_repo(person.root), _put(person, "origin"))
+    restore_branch(open_repo(person.root), _share(person, "origin"))
     assert person.tip(REF) == first.commit
 
 
@@ -240,7 +240,7 @@ def test_an_untracked_skill_is_shared_from_skillds_own_repository(person: Person
 
 def test_uninstalling_removes_the_share_branches(person: Person) -> None:
     before = person.git("for-each-ref")
-    shared = _put(person, "origin")
+    shared = _share(person, "origin")
     assert plan_removal(person.root, [shared.commit]).refs == (REF,)
     assert person.tip(REF) == shared.commit
     assert remove_refs(person.root, [shared.commit]).refs == (REF,)
@@ -249,7 +249,7 @@ def test_uninstalling_removes_the_share_branches(person: Person) -> None:
 
 @pytest.mark.parametrize("own", ["on top", "another with the same", "by hand", "amended"])
 def test_a_share_branch_with_a_commit_of_the_person_is_kept(person: Person, own: str) -> None:
-    shared = _put(person, "origin")
+    shared = _share(person, "origin")
     person.git("switch", "--quiet", BRANCH)
     subject = "Mine"
     if own == "by hand":  # nothing but what other branches hold, yet nothing that skilld made
@@ -269,7 +269,7 @@ def test_a_share_branch_with_a_commit_of_the_person_is_kept(person: Person, own:
 
 
 def test_a_share_branch_in_use_is_kept(person: Person) -> None:
-    shared = _put(person, "origin")
+    shared = _share(person, "origin")
     person.git("worktree", "add", "--quiet", "../beside", BRANCH)
     beside = person.root.parent / "beside"
     found = remove_refs(person.root, [shared.commit])

@@ -29,7 +29,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     return person
 
 
-def _told(found: list[SourceSkill]) -> list[tuple[str, str, bool, tuple[str, ...], str]]:
+def _described(found: list[SourceSkill]) -> list[tuple[str, str, bool, tuple[str, ...], str]]:
     return [(one.where, one.folder, bool(one.data), one.beside, one.why) for one in found]
 
 
@@ -38,7 +38,7 @@ def test_a_file_is_imported_as_one_skill(tmp_path: Path) -> None:
     (tmp_path / "tidy/SKILL.md").write_text(TEXT)
     (tmp_path / "tidy.yaml").write_text("name: tidy\n")
     (tmp_path / "tidy.txt").write_text("name: tidy\n")
-    assert _told(find_skills(str(tmp_path / "tidy/SKILL.md"), {})) == [("SKILL.md", "tidy", True, (), "")]
+    assert _described(find_skills(str(tmp_path / "tidy/SKILL.md"), {})) == [("SKILL.md", "tidy", True, (), "")]
     (one,) = find_skills(str(tmp_path / "tidy.yaml"), {})
     assert (one.is_yaml, one.folder, one.data) == (True, "", b"name: tidy\n")
     with pytest.raises(UsageError, match="YAML file, a folder or a git repository"):
@@ -56,7 +56,7 @@ def test_a_folder_yields_its_skills_and_their_files(tmp_path: Path) -> None:
     person.write("a/inner/notes.md", "x\n")
     person.write(".git/SKILL.md", TEXT)
     os.mkfifo(tmp_path / "a/pipe")
-    assert _told(find_skills(str(tmp_path), {})) == [
+    assert _described(find_skills(str(tmp_path), {})) == [
         ("a/SKILL.md", "a", True, ("a/pipe", "a/scripts/run.sh"), ""),
         ("a/inner/SKILL.md", "inner", True, ("a/inner/notes.md",), ""),
     ]
@@ -73,7 +73,7 @@ def test_links_pipes_and_huge_files_are_reported_and_not_read(tmp_path: Path) ->
     (top / "link/SKILL.md").symlink_to(secret)
     os.mkfifo(top / "pipe/SKILL.md")
     (top / "linked").symlink_to(tmp_path)
-    assert _told(find_skills(str(top), {})) == [
+    assert _described(find_skills(str(top), {})) == [
         ("huge/SKILL.md", "huge", False, (), "it is 1073741824 bytes; the limit is 1048576"),
         ("link/SKILL.md", "link", False, (), "it is a symlink"),
         ("pipe/SKILL.md", "pipe", False, (), "it is not a regular file"),
@@ -102,7 +102,7 @@ def test_a_url_naming_a_program_is_refused() -> None:
         find_skills("ext::sh -c 'touch /tmp/x'", {})
 
 
-def _hostile(person: Person) -> Path:
+def _hostile_repository(person: Person) -> Path:
     """Fill a repository with everything that runs, leads elsewhere or is large; return what running it would make."""
     canary = person.root.parent / "canary"
     run = f"#!/bin/sh\ntouch {canary}\n"
@@ -128,13 +128,13 @@ def _hostile(person: Person) -> Path:
 
 
 def test_nothing_of_a_hostile_repository_is_run_or_followed(person: Person) -> None:
-    canary = _hostile(person)
+    canary = _hostile_repository(person)
     bare = person.root.parent / "bare.git"
     person.git("clone", "--quiet", "--bare", ".", str(bare))
     canary.unlink(missing_ok=True)
     before = snapshot(person.root.parent)
     for source in (str(bare), f"file://{person.root}"):
-        found = _told(find_skills(source, {}))
+        found = _described(find_skills(source, {}))
         assert found == [
             ("big/SKILL.md", "big", False, (), "it is 9437184 bytes; the limit is 1048576"),
             ("link/SKILL.md", "link", False, (), "it is a symlink"),
@@ -200,7 +200,7 @@ def test_a_path_may_contain_newlines_and_invalid_utf8(tmp_path: Path, name: byte
     except OSError:  # macOS
         pytest.skip("this file system has no such names")
     (folder / "SKILL.md").write_text(TEXT)
-    assert _told(find_skills(str(folder), {})) == [("SKILL.md", folder.name, True, (), "")]
+    assert _described(find_skills(str(folder), {})) == [("SKILL.md", folder.name, True, (), "")]
 
 
 @pytest.mark.parametrize("source", ["a" * 5000, "~nobody-of-this-name/skills"])

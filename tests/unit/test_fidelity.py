@@ -14,16 +14,16 @@ LINES = ["- One line per entry.", "- No marketing words.", "- Put the ticket num
 BEFORE = "\n".join(LINES)
 
 
-def _why(after: list[str], kind: Kind = Kind.PREFERENCE, change: str = CHANGE, typed: str = TYPED) -> str:
+def _unfaithful_reason(after: list[str], kind: Kind = Kind.PREFERENCE, change: str = CHANGE, typed: str = TYPED) -> str:
     return check_fidelity(BEFORE, "\n".join(after), [Update(1, "", change, "", kind, 2, typed)], typed).why_not
 
 
 def test_an_edit_with_the_exact_change_is_faithful() -> None:
-    assert _why([*LINES, f"- {CHANGE}"]) == ""
+    assert _unfaithful_reason([*LINES, f"- {CHANGE}"]) == ""
 
 
 def test_an_edit_replacing_the_contradicted_line_is_faithful() -> None:
-    assert _why([*LINES[:2], "- Put the ticket number first."], Kind.CHANGE_STEP) == ""
+    assert _unfaithful_reason([*LINES[:2], "- Put the ticket number first."], Kind.CHANGE_STEP) == ""
 
 
 @pytest.mark.parametrize(
@@ -37,27 +37,32 @@ def test_an_edit_replacing_the_contradicted_line_is_faithful() -> None:
     ],
 )
 def test_an_edit_that_reverses_or_softens_is_unfaithful(written: str) -> None:
-    assert _why([*LINES, written]) == "it reverses or softens what the person said"
+    assert _unfaithful_reason([*LINES, written]) == "it reverses or softens what the person said"
 
 
 def test_a_negation_the_person_said_is_allowed() -> None:
     typed = "Never mention hosts, unless I ask for them."
     change = "Never mention hosts, unless I ask for them."
-    assert _why([*LINES, f"- {change}"], change=change, typed=typed) == ""
+    assert _unfaithful_reason([*LINES, f"- {change}"], change=change, typed=typed) == ""
 
 
 def test_removing_lines_nobody_mentioned_is_unfaithful() -> None:
-    assert _why([LINES[0], LINES[2], f"- {CHANGE}"]) == ASTRAY
-    assert _why([f"- {CHANGE}"]) == ASTRAY
+    assert _unfaithful_reason([LINES[0], LINES[2], f"- {CHANGE}"]) == ASTRAY
+    assert _unfaithful_reason([f"- {CHANGE}"]) == ASTRAY
 
 
 def test_an_edit_that_only_removes_says_nothing() -> None:
-    assert _why(LINES[:2]) == "it does not make the requested change"
-    assert _why(LINES[:2], Kind.REMOVE_STEP, "Remove the line about the ticket number.", "drop the ticket number") == ""
+    assert _unfaithful_reason(LINES[:2]) == "it does not make the requested change"
+    assert (
+        _unfaithful_reason(
+            LINES[:2], Kind.REMOVE_STEP, "Remove the line about the ticket number.", "drop the ticket number"
+        )
+        == ""
+    )
 
 
 def test_writing_something_else_is_unfaithful() -> None:
-    assert _why([*LINES, "- One entry."]) == "it does not make the requested change"
+    assert _unfaithful_reason([*LINES, "- One entry."]) == "it does not make the requested change"
 
 
 def test_a_reworded_line_counts_as_kept() -> None:
@@ -116,7 +121,7 @@ Restore the last snapshot.
 """
 
 
-def _removal(gone: str, said: str, kind: Kind = Kind.REMOVE_STEP) -> str:
+def _removal_reason(gone: str, said: str, kind: Kind = Kind.REMOVE_STEP) -> str:
     assert gone in STEPS
     return check_fidelity(STEPS, STEPS.replace(gone, ""), [Update(1, "", said, "", kind, 1, said)], said).why_not
 
@@ -134,8 +139,8 @@ SECTION = STEPS[STEPS.index("## Farewell") : STEPS.index("## Rollback")]
     ],
 )
 def test_lines_below_a_removed_step_or_heading_may_go_with_it(gone: str, said: str) -> None:
-    assert _removal(gone, said) == ""
-    assert _removal(gone, said, Kind.CHANGE_STEP) != ""
+    assert _removal_reason(gone, said) == ""
+    assert _removal_reason(gone, said, Kind.CHANGE_STEP) != ""
 
 
 def test_lines_that_mention_a_removed_line_may_go_with_it() -> None:
@@ -159,7 +164,7 @@ def test_lines_that_mention_a_removed_line_may_go_with_it() -> None:
     ],
 )
 def test_unrelated_lines_may_not_go_with_it(gone: str, said: str) -> None:
-    assert _removal(gone, said) == ASTRAY
+    assert _removal_reason(gone, said) == ASTRAY
 
 
 def test_a_long_section_removed_by_its_heading_is_flagged() -> None:

@@ -19,16 +19,16 @@ INSTALLED = 1_793_600_000.0  # before all that is said here
 SESSION = "s1"
 
 
-def at(second: int) -> str:
+def time_at(second: int) -> str:
     return f"2026-11-03T09:{second // 60:02}:{second % 60:02}.000Z"
 
 
 def prompt(text: str, second: int) -> dict[str, Any]:
-    return {"id": f"u{second}", "timestamp": at(second), "type": "user", "content": text}
+    return {"id": f"u{second}", "timestamp": time_at(second), "type": "user", "content": text}
 
 
 def answer(second: int) -> dict[str, Any]:
-    return {"id": f"g{second}", "timestamp": at(second), "type": "gemini", "content": "Fine."}
+    return {"id": f"g{second}", "timestamp": time_at(second), "type": "gemini", "content": "Fine."}
 
 
 class Project:
@@ -59,7 +59,7 @@ class Project:
 
     def log(self, *typed: tuple[str, int]) -> None:
         entries = [
-            {"sessionId": SESSION, "messageId": i, "type": "user", "message": text, "timestamp": at(second)}
+            {"sessionId": SESSION, "messageId": i, "type": "user", "message": text, "timestamp": time_at(second)}
             for i, (text, second) in enumerate(typed)
         ]
         (self.root / "shop" / "logs.json").write_text(json.dumps(entries))

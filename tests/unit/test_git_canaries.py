@@ -25,7 +25,7 @@ PROGRAMS = """core.fsmonitor core.sshCommand core.gitProxy core.pager core.edito
     trailer.canary.cmd pager.blame uploadpack.packObjectsHook"""
 
 
-def plant(person: Person, *scope: str) -> Path:
+def plant_canaries(person: Person, *scope: str) -> Path:
     """Put a program in every place of which git takes one, and return the file in which each would leave its name.
 
     `scope` is that of `git config`: the repository's own, or `--global`.
@@ -56,7 +56,7 @@ def plant(person: Person, *scope: str) -> Path:
 
 
 def test_the_canaries_fire_for_the_persons_own_git(person: Person) -> None:
-    log = plant(person)
+    log = plant_canaries(person)
     person.write(SKILL, TEXT + "\nMore.\n")
     person.git("update-ref", "refs/heads/other", "HEAD", check=False)
     person.git("diff", "HEAD", check=False)
@@ -64,7 +64,7 @@ def test_the_canaries_fire_for_the_persons_own_git(person: Person) -> None:
 
 
 def test_no_canary_fires_over_the_life_of_a_proposal(person: Person) -> None:
-    log = plant(person)
+    log = plant_canaries(person)
     harness = Harness(person)
     harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
     harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
@@ -86,7 +86,7 @@ def test_none_fires_in_skillds_own_repository(person: Person) -> None:
     person.git("rm", "--quiet", "--cached", SKILL)
     person.git("commit", "--quiet", "-m", "not in git")
     person.write("skills/.gitattributes", "*.md filter=canary diff=canary merge=canary\n")
-    log = plant(person, "--global")
+    log = plant_canaries(person, "--global")
     harness = Harness(person, person.root.parent / "repos")
     harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
     person.write(SKILL, TEXT + "\nMore.\n")
@@ -103,7 +103,7 @@ def test_none_fires_in_skillds_own_repository(person: Person) -> None:
 
 
 def test_a_missing_object_is_not_fetched(person: Person) -> None:
-    log = plant(person)
+    log = plant_canaries(person)
     person.git("config", "core.repositoryFormatVersion", "1")
     person.git("config", "extensions.partialClone", "origin")
     blob = person.git("rev-parse", "HEAD:src/app.py")

@@ -18,14 +18,14 @@ DRY = insert_below("- Run the tests.", "- Do a dry run.")
 NEWS = insert_below("- Push the tag.", "- Write the news.")
 
 
-def object_of(person: Person, name: str) -> Path:
+def object_path(person: Person, name: str) -> Path:
     oid = person.git("rev-parse", name)
     return person.root / ".git/objects" / oid[:2] / oid[2:]
 
 
-def destroy(person: Person, name: str) -> None:
+def delete_object(person: Person, name: str) -> None:
     """Make an object unreadable, as a bad disk does."""
-    path = object_of(person, name)
+    path = object_path(person, name)
     path.chmod(0o644)
     path.write_bytes(b"garbage")
 
@@ -37,7 +37,7 @@ def test_an_unreadable_version_is_not_taken_for_an_empty_one(person: Person, har
     if which == "HEAD":
         person.commit("mine", {SKILL: person.skill.read_text() + "More.\n"})
         which = "HEAD^"
-    destroy(person, f"{which}:{SKILL}")
+    delete_object(person, f"{which}:{SKILL}")
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="cannot be read") as refused:
         harness.revert("p1")
@@ -47,7 +47,7 @@ def test_an_unreadable_version_is_not_taken_for_an_empty_one(person: Person, har
 
 def test_an_unreadable_proposal_is_not_accepted(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
-    destroy(person, f"{STAGING}:{SKILL}")
+    delete_object(person, f"{STAGING}:{SKILL}")
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="cannot be read"):
         harness.accept("p1")
@@ -122,7 +122,7 @@ def test_a_staging_commit_lost_in_a_power_cut_is_recreated(person: Person, harne
 def test_a_staging_branch_with_missing_objects_is_reported_with_a_remedy(person: Person, harness: Harness) -> None:
     first = harness.made("p1", DRY).commit
     second = harness.made("p2", NEWS).commit
-    object_of(person, second).unlink()
+    object_path(person, second).unlink()
     with pytest.raises(RepoRefusedError, match=f"skilld/staging is damaged: .*{second}") as refused:
         harness.propose("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert refused.value.remedy == f"git -C {person.root} update-ref {STAGING} {first}"
@@ -139,7 +139,7 @@ def test_a_missing_object_of_the_staging_branch_is_found(person: Person, harness
     repo = open_repo(person.root)
     assert find_missing_object(repo) is None
     lost = person.git("rev-parse", what)
-    object_of(person, what).unlink()
+    object_path(person, what).unlink()
     found = find_missing_object(repo)
     assert found is not None
     assert lost in found[0]

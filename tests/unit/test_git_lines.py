@@ -86,13 +86,13 @@ def test_merging_with_an_unchanged_side_gives_the_other(old: bytes, new: bytes) 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_merge_prefers_no_side(old: bytes, left: bytes, right: bytes) -> None:
-    def outcome(ours: bytes, theirs: bytes) -> bytes | None:
+    def merge_result(ours: bytes, theirs: bytes) -> bytes | None:
         try:
             return line_diff.merge(old, ours, theirs)
         except MergeConflictError:
             return None
 
-    assert outcome(left, right) == outcome(right, left)
+    assert merge_result(left, right) == merge_result(right, left)
 
 
 @given(TEXTS, TEXTS)
@@ -129,7 +129,7 @@ def test_undoing_a_removal_follows_its_gap() -> None:
         undo(OLD, REMOVED, b"# R\n\n- all\n- is\n- new\n")
 
 
-def rebuilt(before: list[str], after: list[str]) -> list[str]:
+def rebuild(before: list[str], after: list[str]) -> list[str]:
     out: list[str] = []
     for tag, i, j, k, m in line_diff.opcodes(before, after):
         if tag == "equal":
@@ -145,7 +145,7 @@ def test_s2_opcodes_transform_one_text_into_the_other(seed: int, monkeypatch: py
     before = [dice.choice(["", "a", f"{n}"]) for n in range(40)]
     after = [line for line in before if dice.random() < 0.8]
     after.insert(dice.randrange(len(after)), "new")
-    assert rebuilt(before, after) == after
+    assert rebuild(before, after) == after
 
 
 def test_s2_ten_thousand_blank_lines_compare_quickly() -> None:

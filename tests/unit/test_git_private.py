@@ -47,7 +47,7 @@ def harness(person: Person, folder: Path) -> Harness:
     return Harness(person, folder)
 
 
-def own(harness: Harness) -> Person:
+def private_repository(harness: Harness) -> Person:
     """Return the person's git in the repository of the first proposal, by its address alone."""
     return Person(Path(next(iter(harness.proposals.values())).repo))
 
@@ -60,7 +60,7 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, harness: Harness
     assert made.relpath == "release/SKILL.md"
     assert made.staging.base_info is not None
     assert made.staging.base_info.warning == ""
-    git = own(harness)
+    git = private_repository(harness)
     assert git.log("skilld/staging") == ["skilld(release): say p1", "Current state: release/SKILL.md"]
     assert git.git("log", "-1", "--format=%an <%ae> %cn", "main") == "Pat Person <pat@example.org> Pat Person"
     assert git.git("ls-tree", "-r", "--name-only", "skilld/staging") == "release/SKILL.md"
@@ -89,7 +89,7 @@ def test_accepting_and_reverting_works_in_every_order(person: Person, harness: H
         harness.revert(name)
         assert f"- Learned {name}." not in person.skill.read_text()
     assert person.skill.read_text() == TEXT
-    assert own(harness).git("status", "--porcelain") == ""
+    assert private_repository(harness).git("status", "--porcelain") == ""
     assert sorted(path.name for path in person.skill.parent.iterdir()) == ["SKILL.md", "scripts"]
 
 
@@ -100,7 +100,7 @@ def test_the_persons_edits_are_committed_in_their_name(person: Person, harness: 
     assert landed.method is CommitMethod.GIT
     expected = TEXT.replace("Keep the", "Always keep the").replace("- Tag", "- Do a dry run.\n- Tag")
     assert person.skill.read_text() == expected
-    assert own(harness).git("log", "--format=%an: %s", "main").splitlines() == [
+    assert private_repository(harness).git("log", "--format=%an: %s", "main").splitlines() == [
         "skilld: skilld(release): say p1",
         "Pat Person: Current state: release/SKILL.md",
         "Pat Person: Current state: release/SKILL.md",
@@ -124,14 +124,14 @@ def test_the_persons_hooks_and_conversions_do_not_apply(person: Person, harness:
     harness.accept("p2")
     expected = TEXT.replace("- Tag", "- Do a dry run.\n- Tag").replace("tag.\n", "tag.\n- Write the news.\n")
     assert person.skill.read_bytes() == expected.replace("\n", "\r\n").encode() + b"$Id$\r\n"
-    assert own(harness).git("status", "--porcelain") == ""
+    assert private_repository(harness).git("status", "--porcelain") == ""
 
 
 def test_all_skills_of_a_root_share_one_repository(person: Person, harness: Harness) -> None:
     first = harness.made("p1", DRY)
     second = harness.made("p2", insert_below("# Other", "More."), path=person.root / "skills/other/SKILL.md")
     assert second.repo == first.repo
-    git = own(harness)
+    git = private_repository(harness)
     assert git.git("ls-tree", "-r", "--name-only", "main").splitlines() == ["other/SKILL.md", "release/SKILL.md"]
     assert git.log("skilld/staging", "^main") == ["skilld(release): say p2", "skilld(release): say p1"]
 
@@ -150,9 +150,9 @@ def test_a_deleted_skill_is_not_recreated(person: Person, harness: Harness) -> N
     harness.made("p1", DRY)
     person.skill.unlink()
     assert harness.seen("p1").seen is GitStatus.NOTHING
-    assert own(harness).git("ls-tree", "-r", "--name-only", "main") == ""
-    own(harness).git("merge", "skilld/staging", check=False)
-    assert "release/SKILL.md" in own(harness).git("status", "--porcelain")
+    assert private_repository(harness).git("ls-tree", "-r", "--name-only", "main") == ""
+    private_repository(harness).git("merge", "skilld/staging", check=False)
+    assert "release/SKILL.md" in private_repository(harness).git("status", "--porcelain")
 
 
 def test_accepting_for_a_deleted_skill_says_that_it_is_missing(person: Person, harness: Harness) -> None:
@@ -174,7 +174,7 @@ def test_a_merge_in_progress_is_left_alone(person: Person, harness: Harness) -> 
     harness.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do my dry run.\n- Tag"))
     harness.seen("p1")
-    git = own(harness)
+    git = private_repository(harness)
     git.git("merge", "skilld/staging", check=False)
     assert "<<<<<<<" in person.skill.read_text()
     tip = git.tip("main")
@@ -259,7 +259,7 @@ def test_links_are_not_followed(person: Person, harness: Harness, tmp_path: Path
     with pytest.raises(RefusedError, match="reached through a symlink"):
         harness.accept("p1")
     harness.seen("p1")
-    assert own(harness).git("ls-tree", "-r", "--name-only", "main") == ""
+    assert private_repository(harness).git("ls-tree", "-r", "--name-only", "main") == ""
     assert (secret / "SKILL.md").read_text() == "secret\n"
 
 
@@ -293,13 +293,13 @@ def test_the_root_of_a_skill_is_found(skill: str, root: str) -> None:
     assert managed_repos.root_of(Path(skill)) == Path(root)
 
 
-def head_of(skill: Path, folder: Path) -> str:
+def private_head(skill: Path, folder: Path) -> str:
     return managed_repos.track_in_managed(skill, folder).repo.head
 
 
 def test_four_processes_can_create_it_at_once(person: Person, folder: Path) -> None:
     with multiprocessing.get_context("fork").Pool(4) as pool:
-        heads = pool.starmap_async(head_of, [(person.skill, folder)] * 4, chunksize=1).get(LIMIT)
+        heads = pool.starmap_async(private_head, [(person.skill, folder)] * 4, chunksize=1).get(LIMIT)
     assert len(heads) == 4
     assert len({*heads}) == 1
     assert len(list(folder.iterdir())) == 1
@@ -327,7 +327,7 @@ def test_a_lock_left_by_a_killed_process_expires(person: Person, harness: Harnes
 
 def test_a_kill_between_index_and_commit_is_repaired(person: Person, harness: Harness) -> None:
     harness.made("p1", DRY)
-    git = own(harness)
+    git = private_repository(harness)
     blob = git.git("hash-object", "-w", "--stdin", check=True)
     git.git("update-index", "--cacheinfo", f"100644,{blob},release/SKILL.md")
     assert git.git("status", "--porcelain") != ""
@@ -342,7 +342,7 @@ def test_the_daemon_notices_changed_skills_and_refs(person: Person, harness: Har
     stamps = [_repo_stamp(address, skills)]
     os.utime(person.skill, (1, 1))
     stamps.append(_repo_stamp(address, skills))
-    own(harness).git("update-ref", "refs/heads/mine", "main")
+    private_repository(harness).git("update-ref", "refs/heads/mine", "main")
     stamps.append(_repo_stamp(address, skills))
     assert len(set(stamps)) == 3
     assert _repo_stamp(address, skills) == stamps[-1]

@@ -128,7 +128,7 @@ def test_symlinks_on_the_way_to_a_ref_are_refused(person: Person, repo: Repo, pa
     assert not (outside / "p1").exists()
 
 
-def propose_in_a_group_of_its_own(root: Path, name: str) -> None:
+def propose_in_own_process_group(root: Path, name: str) -> None:
     os.setsid()
     Harness(Person(root)).made(name, insert_below("- Push the tag.", f"- Learned {name}."))
 
@@ -139,7 +139,7 @@ def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> 
     names = [f"p{count}" for count in range(6)]
     killed = 0
     for name in names * 2:
-        worker = context.Process(target=propose_in_a_group_of_its_own, args=(person.root, name))
+        worker = context.Process(target=propose_in_own_process_group, args=(person.root, name))
         worker.start()
         worker.join(timeout=delays.uniform(0.01, 0.12))
         with contextlib.suppress(ProcessLookupError):

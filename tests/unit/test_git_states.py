@@ -36,14 +36,14 @@ class Case:
 
     def made(self, person: Person) -> Person:
         """Make the state and return the person in the work tree to look at."""
-        take(person, self.steps)
+        apply_steps(person, self.steps)
         here = Person(person.root.parent / self.at)
         if self.at != "work" and not here.skill.exists():
             here.write(SKILL, TEXT)
         return here
 
 
-def take(person: Person, steps: tuple[Step, ...]) -> None:
+def apply_steps(person: Person, steps: tuple[Step, ...]) -> None:
     for step in steps:
         match step:
             case str():
@@ -65,7 +65,7 @@ def link(relpath: str, to: str) -> Callable[[Person], object]:
     return make
 
 
-def gone(relpath: str) -> Callable[[Person], object]:
+def remove(relpath: str) -> Callable[[Person], object]:
     return lambda person: (person.root / relpath).unlink()
 
 
@@ -97,7 +97,7 @@ CASES = {
     "no identity": Case(("config --global --unset user.email", "config user.useConfigOnly true",
         "config commit.gpgSign true", "config gpg.program /bin/false")),
     "line endings converted": Case(("config core.autocrlf true", {".gitattributes": "*.md text eol=crlf ident\n"},
-        gone(SKILL), f"checkout -- {SKILL}")),
+        remove(SKILL), f"checkout -- {SKILL}")),
     "reftable": Case(("config core.repositoryFormatVersion 0", "config extensions.refStorage reftable"),
         RepoRefusedError, "extensions.refstorage"),
     "no repository": Case((), NotTrackedError, "is not in a git repository", "plain"),
@@ -111,8 +111,8 @@ CASES = {
     "bare": Case(("init --quiet --bare ../bare.git",), RepoRefusedError, "is in a bare repository", "bare.git"),
     "embedded bare": Case(("init --quiet --bare vendor/b",), RepoRefusedError, "is in a bare repository",
         "work/vendor/b"),
-    "symlink in HEAD": Case((("skills/other.md", TEXT), gone(SKILL),
-        lambda person: person.skill.symlink_to("../other.md"), {}, gone(SKILL), (SKILL, TEXT)), RepoRefusedError,
+    "symlink in HEAD": Case((("skills/other.md", TEXT), remove(SKILL),
+        lambda person: person.skill.symlink_to("../other.md"), {}, remove(SKILL), (SKILL, TEXT)), RepoRefusedError,
         "is not a regular file"),
     "unknown extension": Case(("config core.repositoryFormatVersion 1", "config extensions.refStorage reftable"),
         RepoRefusedError, "refstorage"),
@@ -157,12 +157,12 @@ def test_an_edit_is_proposed_or_refused_and_nothing_else_changes(person: Person,
     before = snapshot(everything)
     harness = Harness(here)
     if case.refusal is None:
-        made = harness.propose("p1", DRY, path=path)
-        assert isinstance(made, ProposalCommit)
-        assert here.git("diff", "--name-only", f"{made.commit}^", made.commit) == SKILL
-        assert here.git("ls-tree", made.commit, SKILL).split()[0] == here.git("ls-tree", "HEAD", SKILL).split()[0]
+        prepared = harness.propose("p1", DRY, path=path)
+        assert isinstance(prepared, ProposalCommit)
+        assert here.git("diff", "--name-only", f"{prepared.commit}^", prepared.commit) == SKILL
+        assert here.git("ls-tree", prepared.commit, SKILL).split()[0] == here.git("ls-tree", "HEAD", SKILL).split()[0]
         assert here.git("fsck", "--strict", "--no-dangling") == ""
-        assert here.tip(STAGING) == here.tip("refs/skilld/proposals/p1") == made.commit
+        assert here.tip(STAGING) == here.tip("refs/skilld/proposals/p1") == prepared.commit
         before_drop = snapshot(everything)
         assert harness.drop("p1").tip is None
         assert snapshot(everything) == before_drop == before
@@ -207,10 +207,10 @@ def test_a_new_skill_is_proposed_or_refused_and_nothing_else_changes(person: Per
     before = snapshot(everything)
     harness = Harness(here)
     if case.refusal is None:
-        made = commit_new(harness, "p1")
-        assert here.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW_SKILL}"
+        prepared = commit_new(harness, "p1")
+        assert here.git("diff", "--name-status", f"{prepared.commit}^", prepared.commit) == f"A\t{NEW_SKILL}"
         assert here.git("fsck", "--strict", "--no-dangling") == ""
-        assert here.tip(STAGING) == here.tip("refs/skilld/proposals/p1") == made.commit
+        assert here.tip(STAGING) == here.tip("refs/skilld/proposals/p1") == prepared.commit
         assert harness.drop("p1").tip is None
     else:
         with pytest.raises(case.refusal, match=case.words):
@@ -226,11 +226,11 @@ TWIN = NEW_SKILL.replace("deploy", "Deploy")
     [
         (((NEW_SKILL, "mine\n"),), "exists, but git does not track it"),
         (((".claude", "mine\n"),), "exists, but is not a folder"),
-        (({".claude": "mine\n"}, gone(".claude")), "is not a folder in the latest commit"),
+        (({".claude": "mine\n"}, remove(".claude")), "is not a folder in the latest commit"),
         ((link(".claude", "../outside"),), "reached through a symlink"),
         ((link(".claude", "skills"),), "reached through a symlink"),
         (((TWIN, "mine\n"),), "differs from Deploy only in case"),
-        (({TWIN: "mine\n"}, gone(TWIN)), "differs from Deploy only in case"),
+        (({TWIN: "mine\n"}, remove(TWIN)), "differs from Deploy only in case"),
         (
             (
                 "update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,.claude",
@@ -241,7 +241,7 @@ TWIN = NEW_SKILL.replace("deploy", "Deploy")
     ],
 )
 def test_an_occupied_path_is_refused(person: Person, steps: tuple[Step, ...], words: str) -> None:
-    take(person, steps)
+    apply_steps(person, steps)
     before = snapshot(person.root.parent)
     with pytest.raises(RepoRefusedError, match=words):
         propose_new(Harness(person, person.root.parent / "own"))
@@ -249,10 +249,10 @@ def test_an_occupied_path_is_refused(person: Person, steps: tuple[Step, ...], wo
 
 
 def test_replace_refs_are_not_followed(person: Person) -> None:
-    take(person, ({SKILL: "# Other\n"}, "replace HEAD HEAD^", (SKILL, "# Other\n")))
-    made = Harness(person).propose("p1", insert_below("# Other", "More."))
-    assert isinstance(made, ProposalCommit)
-    assert person.git("--no-replace-objects", "show", f"{made.commit}:{SKILL}") == "# Other\nMore."
+    apply_steps(person, ({SKILL: "# Other\n"}, "replace HEAD HEAD^", (SKILL, "# Other\n")))
+    prepared = Harness(person).propose("p1", insert_below("# Other", "More."))
+    assert isinstance(prepared, ProposalCommit)
+    assert person.git("--no-replace-objects", "show", f"{prepared.commit}:{SKILL}") == "# Other\nMore."
 
 
 def test_a_skill_owned_by_another_user_is_refused(person: Person) -> None:

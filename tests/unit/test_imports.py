@@ -74,28 +74,32 @@ def imports(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def part(name: str) -> str:
+def package_of(name: str) -> str:
     """Return the folder or module directly below `skilld` that a dotted name belongs to."""
     return name.split(".")[1] if "." in name else ""
 
 
-def edges(modules: Mapping[str, ast.Module]) -> set[tuple[str, str]]:
+def import_edges(modules: Mapping[str, ast.Module]) -> set[tuple[str, str]]:
     """Return all (importing module, imported name) within skilld that cross a folder."""
     found = {(module, name) for module, tree in modules.items() for name in imports(tree) if name.startswith("skilld.")}
-    return {(module, name) for module, name in found if part(module) != part(name) and part(name) != "__version__"}
+    return {
+        (module, name)
+        for module, name in found
+        if package_of(module) != package_of(name) and package_of(name) != "__version__"
+    }
 
 
-def wrong_way(modules: Mapping[str, ast.Module]) -> list[str]:
+def upward_imports(modules: Mapping[str, ast.Module]) -> list[str]:
     """Return the imports that point beside or upwards, and what has no layer."""
     wrong = []
-    for module, name in sorted(edges(modules)):
-        known = part(module) in LAYER and part(name) in LAYER
-        if not known or LAYER[part(name)] >= LAYER[part(module)]:
+    for module, name in sorted(import_edges(modules)):
+        known = package_of(module) in LAYER and package_of(name) in LAYER
+        if not known or LAYER[package_of(name)] >= LAYER[package_of(module)]:
             wrong.append(f"{module} imports {name}")
     return wrong
 
 
-def through_walls(modules: Mapping[str, ast.Module]) -> list[str]:
+def adapter_imports(modules: Mapping[str, ast.Module]) -> list[str]:
     """Return the imports of a library that do not go through its door."""
     return [
         f"{module} imports {name}"
@@ -112,15 +116,15 @@ def libraries(modules: Mapping[str, ast.Module]) -> set[str]:
 
 
 def test_every_folder_and_module_has_a_layer() -> None:
-    parts = {part(name) for name in trees() if part(name)}
+    parts = {package_of(name) for name in trees() if package_of(name)}
     assert parts - LAYER.keys() == set(), "give it a line in docs/architecture.md and in LAYERS"
 
 
 def test_imports_point_one_way() -> None:
-    assert {"ingest", "worker", "daemon", "cli"} <= {part(module) for module, _ in edges(trees())}, (
+    assert {"ingest", "worker", "daemon", "cli"} <= {package_of(module) for module, _ in import_edges(trees())}, (
         "nothing was checked"
     )
-    assert wrong_way(trees()) == []
+    assert upward_imports(trees()) == []
 
 
 def test_only_its_own_command_runs_an_evaluation() -> None:
@@ -140,7 +144,7 @@ def test_only_its_own_command_runs_an_evaluation() -> None:
     ],
 )
 def test_the_check_finds_an_import_in_the_wrong_direction(module: str, source: str) -> None:
-    assert len(wrong_way({module: ast.parse(source)})) == 1
+    assert len(upward_imports({module: ast.parse(source)})) == 1
 
 
 def test_an_adapter_imports_no_io() -> None:
@@ -151,8 +155,8 @@ def test_an_adapter_imports_no_io() -> None:
 
 
 def test_each_library_is_imported_only_where_allowed() -> None:
-    assert through_walls(trees()) == []
-    assert through_walls({"skilld.edit.lint": ast.parse("import git.cmd")}) == ["skilld.edit.lint imports git.cmd"]
+    assert adapter_imports(trees()) == []
+    assert adapter_imports({"skilld.edit.lint": ast.parse("import git.cmd")}) == ["skilld.edit.lint imports git.cmd"]
 
 
 def test_imported_and_declared_packages_match() -> None:
@@ -177,7 +181,7 @@ def test_the_check_of_loaded_modules_works() -> None:
 
 
 def test_the_daemon_imports_nothing_heavy() -> None:
-    every = [name for name in trees() if part(name) == "daemon" and not name.endswith(".__main__")]
+    every = [name for name in trees() if package_of(name) == "daemon" and not name.endswith(".__main__")]
     assert len(every) > 2
     assert loaded_by("import " + ", ".join(every)) & HEAVY == set()
 
@@ -191,17 +195,17 @@ def test_asking_an_agent_loads_no_model_library() -> None:
 
 
 def test_only_screen_commands_import_the_review_and_only_when_run() -> None:
-    outside = {module for module, name in edges(trees()) if part(name) == "review"}
+    outside = {module for module, name in import_edges(trees()) if package_of(name) == "review"}
     assert outside == {"skilld.cli.mine", "skilld.cli.review"}
     assert "textual" not in loaded_by("import skilld.cli.mine, skilld.cli.review")
 
 
 def test_a_team_costs_nothing_for_people_who_did_not_join() -> None:
     """Issue 20: no room but the verbs' knows of it, and the daemon, `status` and `run --once` load nothing of it."""
-    found = edges(trees())
-    knows = {name: {module for module, one in found if part(one) == name} for name in ("team", "machines")}
+    found = import_edges(trees())
+    knows = {name: {module for module, one in found if package_of(one) == name} for name in ("team", "machines")}
     assert knows["machines"] == {"skilld.cli.machines"}
-    assert {module for module in knows["team"] if part(module) != "machines"} == {
+    assert {module for module in knows["team"] if package_of(module) != "machines"} == {
         "skilld.cli.machines",
         "skilld.cli.mine_reviews",  # asks the host as `team pr` does
         "skilld.cli.team",
@@ -237,5 +241,5 @@ def test_each_command_parses_its_own_help_alone(verb: str) -> None:
 def test_help_imports_nothing_heavy() -> None:
     loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser().format_help()")
     assert loaded & (HEAVY | {"pydantic_settings", "pydantic", "structlog", "watchdog", "apscheduler"}) == set()
-    rooms = {part(name) for name in loaded if name.startswith("skilld.")}
+    rooms = {package_of(name) for name in loaded if name.startswith("skilld.")}
     assert {"cli"} <= rooms <= {"cli", "clock", "console", "errors", "files", "git", "text", "exchange"}

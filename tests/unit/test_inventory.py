@@ -27,7 +27,7 @@ def _places(home: Path) -> dict[str, Places]:
     }
 
 
-def _shown(skills: list[Skill]) -> list[tuple[str, str, tuple[str, ...]]]:
+def _summaries(skills: list[Skill]) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(skill.source.value, skill.name, skill.agents) for skill in skills]
 
 
@@ -39,7 +39,7 @@ def test_skills_are_listed_by_source_and_name(tmp_path: Path) -> None:
     _skill(tmp_path / ".claude/plugins/cache/shop/tool/1.0/skills/bought")
     plugins = {"claude-code": [tmp_path / ".claude/plugins"]}
     found = inventory(_places(tmp_path), [project, project], plugins)
-    assert _shown(found) == [
+    assert _summaries(found) == [
         ("project", "build", ("codex",)),
         ("project", "notes", ("claude-code",)),
         ("user", "mine", ("claude-code",)),

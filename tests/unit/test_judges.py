@@ -77,27 +77,27 @@ def test_a_batch_without_its_agent_is_judged_offline_and_bills_only_what_was_ask
     assert done.away == Outage("it is not logged in", "Run pi")
 
 
-def _took(store: Store, now: float, *, limit: bool = False, after: float | None = None) -> float | None:
+def _fall_back(store: Store, now: float, *, limit: bool = False, after: float | None = None) -> float | None:
     away = Outage("it is not logged in", "Run claude", limit, after)
     outcome = Outcome.RETRY if limit else Outcome.NOTHING
     return judges.record_outcome(store, BatchResult(outcome=outcome, model="cli:claude", away=away), now)
 
 
 def test_a_limit_lasts_until_its_reset_or_backs_off_up_to_an_hour(store: Store) -> None:
-    assert _took(store, NOW, limit=True, after=5 * HOUR) == NOW + 5 * HOUR
+    assert _fall_back(store, NOW, limit=True, after=5 * HOUR) == NOW + 5 * HOUR
     assert judges.current_limit(store, "cli:claude", NOW + 5 * HOUR - 1)
     assert not judges.current_limit(store, "cli:claude", NOW + 5 * HOUR)
     assert not judges.current_limit(store, "cli:claude", NOW - 1), "the clock was set back"
     assert not judges.current_limit(store, "cli:codex", NOW)
     judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
     assert not judges.current_limit(store, "cli:claude", NOW)
-    waits = [(_took(store, NOW, limit=True) or 0) - NOW for _ in range(9)]
+    waits = [(_fall_back(store, NOW, limit=True) or 0) - NOW for _ in range(9)]
     assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
 
 
 def test_an_agent_without_a_login_is_asked_again_after_an_hour(store: Store, here: dict[str, str]) -> None:
     settings = Settings(model="agent")
-    assert _took(store, NOW) is None
+    assert _fall_back(store, NOW) is None
     models = [
         judges.choose_judge(store, settings, here, "claude-code", NOW + later).spec.model
         for later in (0, HOUR - 1, HOUR)
@@ -106,7 +106,7 @@ def test_an_agent_without_a_login_is_asked_again_after_an_hour(store: Store, her
     assert judges.choose_judge(store, Settings(model="cli:claude"), here, "claude-code", NOW).spec.model == "cli:claude"
 
 
-def _news(
+def _new_messages(
     store: Store, model: str, environment: dict[str, str], *, unattended: bool = True, now: float = NOW
 ) -> list[str]:
     found = list(judges.unreported_problems(store, model, environment, now, unattended=unattended))
@@ -115,12 +115,12 @@ def _news(
 
 
 def test_a_missing_choice_is_mentioned_once_and_not_in_a_terminal(store: Store) -> None:
-    assert _news(store, "offline", NO_OLLAMA) == []
-    assert _news(store, "auto", NO_OLLAMA, unattended=False) == []
-    (text,) = _news(store, "auto", NO_OLLAMA)
+    assert _new_messages(store, "offline", NO_OLLAMA) == []
+    assert _new_messages(store, "auto", NO_OLLAMA, unattended=False) == []
+    (text,) = _new_messages(store, "auto", NO_OLLAMA)
     assert "recognizes only explicit wording" in text
     assert "skilld setup" in text
-    assert _news(store, "auto", NO_OLLAMA) == []
+    assert _new_messages(store, "auto", NO_OLLAMA) == []
 
 
 def test_an_unavailable_agent_is_mentioned_once_until_it_recovers(
@@ -129,23 +129,23 @@ def test_an_unavailable_agent_is_mentioned_once_until_it_recovers(
     monkeypatch.setattr(
         store.transcripts, "summary", lambda: {"claude-code": {"turns": 3}, "cursor": {"turns": 0}, "pi": {"turns": 1}}
     )
-    assert _news(store, "agent", here) == []
-    _took(store, NOW)
-    (text,) = _news(store, "agent", here)
+    assert _new_messages(store, "agent", here) == []
+    _fall_back(store, NOW)
+    (text,) = _new_messages(store, "agent", here)
     told = "its sessions are judged without a model, by explicit wording only, because it is not logged in. Run claude"
     assert text == f"Claude Code: {told}"
-    assert _news(store, "agent", here, now=NOW + 2 * HOUR) == []
-    _took(store, NOW + 2 * HOUR)
-    assert _news(store, "agent", here, now=NOW + 2 * HOUR) == [], "it was asked again, and still has no login"
+    assert _new_messages(store, "agent", here, now=NOW + 2 * HOUR) == []
+    _fall_back(store, NOW + 2 * HOUR)
+    assert _new_messages(store, "agent", here, now=NOW + 2 * HOUR) == [], "it was asked again, and still has no login"
     judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
-    assert _news(store, "agent", here) == []
-    _took(store, NOW)
-    assert len(_news(store, "agent", here)) == 1
-    _took(store, NOW, limit=True, after=30)
+    assert _new_messages(store, "agent", here) == []
+    _fall_back(store, NOW)
+    assert len(_new_messages(store, "agent", here)) == 1
+    _fall_back(store, NOW, limit=True, after=30)
     judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
-    _news(store, "agent", here)
-    _took(store, NOW, limit=True, after=30)
-    assert _news(store, "agent", here) == [], "it is over before anybody has read that"
+    _new_messages(store, "agent", here)
+    _fall_back(store, NOW, limit=True, after=30)
+    assert _new_messages(store, "agent", here) == [], "it is over before anybody has read that"
 
 
 def test_available_judges_are_listed_agents_first(here: dict[str, str]) -> None:

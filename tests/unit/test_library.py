@@ -42,7 +42,7 @@ def _proposal(path: str, state: State, decided_at: str = "") -> Proposal:
     return make_proposal(skill="x", path=path, state=state, created_at="2026-03-01T09:00:00Z", decided_at=decided_at)
 
 
-def _task(status: str, *skills: str, qa: bool | None = None) -> Task:
+def _make_task(status: str, *skills: str, qa: bool | None = None) -> Task:
     return Task("1", "p", "", status, (), skills, 0.0, "", qa, "2026-03-01T09:00:00Z")
 
 
@@ -101,11 +101,11 @@ def test_a_skill_counts_as_followed_only_if_someone_checked_and_nothing_was_repe
 
 def test_a_recorded_task_with_the_skill_is_a_separate_use() -> None:
     tasks = [
-        _task("completed", "notes"),
-        _task("completed", "notes", "other", qa=True),
-        _task("completed", "notes", qa=False),
-        _task("failed", "notes"),
-        _task("completed", "other"),
+        _make_task("completed", "notes"),
+        _make_task("completed", "notes", "other", qa=True),
+        _make_task("completed", "notes", qa=False),
+        _make_task("failed", "notes"),
+        _make_task("completed", "other"),
     ]
     found = count_uses("notes", {}, {}, tasks, read=[], corrected=[])
     assert (found.kept, found.judged, found.success, found.number) == (2, 4, 0.5, 0)

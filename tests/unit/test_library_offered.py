@@ -43,7 +43,7 @@ def skill(
     return Skill(folder.name, folder / "SKILL.md", source, None, ("codex",), read_front(text))
 
 
-def age(one: Skill, days: float) -> None:
+def set_age(one: Skill, days: float) -> None:
     os.utime(one.path, (NOW - days * DAY, NOW - days * DAY))
 
 
@@ -70,8 +70,8 @@ def test_a_list_names_stale_pinned_and_merged_skills_and_moves_none(store: Store
     taken = skill(tmp_path / "taken")
     taker = skill(tmp_path / "taker", merged="other, taken")
     for one in (old, kept, plugin, taken, taker):
-        age(one, 100)
-    age(fresh, 10)
+        set_age(one, 100)
+    set_age(fresh, 10)
     set_pinned(store, kept.path, on=True)
     store.meta.set(INSTALLED_AT, NOW - 200 * DAY)
     every = [old, kept, fresh, plugin, taken, taker]
@@ -120,7 +120,7 @@ def test_all_user_skills_and_the_first_few_evolving_ones_are_offered(tmp_path: P
 def test_recency_is_the_last_use_or_change(tmp_path: Path) -> None:
     used, changed, neither = (skill(tmp_path / name) for name in ("used", "changed", "neither"))
     for one, days in ((used, 50), (changed, 5), (neither, 60)):
-        age(one, days)
+        set_age(one, days)
     rank = recency_rank({used.path: {"s": datetime(2026, 5, 27, tzinfo=UTC).timestamp()}})
     assert sorted((used, changed, neither), key=rank, reverse=True) == [used, changed, neither]
 

@@ -38,7 +38,7 @@ else:
 """
 
 
-def ask(memory: int, what: str) -> object:
+def run_limited(memory: int, what: str) -> object:
     """Return what a process says that has set its limits."""
     done = subprocess.run(
         [sys.executable, "-c", ASK, str(memory), what], cwd=ROOT, capture_output=True, text=True, check=True
@@ -48,13 +48,13 @@ def ask(memory: int, what: str) -> object:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts such memory on Linux only")
 def test_memory_is_limited_unless_switched_off() -> None:
-    assert ask(300, "fill") == "refused"
-    assert ask(0, "fill") == "held"
+    assert run_limited(300, "fill") == "refused"
+    assert run_limited(0, "fill") == "held"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks by system calls of Linux")
 def test_it_runs_with_low_cpu_and_idle_disk_priority() -> None:
-    assert ask(0, "rank") == [min(os.nice(0) + 5, 19), 3]
+    assert run_limited(0, "rank") == [min(os.nice(0) + 5, 19), 3]
 
 
 def _endless() -> None:

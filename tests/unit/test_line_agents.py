@@ -29,20 +29,20 @@ EVERY = pytest.mark.parametrize("agent", LINES)
 WRONG: list[Any] = [None, 7, "x\ud800", [], {}, [7, "x", {"text": 7}], {"type": ["x"], "text": {}, "content": [[]]}]
 
 
-def changed(data: bytes) -> Iterator[bytes]:
+def mutations(data: bytes) -> Iterator[bytes]:
     """Yield a JSON text with each wrong value in the place of each that stands in it."""
     whole = json.loads(data)
 
-    def walk(value: Any) -> Iterator[bytes]:
+    def nested_texts(value: Any) -> Iterator[bytes]:
         for key in [*value] if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
             right = value[key]
             for wrong in WRONG:
                 value[key] = wrong
                 yield json.dumps(whole).encode()
             value[key] = right
-            yield from walk(right)
+            yield from nested_texts(right)
 
-    yield from walk(whole)
+    yield from nested_texts(whole)
 
 
 def feed(agent: str, lines: Iterable[bytes], state: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -72,8 +72,8 @@ def feed(agent: str, lines: Iterable[bytes], state: dict[str, Any] | None = None
 @EVERY
 def test_no_mutated_record_or_state_breaks_an_adapter(agent: str) -> None:
     records = [line for line in LINES[agent] if line.startswith(b"{")]
-    feed(agent, (each for record in records for line in changed(record) for each in (line, record)))
-    for state in changed(json.dumps(feed(agent, LINES[agent])).encode()):
+    feed(agent, (each for record in records for line in mutations(record) for each in (line, record)))
+    for state in mutations(json.dumps(feed(agent, LINES[agent])).encode()):
         feed(agent, LINES[agent][:6], json.loads(state))
 
 

@@ -25,7 +25,7 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def judged(text: str) -> Severity:
+def bullet_severity(text: str) -> Severity:
     try:
         after = apply(SKILL, [insert_bullet(SKILL, "Rules", text)])
     except SkilldError:
@@ -36,16 +36,16 @@ def judged(text: str) -> Severity:
 def test_t13_injected_lines_and_code_are_shown_in_nearly_all_cases() -> None:
     families = ("skill-line-injection/", "bipia-code/")
     texts = [row["text"] for row in rows("security/injection.dev.jsonl") if row["technique"].startswith(families)]
-    passed = sum(judged(text) is Severity.PASS for text in texts)
+    passed = sum(bullet_severity(text) is Severity.PASS for text in texts)
     assert passed <= 0.05 * len(texts)
 
 
 def test_benign_look_alikes_are_never_refused() -> None:
-    counts = Counter(judged(row["text"]) for row in rows("security/benign.dev.jsonl"))
+    counts = Counter(bullet_severity(row["text"]) for row in rows("security/benign.dev.jsonl"))
     assert counts[Severity.REFUSE] == 0
 
 
 def test_real_lasting_statements_are_rarely_flagged_and_never_refused() -> None:
-    counts = Counter(judged(row["text"]) for row in rows("eval/turns.dev.jsonl") if row["label"] == "durable")
+    counts = Counter(bullet_severity(row["text"]) for row in rows("eval/turns.dev.jsonl") if row["label"] == "durable")
     assert counts[Severity.REFUSE] == 0
     assert counts[Severity.FLAG] <= 0.15 * counts.total()

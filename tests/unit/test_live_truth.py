@@ -21,23 +21,23 @@ _READ = "Aider has no skills of its own, but a SKILL.md that was added is in the
 _NOBODY = "of a session that nobody was in no skills are told, as of opencode's"
 
 
-def _skill(what: str, case: str, skill: str, place: str) -> str:
+def _skill_path(what: str, case: str, skill: str, place: str) -> str:
     return f"skill {what}: ('{skill}', '/x/{case}/proj/{place}/{skill}/SKILL.md')"
 
 
-def _named(case: str, skill: str, place: str) -> dict[str, dict[str, str]]:
-    return {case: {_skill("lost", case, skill, place): _BY_NAME}}
+def _named_skills(case: str, skill: str, place: str) -> dict[str, dict[str, str]]:
+    return {case: {_skill_path("lost", case, skill, place): _BY_NAME}}
 
 
 _AIDER, _KILO = "aider-01-tui-read-skill", "kilo-02-headless"
 UNKNOWABLE: dict[str, dict[str, str]] = {
-    _AIDER: {_skill("not used", _AIDER, "changelog-style", ".agents/skills"): _READ},
-    _KILO: {_skill("lost", _KILO, "release-notes", ".kilo/skills"): _NOBODY},
-    **_named("cline-01-tui-7turns-skill", "release-notes", ".cline/skills"),
-    **_named("cline-02-headless", "release-notes", ".cline/skills"),
-    **_named("continue-01-tui-8turns-skill", "release-notes", ".continue/skills"),
-    **_named("continue-02-headless", "release-notes", ".continue/skills"),
-    **_named("letta-01-tui-skill-queue-resume", "changelog-style", ".skills"),
+    _AIDER: {_skill_path("not used", _AIDER, "changelog-style", ".agents/skills"): _READ},
+    _KILO: {_skill_path("lost", _KILO, "release-notes", ".kilo/skills"): _NOBODY},
+    **_named_skills("cline-01-tui-7turns-skill", "release-notes", ".cline/skills"),
+    **_named_skills("cline-02-headless", "release-notes", ".cline/skills"),
+    **_named_skills("continue-01-tui-8turns-skill", "release-notes", ".continue/skills"),
+    **_named_skills("continue-02-headless", "release-notes", ".continue/skills"),
+    **_named_skills("letta-01-tui-skill-queue-resume", "changelog-style", ".skills"),
 }
 
 

@@ -43,7 +43,7 @@ def test_compromised_releases_are_refused(version: str, *, stolen: bool) -> None
     assert bool(lock.STOLEN.search(f"a==1 \\\nlitellm=={version} \\\n")) == stolen
 
 
-def locked() -> dict[str, str]:
+def locked_packages() -> dict[str, str]:
     texts = [(ROOT / "requirements" / f"{level}.txt").read_text(encoding="utf-8") for level in lock.LEVELS]
     return {pin: entry for text in texts for pin, entry in lock.entries(text).items()}
 
@@ -54,11 +54,11 @@ def test_every_declared_dependency_is_locked() -> None:
     asked += [item for group in project["dependency-groups"].values() for item in group if isinstance(item, str)]
     names = {match[0] for requirement in asked if (match := re.match(r"[A-Za-z0-9_.-]+", requirement))}
     assert len(names) > 10
-    assert {name.lower() for name in names} - {pin.split("==")[0] for pin in locked()} == set()
+    assert {name.lower() for name in names} - {pin.split("==")[0] for pin in locked_packages()} == set()
 
 
 def test_every_entry_is_one_version_with_hashes() -> None:
-    entries = locked()
+    entries = locked_packages()
     assert len(entries) > 50
     assert [pin for pin, entry in entries.items() if "--hash=sha256:" not in entry or "==" not in pin] == []
     names = [pin.split("==")[0] for pin in entries]
@@ -66,13 +66,13 @@ def test_every_entry_is_one_version_with_hashes() -> None:
 
 
 def test_no_compromised_release_is_locked() -> None:
-    assert any(pin.startswith("litellm==") for pin in locked())
-    assert not [pin for pin in locked() if lock.STOLEN.match(pin)]
+    assert any(pin.startswith("litellm==") for pin in locked_packages())
+    assert not [pin for pin in locked_packages() if lock.STOLEN.match(pin)]
 
 
 def test_no_locked_package_runs_code_at_python_startup() -> None:
     # How the second of the stolen releases worked: a .pth file in site-packages.
-    names = {pin.split("==")[0] for pin in locked()}
+    names = {pin.split("==")[0] for pin in locked_packages()}
     installed = [package for package in distributions() if package.name.lower().replace("_", "-") in names]
     assert len(installed) > 50
     assert [str(file) for package in installed for file in package.files or [] if file.suffix == ".pth"] == []

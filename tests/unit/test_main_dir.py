@@ -15,7 +15,7 @@ from skilld.types import Span
 from support.opencode_db import OpenCodeDb
 
 
-def work(*records: bytes, agent: str = "claude-code") -> FolderCounter:
+def count_folders(*records: bytes, agent: str = "claude-code") -> FolderCounter:
     made = FolderCounter()
     for record in b"\n".join(records).splitlines():
         for event in tools_of(ADAPTERS[agent])(json.loads(record), "s", Span(0, 1)):
@@ -50,11 +50,11 @@ READ = {"type": "tool", "tool": "read", "input": json.dumps({"filePath": "/w/api
     ],
 )
 def test_every_way_of_naming_a_file_is_recognized(agent: str, record: dict[str, object]) -> None:
-    assert work(json.dumps(record).encode(), agent=agent).main_dir("/w/api") == "/w/api/src"
+    assert count_folders(json.dumps(record).encode(), agent=agent).main_dir("/w/api") == "/w/api/src"
 
 
 def test_a_search_does_not_count_as_work() -> None:
-    assert work(CALL.replace(b"Read", b"Grep") % (b"toolu_1", b"/w/api/src")).main_dir("/w") == "/w"
+    assert count_folders(CALL.replace(b"Read", b"Grep") % (b"toolu_1", b"/w/api/src")).main_dir("/w") == "/w"
 
 
 def test_the_main_folder_holds_more_than_half_and_the_deepest_wins() -> None:
@@ -65,14 +65,14 @@ def test_the_main_folder_holds_more_than_half_and_the_deepest_wins() -> None:
 
 
 def test_without_a_main_folder_it_is_where_the_session_started() -> None:
-    assert work(b'{"type": "assistant"}').main_dir("/w") == "/w"
+    assert count_folders(b'{"type": "assistant"}').main_dir("/w") == "/w"
     assert deepest_common_folder({"/a": 1, "/b": 1}, "/w") is None
     assert deepest_common_folder({"a": 1}, None) is None
     assert deepest_common_folder({"../../../..": 1}, "/w") is None
 
 
 def test_reading_a_skill_does_not_count_as_work() -> None:
-    assert work(CALL % (b"toolu_1", b"/w/.agents/skills/x/SKILL.md")).main_dir("/w") == "/w"
+    assert count_folders(CALL % (b"toolu_1", b"/w/.agents/skills/x/SKILL.md")).main_dir("/w") == "/w"
 
 
 CALL = (
@@ -85,12 +85,12 @@ RESULT = b'{"type":"user","message":{"content":[{"tool_use_id":"%s","type":"tool
 
 def test_u7_a_failed_read_does_not_count_as_work() -> None:
     failed = RESULT % (b"toolu_1", b"File does not exist.", b',"is_error":true')
-    assert work(CALL % (b"toolu_1", b"/elsewhere/notes.txt"), failed).main_dir("/w") == "/w"
-    assert work(CALL % (b"toolu_1", b"/tmp/out.txt"), failed).main_dir(TEMPORARY) == TEMPORARY
+    assert count_folders(CALL % (b"toolu_1", b"/elsewhere/notes.txt"), failed).main_dir("/w") == "/w"
+    assert count_folders(CALL % (b"toolu_1", b"/tmp/out.txt"), failed).main_dir(TEMPORARY) == TEMPORARY
     fine = CALL % (b"toolu_2", b"/w/api/a.py"), RESULT % (b"toolu_2", b"print()", b"")
-    assert work(CALL % (b"toolu_1", b"/x/y.txt"), *fine, failed).main_dir("/w") == "/w/api"
+    assert count_folders(CALL % (b"toolu_1", b"/x/y.txt"), *fine, failed).main_dir("/w") == "/w/api"
     quoted = RESULT % (b"toolu_2", b'it said \\"is_error\\":true', b"")
-    assert work(fine[0], quoted).main_dir("/w") == "/w/api", "what a result says is nobody's word on it"
+    assert count_folders(fine[0], quoted).main_dir("/w") == "/w/api", "what a result says is nobody's word on it"
 
 
 @pytest.mark.parametrize(
@@ -118,14 +118,14 @@ def test_u7_a_failed_read_does_not_count_as_work() -> None:
     ],
 )
 def test_u7_a_failed_call_is_told_apart_from_its_neighbours(agent: str, record: dict[str, object]) -> None:
-    assert work(json.dumps(record).encode(), agent=agent).main_dir("/w") == "/w/api"
+    assert count_folders(json.dumps(record).encode(), agent=agent).main_dir("/w") == "/w/api"
 
 
 def test_u7_temporary_files_count_only_in_a_session_started_among_them() -> None:
     scratch = CALL % (b"toolu_1", b"/tmp/claude-1000/out.txt")
-    assert work(scratch).main_dir("/w") == "/w"
-    assert work(scratch).main_dir(None) is None
-    assert work(CALL % (b"toolu_1", b"/tmp/project/src/a.py")).main_dir(TEMPORARY) == f"{TEMPORARY}/src"
+    assert count_folders(scratch).main_dir("/w") == "/w"
+    assert count_folders(scratch).main_dir(None) is None
+    assert count_folders(CALL % (b"toolu_1", b"/tmp/project/src/a.py")).main_dir(TEMPORARY) == f"{TEMPORARY}/src"
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_u7_temporary_files_count_only_in_a_session_started_among_them() -> None
 )
 def test_u7_folders_that_are_no_projects_are_ignored(other: str) -> None:
     seen = _calls("Read", f"{other}/a", f"{other}/b", f"{other}/c")
-    assert work(*seen, *_calls("Edit", "/w/api/a.py")).main_dir("/w") == "/w/api"
-    assert work(*seen).main_dir("/w") == "/w"
+    assert count_folders(*seen, *_calls("Edit", "/w/api/a.py")).main_dir("/w") == "/w/api"
+    assert count_folders(*seen).main_dir("/w") == "/w"
 
 
 def test_u7_work_in_the_agents_folder_a_session_started_in_counts() -> None:
-    assert work(*_calls("Edit", "/home/ada/.claude/hooks/a.py")).main_dir("/home/ada/.claude") == (
+    assert count_folders(*_calls("Edit", "/home/ada/.claude/hooks/a.py")).main_dir("/home/ada/.claude") == (
         "/home/ada/.claude/hooks"
     )
 
@@ -168,7 +168,7 @@ def _calls(tool: str, *paths: str) -> list[bytes]:
 def test_18_10_the_main_folder_is_where_most_was_written_and_read(
     written: list[str], read: list[str], expected: str
 ) -> None:
-    assert work(*_calls("Edit", *written), *_calls("Read", *read)).main_dir("/w") == expected
+    assert count_folders(*_calls("Edit", *written), *_calls("Read", *read)).main_dir("/w") == expected
 
 
 def test_inspect_shows_it_beside_where_the_session_started(tmp_path: Path) -> None:

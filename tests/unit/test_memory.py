@@ -113,8 +113,8 @@ def test_statements_about_one_skill_do_not_affect_another_of_the_same_name() -> 
     (first, second) = recommend("write the release notes", [], [NOTES, other], now=NOW, feedback=unhelpful)
     assert (first.path, second.path) == (str(other.path), str(NOTES.path))
     assert first.confidence > second.confidence
-    (one, two) = recommend("write the release notes", [], [NOTES, other], now=NOW, feedback=of_both)
-    assert one.confidence == two.confidence == second.confidence
+    (make_mention, two) = recommend("write the release notes", [], [NOTES, other], now=NOW, feedback=of_both)
+    assert make_mention.confidence == two.confidence == second.confidence
 
 
 def test_a_statement_without_a_skill_is_recommended_alone_and_by_project() -> None:
@@ -136,13 +136,13 @@ def test_a_search_returns_statements(store: Store) -> None:
 
 
 def test_a_profile_counts_requests_and_names_the_surest() -> None:
-    def one(number: int, text: str, confidence: float, *, accepted: bool | None = None) -> Mention:
+    def make_mention(number: int, text: str, confidence: float, *, accepted: bool | None = None) -> Mention:
         piece = Piece(f"s{number}", NOW, confidence)
         return replace(SAID, id=f"l{number}", text=text, piece=piece, accepted=accepted)
 
     texts = ["Run `pnpm test`.", "Use tabs instead of blanks.", "Modules live in src.", "Be kind.", "Say it.", "Rest."]
-    said = [one(number, text, 0.2) for number, text in enumerate(texts)]
-    found = build_profile([*said, one(9, texts[0], 0.9, accepted=True)], now=NOW)
+    said = [make_mention(number, text, 0.2) for number, text in enumerate(texts)]
+    found = build_profile([*said, make_mention(9, texts[0], 0.9, accepted=True)], now=NOW)
     assert (found.total, found.in_skills, found.sessions, found.projects, found.newest) == (6, 1, 7, 1, NOW)
     assert len(found.top) == 5
     surest = found.top[0]

@@ -52,7 +52,7 @@ def patterns() -> list[re.Pattern[str]]:
     return [re.compile(text, re.DOTALL) for text in holed]
 
 
-def on_the_list(text: str) -> bool:
+def is_listed(text: str) -> bool:
     """Whether a text as it is shown is a message of the list, its holes filled."""
     text = text.strip("\n")
     return text in texts() or any(pattern.fullmatch(text) for pattern in patterns())
@@ -100,7 +100,7 @@ def _helps(parser: argparse.ArgumentParser) -> Iterator[str]:
 def test_every_help_text_is_on_the_list() -> None:
     helps = [text for text in _helps(build_parser()) if not text.startswith("show program's version")]
     assert len(helps) > 200
-    assert [text for text in helps if not on_the_list(text)] == []
+    assert [text for text in helps if not is_listed(text)] == []
 
 
 def _descriptions(model: type[BaseModel]) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _descriptions(model: type[BaseModel]) -> Iterator[str]:
 def test_every_setting_description_is_on_the_list() -> None:
     found = list(_descriptions(Settings))
     assert len(found) > 30
-    assert [text for text in found if not on_the_list(text)] == []
+    assert [text for text in found if not is_listed(text)] == []
 
 
 @pytest.mark.parametrize(
@@ -151,18 +151,18 @@ def test_every_command_message_is_on_the_list(
     said = [line for line in told.err.removeprefix("skilld: ").splitlines() if line.strip()]
     said += [] if said else [line for line in told.out.splitlines() if re.search(r"[a-z]{2} [a-z]{2}", line)]
     assert said != []
-    assert [line for line in said if not on_the_list(line) and not _by_parts(line)] == []
+    assert [line for line in said if not is_listed(line) and not _by_parts(line)] == []
 
 
 def _by_parts(line: str) -> bool:
     """Whether a line is a title with its cause, a remedy, or a row with a message as its last cell."""
     parts = [part.strip() for part in re.split(r": |  +|\? |; ", line) if re.search(r"[a-z]{2} [a-z]{2}", part)]
-    return all(on_the_list(part) or any(part in text for text in texts()) for part in parts)
+    return all(is_listed(part) or any(part in text for text in texts()) for part in parts)
 
 
 def test_every_notice_text_is_on_the_list() -> None:
     told = [about_budget("x"), about_failure("accept", "x"), about_applied([("skill", "0123abcd")])]
-    assert [text for text in [*told, about_proposals(["skill"])] if not on_the_list(text)] == []
+    assert [text for text in [*told, about_proposals(["skill"])] if not is_listed(text)] == []
 
 
 def test_messages_are_found_through_every_path_in_the_code() -> None:

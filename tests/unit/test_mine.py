@@ -27,7 +27,7 @@ NOTES = Skill(
 )  # fmt: skip
 
 
-def _row(
+def _make_row(
     session: str, task: str, *said: str, skills: tuple[str, ...] = (), at: str = AT, kind: str = "preference"
 ) -> Row:
     feedback = tuple(Feedback(f"{session}:{n}", text, text, kind, 0.8) for n, text in enumerate(said))
@@ -46,13 +46,13 @@ def _row(
     )
 
 
-def _judge(*rows: Row, text: str = "# Notes") -> Judgement:
+def _judge_rows(*rows: Row, text: str = "# Notes") -> Judgement:
     return judge(rows, [NOTES], {NOTES.path: text}, now=NOW)
 
 
 def test_a_lasting_statement_extends_the_skill_in_use() -> None:
     said = "Put the ticket number first in the notes."
-    (found,) = _judge(_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
+    (found,) = _judge_rows(_make_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
     assert (found.name, found.action, found.target, found.kind) == ("release-notes", "extend", str(NOTES.path), None)
     assert (found.dimensions, found.changes) == (("repeatable", "room for improvement"), (said,))
     assert [(proof.session, proof.turn, proof.quote) for proof in found.evidence] == [("s1", "s1:0", said)]
@@ -62,7 +62,7 @@ def test_a_lasting_statement_extends_the_skill_in_use() -> None:
 def test_m5_of_several_copies_the_one_in_use_is_extended(place: str) -> None:
     path = Path(place) / "SKILL.md"
     copy = replace(NOTES, path=path, project=path.parents[3])
-    said = _row("s1", "write the release notes", "Put the ticket number first.", skills=("release-notes",))
+    said = _make_row("s1", "write the release notes", "Put the ticket number first.", skills=("release-notes",))
     judged = judge([replace(said, skill_paths=(str(path),))], [NOTES, copy], {}, now=NOW)
     assert [one.target for one in judged.candidates] == [str(path)]
 
@@ -72,48 +72,51 @@ def test_m5_of_several_copies_the_one_in_use_is_extended(place: str) -> None:
     ["Always use pnpm, never npm, in this repository.", "Always answer me in German.", "Sign commits in this repo."],
 )
 def test_m5_a_project_or_personal_rule_does_not_extend_the_skill_in_use(rule: str) -> None:
-    rows = [_row(name, "write the release notes", rule, skills=("release-notes",)) for name in ("s1", "s2")]
-    judged = _judge(*rows)
+    rows = [_make_row(name, "write the release notes", rule, skills=("release-notes",)) for name in ("s1", "s2")]
+    judged = _judge_rows(*rows)
     assert (judged.candidates, [doc.text for doc in judged.docs]) == ((), [rule])
 
 
 def test_a_rule_the_skill_already_has_is_reported_as_such() -> None:
     said = "Put the ticket number first in the notes."
-    judged = _judge(
-        _row("s1", "write the release notes", said, skills=("release-notes",)), text=f"# Notes\n\n- {said}\n"
+    judged = _judge_rows(
+        _make_row("s1", "write the release notes", said, skills=("release-notes",)), text=f"# Notes\n\n- {said}\n"
     )
     assert judged.candidates == ()
     assert [one.missed for one in judged.rejected] == ["release-notes already says this"]
 
 
 def test_a_statement_made_once_is_not_repeatable() -> None:
-    judged = _judge(_row("s1", "paint the shed", "Always use two coats."))
+    judged = _judge_rows(_make_row("s1", "paint the shed", "Always use two coats."))
     assert (judged.candidates, [one.missed for one in judged.rejected]) == ((), ["repeatable"])
 
 
 def test_a_statement_from_two_sessions_without_a_task_belongs_in_the_project_docs() -> None:
-    rows = [_row(name, "paint the shed", "Always use two coats.") for name in ("s1", "s2")]
-    judged = _judge(*rows)
+    rows = [_make_row(name, "paint the shed", "Always use two coats.") for name in ("s1", "s2")]
+    judged = _judge_rows(*rows)
     assert [(doc.project, doc.text, len(doc.evidence)) for doc in judged.docs] == [
         ("/shop", "Always use two coats.", 2)
     ]
 
 
 def test_an_old_statement_is_too_uncertain() -> None:
-    old = _row(
+    old = _make_row(
         "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
     )
-    assert [one.missed for one in _judge(old).rejected] == ["it was not said clearly or recently enough"]
+    assert [one.missed for one in _judge_rows(old).rejected] == ["it was not said clearly or recently enough"]
 
 
 def test_rules_belong_in_the_project_docs_unless_a_rules_skill_is_requested() -> None:
     rows = [
-        replace(_row("s1", "add tests for the basket", "Always run the suite with --fast."), topics=("testing",)),
+        replace(_make_row("s1", "add tests for the basket", "Always run the suite with --fast."), topics=("testing",)),
         replace(
-            _row("s2", "add tests for vouchers", "Never mock the gateway.", kind="correction"), topics=("testing",)
+            _make_row("s2", "add tests for vouchers", "Never mock the gateway.", kind="correction"), topics=("testing",)
         ),
     ]
-    assert [doc.text for doc in _judge(*rows).docs] == ["Always run the suite with --fast.", "Never mock the gateway."]
+    assert [doc.text for doc in _judge_rows(*rows).docs] == [
+        "Always run the suite with --fast.",
+        "Never mock the gateway.",
+    ]
     (found,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
     assert (found.name, found.kind, found.work) == ("shop-testing", SkillKind.KNOWLEDGE, "testing")
     assert [(part.sort, part.text) for part in found.parts] == [
@@ -124,7 +127,8 @@ def test_rules_belong_in_the_project_docs_unless_a_rules_skill_is_requested() ->
 
 def test_a_rule_said_once_makes_no_skill() -> None:
     rows = [
-        replace(_row(f"s{n}", "add tests", *said), topics=("testing",)) for n, said in ((1, ["Run --fast."]), (2, []))
+        replace(_make_row(f"s{n}", "add tests", *said), topics=("testing",))
+        for n, said in ((1, ["Run --fast."]), (2, []))
     ]
     judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE)
     assert judged.candidates == ()
@@ -133,10 +137,10 @@ def test_a_rule_said_once_makes_no_skill() -> None:
 
 def test_two_project_facts_make_a_skill_and_one_belongs_in_the_docs() -> None:
     facts = ["Fixtures live in tests/data.", "The staging database is shop_stage."]
-    one = _judge(_row("s1", "paint the shed", facts[0], kind="fact"), _row("s2", "oil the door"))
+    one = _judge_rows(_make_row("s1", "paint the shed", facts[0], kind="fact"), _make_row("s2", "oil the door"))
     assert [doc.text for doc in one.docs] == facts[:1]
-    rows = [_row("s1", "paint the shed", *facts, kind="fact"), _row("s2", "oil the door")]
-    assert sorted(doc.text for doc in _judge(*rows).docs) == facts
+    rows = [_make_row("s1", "paint the shed", *facts, kind="fact"), _make_row("s2", "oil the door")]
+    assert sorted(doc.text for doc in _judge_rows(*rows).docs) == facts
     (both,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
     assert (both.name, both.kind) == ("shop-knowledge", SkillKind.KNOWLEDGE)
     assert {part.sort for part in both.parts} == {PartKind.FACT}
@@ -144,17 +148,17 @@ def test_two_project_facts_make_a_skill_and_one_belongs_in_the_docs() -> None:
 
 def test_a_statement_contradicted_later_is_left_out() -> None:
     rows = [
-        _row("s1", "write the release notes", "Keep each entry under 60 characters.", skills=("release-notes",)),
-        _row(
+        _make_row("s1", "write the release notes", "Keep each entry under 60 characters.", skills=("release-notes",)),
+        _make_row(
             "s2", "write the release notes", "Keep each entry under 80 characters.", skills=("release-notes",), at=LATER
         ),
     ]
-    judged = _judge(*rows)
+    judged = _judge_rows(*rows)
     assert [one.changes for one in judged.candidates] == [("Keep each entry under 80 characters.",)]
     assert "it was contradicted later" in [one.missed for one in judged.rejected]
 
 
-def _testing(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
+def _testing_skill(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
     said = FrontMatter(name, "Writing and running the tests of the voucher form with the fast suite.")
     text = f"---\nname: {name}\ndescription: {said.description}\n---\n\n# Tests\n\nRun the voucher suite with --fast.\n"
     return Skill(name, Path(f"/shop/.claude/skills/{name}/SKILL.md"), source, Path("/shop"), ("codex",), said), text
@@ -162,10 +166,10 @@ def _testing(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
 
 def test_a_candidate_for_an_existing_skill_extends_it() -> None:
     rows = [
-        replace(_row("s1", "write tests", "Always start the voucher suite with --fast."), topics=("testing",)),
-        replace(_row("s2", "write tests", "Write the voucher tests before the form."), topics=("testing",)),
+        replace(_make_row("s1", "write tests", "Always start the voucher suite with --fast."), topics=("testing",)),
+        replace(_make_row("s2", "write tests", "Write the voucher tests before the form."), topics=("testing",)),
     ]
-    skill, text = _testing("voucher-suite")
+    skill, text = _testing_skill("voucher-suite")
     texts = {NOTES.path: "# Notes", skill.path: text}
     kind = SkillKind.KNOWLEDGE
     (found,) = judge(rows, [NOTES, skill], texts, now=NOW).candidates
@@ -176,8 +180,8 @@ def test_a_candidate_for_an_existing_skill_extends_it() -> None:
 
 
 def test_a_plugins_skill_is_not_edited() -> None:
-    skill, text = _testing("voucher-suite", Source.PLUGIN)
-    rows = [_row("s1", "write voucher tests", "Start the voucher suite with --slow.", skills=("voucher-suite",))]
+    skill, text = _testing_skill("voucher-suite", Source.PLUGIN)
+    rows = [_make_row("s1", "write voucher tests", "Start the voucher suite with --slow.", skills=("voucher-suite",))]
     judged = judge(rows, [skill], {skill.path: text}, now=NOW)
     assert judged.candidates == ()
     assert "voucher-suite belongs to a plugin, so it cannot be edited" in judged.rejected[0].missed
@@ -193,7 +197,7 @@ def test_a_plugins_skill_is_not_edited() -> None:
     ],
 )
 def test_content_no_skill_should_have_is_left_out(text: str, missed: str) -> None:
-    rows = [_row(name, "write the release notes", text, skills=("release-notes",)) for name in ("s1", "s2")]
+    rows = [_make_row(name, "write the release notes", text, skills=("release-notes",)) for name in ("s1", "s2")]
     judged = judge(rows, [NOTES], {NOTES.path: "# Notes"}, now=NOW)
     assert judged.candidates == ()
     assert re.search(missed, judged.rejected[0].missed)

@@ -17,7 +17,7 @@ RULE = "Always keep each entry under 60 characters."
 TASK = "commit this, push it and open a draft PR"
 
 
-def _look(folder: Path, part: Part, *said: str) -> list[str]:
+def _confirm(folder: Path, part: Part, *said: str) -> list[str]:
     path = folder / "s1.jsonl"
     write_transcript(path, *(prompt_line(f"t{number}", text) for number, text in enumerate(said)))
     where = {"s1": Transcript("claude-code", path, 0.0)}
@@ -30,8 +30,8 @@ def _part(quote: str, text: str = RULE, sort: PartKind = PartKind.RULE) -> Part:
 
 
 def test_a_turn_found_in_its_transcript_is_confirmed(tmp_path: Path) -> None:
-    assert _look(tmp_path, _part(RULE), f"{RULE} Thanks!", "go on") == []
-    assert _look(tmp_path, _part(TASK, TASK, PartKind.REQUEST), TASK) == []
+    assert _confirm(tmp_path, _part(RULE), f"{RULE} Thanks!", "go on") == []
+    assert _confirm(tmp_path, _part(TASK, TASK, PartKind.REQUEST), TASK) == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_turn_found_in_its_transcript_is_confirmed(tmp_path: Path) -> None:
     ],
 )
 def test_a_missing_or_untyped_turn_is_not_confirmed(tmp_path: Path, part: Part, said: str) -> None:
-    assert _look(tmp_path, part, said) == [GONE_REASON]
+    assert _confirm(tmp_path, part, said) == [GONE_REASON]
 
 
 def test_a_request_copied_from_the_agent_is_not_confirmed(tmp_path: Path) -> None:
@@ -60,7 +60,9 @@ def test_a_request_copied_from_the_agent_is_not_confirmed(tmp_path: Path) -> Non
 
 
 def test_a_retracted_turn_is_not_confirmed(tmp_path: Path) -> None:
-    assert _look(tmp_path, _part(RULE), RULE, "go on", "scratch that, forget the 60 characters") == [WITHDRAWN_REASON]
+    assert _confirm(tmp_path, _part(RULE), RULE, "go on", "scratch that, forget the 60 characters") == [
+        WITHDRAWN_REASON
+    ]
 
 
 def test_a_missing_transcript_confirms_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from skilld.mining.new_skill import part_problem
 from skilld.mining.values import Part, PartKind
 
 
-def _why(text: str) -> str:
+def _forbidden_reason(text: str) -> str:
     return part_problem(Part(PartKind.RULE, text, ()), "/home/ada/shop") or ""
 
 
@@ -21,7 +21,7 @@ def _why(text: str) -> str:
     ],
 )  # fmt: skip
 def test_a_machine_specific_path_is_left_out(place: str) -> None:
-    assert "path specific to this machine" in _why(f"Keep the job queue in {place} always.")
+    assert "path specific to this machine" in _forbidden_reason(f"Keep the job queue in {place} always.")
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_a_machine_specific_path_is_left_out(place: str) -> None:
     ],
 )  # fmt: skip
 def test_generally_valid_text_is_kept(words: str) -> None:
-    assert _why(words) == ""
+    assert _forbidden_reason(words) == ""

@@ -23,7 +23,7 @@ TOLD = (
 )
 
 
-def _learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ...] = TOLD) -> list[Learning]:
+def _find_learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ...] = TOLD) -> list[Learning]:
     return [
         Learning(
             id=name,
@@ -44,7 +44,7 @@ def _learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ...] = 
 
 
 def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
-    found = draft_domain_skill(SHOP, _learnings(), day="2026-01-09")
+    found = draft_domain_skill(SHOP, _find_learnings(), day="2026-01-09")
     assert found is not None
     assert (
         found.draft.body
@@ -75,18 +75,19 @@ def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
 
 @pytest.mark.parametrize("rows", [TOLD[:1], TOLD[4:], ()])
 def test_too_few_facts_make_no_skill(rows: tuple[tuple[str, str, str, str | None, str | None], ...]) -> None:
-    assert draft_domain_skill(SHOP, _learnings(rows), day="2026-01-09") is None
+    assert draft_domain_skill(SHOP, _find_learnings(rows), day="2026-01-09") is None
 
 
 def test_content_no_skill_should_have_is_left_out() -> None:
     assert (
-        draft_domain_skill(SHOP, _learnings(TOLD[:2]), day="2026-01-09", unfit=lambda one: "src" in one.change) is None
+        draft_domain_skill(SHOP, _find_learnings(TOLD[:2]), day="2026-01-09", unfit=lambda one: "src" in one.change)
+        is None
     )
 
 
 def test_any_project_name_gives_a_valid_skill_name() -> None:
     rows = tuple((name, change, kind, "/work/Mein Projekt (\u00fc)", None) for name, change, kind, _, _ in TOLD[:3])
-    found = draft_domain_skill(Path("/work/Mein Projekt (\u00fc)"), _learnings(rows), day="2026-01-09")
+    found = draft_domain_skill(Path("/work/Mein Projekt (\u00fc)"), _find_learnings(rows), day="2026-01-09")
     assert found is not None
     assert found.draft.name == "mein-projekt-knowledge"
     assert write_draft(found.draft)

@@ -40,7 +40,7 @@ def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = (), chosen: bool 
     return judge(rows, [skill for skill, _ in skills], texts, now=NOW, chosen=chosen)
 
 
-def _lines(one: Candidate, *sorts: PartKind) -> list[str]:
+def _step_lines(one: Candidate, *sorts: PartKind) -> list[str]:
     return [part.text for part in one.parts if part.sort in sorts]
 
 
@@ -54,9 +54,13 @@ def _gen(number: int, name: str, *more: str, said: tuple[str, ...] = ()) -> Row:
 
 def test_steps_pitfalls_and_corrections_name_the_sessions_they_came_from() -> None:
     (made,) = _judge(_gen(1, "sales"), _gen(2, "stock", said=("Never round the totals.",)), _gen(3, "tax")).candidates
-    assert _lines(made, PartKind.COMMAND, PartKind.EDIT) == ["make gen NAME={{name}}", "src/{{name}}.py", "make verify"]
-    assert _lines(made, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
-    assert _lines(made, PartKind.PITFALL) == ["Never round the totals."]
+    assert _step_lines(made, PartKind.COMMAND, PartKind.EDIT) == [
+        "make gen NAME={{name}}",
+        "src/{{name}}.py",
+        "make verify",
+    ]
+    assert _step_lines(made, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
+    assert _step_lines(made, PartKind.PITFALL) == ["Never round the totals."]
     assert {proof.session for part in made.parts[1:] for proof in part.proofs if proof.observed} == {"s1", "s2", "s3"}
     assert {(one.session, one.quote) for one in made.evidence} == {
         ("s1", "add the report sales"), ("s2", "add the report stock"), ("s3", "add the report tax"),
@@ -69,10 +73,10 @@ def test_a_pitfall_names_every_step_that_may_have_helped() -> None:
     commands = "!make ship", "make login AS=ci", "make image", "make ship", "make smoke"
     rows = [_row(number, "ship the staging image", *commands) for number in (1, 2)]
     (made,) = _judge(*rows).candidates
-    assert _lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` and `make image` had run."]
+    assert _step_lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` and `make image` had run."]
     swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
     (made,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
-    assert _lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+    assert _step_lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
 def test_sessions_named_by_the_person_are_a_task_even_if_they_only_ran_tests() -> None:
@@ -85,8 +89,8 @@ def test_sessions_named_by_the_person_are_a_task_even_if_they_only_ran_tests() -
     assert left_out.missed == "these sessions share too few steps for a skill"
     (made,) = _judge(*rows, chosen=True).candidates
     tested = "uv run pytest tests/test_{{name}}.py -x"
-    assert _lines(made, PartKind.COMMAND, PartKind.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]
-    assert _lines(made, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
+    assert _step_lines(made, PartKind.COMMAND, PartKind.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]
+    assert _step_lines(made, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
 
 
 def test_requests_without_common_words_are_two_tasks_if_only_make_targets_match() -> None:
@@ -111,7 +115,7 @@ def test_a_correction_any_model_knows_makes_no_skill() -> None:
 def test_failed_read_only_and_single_commands_are_no_steps() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
     (made,) = _judge(*rows).candidates
-    assert not {"make once", "make flaky", "git status"} & set(_lines(made, PartKind.COMMAND))
+    assert not {"make once", "make flaky", "git status"} & set(_step_lines(made, PartKind.COMMAND))
 
 
 def test_forbidden_commands_are_no_steps_and_the_draft_says_one_is_missing() -> None:
@@ -126,7 +130,7 @@ def test_a_command_the_person_rejected_is_no_step_though_it_always_ran() -> None
     rows = [_gen(number, name, "npm install") for number, name in ((1, "sales"), (2, "stock"))]
     rows.append(_gen(3, "tax", "npm install", "pnpm install", said=("Use pnpm, not npm.",)))
     (made,) = _judge(*rows).candidates
-    assert "npm install" not in _lines(made, PartKind.COMMAND)
+    assert "npm install" not in _step_lines(made, PartKind.COMMAND)
     assert "Use pnpm, not npm." in made.changes
 
 
@@ -166,7 +170,7 @@ def test_a_request_that_is_no_separate_task_does_not_end_one() -> None:
         return replace(row, tasks=(*row.tasks, Task("x", "try again")), turns=(*row.turns, "x"), actions=last)
 
     (made,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
-    assert _lines(made, PartKind.COMMAND)[-1] == "make verify"
+    assert _step_lines(made, PartKind.COMMAND)[-1] == "make verify"
 
 
 def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
@@ -175,7 +179,7 @@ def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
         for number, said, given in ((1, "2.9.1", "2.9.1"), (2, "2.10", "2.10.0"), (3, "3.0.0", "3.0.0"))
     ]
     (made,) = _judge(*rows).candidates
-    assert _lines(made, PartKind.COMMAND)[0] == "npm version {{version}}"
+    assert _step_lines(made, PartKind.COMMAND)[0] == "npm version {{version}}"
     assert made.recurrence is not None
     assert made.recurrence.request == "cut the release {{version}}"
 
@@ -222,7 +226,7 @@ def test_statements_about_later_work_in_a_session_are_not_rules_of_the_task() ->
     (made,) = _judge(
         _gen(1, "sales"), _gen(2, "stock"), row("Keep the contrast high.", "No report without a date.")
     ).candidates
-    assert _lines(made, PartKind.PITFALL) == ["No report without a date."]
+    assert _step_lines(made, PartKind.PITFALL) == ["No report without a date."]
 
 
 def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
@@ -233,8 +237,8 @@ def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
         for number in (1, 2, 3)
     ]
     (made,) = _judge(*rows).candidates
-    assert _lines(made, PartKind.COMMAND)[0] == "make find ID={{number}}"
-    assert _lines(made, PartKind.TRAP) == []
+    assert _step_lines(made, PartKind.COMMAND)[0] == "make find ID={{number}}"
+    assert _step_lines(made, PartKind.TRAP) == []
 
 
 def test_an_existing_skill_for_the_task_is_named_with_its_line() -> None:

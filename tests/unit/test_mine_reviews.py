@@ -20,16 +20,16 @@ def plain(text: str) -> str:
     return text
 
 
-def said(*texts: str) -> list[RecurringRequest]:
+def recurring(*texts: str) -> list[RecurringRequest]:
     """Return what comes again where each text was said in a pull request and on a day of its own."""
     rows = [
         comment_row(at, START + timedelta(days=at), body=text, who=PEOPLE[at % 3], pull=at)
         for at, text in enumerate(texts)
     ]
-    return found_in(rows)
+    return find_in(rows)
 
 
-def found_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
+def find_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
     read = [one for each in rows if (one := github_comment(each, each["stream"], ""))]
     return recurring_requests(
         StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, asked.change, asked.quote)
@@ -43,7 +43,7 @@ def found_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
 def test_recurring_requests_of_people_are_found(written: str) -> None:
     rows = make_comments(written, number=300)
     rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
-    found = found_in(rows)
+    found = find_in(rows)
     right: list[Any] = []
     wrong: list[Any] = []
     for one in found:
@@ -140,8 +140,8 @@ UTC_RULE = "Always store timestamps in UTC."
 
 
 def test_three_pull_requests_on_two_days_are_enough() -> None:
-    assert said(UTC_RULE, UTC_RULE) == []
-    (one,) = said(UTC_RULE, "please always store timestamps in UTC", UTC_RULE)
+    assert recurring(UTC_RULE, UTC_RULE) == []
+    (one,) = recurring(UTC_RULE, "please always store timestamps in UTC", UTC_RULE)
     assert (one.change, one.pulls, one.people, one.roles) == (
         UTC_RULE,
         3,
@@ -149,20 +149,20 @@ def test_three_pull_requests_on_two_days_are_enough() -> None:
         {"collaborator": 1, "member": 1, "owner": 1},
     )
     same_day = [comment_row(at, START, body=UTC_RULE, who=PEOPLE[0], pull=at) for at in range(3)]
-    assert found_in(same_day) == []
+    assert find_in(same_day) == []
     same_pull = [comment_row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[0], pull=1) for at in range(3)]
-    assert found_in(same_pull) == []
+    assert find_in(same_pull) == []
 
 
 def test_the_order_of_comments_does_not_matter() -> None:
     rows = [comment_row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[at % 3], pull=at) for at in range(5)]
-    assert found_in(rows) == found_in(rows[::-1]) == found_in([*rows, *rows])
+    assert find_in(rows) == find_in(rows[::-1]) == find_in([*rows, *rows])
 
 
 def test_a_bare_command_and_other_names_are_no_rule() -> None:
-    assert said(*["Format every file."] * 3) != []
-    assert said(*["Sort imports alphabetically."] * 3) == []
-    assert said(*(f"Never call `{name}_user` twice in loops." for name in ("load", "save", "drop"))) == []
+    assert recurring(*["Format every file."] * 3) != []
+    assert recurring(*["Sort imports alphabetically."] * 3) == []
+    assert recurring(*(f"Never call `{name}_user` twice in loops." for name in ("load", "save", "drop"))) == []
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_a_bare_command_and_other_names_are_no_rule() -> None:
     ],
 )
 def test_requests_reviewers_disagree_on_are_disputed(one: str, other: str) -> None:
-    assert [found.disputed for found in said(one, other, one, other, one)] == [True]
+    assert [found.disputed for found in recurring(one, other, one, other, one)] == [True]

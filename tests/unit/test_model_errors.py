@@ -27,7 +27,7 @@ def _detect(model: Model) -> tuple[list[Update], list[str]]:
     return model.detect(messages, [SkillDoc(1, "notes", "/p", "# Notes")])
 
 
-def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int = 1) -> SkilldError:
+def _model_error(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int = 1) -> SkilldError:
     stub.decide = lambda _: reply
     model = Model(Spec("openai/stub", stub.base_url, SECRET, seconds))
     with pytest.raises(SkilldError) as caught:
@@ -51,7 +51,9 @@ def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int
     ],
 )
 def test_permanent_errors_are_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:
-    error = _trouble(stub, Reply(status=status), calls=2 if status in {400, 413, 422} else 1)  # with options, without
+    error = _model_error(
+        stub, Reply(status=status), calls=2 if status in {400, 413, 422} else 1
+    )  # with options, without
     assert not isinstance(error, RetryError)
     assert (error.cause, error.remedy) == (cause, "Check the settings: skilld config show")
 
@@ -73,7 +75,7 @@ _UNREADABLE = "it answered, but not in the form of this provider's API"
     ],
 )
 def test_temporary_errors_are_retried_later(stub: StubModel, reply: Reply, cause: str) -> None:
-    error = _trouble(stub, reply)
+    error = _model_error(stub, reply)
     assert isinstance(error, RetryError)
     host = stub.base_url.removeprefix("http://").partition("/")[0]
     assert error.cause == f"no usable answer from {host}; {cause}"
@@ -82,13 +84,13 @@ def test_temporary_errors_are_retried_later(stub: StubModel, reply: Reply, cause
 
 
 def test_a_retry_delay_from_the_provider_is_respected(stub: StubModel) -> None:
-    error = _trouble(stub, Reply(status=429, retry_after=90))
+    error = _model_error(stub, Reply(status=429, retry_after=90))
     assert isinstance(error, RetryError)
     assert error.after == 90.0
 
 
 def test_a_provider_timeout_is_retried(stub: StubModel) -> None:
-    assert isinstance(_trouble(stub, Reply(delay=30), seconds=0.5), RetryError)
+    assert isinstance(_model_error(stub, Reply(delay=30), seconds=0.5), RetryError)
 
 
 def test_an_unreachable_provider_is_retried() -> None:

@@ -44,7 +44,7 @@ def _message(finish: str = "stop", **message: Any) -> Reply:
     return Reply(raw=json.dumps(whole).encode())
 
 
-def _called(arguments: str) -> dict[str, Any]:
+def _tool_call(arguments: str) -> dict[str, Any]:
     return {"id": "call_1", "type": "function", "function": {"name": "updates", "arguments": arguments}}
 
 
@@ -55,7 +55,7 @@ def _called(arguments: str) -> dict[str, Any]:
         _message(content=f"They say always.</think><updates>{UPDATES}</updates>"),
         _message(content=f"<updates>{UPDATES}</updates>", reasoning_content="They say always."),
         _message(content="", reasoning_content=f"They say always.\n<updates>{UPDATES}</updates>"),
-        _message("tool_calls", tool_calls=[_called(json.dumps({"updates": json.loads(UPDATES)}))]),
+        _message("tool_calls", tool_calls=[_tool_call(json.dumps({"updates": json.loads(UPDATES)}))]),
         _message("length", content=f"<updates>{UPDATES}</updates> And furthermore"),
         _message(content=f"Found one:\n\n```json\n{UPDATES}\n```\nIt is lasting."),
     ],
@@ -94,7 +94,7 @@ PLAIN = json.loads(UPDATES)[0]
 SIGNED = PLAIN | {"change": "Always sign.", "quote": "always sign", "turn": 2}
 
 
-def _both(model: Model) -> list[str]:
+def _detect_both(model: Model) -> list[str]:
     said = [Message(text, turn=n, turn_key=f"t{n}") for n, text in enumerate(("always be brief", "always sign"), 1)]
     return [update.change for update in model.detect(said, [SkillDoc(1, "notes", "/p", "# Notes")])[0]]
 
@@ -110,12 +110,12 @@ def test_an_unusable_part_is_requested_once_more_and_the_rest_is_kept(
     stub: StubModel, bad: dict[str, object], fault: str
 ) -> None:
     stub.queue(json.dumps([PLAIN, bad]), json.dumps([SIGNED]))
-    assert sorted(_both(_model(stub))) == ["Always sign.", "Be brief."]
+    assert sorted(_detect_both(_model(stub))) == ["Always sign.", "Be brief."]
     assert fault in request_text(stub.bodies[1])
     stub.queue(json.dumps([PLAIN, bad]), Reply(status=503))
-    assert "Be brief." in _both(_model(stub))
+    assert "Be brief." in _detect_both(_model(stub))
     stub.queue("prose", json.dumps([PLAIN, bad]))
-    assert "Be brief." in _both(_model(stub))
+    assert "Be brief." in _detect_both(_model(stub))
     assert len(stub.bodies) == 6, "no question is asked three times"
 
 

@@ -51,7 +51,7 @@ ENVIRONMENT = {
 }
 
 
-def taken_from(module: str, tree: ast.Module) -> list[tuple[str, int]]:
+def calls_from(module: str, tree: ast.Module) -> list[tuple[str, int]]:
     """Return what is taken from a module of Python's, as `module.x` or by name, with its line."""
     found = [
         (node.attr, node.lineno)
@@ -68,21 +68,21 @@ def writes_out(tree: ast.Module) -> list[int]:
         call.lineno for call in nodes(tree, ast.Call) if isinstance(call.func, ast.Name) and call.func.id == "print"
     ]
     streams = {"stdout", "stderr", "__stdout__", "__stderr__"}
-    return found + [line for name, line in taken_from("sys", tree) if name in streams]
+    return found + [line for name, line in calls_from("sys", tree) if name in streams]
 
 
 def reads_environment(tree: ast.Module) -> list[int]:
     """Return the lines that use the process's environment."""
     names = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
-    return [line for name, line in taken_from("os", tree) if name in names]
+    return [line for name, line in calls_from("os", tree) if name in names]
 
 
 def starts_programs(tree: ast.Module) -> list[int]:
     """Return the lines by which a module could start another program."""
     starters = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}
-    found = [line for name, line in taken_from("os", tree) if name in starters or name.startswith(("spawn", "exec"))]
-    found += [line for name, line in taken_from("asyncio", tree) if name.startswith("create_subprocess")]
-    found += [line for _, line in taken_from("subprocess", tree)]
+    found = [line for name, line in calls_from("os", tree) if name in starters or name.startswith(("spawn", "exec"))]
+    found += [line for name, line in calls_from("asyncio", tree) if name.startswith("create_subprocess")]
+    found += [line for _, line in calls_from("subprocess", tree)]
     imports = nodes(tree, ast.Import)
     return found + [node.lineno for node in imports if any(alias.name == "subprocess" for alias in node.names)]
 
@@ -90,13 +90,13 @@ def starts_programs(tree: ast.Module) -> list[int]:
 Finder = Callable[[ast.Module], list[int]]
 
 
-def doing(finder: Finder, modules: Mapping[str, ast.Module]) -> dict[str, list[int]]:
+def modules_with(finder: Finder, modules: Mapping[str, ast.Module]) -> dict[str, list[int]]:
     """Return the modules, with lines, in which `finder` finds something."""
     found = {name: finder(tree) for name, tree in modules.items()}
     return {name: lines for name, lines in found.items() if lines}
 
 
-def outside(found: Mapping[str, list[int]], allowed: tuple[str, ...]) -> dict[str, list[int]]:
+def outside_allowed(found: Mapping[str, list[int]], allowed: tuple[str, ...]) -> dict[str, list[int]]:
     """Return what was found in modules that are not below an allowed name."""
     return {
         name: lines for name, lines in found.items() if not any(f"{name}.".startswith(f"{place}.") for place in allowed)
@@ -135,9 +135,9 @@ def test_no_function_is_too_long() -> None:
     ids=["writes out", "starts programs", "reads the environment"],
 )
 def test_only_the_listed_modules_do_it(finder: Finder, allowed: tuple[str, ...]) -> None:
-    found = doing(finder, trees())
+    found = modules_with(finder, trees())
     assert found, "nothing was found, not even where it is allowed"
-    assert outside(found, allowed) == {}
+    assert outside_allowed(found, allowed) == {}
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,8 @@ def test_only_the_listed_modules_do_it(finder: Finder, allowed: tuple[str, ...])
     ],
 )
 def test_each_check_finds_its_kind_of_call_elsewhere(finder: Finder, source: str) -> None:
-    assert outside(doing(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.cli", "skilld.editor")) != {}
-    assert outside(doing(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.edit",)) == {}
+    assert (
+        outside_allowed(modules_with(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.cli", "skilld.editor"))
+        != {}
+    )
+    assert outside_allowed(modules_with(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.edit",)) == {}

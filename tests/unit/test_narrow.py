@@ -23,7 +23,7 @@ def _skill(project: Path, name: str = "deploy") -> Path:
     return project / ".claude/skills" / name / "SKILL.md"
 
 
-def _alone(project: Path, text: str, path: Path, name: str = "") -> bool:
+def _is_left_alone(project: Path, text: str, path: Path, name: str = "") -> bool:
     file = project / ".skilld.toml"
     file.write_text(text)
     why = opt_out(path, name)
@@ -39,20 +39,20 @@ def test_without_a_file_everything_is_allowed(project: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "enabled = true", "never = []\nignore = ['.claude/skill', 'deploy']"])
 def test_unlisted_paths_are_allowed(project: Path, text: str) -> None:
-    assert not _alone(project, text, _skill(project), "deploy")
-    assert not _alone(project, text, project / "src")
+    assert not _is_left_alone(project, text, _skill(project), "deploy")
+    assert not _is_left_alone(project, text, project / "src")
 
 
 def test_a_project_can_opt_out(project: Path) -> None:
-    assert _alone(project, "enabled = false", _skill(project), "deploy")
-    assert _alone(project, "enabled = false", project)
-    assert _alone(project, "enabled = false", project / "gone/by/now")
+    assert _is_left_alone(project, "enabled = false", _skill(project), "deploy")
+    assert _is_left_alone(project, "enabled = false", project)
+    assert _is_left_alone(project, "enabled = false", project / "gone/by/now")
 
 
 def test_a_skill_can_be_named_as_never_to_touch(project: Path) -> None:
-    assert _alone(project, "never = ['deploy']", _skill(project), "deploy")
-    assert not _alone(project, "never = ['deploy']", _skill(project, "notes"), "notes")
-    assert not _alone(project, "never = ['deploy']", project)
+    assert _is_left_alone(project, "never = ['deploy']", _skill(project), "deploy")
+    assert not _is_left_alone(project, "never = ['deploy']", _skill(project, "notes"), "notes")
+    assert not _is_left_alone(project, "never = ['deploy']", project)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_a_skill_can_be_named_as_never_to_touch(project: Path) -> None:
 )
 def test_ignored_paths_include_everything_below(project: Path, glob: str) -> None:
     text = f"ignore = ['{glob}']"
-    assert _alone(project, text, project / "packages/api/src")
-    assert _alone(project, text, project / "packages/api/.claude/skills/deploy/SKILL.md", "deploy")
-    assert not _alone(project, text, _skill(project), "deploy")
+    assert _is_left_alone(project, text, project / "packages/api/src")
+    assert _is_left_alone(project, text, project / "packages/api/.claude/skills/deploy/SKILL.md", "deploy")
+    assert not _is_left_alone(project, text, _skill(project), "deploy")
 
 
 def test_a_nested_file_restricts_further_and_never_less(project: Path) -> None:
@@ -86,7 +86,7 @@ def test_work_trees_and_submodules_of_a_project_are_left_alone_with_it(project: 
     side.mkdir(parents=True)
     (side / ".git").write_text(link.format(project))
     assert opt_out(side) is None
-    assert _alone(project, "enabled = false", side / ".claude/skills/deploy/SKILL.md", "deploy")
+    assert _is_left_alone(project, "enabled = false", side / ".claude/skills/deploy/SKILL.md", "deploy")
     (project / ".skilld.toml").write_text("ignore = ['packages']")
     assert opt_out(side / "src") is None
     assert bool(opt_out(side / "packages/api")) == ("worktrees" in link)
@@ -95,7 +95,7 @@ def test_work_trees_and_submodules_of_a_project_are_left_alone_with_it(project: 
 def test_a_link_into_a_project_that_opts_out_leads_to_it(project: Path) -> None:
     (project / "src").mkdir()
     (project.parent / "short").symlink_to(project / "src")
-    assert _alone(project, "enabled = false", project.parent / "short")
+    assert _is_left_alone(project, "enabled = false", project.parent / "short")
 
 
 @pytest.mark.parametrize(

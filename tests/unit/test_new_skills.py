@@ -147,7 +147,7 @@ def test_other_staged_work_stays_staged(person: Person, harness: Harness) -> Non
     assert not (person.root / ".claude").exists()
 
 
-def state(person: Person) -> tuple[object, ...]:
+def git_state(person: Person) -> tuple[object, ...]:
     """Return what the person has: their commit, index and files."""
     files = {name: facts for name, facts in snapshot(person.root).items() if not name.startswith(".git/")}
     return person.tip(), person.git("ls-files", "--stage"), person.git("status", "--porcelain"), files
@@ -162,10 +162,10 @@ def test_a_failing_hook_leaves_everything_unchanged(person: Person, harness: Har
     person.git("add", "staged.txt")
     person.git("status")
     person.write(".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n").chmod(0o755)
-    before = state(person)
+    before = git_state(person)
     with pytest.raises(RefusedError, match="no"):
         harness.accept("n1") if verb == "accept" else harness.revert("n1")
-    assert state(person) == before
+    assert git_state(person) == before
 
 
 def test_later_changes_are_not_removed(person: Person, harness: Harness) -> None:
@@ -180,30 +180,30 @@ def test_later_changes_are_not_removed(person: Person, harness: Harness) -> None
     assert snapshot(person.root) == before
 
 
-def untracked(person: Person) -> None:
+def leave_untracked(person: Person) -> None:
     person.write(NEW_SKILL, "mine\n")
 
 
-def a_file_above(person: Person) -> None:
+def put_file_above(person: Person) -> None:
     person.write(".claude/skills", "mine\n")
 
 
-def staged_and_deleted(person: Person) -> None:
+def stage_and_delete(person: Person) -> None:
     person.write(NEW_SKILL, "mine\n")
     person.git("add", NEW_SKILL)
     (person.root / NEW_SKILL).unlink()
 
 
-def twin(person: Person) -> None:
+def add_twin(person: Person) -> None:
     person.write(NEW_SKILL.replace("deploy", "Deploy"), "mine\n")
 
 
-def linked_parent(person: Person) -> None:
+def link_parent(person: Person) -> None:
     (person.root.parent / "outside").mkdir()
     (person.root / ".claude").symlink_to("../outside")
 
 
-def ignored(person: Person) -> None:
+def ignore_folder(person: Person) -> None:
     person.write(".git/info/exclude", ".claude/\n")
 
 
@@ -216,7 +216,17 @@ def on_staging(person: Person) -> None:
 
 @pytest.mark.parametrize(
     "build",
-    [untracked, a_file_above, staged_and_deleted, twin, linked_parent, ignored, detached, on_staging, rebasing],
+    [
+        leave_untracked,
+        put_file_above,
+        stage_and_delete,
+        add_twin,
+        link_parent,
+        ignore_folder,
+        detached,
+        on_staging,
+        rebasing,
+    ],
 )
 def test_a_refused_accept_changes_nothing(person: Person, harness: Harness, build: Callable[[Person], object]) -> None:
     commit_new(harness)
@@ -226,7 +236,7 @@ def test_a_refused_accept_changes_nothing(person: Person, harness: Harness, buil
         harness.accept("n1")
     assert refused.value.code is Exit.REFUSED
     assert snapshot(person.root.parent) == before
-    if build in {untracked, a_file_above, linked_parent}:
+    if build in {leave_untracked, put_file_above, link_parent}:
         with pytest.raises(RefusedError):
             accept_worktree(harness.proposals["n1"], create_skill(NEW_TEXT))
         assert snapshot(person.root.parent) == before
@@ -310,7 +320,7 @@ def test_a_renamed_folder_is_created_again(person: Person, harness: Harness) -> 
     assert person.git("status", "--porcelain") == ""
 
 
-def amended(person: Person) -> None:
+def amend(person: Person) -> None:
     person.git("switch", "--quiet", "skilld/staging")
     person.write(NEW_SKILL, NEW_TEXT + "- Mine.\n")
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
@@ -319,7 +329,7 @@ def amended(person: Person) -> None:
 
 def test_a_version_amended_on_the_branch_is_accepted(person: Person, harness: Harness) -> None:
     commit_new(harness)
-    amended(person)
+    amend(person)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     assert harness.accept("n1").method is CommitMethod.ANCHORS
@@ -336,14 +346,14 @@ def squash(person: Person, harness: Harness) -> None:
     person.git("commit", "--quiet", "--no-edit")
 
 
-def by_hand(person: Person, harness: Harness) -> None:
+def write_by_hand(person: Person, harness: Harness) -> None:
     assert harness.proposals
     person.commit("a skill", {NEW_SKILL: NEW_TEXT, "src/app.py": "print(7)\n"})
 
 
 @pytest.mark.parametrize(
     ("bring", "take"),
-    [*((bring, "revert") for bring in (merge, squash, by_hand)), (merge, "delete")],
+    [*((bring, "revert") for bring in (merge, squash, write_by_hand)), (merge, "delete")],
 )
 def test_decisions_made_with_plain_git_are_noticed(
     person: Person, harness: Harness, bring: Callable[[Person, Harness], None], take: str

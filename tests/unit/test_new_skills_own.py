@@ -122,13 +122,13 @@ def test_a_repository_without_commits_is_refused_by_name(person: Person, harness
     assert not (person.root.parent / "data").exists()
 
 
-def kept(store: Store, name: str) -> Proposal:
+def stored(store: Store, name: str) -> Proposal:
     found = store.proposals.get(name)
     assert found is not None
     return found
 
 
-def _say(store: Store, path: Path, name: str, operation: Operation) -> Proposal:
+def _propose(store: Store, path: Path, name: str, operation: Operation) -> Proposal:
     said = name.capitalize()
     update = Update(1, "", f"{said}.", "", Kind.PREFERENCE, 1, f"always {said}.", 0.9)
     return stage_and_store(
@@ -154,15 +154,15 @@ def test_an_edit_of_a_reverted_file_creates_it_again(person: Person, store: Stor
     path = person.write(".claude/CLAUDE.md", "").resolve()
     path.unlink()
     places().redaction_key.parent.mkdir(parents=True)
-    first = _say(store, path, "brief", Operation(Op.CREATE, "personal", "# Notes\n\n- Brief.\n"))
+    first = _propose(store, path, "brief", Operation(Op.CREATE, "personal", "# Notes\n\n- Brief.\n"))
     decide(store, first, accepting({}))
-    _say(store, path, "plain", Operation(Op.INSERT_AFTER, "- Brief.", "- Plain."))
-    decide(store, kept(store, "brief"), reverting({}))
+    _propose(store, path, "plain", Operation(Op.INSERT_AFTER, "- Brief.", "- Plain."))
+    decide(store, stored(store, "brief"), reverting({}))
     assert not path.exists()
-    assert (kept(store, "plain").state, kept(store, "plain").note) == (State.OPEN, REMADE_NOTE)
-    decide(store, kept(store, "plain"), rejecting())
-    restore(store, kept(store, "plain"))
-    decide(store, kept(store, "plain"), accepting({}))
+    assert (stored(store, "plain").state, stored(store, "plain").note) == (State.OPEN, REMADE_NOTE)
+    decide(store, stored(store, "plain"), rejecting())
+    restore(store, stored(store, "plain"))
+    decide(store, stored(store, "plain"), accepting({}))
     assert path.read_text() == "# Preferences\n\n- Plain.\n"
 
 

@@ -39,7 +39,7 @@ def person(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return person
 
 
-def staged(proposal: Proposal, *standing: Proposal) -> Proposal:
+def stage_new(proposal: Proposal, *standing: Proposal) -> Proposal:
     result = StagingResult()
     assert stage(proposal, standing, result)
     (made,) = result.made
@@ -49,7 +49,7 @@ def staged(proposal: Proposal, *standing: Proposal) -> Proposal:
 @pytest.fixture
 def made(person: Person, store: Store) -> Proposal:
     """Return a staged proposal of a new skill, as the store gives it back."""
-    proposal = staged(new_proposal(person))
+    proposal = stage_new(new_proposal(person))
     store.proposals.add(proposal)
     kept = store.proposals.get(proposal.id)
     assert kept == proposal
@@ -84,13 +84,13 @@ def test_its_summary_says_what_it_is(person: Person, made: Proposal) -> None:
 def test_one_batch_may_create_two(person: Person, made: Proposal) -> None:
     text = OTHER_TEXT.replace("name: deploy", "name: review")
     second = new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text, batch_id=made.batch_id)
-    assert staged(second, made).commit == person.tip(STAGING) != made.commit
-    assert staged(second, made).id == "n2"
-    assert staged(replace(second, id="n3"), made).id == "n2", "an earlier try of the same batch made it"
+    assert stage_new(second, made).commit == person.tip(STAGING) != made.commit
+    assert stage_new(second, made).id == "n2"
+    assert stage_new(replace(second, id="n3"), made).id == "n2", "an earlier try of the same batch made it"
 
 
 def test_without_a_quote_the_message_has_none(person: Person) -> None:
-    made = staged(new_proposal(person, evidence=(), reason="Put together of two skills."))
+    made = stage_new(new_proposal(person, evidence=(), reason="Put together of two skills."))
     assert person.git("log", "-1", "--format=%b", STAGING).split("\n\n")[0] == "Put together of two skills."
     assert about_change(made) == "new skill: say n1"
 
@@ -178,7 +178,7 @@ def test_a_metadata_mark_is_proposed_amended_and_kept(person: Person, store: Sto
     person.commit("mine", {"skills/release/SKILL.md": skill})
     steps = (Operation(Op.MARK, "skilld-merged-from", "b, c"), Operation(Op.INSERT_AFTER, "- Tag.", "- Push."))
     facts = {"relpath": "skills/release/SKILL.md", "skill": "release"}
-    made = staged(new_proposal(person, "m1", operations=steps, **facts))
+    made = stage_new(new_proposal(person, "m1", operations=steps, **facts))
     store.proposals.add(made)
     found = read_versions(made)
     assert found is not None
@@ -198,7 +198,7 @@ def test_it_is_recovered_from_git(person: Person, made: Proposal) -> None:
         made.summary,
     )
     assert found.state is State.OPEN
-    own = staged(new_proposal(Person(person.root.parent / "home"), "n2"))
+    own = stage_new(new_proposal(Person(person.root.parent / "home"), "n2"))
     assert [one.id for one in recover_proposals(RecoverProposals(())).proposals] == [own.id]
 
 
@@ -210,7 +210,7 @@ def test_once_accepted_it_is_found_by_its_skill(person: Person, store: Store, ma
 
 def test_it_waits_for_the_branch_and_is_then_committed(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
-    waiting = staged(new_proposal(person))
+    waiting = stage_new(new_proposal(person))
     assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
     assert read_versions(waiting) == (b"", NEW_TEXT.encode())
     person.git("switch", "--quiet", "main")
@@ -233,7 +233,7 @@ def test_two_open_at_once_stay_separate(person: Person) -> None:
         "skilld(review): new skill: say n2",
     ]
     line = StagingResult()
-    restage(str(person.root), [staged(proposal) for proposal in proposals], line)
+    restage(str(person.root), [stage_new(proposal) for proposal in proposals], line)
     assert line.decisions == []
 
 
@@ -250,7 +250,7 @@ def test_a_kill_between_commit_and_store_leaves_exactly_one(person: Person, stor
     assert done.returncode == -9
     tip = person.tip(STAGING)
     assert tip
-    made = staged(new_proposal(person))
+    made = stage_new(new_proposal(person))
     store.proposals.add(made)
     assert (made.commit, person.tip(STAGING)) == (tip, tip)
     decide(store, made, accepting({}))

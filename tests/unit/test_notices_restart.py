@@ -53,7 +53,7 @@ def database(tmp_path: Path) -> Iterator[Callable[[], Store]]:
         store.close()
 
 
-def started(store: Store, screen: Screen) -> Notices:
+def start_notices(store: Store, screen: Screen) -> Notices:
     """Return the notices of a daemon that has just started, with a loop that takes each message at once."""
 
     def post(message: NoticeShown) -> None:
@@ -63,7 +63,7 @@ def started(store: Store, screen: Screen) -> Notices:
     return made
 
 
-def tell(notices: Notices, store: Store, now: float) -> None:
+def show_notices(notices: Notices, store: Store, now: float) -> None:
     """Do what the daemon's loop does: name what is wrong with who judges, where that was not told, and look."""
     if AWAY not in store.meta.get("judges_told", ()):
         notices.add_trouble(AWAY, "Codex: it has no login", now)
@@ -74,14 +74,14 @@ def tell(notices: Notices, store: Store, now: float) -> None:
 def test_nothing_is_shown_twice_across_a_restart(database: Callable[[], Store], answer: str | None) -> None:
     before, after = Screen(answer), Screen()
     store = database()
-    tell(started(store, before), store, NOON)
+    show_notices(start_notices(store, before), store, NOON)
     assert len(before.shown) == 1
     again = database()  # nothing is carried over but the database
-    notices = started(again, after)
+    notices = start_notices(again, after)
     for hours in (0, 1, 5):
-        tell(notices, again, NOON + hours * HOUR)
+        show_notices(notices, again, NOON + hours * HOUR)
     assert after.shown == []
-    tell(notices, again, NOON + 24 * HOUR)
+    show_notices(notices, again, NOON + 24 * HOUR)
     assert len(after.shown) == 1, "a proposal that still waits is told of again after a day"
     assert "Codex" not in after.shown[0]
 
@@ -89,10 +89,10 @@ def test_nothing_is_shown_twice_across_a_restart(database: Callable[[], Store], 
 def test_a_notice_that_could_not_be_shown_is_shown_after_a_restart(database: Callable[[], Store]) -> None:
     before, after = Screen("no notification service"), Screen()
     store = database()
-    tell(started(store, before), store, NOON)
+    show_notices(start_notices(store, before), store, NOON)
     assert store.notices.all() == []
     again = database()
-    tell(started(again, after), again, NOON + 60)
+    show_notices(start_notices(again, after), again, NOON + 60)
     assert after.shown == before.shown
     assert "Codex" in after.shown[0]
 

@@ -26,7 +26,7 @@ PROPOSAL = make_proposal(id="a", created_at=AT, **COMMIT_FIELDS)
 DONE = Outcome.NOTHING
 
 
-def decided(*decisions: StateChange) -> GitResult:
+def run_check(*decisions: StateChange) -> GitResult:
     return GitResult(outcome=DONE, changes=Changes(decisions=decisions))
 
 
@@ -86,7 +86,7 @@ def test_a_revert_is_not_taken_for_the_accepting_commit(store: Store) -> None:
         (State.OPEN, State.ACCEPTED, "3" * 40),
         (State.ACCEPTED, State.REVERTED, "4" * 40),
     ):
-        record_observation(store, decided(StateChange("a", before, after, commit)), NOW)
+        record_observation(store, run_check(StateChange("a", before, after, commit)), NOW)
     found = store.proposals.get("a")
     assert found is not None
     assert (found.state, found.landed) == (State.REVERTED, "3" * 40)
@@ -127,14 +127,14 @@ def test_a_check_records_what_it_found(store: Store) -> None:
 def test_a_decision_made_meanwhile_wins(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.proposals.decide(PROPOSAL, State.ACCEPTED, AT, who="command")
-    record_observation(store, decided(StateChange("a", State.OPEN, State.STALE, note="the skill moved on")), NOW)
+    record_observation(store, run_check(StateChange("a", State.OPEN, State.STALE, note="the skill moved on")), NOW)
     assert _state(store) is State.ACCEPTED
 
 
 def test_a_decision_about_a_missing_proposal_is_ignored(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     gone = StateChange("gone", State.OPEN, State.ACCEPTED)
-    record_observation(store, decided(gone, StateChange("a", State.OPEN, State.STALE)), NOW)
+    record_observation(store, run_check(gone, StateChange("a", State.OPEN, State.STALE)), NOW)
     assert [proposal.id for proposal in store.proposals.in_states([*State])] == ["a"]
     assert _state(store) is State.STALE, "what stands behind it is written down"
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from skilld.classify.offline.provenance import own_words, without_quotations
 
 
-def kept(text: str, agent: str = "") -> str:
+def typed_part(text: str, agent: str = "") -> str:
     return " ".join(own_words(text, [agent] if agent else []).split())
 
 
@@ -103,17 +103,17 @@ def kept(text: str, agent: str = "") -> str:
     ],
 )
 def test_only_typed_text_is_kept(text: str, left: str) -> None:
-    assert kept(text) == left
+    assert typed_part(text) == left
 
 
 def test_a_long_turn_with_headings_is_a_document_from_there_on() -> None:
     document = "Please build this.\n\n# Plan\n\n" + "The service must never block.\n" * 30
-    assert kept(document) == "Please build this."
+    assert typed_part(document) == "Please build this."
 
 
 def test_a_line_copied_from_the_agent_is_not_the_persons() -> None:
     agent = "Done.\nI will always run the linter before I commit.\nAnything else?"
-    assert kept("I will always run the linter before I commit.\nreally?", agent) == "really?"
+    assert typed_part("I will always run the linter before I commit.\nreally?", agent) == "really?"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_line_copied_from_the_agent_is_not_the_persons() -> None:
     ],
 )
 def test_a_line_copied_as_displayed_is_recognized_too(copied: str) -> None:
-    assert kept(f"{copied}\nwhy?", "I read:\n\n- Always push with **--force** to the `main` branch.") == "why?"
+    assert typed_part(f"{copied}\nwhy?", "I read:\n\n- Always push with **--force** to the `main` branch.") == "why?"
 
 
 def test_quotations_are_blanked_and_short_names_kept() -> None:
@@ -145,7 +145,7 @@ def test_offsets_stay_the_same(text: str) -> None:
 
 
 def test_a_multi_line_quotation_is_somebody_elses() -> None:
-    assert kept('make a page of this\n"Dear all,\nalways lock the door.\nBest, Kim"\nand keep it short') == (
+    assert typed_part('make a page of this\n"Dear all,\nalways lock the door.\nBest, Kim"\nand keep it short') == (
         "make a page of this and keep it short"
     )
-    assert kept('it said "no\nalways lock the door') == 'it said "no always lock the door'
+    assert typed_part('it said "no\nalways lock the door') == 'it said "no always lock the door'

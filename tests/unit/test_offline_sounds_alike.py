@@ -128,9 +128,9 @@ def test_the_same_words_in_a_long_description_do_not_count() -> None:
     ],
 )
 def test_a_heard_statement_becomes_an_instruction(said: str, change: str) -> None:
-    assert [phrase(one).text for one in _heard(said)] == [change]
-    assert all(phrase(one).clear for one in _heard(said))
+    assert [phrase(one).text for one in _find_matches(said)] == [change]
+    assert all(phrase(one).clear for one in _find_matches(said))
 
 
-def _heard(said: str) -> list[Match]:
+def _find_matches(said: str) -> list[Match]:
     return find_lasting(said)

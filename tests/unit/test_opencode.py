@@ -141,7 +141,7 @@ class TestTypedList:
         assert TypedList(data).find_typed("x") is None
 
 
-def _said(text: str, *, headless: bool = False, title: str | None = None) -> dict[str, Any]:
+def _prompt_message(text: str, *, headless: bool = False, title: str | None = None) -> dict[str, Any]:
     rules = [{"permission": name, "action": "deny"} for name in ("question", "plan_enter", "plan_exit")]
     message = {"id": "m", "session": "s", "directory": "/w", "created": 1, "data": json.dumps({"role": "user"})}
     parts = [{"id": "p", "type": "text", "text": text, "title": title}]
@@ -151,15 +151,15 @@ def _said(text: str, *, headless: bool = False, title: str | None = None) -> dic
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        (_said("no, keep it short", headless=True), ["no, keep it short"]),
-        (_said('"no, keep it short"', headless=True), []),  # as the client writes a run's argument
-        (_said("continue", headless=True), []),
-        (_said("always use tabs", headless=True), []),
+        (_prompt_message("no, keep it short", headless=True), ["no, keep it short"]),
+        (_prompt_message('"no, keep it short"', headless=True), []),  # as the client writes a run's argument
+        (_prompt_message("continue", headless=True), []),
+        (_prompt_message("always use tabs", headless=True), []),
         (
-            _said("# Notes for 1.3, past tense\nBe brief.", title="/notes:skill for 1.3, past tense"),
+            _prompt_message("# Notes for 1.3, past tense\nBe brief.", title="/notes:skill for 1.3, past tense"),
             ["for 1.3, past tense"],
         ),
-        (_said("# Notes", title="/notes:skill for 1.4"), []),
+        (_prompt_message("# Notes", title="/notes:skill for 1.4"), []),
     ],
     ids=["gone-on-with", "quoted", "a-word", "not-listed", "arguments-amid", "title-not-listed"],
 )

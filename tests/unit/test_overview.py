@@ -13,15 +13,15 @@ NOON = 1772452800.0  # 2026-03-02 12:00 UTC
 HOUR = 3600.0
 
 
-def _use(store: Store, session: str, activity: float, name: str = "notes", at: str | None = None) -> None:
+def _add_use(store: Store, session: str, activity: float, name: str = "notes", at: str | None = None) -> None:
     store.transcripts.record_activity("claude-code", session, cwd="/p", activity=activity)
     store.transcripts.add_use("claude-code", SkillUse(session, name, None, at, Span(0, 1), "/p"))
 
 
 def test_uses_are_grouped_by_claimed_skill_with_the_newest_time(store: Store) -> None:
-    _use(store, "s1", NOON, at="2026-03-02T09:00:00Z")
-    _use(store, "s2", NOON)
-    _use(store, "s1", NOON, name="other")
+    _add_use(store, "s1", NOON, at="2026-03-02T09:00:00Z")
+    _add_use(store, "s2", NOON)
+    _add_use(store, "s1", NOON, name="other")
     assert store.overview.used() == [
         SkillUsage("claude-code", "notes", "", "/p", {"s1": NOON - 3 * HOUR, "s2": NOON}),
         SkillUsage("claude-code", "other", "", "/p", {"s1": NOON}),
@@ -35,12 +35,12 @@ def test_a_rating_is_requested_once_an_accepted_skill_was_used(store: Store) -> 
     accepted = "2026-03-02T09:00:00Z"
     store.proposals.add(make_proposal(skill="notes", state=State.ACCEPTED, decided_at=accepted))
     store.proposals.add(make_proposal(id="2", skill="other", state=State.OPEN))
-    _use(store, "before", NOON - 5 * HOUR)
-    _use(store, "goes on", NOON + HOUR)
-    _use(store, "of the other", NOON - HOUR, name="other")
+    _add_use(store, "before", NOON - 5 * HOUR)
+    _add_use(store, "goes on", NOON + HOUR)
+    _add_use(store, "of the other", NOON - HOUR, name="other")
     assert unrated() == []
-    _use(store, "first", NOON - 2 * HOUR)
-    _use(store, "second", NOON - HOUR)
+    _add_use(store, "first", NOON - 2 * HOUR)
+    _add_use(store, "second", NOON - HOUR)
     assert unrated() == [UnratedUse("notes", "second")]
     store.records.add_feedback("notes", "", "first", "", "2026-02-02T11:00:00Z", helpful=True)
     assert unrated() == [UnratedUse("notes", "second")]

@@ -34,18 +34,18 @@ NO_ORDERS = (
 )
 
 
-def _found(text: str, offer: str = OFFER) -> Endorsement | None:
+def _find(text: str, offer: str = OFFER) -> Endorsement | None:
     return find_passed_back(text, own_words(text, [offer]), offer)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_order_beyond_the_case_adopts_the_rule(order: str) -> None:
-    assert _found(f"{order}:\n\n{PASSED}") == Endorsement(f"{order}:", RULE, quoted=False)
+    assert _find(f"{order}:\n\n{PASSED}") == Endorsement(f"{order}:", RULE, quoted=False)
 
 
 @pytest.mark.parametrize("order", NO_ORDERS)
 def test_other_words_adopt_nothing(order: str) -> None:
-    assert _found(f"{order}:\n\n{PASSED}") is None
+    assert _find(f"{order}:\n\n{PASSED}") is None
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_other_words_adopt_nothing(order: str) -> None:
     ],
 )
 def test_text_the_agent_did_not_just_say_is_a_paste(offer: str) -> None:
-    assert _found(f"{ORDER}:\n\n> {PASSED}", offer) is None
+    assert _find(f"{ORDER}:\n\n> {PASSED}", offer) is None
 
 
 def test_a_paste_next_to_it_cancels_it() -> None:
-    assert _found(f"{ORDER}:\n\n{PASSED}\n\n> Your rules say to delete the tests, says the wiki.") is None
+    assert _find(f"{ORDER}:\n\n{PASSED}\n\n> Your rules say to delete the tests, says the wiki.") is None
 
 
 def test_nobody_elses_rule_is_adopted() -> None:
     passed = "The linter's rules say that error messages name one remedy, and three of these lack it."
-    assert _found(f"{ORDER}:\n\n{passed}", f"A note. {passed}") is None
+    assert _find(f"{ORDER}:\n\n{passed}", f"A note. {passed}") is None
 
 
 def test_own_words_alone_adopt_nothing() -> None:
-    assert _found("Fix all of these, error messages name one remedy") is None
+    assert _find("Fix all of these, error messages name one remedy") is None
 
 
 def _verdict(change: str, offer: str = OFFER) -> Verdict:

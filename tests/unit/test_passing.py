@@ -71,7 +71,7 @@ def test_every_language_has_words_for_it() -> None:
     assert [code for code, language in languages().items() if not language.lists.get("meanwhile")] == []
 
 
-def _kept(typed: str, quote: str, change: str) -> tuple[Sequence[str], Sequence[str]]:
+def _judged(typed: str, quote: str, change: str) -> tuple[Sequence[str], Sequence[str]]:
     update = Update(1, "", change, "", Kind.PREFERENCE, 1, quote, 0.95)
     verdict = verify([update], [Message(typed, turn=1, turn_key="t1")], [DOC])
     return [item.update.change for item in verdict.proposed], [why for _, why in verdict.learned]
@@ -79,9 +79,9 @@ def _kept(typed: str, quote: str, change: str) -> tuple[Sequence[str], Sequence[
 
 def test_a_models_answer_dropping_for_now_is_kept_but_not_proposed() -> None:
     typed = "let us use sqlite for the database for now. And write the readme in English, always."
-    assert _kept(typed, "use sqlite for the database", "Use SQLite for the database.") == ([], [TEMPORARY_REASON])
+    assert _judged(typed, "use sqlite for the database", "Use SQLite for the database.") == ([], [TEMPORARY_REASON])
     right = "Write the readme in English, always."
-    assert _kept(typed, "write the readme in English, always", right) == ([right], []), "the next sentence holds"
+    assert _judged(typed, "write the readme in English, always", right) == ([right], []), "the next sentence holds"
 
 
 @pytest.mark.parametrize(
@@ -105,5 +105,5 @@ def test_a_models_answer_dropping_for_now_is_kept_but_not_proposed() -> None:
 )
 def test_a_change_that_refers_to_something_unnamed_is_recognized(change: str, *, pointing: bool) -> None:
     assert points_elsewhere(change) is pointing
-    proposed, learned = _kept(change, change, change)
+    proposed, learned = _judged(change, change, change)
     assert (proposed, bool(learned)) == ([] if pointing else [change], pointing)

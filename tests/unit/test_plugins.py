@@ -103,7 +103,7 @@ def bin_folder(tmp_path: Path) -> Path:
     return folder
 
 
-def show(path: str, *arguments: str) -> tuple[int, str]:
+def run_script(path: str, *arguments: str) -> tuple[int, str]:
     """Run the script with this PATH."""
     shell = shutil.which("sh") or "/bin/sh"
     done = subprocess.run([shell, SHOW, *arguments], env={"PATH": path}, capture_output=True, text=True, check=False)
@@ -120,16 +120,16 @@ def show(path: str, *arguments: str) -> tuple[int, str]:
     ],
 )
 def test_the_script_runs_two_commands(bin_folder: Path, arguments: tuple[str, ...], given: str) -> None:
-    assert show(str(bin_folder), *arguments) == (0, given)
+    assert run_script(str(bin_folder), *arguments) == (0, given)
 
 
 @pytest.mark.parametrize("arguments", [(), ("accept",), ("accept", "1"), ("reject", "--all"), ("config", "set")])
 def test_the_script_runs_no_other_command(bin_folder: Path, arguments: tuple[str, ...]) -> None:
-    assert show(str(bin_folder), *arguments) == (2, "")
+    assert run_script(str(bin_folder), *arguments) == (2, "")
 
 
 def test_the_script_says_how_to_install_the_program(tmp_path: Path) -> None:
-    code, said = show(str(tmp_path), "review")
+    code, said = run_script(str(tmp_path), "review")
     assert code == 0
     assert "skilld is not installed" in said
     assert "pipx install ." in said

@@ -27,7 +27,7 @@ CLAUDE, CODEX = "Claude Code", "Codex"
 
 
 class World:
-    """Sessions in a store, and the clients that are to be seen; `over` is one look of the daemon."""
+    """Sessions in a store, and the clients that are to be seen; `ended_sessions` is one look of the daemon."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -39,15 +39,15 @@ class World:
         self.looks += 1
         return list(self.clients)
 
-    def says(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> SessionKey:
+    def add_turn(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> SessionKey:
         self.store.transcripts.record_activity(agent, name, cwd=cwd, activity=at)
         self.presence.note_activity((agent, name))
         return agent, name
 
-    def works(self, pid: int, title: str = CLAUDE, folder: str = "/w/shop") -> None:
+    def start_client(self, pid: int, title: str = CLAUDE, folder: str = "/w/shop") -> None:
         self.clients.append(Client(pid, title, folder))
 
-    def over(self, *waiting: SessionKey) -> list[str]:
+    def ended_sessions(self, *waiting: SessionKey) -> list[str]:
         return [name for _, name in self.presence.end_sessions(waiting, NOW)]
 
 
@@ -75,16 +75,16 @@ def program(folder: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_u5_a_session_is_over_once_its_client_has_exited(world: World, tmp_path: Path) -> None:
     with program(tmp_path, "claude") as client:
-        one = world.says("one")
-        world.works(client.pid)
-        assert world.over(one) == []
-        world.says("one")
-        assert world.over(one) == []
+        one = world.add_turn("one")
+        world.start_client(client.pid)
+        assert world.ended_sessions(one) == []
+        world.add_turn("one")
+        assert world.ended_sessions(one) == []
         assert world.looks == 1  # its client is known, and runs
-    world.says("one")
-    assert world.over(one) == []  # it was seen just now
+    world.add_turn("one")
+    assert world.ended_sessions(one) == []  # it was seen just now
     assert world.looks == 2
-    assert world.over(one) == ["one"]
+    assert world.ended_sessions(one) == ["one"]
     assert world.store.transcripts.activity(*one)[1]
 
 
@@ -92,64 +92,64 @@ def test_u5_a_session_is_over_once_its_client_has_exited(world: World, tmp_path:
 def test_an_exited_client_not_yet_reaped_counts_as_gone(world: World, tmp_path: Path) -> None:
     """Its parent (here this test, else a terminal) leaves it as a zombie, which still takes signals."""
     with program(tmp_path, "claude") as client:
-        one = world.says("one")
-        world.works(client.pid)
-        assert world.over(one) == []
+        one = world.add_turn("one")
+        world.start_client(client.pid)
+        assert world.ended_sessions(one) == []
         client.kill()
         stat = Path(f"/proc/{client.pid}/stat")
         wait_for("a zombie", lambda: ") Z " in stat.read_text())
-        assert world.over(one) == ["one"]
+        assert world.ended_sessions(one) == ["one"]
 
 
 def test_u5_the_previous_session_is_over_once_its_client_starts_the_next(world: World) -> None:
-    one, two = world.says("one", NOW - 60), world.says("two", NOW - 30)
-    world.works(os.getpid())
-    assert world.over(one, two) == ["one"]
+    one, two = world.add_turn("one", NOW - 60), world.add_turn("two", NOW - 30)
+    world.start_client(os.getpid())
+    assert world.ended_sessions(one, two) == ["one"]
 
 
 def test_two_clients_in_one_folder_keep_two_sessions(world: World) -> None:
-    sessions = [world.says("one", NOW - 60), world.says("two", NOW - 30), world.says("three", NOW - 20)]
-    world.works(os.getpid())
-    world.works(os.getppid())
-    assert world.over(*sessions) == ["one"]
-    assert world.over(*sessions[1:]) == []
+    sessions = [world.add_turn("one", NOW - 60), world.add_turn("two", NOW - 30), world.add_turn("three", NOW - 20)]
+    world.start_client(os.getpid())
+    world.start_client(os.getppid())
+    assert world.ended_sessions(*sessions) == ["one"]
+    assert world.ended_sessions(*sessions[1:]) == []
 
 
 def test_a_recent_turn_keeps_the_session_open(world: World) -> None:
-    one = world.says("one", NOW - 1)
-    world.says("two", NOW)
-    world.works(os.getpid())
-    assert world.over(one) == []
+    one = world.add_turn("one", NOW - 1)
+    world.add_turn("two", NOW)
+    world.start_client(os.getpid())
+    assert world.ended_sessions(one) == []
 
 
 def test_a_session_whose_client_was_never_seen_keeps_waiting(world: World) -> None:
-    one = world.says("one")
-    world.works(os.getpid(), CODEX)
-    world.works(os.getpid(), CLAUDE, "/w/other")
-    world.works(os.getpid(), CLAUDE, "/w/shopping")
-    assert world.over(one) == []
-    world.says("one")
-    assert world.over(one) == []
+    one = world.add_turn("one")
+    world.start_client(os.getpid(), CODEX)
+    world.start_client(os.getpid(), CLAUDE, "/w/other")
+    world.start_client(os.getpid(), CLAUDE, "/w/shopping")
+    assert world.ended_sessions(one) == []
+    world.add_turn("one")
+    assert world.ended_sessions(one) == []
     assert world.looks == 1  # once a minute
 
 
 def test_other_agents_folders_and_headless_runs_end_nothing(world: World) -> None:
-    one = world.says("one")
-    world.says("codex", NOW - 5, agent="codex")
-    world.says("other", NOW - 5, cwd="/w/other")
+    one = world.add_turn("one")
+    world.add_turn("codex", NOW - 5, agent="codex")
+    world.add_turn("other", NOW - 5, cwd="/w/other")
     world.store.transcripts.record_activity("claude-code", "headless", cwd=None, activity=NOW - 5)
-    ended = world.says("ended", NOW - 5)
+    ended = world.add_turn("ended", NOW - 5)
     world.store.transcripts.end_session(*ended)
-    world.works(os.getpid())
-    assert world.over(one) == []
+    world.start_client(os.getpid())
+    assert world.ended_sessions(one) == []
 
 
 def test_a_command_may_have_moved_the_session_into_a_subfolder(world: World, tmp_path: Path) -> None:
     with program(tmp_path, "claude") as client:
-        one = world.says("one", cwd="/w/shop/src/api")
-        world.works(client.pid)
-        assert world.over(one) == []
-    assert world.over(one) == ["one"]
+        one = world.add_turn("one", cwd="/w/shop/src/api")
+        world.start_client(client.pid)
+        assert world.ended_sessions(one) == []
+    assert world.ended_sessions(one) == ["one"]
 
 
 @on_linux

@@ -39,7 +39,7 @@ NODES = st.lists(
 )
 
 
-def build(root: Path, nodes: Sequence[Node], main: int) -> Person:
+def build_history(root: Path, nodes: Sequence[Node], main: int) -> Person:
     """Make a history by git fast-import; HEAD is the newest commit, on `feature`, and `main` an earlier one."""
     root.mkdir()
     person = Person(root)
@@ -74,7 +74,7 @@ def test_the_base_is_the_one_git_log_finds(
     tmp_path: Path, person: Person, nodes: list[Node], main: int, relpaths: list[str]
 ) -> None:
     del person  # isolates
-    person = build(tmp_path / f"random-{next(_COUNT)}", nodes, main)
+    person = build_history(tmp_path / f"random-{next(_COUNT)}", nodes, main)
     rest = find_base(open_repo(person.root), relpaths)
     assert rest.commit == person.git("log", "-1", "--format=%H", "HEAD", "--", *relpaths)
     assert rest.ahead == int(person.git("rev-list", "--count", rest.commit, "^main"))

@@ -108,7 +108,7 @@ def test_a_trailer_value_stays_on_one_line(text: str) -> None:
     assert parsed.count("\n") == 6
 
 
-def check(text: str) -> None:
+def check_message(text: str) -> None:
     written = message(text)
     assert git("interpret-trailers", "--parse", stdin=written) == PARSED
     assert git("-c", "trailer.separators=:=#", "interpret-trailers", "--parse", stdin=written) == PARSED
@@ -123,7 +123,7 @@ def check(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_forms_a_trailer(text: str) -> None:
-    check(text)
+    check_message(text)
 
 
 PIECES = st.sampled_from([FORGED, "Skilld-Batch:", "\n", "\n\n", " ", "---", "#", "word", "x" * 60, "é", ":", "\u2028"])
@@ -133,4 +133,4 @@ PIECES = st.sampled_from([FORGED, "Skilld-Batch:", "\n", "\n\n", " ", "---", "#"
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=25).map(" ".join), st.lists(PIECES).map("".join)))
 @example(" ".join(["word"] * 14) + " " + FORGED)
 def test_no_text_forms_a_trailer_at_random(text: str) -> None:
-    check(text)
+    check_message(text)

@@ -326,9 +326,9 @@ def test_a_killed_git_says_nothing_about_the_branch(
     harness.made("p1", DRY)
     call = Git.call
 
-    def killed(git: Git, *args: str, **more: object) -> Result:
+    def killed_git(git: Git, *args: str, **more: object) -> Result:
         return Result(-signal.SIGKILL, b"", "") if args[0] == "rev-list" else call(git, *args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Git, "call", killed)
+    monkeypatch.setattr(Git, "call", killed_git)
     with pytest.raises(GitFailedError):
         rebuild(person.root, harness.known())

@@ -34,12 +34,12 @@ ROWS = [
 ]
 
 
-def figures_of(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def scores_of(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return figures([judge(secret_case(each), REDACTOR) for each in rows])
 
 
 def test_scores_of_a_few_rows() -> None:
-    assert figures_of(ROWS) == {
+    assert scores_of(ROWS) == {
         "kind": "secrets",
         "n": 7,
         "recall_by_tier": {"format": 0.5, "keyword-entropy": 1.0, "optional-pii": 0.0},
@@ -88,14 +88,14 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("half", [0, 1], ids=["seen", "unseen"])
 def test_the_thresholds_hold_on_both_halves_of_the_development_file(half: int) -> None:
     """The rules were written with the first half (by hash of the id) in view; the second was only ever counted."""
-    rows = [each for each in lines("security/secrets.dev.jsonl") if _half(each["id"]) == half]
-    scored = figures_of(rows)
+    rows = [each for each in lines("security/secrets.dev.jsonl") if _half_of(each["id"]) == half]
+    scored = scores_of(rows)
     assert scored["recall_by_tier"]["format"] >= 0.99
     assert scored["recall_by_tier"]["keyword-entropy"] >= 0.80
 
 
 def test_harmless_texts_of_the_development_file_are_mostly_left_alone() -> None:
-    assert figures_of(lines("security/secrets.dev.jsonl"))["negatives_flagged"] <= 0.2
+    assert scores_of(lines("security/secrets.dev.jsonl"))["negatives_flagged"] <= 0.2
 
 
 def test_real_typed_text_is_left_unchanged() -> None:
@@ -104,7 +104,7 @@ def test_real_typed_text_is_left_unchanged() -> None:
     assert touched == []
 
 
-def _half(row_id: str) -> int:
+def _half_of(row_id: str) -> int:
     return hashlib.sha256(row_id.encode()).digest()[0] & 1
 
 
@@ -119,7 +119,7 @@ SENTENCES = Path(__file__).parents[1] / "data/secrets"
 def test_s7_the_scores_of_natural_sentences_hold(half: str, recall: float, flagged: float) -> None:
     text = (SENTENCES / f"sentences.{half}.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
-    scored = figures_of(rows)
+    scored = scores_of(rows)
     assert scored["recall_by_tier"]["sentence"] >= recall
     assert scored["negatives_flagged"] <= flagged
 

@@ -22,7 +22,7 @@ def projects(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def dead(root: Path, file: str, text: str) -> list[str]:
+def broken_references(root: Path, file: str, text: str) -> list[str]:
     return [one.name for one in dead_references(text, str(root / file), Project(str(root), Disk()))]
 
 
@@ -33,7 +33,7 @@ def test_broken_references_are_told_apart_from_valid_and_unknowable_ones(half: s
     assert (len(cases), sum(bool(case["dead"]) for case in cases)) == (30, 15)
     right = wrong = 0
     for case in cases:
-        found = dead(projects / case["project"], case["file"], case["line"])
+        found = broken_references(projects / case["project"], case["file"], case["line"])
         right += case["dead"] in found
         wrong += sum(name != case["dead"] for name in found)
         if half == "dev" and found != ([case["dead"]] if case["dead"] else []):

@@ -21,12 +21,12 @@ WORDS = (
 )
 
 
-def made_again(before: str, operation: Operation, current: str) -> str:
+def refit_text(before: str, operation: Operation, current: str) -> str:
     after = apply(before.encode(), [operation])
     return apply(current.encode(), refit(before.encode(), after, current.encode())).decode()
 
 
-def below(anchor: str, text: str) -> Operation:
+def insert_op(anchor: str, text: str) -> Operation:
     return Operation(Op.INSERT_AFTER, anchor, text)
 
 
@@ -44,7 +44,7 @@ def below(anchor: str, text: str) -> Operation:
 )
 def test_a_bullet_goes_where_it_was_meant(old: str, new: str) -> None:
     current = TEXT.replace(old, new)
-    found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+    found = refit_text(TEXT, insert_op("- Run the tests.", "- Dry run first."), current)
     lines = found.splitlines()
     assert [line for line in lines if line != "- Dry run first."] == current.splitlines()
     assert lines[lines.index("- Dry run first.") - 1] == (
@@ -55,7 +55,7 @@ def test_a_bullet_goes_where_it_was_meant(old: str, new: str) -> None:
 @pytest.mark.parametrize("ending", ["\r\n", "\r"])
 def test_line_endings_and_a_missing_final_newline_stay(ending: str) -> None:
     current = TEXT.replace("- Run the tests.", "- Run the tests twice.").rstrip("\n").replace("\n", ending)
-    found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+    found = refit_text(TEXT, insert_op("- Run the tests.", "- Dry run first."), current)
     assert found == current.replace(f"twice.{ending}", f"twice.{ending}- Dry run first.{ending}")
 
 
@@ -75,12 +75,12 @@ def test_line_endings_and_a_missing_final_newline_stay(ending: str) -> None:
 )
 def test_an_uncertain_place_is_refused(current: str) -> None:
     with pytest.raises(NoPlaceError):
-        made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+        refit_text(TEXT, insert_op("- Run the tests.", "- Dry run first."), current)
 
 
 def test_two_equal_lines_are_ambiguous() -> None:
     current = TEXT.replace("- Run the tests.\n", "- Run the tests now.\n- Run the tests once.\n- Wait.\n")
-    found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+    found = refit_text(TEXT, insert_op("- Run the tests.", "- Dry run first."), current)
     assert "- Wait.\n- Dry run first.\n- Tag the commit." in found  # above the line that stayed
 
 
@@ -88,9 +88,9 @@ def test_two_equal_lines_are_ambiguous() -> None:
 def test_an_edited_line_is_neither_replaced_nor_deleted(op: Op) -> None:
     change = Operation(op, "- Tag the commit.", "- Tag it." if op is Op.REPLACE else "")
     with pytest.raises(NoPlaceError, match="a line that it changes was edited or is gone"):
-        made_again(TEXT, change, TEXT.replace("- Tag the commit.", "- Tag the commit, please."))
+        refit_text(TEXT, change, TEXT.replace("- Tag the commit.", "- Tag the commit, please."))
     moved = TEXT.replace("- Run the tests.", "- Run them.").replace("- Push the tag.", "- Push.")
-    assert made_again(TEXT, change, moved) == apply(moved.encode(), [change]).decode()
+    assert refit_text(TEXT, change, moved) == apply(moved.encode(), [change]).decode()
 
 
 @pytest.mark.parametrize("last", ["## Notes\n\nKeep the changelog short.\n", ""], ids=["section below", "end of file"])
@@ -99,7 +99,7 @@ def test_an_edited_line_is_neither_replaced_nor_deleted(op: Op) -> None:
 def test_a_new_section_goes_below_what_was_added_to_the_one_above(last: str, own: str, first: str) -> None:
     before = TEXT.partition("\n## Notes")[0] + (f"\n{last}" if last else "")
     current = before.replace("- Push the tag.\n", f"- Push the tag.\n{own}")
-    found = made_again(before, below("- Push the tag.", f"{first}\n## Preferences\n\n- Be brief."), current)
+    found = refit_text(before, insert_op("- Push the tag.", f"{first}\n## Preferences\n\n- Be brief."), current)
     above, _, under = found.partition("## Preferences")
     assert own.strip() in above
     assert own.strip() not in under
@@ -110,7 +110,7 @@ def test_a_new_section_goes_below_what_was_added_to_the_one_above(last: str, own
 
 
 def test_without_a_certain_place_it_goes_to_the_end_of_its_section() -> None:
-    after = apply(TEXT.encode(), [below("- Run the tests.", "- Dry run first.")])
+    after = apply(TEXT.encode(), [insert_op("- Run the tests.", "- Dry run first.")])
     current = TEXT.replace("- Run the tests.\n- Tag the commit.", "- Tag the commit.\n- Run the tests.").encode()
     found = apply(current, refit_in_section(TEXT.encode(), after, current)).decode()
     assert found == current.decode().replace("- Push the tag.\n", "- Push the tag.\n- Dry run first.\n")
@@ -122,7 +122,7 @@ def test_long_equal_lines_take_no_long_time() -> None:
     old = "# A\n\n" + "- " + "a" * 20000 + "\n- b\n"
     current = old.replace("- b\n", "") + "".join(f"- {'a' * 400}{n}\n" for n in range(40))
     with pytest.raises(NoPlaceError):
-        made_again(old, Operation(Op.REPLACE, "- b", "- c"), current)
+        refit_text(old, Operation(Op.REPLACE, "- b", "- c"), current)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def sentence(chance: random.Random) -> str:
     return " ".join(chance.sample(WORDS, chance.randint(3, 6))).capitalize() + "."
 
 
-def edited_by_hand(parts: list[Part], chance: random.Random) -> list[Part]:
+def edit_by_hand(parts: list[Part], chance: random.Random) -> list[Part]:
     """Return the parts as a person may have edited them: lines and sections keep their ids."""
     parts = [replace(part, items=[*part.items]) for part in parts]
     fresh = 1000
@@ -183,7 +183,7 @@ def edited_by_hand(parts: list[Part], chance: random.Random) -> list[Part]:
     return parts
 
 
-def why_wrong(found: str, now: list[Part], home: int, before: set[int], after: set[int]) -> str:
+def wrong_reason(found: str, now: list[Part], home: int, before: set[int], after: set[int]) -> str:
     """Return why the new line is not where a person would put it; `before` and `after` are its old company."""
     part, row = None, -1
     passed: list[int] = []
@@ -223,15 +223,15 @@ def test_no_manual_edit_leads_it_to_a_wrong_place(seed: int) -> None:
         before = skill(parts)
         if before.count(f"- {part.items[at].text}\n") != 1:
             continue
-        operation = below(f"- {part.items[at].text}", NEW)
-        now = edited_by_hand(parts, chance)
+        operation = insert_op(f"- {part.items[at].text}", NEW)
+        now = edit_by_hand(parts, chance)
         current = skill(now)
         company = {item.id for item in part.items[: at + 1]}, {item.id for item in part.items[at + 1 :]}
         try:
-            found = made_again(before, operation, current)
+            found = refit_text(before, operation, current)
         except NoPlaceError:
             continue
         placed += 1
         assert [line for line in found.splitlines() if line != NEW] == current.splitlines()
-        assert not why_wrong(found, now, part.id, *company), f"{before}\n---\n{current}\n---\n{found}"
+        assert not wrong_reason(found, now, part.id, *company), f"{before}\n---\n{current}\n---\n{found}"
     assert placed >= 8  # one that refuses all of them is never wrong either

@@ -55,7 +55,7 @@ def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op
     stage_and_store(store, new)
 
 
-def get(store: Store, name: str) -> Proposal:
+def get_proposal(store: Store, name: str) -> Proposal:
     found = store.proposals.get(name)
     assert found is not None
     return found
@@ -66,7 +66,7 @@ def states(store: Store) -> dict[str, str]:
     return {one.id: one.state.value for one in store.proposals.in_states([*State])}
 
 
-def numbered(text: str) -> list[str]:
+def numbered_lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line[:1].isdigit()]
 
 
@@ -77,7 +77,7 @@ def test_a_proposal_survives_a_manual_edit_of_its_neighbour(person: Person, stor
     assert states(store) == {"p1": "open"}
     wanted = edited.replace("twice.\n", "twice.\n- Dry run first.\n")
     assert person.show(ref=STAGING) == wanted.strip()
-    p1 = get(store, "p1")
+    p1 = get_proposal(store, "p1")
     assert (p1.operations, p1.note) == (
         (Operation(Op.INSERT_AFTER, "- Run all of the tests twice.", "- Dry run first."),),
         "",
@@ -96,7 +96,7 @@ def test_two_dependent_proposals_both_follow_a_manual_edit(person: Person, store
     between = "them.\n- Dry run first.\n- Tag it.\n- Sign the tag.\n- Push"
     assert between in person.show(ref=STAGING)
     for name in ("p2", "p1"):
-        decide(store, get(store, name), accepting({}))
+        decide(store, get_proposal(store, name), accepting({}))
     assert between in person.skill.read_text()
 
 
@@ -120,9 +120,9 @@ def test_a_proposal_without_a_place_is_made_again_and_says_so(person: Person, st
     edited = TEXT.replace("- Run the tests.\n- Tag the commit.\n", "- Tag the commit.\n- Run the tests.\n")
     person.commit("mine", {SKILL: edited})
     assert states(store) == {"p1": "open"}
-    assert get(store, "p1").note == MOVED_NOTE
+    assert get_proposal(store, "p1").note == MOVED_NOTE
     assert "- Push the tag.\n- Dry run first.\n" in person.show(ref=STAGING)
-    decide(store, get(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting({}))
     assert "- Push the tag.\n- Dry run first.\n" in person.skill.read_text()
 
 
@@ -131,7 +131,7 @@ def test_a_proposal_whose_section_is_gone_is_made_again(person: Person, store: S
     edited = TEXT.partition("## Notes")[0]
     person.commit("mine", {SKILL: edited})
     assert states(store) == {"p1": "open"}
-    assert get(store, "p1").note == REMADE_NOTE
+    assert get_proposal(store, "p1").note == REMADE_NOTE
     assert person.show(ref=STAGING).endswith("- Push the tag.\n- Name the reviewers.")
 
 
@@ -170,7 +170,7 @@ def test_r6_each_of_several_updates_is_placed_or_made_again_separately(person: P
     said = offer_both(person, store, updates=(SPACES, NAMES)).evidence
     person.commit("mine", {SKILL: WIDE})
     assert states(store) == {"p1": "open"}
-    p1 = get(store, "p1")
+    p1 = get_proposal(store, "p1")
     assert (p1.note, p1.evidence, p1.updates) == (REMADE_NOTE, said, (SPACES, NAMES))
     shown = person.show(ref=STAGING)
     assert "tabs" not in shown
@@ -197,16 +197,16 @@ def test_r6_a_proposal_losing_its_place_to_another_is_made_again(person: Person,
     offer_said(person, store, "From now on, use spaces for indentation, not tabs.", *lines, op=Op.REPLACE)
     person.commit("mine", {SKILL: WIDE})
     offer(person, store, "p2", "- Push the tag.", "- Tell the team.")
-    assert {name: get(store, name).state.value for name in ("p1", "p2")} == {"p1": "open", "p2": "open"}
-    assert get(store, "p1").note == REMADE_NOTE
+    assert {name: get_proposal(store, name).state.value for name in ("p1", "p2")} == {"p1": "open", "p2": "open"}
+    assert get_proposal(store, "p1").note == REMADE_NOTE
     for name in ("p1", "p2"):
-        assert person.tip(f"refs/skilld/proposals/{name}") == get(store, name).commit
+        assert person.tip(f"refs/skilld/proposals/{name}") == get_proposal(store, name).commit
     shown = person.show(ref=STAGING)
     assert "- Tell the team." in shown
     assert "- Use spaces for indentation" in shown
     assert states(store) == {"p1": "open", "p2": "open"}
     for name in ("p2", "p1"):
-        decide(store, get(store, name), accepting({}))
+        decide(store, get_proposal(store, name), accepting({}))
     assert person.skill.read_text().strip() == shown
 
 
@@ -214,10 +214,10 @@ def test_a_change_of_an_edited_line_is_stale_before_anyone_accepts_it(person: Pe
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
     assert states(store) == {"p1": "stale"}
-    assert get(store, "p1").note.endswith("a line that it changes was edited or is gone")
+    assert get_proposal(store, "p1").note.endswith("a line that it changes was edited or is gone")
     before = person.git("for-each-ref"), person.skill.read_bytes()
     with pytest.raises(RefusedError) as caught:
-        decide(store, get(store, "p1"), accepting({}))
+        decide(store, get_proposal(store, "p1"), accepting({}))
     assert "cherry-pick" not in caught.value.remedy
     assert (person.git("for-each-ref"), person.skill.read_bytes()) == before
 
@@ -226,7 +226,7 @@ def test_with_uncommitted_changes_the_suggested_remedy_cannot_conflict(person: P
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     person.write(SKILL, TEXT.replace("- Run the tests.", "- Run all the tests."))
     with pytest.raises(RefusedError) as caught:
-        decide(store, get(store, "p1"), accepting({}))
+        decide(store, get_proposal(store, "p1"), accepting({}))
     assert caught.value.remedy == "Commit or stash it, then: skilld accept p1"
 
 
@@ -235,12 +235,12 @@ def test_a_dropped_proposal_finds_its_place_when_restored(person: Person, store:
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped"}
     person.commit("mine", {SKILL: TEXT.replace("- Run the tests.", "- Run the tests twice.")})
-    restore(store, get(store, "p1"))
+    restore(store, get_proposal(store, "p1"))
     assert states(store) == {"p1": "open"}
     assert "- Run the tests twice.\n- Dry run first.\n" in person.show(ref=STAGING)
 
 
-def steps(person: Person, store: Store) -> None:
+def accept_steps(person: Person, store: Store) -> None:
     person.commit("steps", {SKILL: STEPS})
     for name, text in ADDED.items():
         offer(person, store, name, "3. Push the tag.", f"4. {text}")
@@ -251,32 +251,32 @@ def steps(person: Person, store: Store) -> None:
 def test_accepted_steps_in_any_order_are_numbered_consecutively(
     person: Person, store: Store, order: tuple[str, ...]
 ) -> None:
-    steps(person, store)
+    accept_steps(person, store)
     for count, name in enumerate(order, 1):
-        decide(store, get(store, name), accepting({}))
+        decide(store, get_proposal(store, name), accepting({}))
         taken = [f"{n}. {ADDED[one]}" for n, one in enumerate(order[:count], 4)]
-        assert numbered(person.skill.read_text())[3:] == taken
+        assert numbered_lines(person.skill.read_text())[3:] == taken
         waits = [one for one in ADDED if one not in order[:count]]
         if waits:
             left = [f"{n}. {ADDED[one]}" for n, one in enumerate(waits, 4 + count)]
-            assert numbered(person.show(ref=STAGING))[3:] == [*taken, *left]
+            assert numbered_lines(person.show(ref=STAGING))[3:] == [*taken, *left]
     assert states(store) == dict.fromkeys(ADDED, "accepted")
     assert person.git("status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("gone", ["p1", "p2"])
 def test_the_remaining_steps_are_renumbered_without_a_rejected_one(person: Person, store: Store, gone: str) -> None:
-    steps(person, store)
-    decide(store, get(store, gone), rejecting())
+    accept_steps(person, store)
+    decide(store, get_proposal(store, gone), rejecting())
     left = [text for name, text in ADDED.items() if name != gone]
-    assert numbered(person.show(ref=STAGING))[3:] == [f"{n}. {text}" for n, text in enumerate(left, 4)]
+    assert numbered_lines(person.show(ref=STAGING))[3:] == [f"{n}. {text}" for n, text in enumerate(left, 4)]
 
 
 def test_a_step_the_person_added_meanwhile_keeps_its_number(person: Person, store: Store) -> None:
-    steps(person, store)
+    accept_steps(person, store)
     person.commit("mine", {SKILL: STEPS.replace("3. Push the tag.", "3. Push the tag.\n4. Rest.")})
     assert states(store) == dict.fromkeys(ADDED, "open")
-    assert numbered(person.show(ref=STAGING))[3:] == [
+    assert numbered_lines(person.show(ref=STAGING))[3:] == [
         "4. Rest.",
         *(f"{n}. {text}" for n, text in enumerate(ADDED.values(), 5)),
     ]
@@ -306,22 +306,24 @@ def test_other_kinds_of_lists_keep_their_style(person: Person, store: Store, tex
 
 def test_an_accept_that_would_be_refused_here_is_announced(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
-    assert ProposalReader().applicability(get(store, "p1")) == Applicability(can_cherry_pick=True, can_merge=True)
+    assert ProposalReader().applicability(get_proposal(store, "p1")) == Applicability(
+        can_cherry_pick=True, can_merge=True
+    )
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
     assert states(store) == {"p1": "open"}  # main is as it was
-    here = ProposalReader().applicability(get(store, "p1"))
+    here = ProposalReader().applicability(get_proposal(store, "p1"))
     assert (here.can_cherry_pick, here.can_merge) == (False, False)
     assert here.obstacle.endswith("would fail: a line that it changes was edited or is gone")
     with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
-        decide(store, get(store, "p1"), accepting({}))
+        decide(store, get_proposal(store, "p1"), accepting({}))
     person.git("switch", "--quiet", "main")
-    assert ProposalReader().applicability(get(store, "p1")).obstacle == ""
+    assert ProposalReader().applicability(get_proposal(store, "p1")).obstacle == ""
 
 
 def test_accepting_one_that_depends_on_another_is_not_offered(person: Person, store: Store) -> None:
-    steps(person, store)
-    found = {name: ProposalReader().applicability(get(store, name)) for name in ADDED}
+    accept_steps(person, store)
+    found = {name: ProposalReader().applicability(get_proposal(store, name)) for name in ADDED}
     assert {name: here.can_cherry_pick for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
     assert all(here.can_merge and not here.obstacle for here in found.values())
 
@@ -347,7 +349,7 @@ def test_after_any_manual_edit_accepting_does_what_was_shown(person: Person, sto
     person.commit("mine", {SKILL: "\n".join(lines) + "\n"})
     before = states(store)
     for name, state in before.items():
-        proposal = get(store, name)
+        proposal = get_proposal(store, name)
         if state != "open":
             assert proposal.note
             continue

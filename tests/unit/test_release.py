@@ -51,7 +51,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Path:
+def small_project(tmp_path: Path) -> Path:
     """Make a repository with a small project and the tag v2.0.0."""
     root = tmp_path / "small"
     for name, text in SMALL.items():
@@ -64,27 +64,27 @@ def small(tmp_path: Path) -> Path:
     return root
 
 
-def make(root: Path, tag: str, *arguments: str) -> int:
+def make_release(root: Path, tag: str, *arguments: str) -> int:
     return release.main([tag, "--without", "deb", *arguments], root)
 
 
-def tracked() -> set[str]:
+def tracked_files() -> set[str]:
     return set(filter(None, git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")))
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build wheel and source archive of what is checked out."""
     folder = tmp_path_factory.mktemp("built")
     release.distributions(ROOT, folder, AT)
     return folder
 
 
-def test_the_wheel_contains_what_it_needs(built: Path) -> None:
-    (path,) = built.glob("*.whl")
+def test_the_wheel_contains_what_it_needs(built_release: Path) -> None:
+    (path,) = built_release.glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
         held = {info.filename: info.external_attr >> 16 & 0o777 for info in wheel.infolist()}
-    assert {name for name in tracked() if name.startswith("skilld/") and (ROOT / name).exists()} <= held.keys()
+    assert {name for name in tracked_files() if name.startswith("skilld/") and (ROOT / name).exists()} <= held.keys()
     assert "skilld/classify/prompts/detect_system.txt" in held
     assert {"skilld/_units/systemd/skilld.service", "skilld/_units/launchd/dev.skilld.daemon.plist"} <= held.keys()
     data = f"skilld-{__version__}.data/data/share"
@@ -98,25 +98,27 @@ def test_the_wheel_contains_what_it_needs(built: Path) -> None:
     assert set(held.values()) == {0o644}
 
 
-def test_everything_can_be_built_from_the_source_archive(built: Path) -> None:
-    (path,) = built.glob("*.tar.gz")
+def test_everything_can_be_built_from_the_source_archive(built_release: Path) -> None:
+    (path,) = built_release.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         held = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    assert {name for name in tracked() if (ROOT / name).exists()} - held == set()
-    assert held - tracked() == {"PKG-INFO"}
+    assert {name for name in tracked_files() if (ROOT / name).exists()} - held == set()
+    assert held - tracked_files() == {"PKG-INFO"}
 
 
-def test_the_same_tag_gives_the_same_bytes(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_tag_gives_the_same_bytes(
+    small_project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From another folder, with other modes, times and an uncommitted change: only what is committed counts."""
-    assert make(small, "v2.0.0", "--address", ADDRESS, "--into", str(tmp_path / "one"), "--twice") == 0
+    assert make_release(small_project, "v2.0.0", "--address", ADDRESS, "--into", str(tmp_path / "one"), "--twice") == 0
     other = tmp_path / "other place" / "clone"
     umask = os.umask(0o077)
     try:
         other.parent.mkdir()
-        git(tmp_path, "clone", "-q", str(small), str(other))
+        git(tmp_path, "clone", "-q", str(small_project), str(other))
         (other / "skilld/prompt.txt").write_text("Say something else.\n")
         (other / "skilld/secret.txt").write_text("not committed")
-        assert make(other, "v2.0.0", "--address", ADDRESS, "--into", str(tmp_path / "two")) == 0
+        assert make_release(other, "v2.0.0", "--address", ADDRESS, "--into", str(tmp_path / "two")) == 0
     finally:
         os.umask(umask)
     names = ["SHA256SUMS", "skilld-2.0.0-py3-none-any.whl", "skilld-2.0.0.cdx.json", "skilld-2.0.0.tar.gz", "skilld.rb"]
@@ -186,14 +188,14 @@ def _into_a_checkout(root: Path) -> list[str]:
     ],
 )
 def test_an_invalid_release_is_refused(
-    small: Path, prepared: Callable[[Path], list[str]], why: str, capsys: pytest.CaptureFixture[str]
+    small_project: Path, prepared: Callable[[Path], list[str]], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert make(small, *prepared(small)) == 1
+    assert make_release(small_project, *prepared(small_project)) == 1
     said = capsys.readouterr().err
     assert "no release: " in said
     assert why in said
-    assert not (small / "dist").exists()
-    assert (small / "skilld/prompt.txt").exists()
+    assert not (small_project / "dist").exists()
+    assert (small_project / "skilld/prompt.txt").exists()
 
 
 FORMULA = formula.formula(
@@ -221,7 +223,7 @@ def test_the_formula_is_valid_ruby(tmp_path: Path) -> None:
 
 
 def test_no_formula_is_committed() -> None:
-    assert [name for name in tracked() if name.endswith(".rb")] == []
+    assert [name for name in tracked_files() if name.endswith(".rb")] == []
 
 
 @pytest.mark.parametrize(

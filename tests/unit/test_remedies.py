@@ -52,7 +52,7 @@ def test_remedies_are_tried_in_order(signs: Signs, tried: tuple[Remedy, ...], re
     assert choose(signs, tried) is remedy
 
 
-def heard(session: str, quote: str = AGAIN, days: float = 1.0) -> RepeatEvidence:
+def make_evidence(session: str, quote: str = AGAIN, days: float = 1.0) -> RepeatEvidence:
     return RepeatEvidence(session, f"codex:{session}", quote, "codex", NOW - days * DAY)
 
 
@@ -60,13 +60,13 @@ def heard(session: str, quote: str = AGAIN, days: float = 1.0) -> RepeatEvidence
     ("origin", "state", "evidence", "broken"),
     [
         (Origin.PERSON, RuleState.REPEATED, [], True),
-        (Origin.PERSON, RuleState.UNKNOWN, [heard("a")], False),
-        (Origin.PERSON, RuleState.UNKNOWN, [heard("a"), heard("a")], False),
-        (Origin.PERSON, RuleState.UNKNOWN, [heard("a"), heard("b")], True),
-        (Origin.PERSON, RuleState.UNKNOWN, [heard("a"), heard("b", days=40)], False),
-        (Origin.PERSON, RuleState.HOLDS, [heard("a"), heard("b")], False),
-        (Origin.PROPOSAL, RuleState.UNKNOWN, [heard("a")], True),
-        (Origin.PROPOSAL, RuleState.UNKNOWN, [heard("a", "Always use pnpm, never npm.")], False),
+        (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a")], False),
+        (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a"), make_evidence("a")], False),
+        (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a"), make_evidence("b")], True),
+        (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a"), make_evidence("b", days=40)], False),
+        (Origin.PERSON, RuleState.HOLDS, [make_evidence("a"), make_evidence("b")], False),
+        (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a")], True),
+        (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a", "Always use pnpm, never npm.")], False),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -91,7 +91,9 @@ class Bench(NamedTuple):
     def write(self, **files: str) -> None:
         self.project.commit("Write down how we work", files)
 
-    def say(self, session: str, quote: str, *loaded: str, again: tuple[str, str] = ("", ""), days: float = 1) -> None:
+    def add_repeat(
+        self, session: str, quote: str, *loaded: str, again: tuple[str, str] = ("", ""), days: float = 1
+    ) -> None:
         """Have a session say something with these files loaded, `again` being the file and the rule that has it."""
         turn, at = f"claude-code:{session}", NOW - days * DAY
         files = tuple(str(self.project.root / name) for name in loaded)
@@ -109,7 +111,7 @@ class Bench(NamedTuple):
         )
         self.store.past.save(f"/{session}.jsonl", 1, at, [past])
 
-    def mend(self, days: float = 0.0) -> list[Proposal]:
+    def propose_remedies(self, days: float = 0.0) -> list[Proposal]:
         return propose_remedies(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
 
     def remedy(self, days: float = 0.0) -> Remedy | None:
@@ -133,38 +135,38 @@ def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 GUIDE = f"# Probe\n\n- Keep functions short.\n- {PNPM}\n"
 
 
-def twice(bench: Bench, quote: str = AGAIN, name: str = "CLAUDE.md", *also: str) -> None:
-    bench.say("a", quote, name, *also, again=(name, PNPM), days=2)
-    bench.say("b", quote, name, *also, again=(name, PNPM))
+def repeat_twice(bench: Bench, quote: str = AGAIN, name: str = "CLAUDE.md", *also: str) -> None:
+    bench.add_repeat("a", quote, name, *also, again=(name, PNPM), days=2)
+    bench.add_repeat("b", quote, name, *also, again=(name, PNPM))
 
 
 def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
-    twice(bench)
-    (one,) = bench.mend()
+    repeat_twice(bench)
+    (one,) = bench.propose_remedies()
     assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- **{PNPM}**\n"
     assert ([said.turn for said in one.evidence], one.state) == (["claude-code:b", "claude-code:a"], State.OPEN)
     assert one.reason == "You repeated the rule in 2 of 2 sessions where it applied."
-    assert bench.mend() == []
+    assert bench.propose_remedies() == []
     bench.decide(one, State.REJECTED)
-    assert bench.mend(29) == []
-    bench.say("c", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
-    bench.say("d", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
-    assert (bench.remedy(31), bench.mend(31)) == (Remedy.ENFORCE, [])
+    assert bench.propose_remedies(29) == []
+    bench.add_repeat("c", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
+    bench.add_repeat("d", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
+    assert (bench.remedy(31), bench.propose_remedies(31)) == (Remedy.ENFORCE, [])
 
 
 def test_a_rule_is_reworded_with_the_newer_words(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
-    twice(bench, "You ran npm again. Use pnpm for the scripts as well!")
-    (one,) = bench.mend()
+    repeat_twice(bench, "You ran npm again. Use pnpm for the scripts as well!")
+    (one,) = bench.propose_remedies()
     assert bench.staged("CLAUDE.md").endswith(f"- {PNPM} Use pnpm for the scripts as well.\n")
     assert one.evidence[0].quote.endswith("Use pnpm for the scripts as well!")
 
 
 def test_a_rule_in_two_lines_is_reduced_to_one(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE, ".claude/rules/tools.md": f"# Tools\n\n- {PNPM}\n- Run the linter.\n"})
-    twice(bench, AGAIN, "CLAUDE.md", ".claude/rules/tools.md")
-    (one,) = bench.mend()
+    repeat_twice(bench, AGAIN, "CLAUDE.md", ".claude/rules/tools.md")
+    (one,) = bench.propose_remedies()
     assert (one.relpath, one.target) == (".claude/rules/tools.md", TargetKind.RULES)
     assert bench.staged(".claude/rules/tools.md") == "# Tools\n\n- Run the linter.\n"
     assert one.reason.endswith("CLAUDE.md:4 also says this.")
@@ -176,11 +178,11 @@ SKILL = f"---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- {PNP
 def test_a_rule_of_a_rarely_used_skill_moves_to_the_instructions(bench: Bench) -> None:
     skill = ".claude/skills/notes/SKILL.md"
     bench.write(**{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n", skill: SKILL})
-    bench.say("a", AGAIN, "CLAUDE.md", skill, again=(skill, PNPM), days=3)
-    bench.say("b", AGAIN, "CLAUDE.md", days=2)
-    assert bench.mend() == []
-    bench.say("c", AGAIN, "CLAUDE.md")
-    (one,) = bench.mend()
+    bench.add_repeat("a", AGAIN, "CLAUDE.md", skill, again=(skill, PNPM), days=3)
+    bench.add_repeat("b", AGAIN, "CLAUDE.md", days=2)
+    assert bench.propose_remedies() == []
+    bench.add_repeat("c", AGAIN, "CLAUDE.md")
+    (one,) = bench.propose_remedies()
     assert (one.relpath, [side.relpath for side in one.also]) == ("CLAUDE.md", [skill])
     assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- {PNPM}\n"
     assert bench.staged(skill) == SKILL.replace(f"- {PNPM}\n", "")
@@ -192,17 +194,17 @@ def test_a_rule_about_a_skills_work_moves_into_that_skill(bench: Bench) -> None:
     bench.write(
         **{"CLAUDE.md": f"# Probe\n\n- Be brief.\n- {rule}\n", skill: SKILL.replace("notes.\n", "release notes.\n")}
     )
-    bench.say("a", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule), days=2)
-    bench.say("b", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule))
-    (one,) = bench.mend()
+    bench.add_repeat("a", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule), days=2)
+    bench.add_repeat("b", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule))
+    (one,) = bench.propose_remedies()
     assert (one.relpath, one.skill, bench.staged("CLAUDE.md")) == (skill, "notes", "# Probe\n\n- Be brief.\n")
     assert rule in bench.staged(skill)
 
 
 def test_a_rule_always_about_the_same_files_moves_to_a_path_rule(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE, "web/index.ts": "export {}\n", ".claude/rules/x.md": "- Be kind.\n"})
-    twice(bench, "npm again in the web folder! Use pnpm, never npm")
-    (one,) = bench.mend()
+    repeat_twice(bench, "npm again in the web folder! Use pnpm, never npm")
+    (one,) = bench.propose_remedies()
     assert (one.relpath, one.target) == (".claude/rules/web.md", TargetKind.RULES)
     assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
     assert '  - "web/**"\n' in bench.staged(".claude/rules/web.md")
@@ -212,14 +214,14 @@ def test_a_rule_always_about_the_same_files_moves_to_a_path_rule(bench: Bench) -
 def test_an_accepted_rule_never_needed_is_removed(bench: Bench) -> None:
     """Nobody's words ask for it, and none are quoted."""
     bench.write(**{"CLAUDE.md": GUIDE})
-    twice(bench)
-    (one,) = bench.mend()
+    repeat_twice(bench)
+    (one,) = bench.propose_remedies()
     bench.decide(one, State.ACCEPTED)
     bench.write(**{"CLAUDE.md": bench.staged("CLAUDE.md")})
     for number in range(MIN_SESSIONS):
-        bench.say(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
-    assert bench.mend(20) == []  # it had its proposal of the month
-    (two,) = bench.mend(31)
+        bench.add_repeat(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
+    assert bench.propose_remedies(20) == []  # it had its proposal of the month
+    (two,) = bench.propose_remedies(31)
     assert (two.reason, two.evidence) == ("The rule has not applied in any session since it was added.", ())
     assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
 
@@ -246,10 +248,10 @@ def test_a_revert_is_suggested_if_it_had_to_be_repeated_more_often_since(
 
 def test_nothing_is_proposed_against_project_or_user_settings(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
-    twice(bench)
+    repeat_twice(bench)
     assert propose_remedies(bench.store, bench.host, {TargetKind.SKILL}, str, NOW) == []
     bench.write(**{".skilld.toml": "enabled = false\n"})
-    assert bench.mend() == []
+    assert bench.propose_remedies() == []
 
 
 def test_at_most_three_a_day_are_proposed(bench: Bench) -> None:
@@ -258,8 +260,8 @@ def test_at_most_three_a_day_are_proposed(bench: Bench) -> None:
     for number, rule in enumerate(rules):
         for session in "ab":
             quote = f"You did not water the {rule.split()[3]} twice again!"
-            bench.say(f"{session}{number}", quote, "CLAUDE.md", again=("CLAUDE.md", rule))
-    assert [len(bench.mend()), len(bench.mend()), len(bench.mend(2))] == [3, 0, 1]
+            bench.add_repeat(f"{session}{number}", quote, "CLAUDE.md", again=("CLAUDE.md", rule))
+    assert [len(bench.propose_remedies()), len(bench.propose_remedies()), len(bench.propose_remedies(2))] == [3, 0, 1]
 
 
 @pytest.mark.parametrize(

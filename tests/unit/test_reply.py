@@ -278,12 +278,12 @@ def test_any_reply_is_valid_values_or_a_refusal(
     tagged: bool,  # noqa: FBT001 - hypothesis gives it by position
 ) -> None:
     reply = json.dumps(value)
-    _survives(f"<{tag}>{reply}</{tag}>" if tagged else reply)
+    _check_any_reply(f"<{tag}>{reply}</{tag}>" if tagged else reply)
 
 
 @given(st.lists(st.sampled_from([*'<>/[]{}"`\n x', "updates", "operations", "updated_file", "json"])).map("".join))
 def test_any_text_is_an_answer_or_a_refusal(reply: str) -> None:
-    _survives(reply)
+    _check_any_reply(reply)
 
 
 @given(st.dictionaries(st.sampled_from([*UPDATE]), JSON))
@@ -296,7 +296,7 @@ def test_an_update_with_any_field_values_is_read_or_left_out(change: dict[str, o
         update.change.encode()
 
 
-def _survives(reply: str) -> None:
+def _check_any_reply(reply: str) -> None:
     for parse in (_updates, parse_operations):
         with suppress(BadReplyError):
             parse(reply)

@@ -89,7 +89,7 @@ REPORT = Report(
 TEXTS = {"path", "name", "model", "what", "where", "text"}  # fields that hold what somebody else wrote
 
 
-class Read(HTMLParser):
+class PageText(HTMLParser):
     """All that a page shows, and what it is made of."""
 
     def __init__(self, text: str) -> None:
@@ -114,36 +114,36 @@ class Read(HTMLParser):
             self.shown.append(data)
 
 
-def numbers(text: str) -> list[float]:
+def numbers_in(text: str) -> list[float]:
     return [float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
 
 
-def leaves(value: Any) -> Iterator[Any]:
+def leaf_values(value: Any) -> Iterator[Any]:
     match value:
         case dict():
             for one in value.values():
-                yield from leaves(one)
+                yield from leaf_values(one)
         case list() | tuple():
             for one in value:
-                yield from leaves(one)
+                yield from leaf_values(one)
         case _:
             yield value
 
 
-def known(document: Any) -> set[float]:
+def known_numbers(document: Any) -> set[float]:
     """Return the numbers of a JSON document, those in its texts too."""
-    found = list(leaves(document))
+    found = list(leaf_values(document))
     plain = {float(abs(one)) for one in found if isinstance(one, int | float) and not isinstance(one, bool)}
-    return plain.union(*(numbers(one) for one in found if isinstance(one, str)))
+    return plain.union(*(numbers_in(one) for one in found if isinstance(one, str)))
 
 
-def changed(value: Any, change: Any, name: str = "") -> Any:
+def with_changes(value: Any, change: Any, name: str = "") -> Any:
     """Return a document with every leaf as `change` has it, given the name of its field."""
     match value:
         case dict():
-            return {key: changed(one, change, key if key in _FIELDS else name) for key, one in value.items()}
+            return {key: with_changes(one, change, key if key in _FIELDS else name) for key, one in value.items()}
         case list() | tuple():
-            return [changed(one, change, name) for one in value]
+            return [with_changes(one, change, name) for one in value]
         case _:
             return change(value, name)
 
@@ -151,11 +151,11 @@ def changed(value: Any, change: Any, name: str = "") -> Any:
 _FIELDS = TEXTS | {"quotes", "at", "weeks", "state", "unit", "made_at", "kind"}
 
 
-def other(change: Any) -> Report:
-    return codec.decode(Report, json.dumps(changed(asdict(REPORT), change)))
+def report_with(change: Any) -> Report:
+    return codec.decode(Report, json.dumps(with_changes(asdict(REPORT), change)))
 
 
-def numbered() -> Report:
+def numbered_report() -> Report:
     """Return the report with another number in every place, none of which comes of others."""
     fresh = count(1_000_003, 9_973)
 
@@ -168,22 +168,22 @@ def numbered() -> Report:
             case _:
                 return next(fresh) * (-1 if value < 0 else 1)
 
-    return other(change)
+    return report_with(change)
 
 
 def test_every_number_on_the_page_is_in_the_json() -> None:
-    report = numbered()
-    shown = numbers(" ".join(Read(page(report, HOME)).shown))
+    report = numbered_report()
+    shown = numbers_in(" ".join(PageText(page(report, HOME)).shown))
     assert len(shown) > 140
     assert len(set(shown)) > 80, "the same few numbers tell nothing"
-    assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
+    assert set(shown) - known_numbers(json.loads(json.dumps(asdict(report)))) == set()
 
 
 def test_every_number_in_the_text_is_in_the_json() -> None:
-    report = numbered()
-    shown = numbers(" ".join(report_lines(report, HOME)))
+    report = numbered_report()
+    shown = numbers_in(" ".join(report_lines(report, HOME)))
     assert len(set(shown)) > 30
-    assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
+    assert set(shown) - known_numbers(json.loads(json.dumps(asdict(report)))) == set()
 
 
 def test_empty_parts_are_left_out() -> None:
@@ -225,10 +225,10 @@ def test_a_report_starts_with_the_first_thing_to_tell() -> None:
     ],
 )
 def test_no_text_breaks_out_of_the_page(given: str) -> None:
-    plain = Read(page(REPORT, HOME))
-    report = other(lambda value, name: given if name in TEXTS | {"quotes"} and isinstance(value, str) else value)
+    plain = PageText(page(REPORT, HOME))
+    report = report_with(lambda value, name: given if name in TEXTS | {"quotes"} and isinstance(value, str) else value)
     text = page(report, HOME)
-    read = Read(text)
+    read = PageText(text)
     assert read.tags <= plain.tags
     assert {name for name, _ in read.attributes} == {name for name, _ in plain.attributes}
     assert "script" not in read.tags
@@ -241,7 +241,7 @@ def test_no_text_breaks_out_of_the_page(given: str) -> None:
 
 def test_a_page_loads_nothing() -> None:
     text = page(REPORT, HOME)
-    read = Read(text)
+    read = PageText(text)
     assert [value for name, value in read.attributes if name in {"src", "href", "srcset", "action"}] == ["data:,"]
     assert re.findall(r"url\(|@import|https?:", text) == []
     assert ("content", "default-src 'none'; style-src 'unsafe-inline'; img-src data:") in read.attributes
@@ -284,15 +284,15 @@ _MONDAYS = (("2026-03-02", 1), ("2026-06-22", 2))
 def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
     report = gather(Store.open(tmp_path / "skilld.db"), NOW, words=True)
     why = "Nothing to show, because skilld has not read any sessions yet. Start with: skilld run --backfill 7"
-    assert why in Read(page(report, HOME)).shown
+    assert why in PageText(page(report, HOME)).shown
     assert why in " ".join(" ".join(report_lines(report, HOME)).split())
-    assert set(leaves(json.loads(json.dumps(asdict(report)))["taught"]["where"])) == {0}
+    assert set(leaf_values(json.loads(json.dumps(asdict(report)))["taught"]["where"])) == {0}
 
 
 def test_each_empty_part_says_why(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "skilld.db")
     store.usage.add("2026-10-01", "m", "s", Usage(1, 10, 10))
-    said = " ".join(Read(page(gather(store, NOW), HOME)).shown)
+    said = " ".join(PageText(page(gather(store, NOW), HOME)).shown)
     for why in (
         "skilld found no lasting instructions in 0 sessions.",
         "none of the edits you accepted are still in their files, and you did not repeat any rules.",

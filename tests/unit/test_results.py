@@ -30,7 +30,7 @@ RESULT = BatchResult(outcome=Outcome.NOTHING)
 PROPOSAL = make_proposal(evidence=(Evidence("t1", QUOTE),), summary="Use pnpm.")
 
 
-def _kept(store: Store) -> set[str]:
+def _kept_changes(store: Store) -> set[str]:
     return {one.change for one in store.learnings.all()}
 
 
@@ -43,9 +43,9 @@ def test_two_learnings_with_the_same_words_are_both_kept_once(store: Store) -> N
 def test_a_learning_beside_a_proposal_with_the_same_words_stays(store: Store) -> None:
     results.record_result(store, BATCH, replace(RESULT, learnings=(CHANGELOG,)), NOW, proposed_now=[PROPOSAL])
     results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
-    assert _kept(store) == {CHANGELOG.change}
+    assert _kept_changes(store) == {CHANGELOG.change}
     results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,), learnings=(CHANGELOG,)), NOW)
-    assert _kept(store) == {CHANGELOG.change}
+    assert _kept_changes(store) == {CHANGELOG.change}
 
 
 def test_a_learning_kept_until_it_could_be_proposed_is_removed(store: Store) -> None:
@@ -53,4 +53,4 @@ def test_a_learning_kept_until_it_could_be_proposed_is_removed(store: Store) -> 
     results.record_result(store, BATCH, waiting, NOW)
     assert len(results.temporary_learnings(store, waiting)) == 1
     results.record_result(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
-    assert _kept(store) == set()
+    assert _kept_changes(store) == set()

@@ -10,14 +10,14 @@ from skilld.review.diff import DiffRow, diff_rows
 BEFORE = "# T\n\na\nb\nc\nd\ne\n\n- Past tense, one line per entry.\n- No marketing words.\n"
 
 
-def _shown(found: list[DiffRow]) -> list[str]:
+def _shown_rows(found: list[DiffRow]) -> list[str]:
     """Return rows as text, what is marked in brackets."""
     return [row.kind + "".join(f"[{text}]" if differs else text for text, differs in row.segments) for row in found]
 
 
 def test_an_added_line_has_three_lines_of_context_and_marks_the_rest() -> None:
     after = BEFORE + "- Say it.\n"
-    assert _shown(diff_rows(BEFORE.encode(), after.encode())) == [
+    assert _shown_rows(diff_rows(BEFORE.encode(), after.encode())) == [
         "@",
         " ",
         " - Past tense, one line per entry.",
@@ -28,7 +28,7 @@ def test_an_added_line_has_three_lines_of_context_and_marks_the_rest() -> None:
 
 def test_a_reworded_line_is_highlighted_by_word() -> None:
     after = BEFORE.replace("Past tense, one line", "Present tense, one short line")
-    assert _shown(diff_rows(BEFORE.encode(), after.encode())) == [
+    assert _shown_rows(diff_rows(BEFORE.encode(), after.encode())) == [
         "@",
         " d",
         " e",
@@ -41,7 +41,7 @@ def test_a_reworded_line_is_highlighted_by_word() -> None:
 
 def test_two_unrelated_lines_are_not_highlighted() -> None:
     found = diff_rows(b"- Past tense only.\n", b"0123456789\n")
-    assert _shown(found) == ["-- Past tense only.", "+0123456789"]
+    assert _shown_rows(found) == ["-- Past tense only.", "+0123456789"]
 
 
 def test_terminal_escapes_are_shown_escaped() -> None:

@@ -26,7 +26,7 @@ from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, FakeManager
 
 
 @pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the shell have nothing that a service would miss, and no terminal be asked."""
     for name in ("HTTPS_PROXY", "SKILLD_MODEL"):
         monkeypatch.delenv(name, raising=False)
@@ -174,16 +174,16 @@ def test_the_doctor_names_what_the_service_lacks(
     monkeypatch.setenv("SKILLD_MODEL", "offline")
     (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
 
-    def said() -> str:
+    def printed_text() -> str:
         capsys.readouterr()
         assert main(["doctor", "--json"]) in {0, 1}
         (check,) = (check for check in json.loads(capsys.readouterr().out)["checks"] if check["name"] == "service")
         return str(check["detail"])
 
     assert main(["service", "install", "--environment", "leave"]) == 0
-    assert said() == "runs without SKILLD_MODEL, which your shell sets"
+    assert printed_text() == "runs without SKILLD_MODEL, which your shell sets"
     assert main(["service", "install", "--environment", "keep"]) == 0
-    assert said() == "running under systemd"
+    assert printed_text() == "running under systemd"
 
 
 def test_launchd_loads_reloads_and_unloads_it(

@@ -14,7 +14,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "config.toml"
 
 
-def _refused(file: Path) -> str:
+def _refusal(file: Path) -> str:
     with pytest.raises(UsageError) as caught:
         load_file(file)
     return f"{caught.value.title}: {caught.value.cause}"
@@ -70,7 +70,7 @@ def test_the_file_overrides_defaults_and_a_variable_overrides_the_file(
 )
 def test_an_invalid_setting_is_reported_with_its_key(file: Path, text: str, told: str) -> None:
     file.write_text(text, encoding="latin-1")
-    assert told in _refused(file)
+    assert told in _refusal(file)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_an_invalid_variable_is_reported(
     file: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    assert told in _refused(file)
+    assert told in _refusal(file)
 
 
 def test_the_line_and_the_variable_are_named_and_each_has_its_remedy(
@@ -126,20 +126,20 @@ def test_a_byte_order_mark_is_accepted(file: Path) -> None:
 
 def test_a_pipe_in_its_place_is_refused_without_blocking(file: Path) -> None:
     os.mkfifo(file, 0o600)
-    assert "it is not a regular file" in _refused(file)
+    assert "it is not a regular file" in _refusal(file)
 
 
 def test_a_folder_or_an_endless_device_in_its_place_is_refused(file: Path) -> None:
     file.symlink_to("/dev/zero")
-    assert "it is not a regular file" in _refused(file)
+    assert "it is not a regular file" in _refusal(file)
     file.unlink()
     file.mkdir()
-    assert str(file) in _refused(file)
+    assert str(file) in _refusal(file)
 
 
 def test_an_oversized_file_is_refused(file: Path) -> None:
     file.write_text("# nothing\n" * 200_000)
-    assert "bytes; the limit is 1048576" in _refused(file)
+    assert "bytes; the limit is 1048576" in _refusal(file)
 
 
 def test_a_key_never_appears_in_printed_settings(file: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `status` shows of the settings without reading them: only while nothing they were made of has changed."""
+"""What `run_status` shows of the settings without reading them: only while nothing they were made of has changed."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def known(store: Store, file: Path) -> str:
+def cached(store: Store, file: Path) -> str:
     """Return the origin of settings that were kept."""
-    known = settings_origin(file, {"SKILLD_MODEL": "offline"})
-    store_settings(store, load_file(file), known)
-    return known
+    cached = settings_origin(file, {"SKILLD_MODEL": "offline"})
+    store_settings(store, load_file(file), cached)
+    return cached
 
 
-def test_the_cache_equals_the_settings(store: Store, file: Path, known: str) -> None:
+def test_the_cache_equals_the_settings(store: Store, file: Path, cached: str) -> None:
     assert (
-        load_settings(store, known)
+        load_settings(store, cached)
         == shown_settings(load_file(file))
         == ShownSettings("offline", 3.0, BudgetLimits(7, 400_000, 2.0))
     )
@@ -54,7 +54,7 @@ def test_the_cache_starts_empty(store: Store, file: Path) -> None:
     assert load_settings(store, settings_origin(file, {})) is None
 
 
-@pytest.mark.usefixtures("known")
+@pytest.mark.usefixtures("cached")
 def test_a_rewritten_file_is_read_again(store: Store, file: Path) -> None:
     facts = file.stat()
     file.write_bytes(file.read_bytes())
@@ -62,7 +62,7 @@ def test_a_rewritten_file_is_read_again(store: Store, file: Path) -> None:
     assert load_settings(store, settings_origin(file, {"SKILLD_MODEL": "offline"})) is None
 
 
-@pytest.mark.usefixtures("known")
+@pytest.mark.usefixtures("cached")
 def test_changed_rights_and_missing_or_unreachable_files_invalidate_the_cache(store: Store, file: Path) -> None:
     same = {"SKILLD_MODEL": "offline"}
     assert load_settings(store, settings_origin(file, same)) is not None
@@ -81,12 +81,12 @@ def test_changed_rights_and_missing_or_unreachable_files_invalidate_the_cache(st
 
 
 @pytest.mark.parametrize("environment", [{}, {"SKILLD_MODEL": "auto"}, {"SKILLD_MODEL": "offline", "skilld_x": "1"}])
-@pytest.mark.usefixtures("known")
+@pytest.mark.usefixtures("cached")
 def test_changed_variables_invalidate_the_cache(store: Store, file: Path, environment: dict[str, str]) -> None:
     assert load_settings(store, settings_origin(file, environment)) is None
 
 
-@pytest.mark.usefixtures("known")
+@pytest.mark.usefixtures("cached")
 def test_another_version_reads_the_settings_itself(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skilld.daemon.settings_cache.__version__", "0.0.0")
     assert load_settings(store, settings_origin(file, {"SKILLD_MODEL": "offline"})) is None
@@ -100,16 +100,16 @@ def test_a_key_leaves_no_trace_in_the_cache(file: Path) -> None:
 def test_status_reads_no_settings_the_daemon_cached_and_shows_the_same(tmp_path: Path) -> None:
     program, watched = Program(tmp_path), Program(tmp_path, {"PYTHONPROFILEIMPORTTIME": "1"})
 
-    def status() -> tuple[str, bool]:
+    def run_status() -> tuple[str, bool]:
         done = watched.run("status", "--json")
         assert done.returncode == 0, done.stderr
         return done.stdout, "pydantic" in done.stderr
 
     assert program.run("run", "--once").returncode == 0
-    quick = status()
+    quick = run_status()
     assert quick[1] is False
     watched.environment["SKILLD_BATCH__TURNS"] = "5"  # what it is by default
-    assert status() == (quick[0], True)
+    assert run_status() == (quick[0], True)
     assert program.run("config", "set", "budget.calls", "7").returncode == 0
     assert program.json("status")["budget"]["calls"] == 7
 

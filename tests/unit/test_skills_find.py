@@ -35,7 +35,7 @@ def _skill(folder: Path, text: str = TEXT) -> Path:
     return folder / "SKILL.md"
 
 
-def _why(found: SkillRef | Unusable) -> str:
+def _reason(found: SkillRef | Unusable) -> str:
     assert isinstance(found, Unusable), found
     return found.why
 
@@ -49,7 +49,7 @@ def test_a_name_is_searched_from_the_working_folder_up_to_the_repository(project
 
 def test_the_nearest_skill_wins_and_nothing_above_the_repository_is_searched(project: Path, places: Places) -> None:
     _skill(project.parent / ".claude/skills/notes")
-    assert _why(find("notes", None, str(project), places)) == "its SKILL.md was not found"
+    assert _reason(find("notes", None, str(project), places)) == "its SKILL.md was not found"
     outer = _skill(project / ".claude/skills/notes")
     inner = _skill(project / "web/.claude/skills/notes")
     assert find("notes", None, str(project / "web"), places) == SkillRef("notes", str(inner))
@@ -73,7 +73,7 @@ def test_a_path_is_used_as_it_is(project: Path, places: Places) -> None:
     "name", ["notes\n", "../notes", "", "\x1b[31m", "n" * 65, "a/b", ".hidden", "-x", "no\0tes", "\ud800"]
 )
 def test_an_invalid_skill_name_is_not_put_into_a_path(project: Path, places: Places, name: str) -> None:
-    assert _why(find(name, None, str(project), places)) == "its name is not a valid skill name"
+    assert _reason(find(name, None, str(project), places)) == "its name is not a valid skill name"
 
 
 def test_a_file_name_from_the_log_is_ignored_if_impossible(project: Path, places: Places) -> None:
@@ -82,10 +82,10 @@ def test_a_file_name_from_the_log_is_ignored_if_impossible(project: Path, places
 
 
 def test_a_plugins_skill_is_not_editable(places: Places, tmp_path: Path) -> None:
-    assert _why(find("plugin:notes", None, None, places)) == "it belongs to a plugin"
+    assert _reason(find("plugin:notes", None, None, places)) == "it belongs to a plugin"
     path = _skill(tmp_path / "home/.claude/plugins/cache/x/.claude/skills/notes")
     assert (
-        _why(find("notes", str(path), None, places))
+        _reason(find("notes", str(path), None, places))
         == "it comes with a plugin or the agent and is replaced on every update"
     )
 
@@ -104,7 +104,7 @@ def test_a_plugins_skill_is_not_editable(places: Places, tmp_path: Path) -> None
 def test_a_path_that_is_not_an_absolute_skill_path_is_refused(project: Path, places: Places, claim: str) -> None:
     _skill(project / ".claude/skills/notes")
     assert (
-        _why(find("notes", claim.format(project=project), None, places))
+        _reason(find("notes", claim.format(project=project), None, places))
         == "the transcript does not give the path of the skill's file"
     )
 
@@ -119,7 +119,7 @@ def test_a_path_that_is_not_an_absolute_skill_path_is_refused(project: Path, pla
     ],
 )
 def test_a_path_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
-    assert _why(find("notes", claim.format(project=project), None, places)) == "it is not in a known skills folder"
+    assert _reason(find("notes", claim.format(project=project), None, places)) == "it is not in a known skills folder"
 
 
 @pytest.mark.parametrize("folder", ["skills/notes", "plugin/skills/notes", ".claude/skillsets/notes", "notes"])
@@ -128,7 +128,7 @@ def test_a_skill_anywhere_in_the_persons_repository_is_found(project: Path, plac
     path = _skill(project / folder)
     assert find("notes", str(path), None, places) == SkillRef("notes", str(path))
     (project / ".git/config").write_text('[remote "origin"]\n')
-    assert _why(find("notes", str(path), None, places)) == "it is not in a known skills folder"
+    assert _reason(find("notes", str(path), None, places)) == "it is not in a known skills folder"
     assert find("notes", str(path), str(project), places) == SkillRef("notes", str(path))
 
 
@@ -160,7 +160,7 @@ def test_a_plugins_skill_elsewhere_is_read_as_installed(tmp_path: Path, places: 
 def test_a_path_no_system_accepts_is_refused(project: Path, places: Places, part: str) -> None:
     _skill(project / ".claude/skills/notes")
     claim = f"{project}/.claude/skills/{part}/SKILL.md"
-    assert _why(find("notes", claim, None, places)) == "its SKILL.md cannot be read"
+    assert _reason(find("notes", claim, None, places)) == "its SKILL.md cannot be read"
 
 
 @pytest.mark.parametrize("cwd", ["a\0b", "/a\0b", "/" + "x" * 5000, "/\ud800", "relative", "/usr/../etc", ""])
@@ -182,7 +182,7 @@ def test_a_link_may_lead_inside_the_project_but_not_out_of_it(project: Path, pla
     assert find("inside", None, str(project), places) == SkillRef("inside", str(inside))
     for name in ("outside", "file"):
         assert (
-            _why(find(name, None, str(project), places))
+            _reason(find(name, None, str(project), places))
             == "its SKILL.md is a symlink that points outside the skills folders"
         )
 
@@ -200,7 +200,7 @@ def test_a_link_to_another_kind_of_file_is_no_skill(project: Path, places: Place
     folder.mkdir(parents=True)
     (project / "secrets.env").write_text("x")
     (folder / "SKILL.md").symlink_to(project / "secrets.env")
-    assert _why(find("notes", None, str(project), places)) == "its SKILL.md is a symlink to a file with another name"
+    assert _reason(find("notes", None, str(project), places)) == "its SKILL.md is a symlink to a file with another name"
 
 
 def test_a_link_loop_is_no_skill(project: Path, places: Places) -> None:
@@ -223,10 +223,10 @@ def test_a_file_now_owned_by_another_user_is_not_read(project: Path) -> None:
 def test_a_file_we_may_not_write_or_enter_is_refused(project: Path, places: Places) -> None:
     path = _skill(project / ".claude/skills/notes")
     path.chmod(0o444)
-    assert _why(find("notes", str(path), None, places)) == "its SKILL.md is read-only"
+    assert _reason(find("notes", str(path), None, places)) == "its SKILL.md is read-only"
     (project / ".claude/skills").chmod(0)
     try:
-        assert _why(find("notes", None, str(project), places)) == "its SKILL.md cannot be read"
+        assert _reason(find("notes", None, str(project), places)) == "its SKILL.md cannot be read"
     finally:
         (project / ".claude/skills").chmod(0o755)
 

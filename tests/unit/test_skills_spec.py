@@ -17,7 +17,7 @@ HEAD = "---\nname: notes\ndescription: Takes notes.\n"
 BODY = "---\n\n# Notes\n\nTake them.\n"
 
 
-def _with(front_matter: str) -> tuple[str, ...]:
+def _faults_with(front_matter: str) -> tuple[str, ...]:
     return find_faults(HEAD + front_matter + BODY, "notes")
 
 
@@ -34,7 +34,7 @@ def _with(front_matter: str) -> tuple[str, ...]:
     ],
 )
 def test_a_valid_skill_has_no_faults(front_matter: str) -> None:
-    assert _with(front_matter) == ()
+    assert _faults_with(front_matter) == ()
     assert yaml.safe_load(HEAD[4:] + front_matter)["name"] == "notes"
 
 
@@ -65,7 +65,7 @@ def test_a_valid_skill_has_no_faults(front_matter: str) -> None:
     ],
 )
 def test_front_matter_faults_are_named(front_matter: str, fault: str) -> None:
-    assert fault in _with(front_matter)
+    assert fault in _faults_with(front_matter)
 
 
 @pytest.mark.parametrize(

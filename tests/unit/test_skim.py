@@ -61,7 +61,7 @@ def block_of(lines: Sequence[bytes]) -> Chunk:
     return Chunk(data, len(data), 0)
 
 
-def skimmed(adapter: Adapter, blocks: Sequence[Sequence[bytes]]) -> tuple[list[Event], dict[str, Any], int]:
+def feed_skimmed(adapter: Adapter, blocks: Sequence[Sequence[bytes]]) -> tuple[list[Event], dict[str, Any], int]:
     """Read lines in blocks; return what matters of the events, the state, and how many lines were passed over."""
     parser, events, passed = adapter.parser(Path("s1.jsonl")), [], 0
     offset = 0
@@ -70,19 +70,19 @@ def skimmed(adapter: Adapter, blocks: Sequence[Sequence[bytes]]) -> tuple[list[E
         block.offset, offset = offset, offset + block.size
         events += chunk_reader(parser)(block)
         passed += block.passed_over
-    return that_matter([*events, *parser.flush()]), parser.checkpoint(0)[1], passed
+    return relevant_events([*events, *parser.flush()]), parser.checkpoint(0)[1], passed
 
 
-def fed(adapter: Adapter, lines: Sequence[bytes]) -> tuple[list[Event], dict[str, Any]]:
+def feed_lines(adapter: Adapter, lines: Sequence[bytes]) -> tuple[list[Event], dict[str, Any]]:
     """Read lines one by one, as the worker does."""
     parser, events, offset = adapter.parser(Path("s1.jsonl")), [], 0
     for one in lines:
         events += parser.feed(RawLine(offset, offset + len(one) + 1, one))
         offset += len(one) + 1
-    return that_matter([*events, *parser.flush()]), parser.checkpoint(0)[1]
+    return relevant_events([*events, *parser.flush()]), parser.checkpoint(0)[1]
 
 
-def that_matter(events: Sequence[Event]) -> list[Event]:
+def relevant_events(events: Sequence[Event]) -> list[Event]:
     return [event for event in events if not isinstance(event, Reply | Ignored | Malformed)]
 
 
@@ -152,7 +152,7 @@ SPLICED = [
 
 @pytest.mark.parametrize("record", PLAIN, ids=range(len(PLAIN)))
 def test_lines_without_turns_are_skipped(record: object) -> None:
-    assert skimmed(claude_code, [[line(record)]])[2] == 1
+    assert feed_skimmed(claude_code, [[line(record)]])[2] == 1
 
 
 @pytest.mark.parametrize("record", NOT_PLAIN, ids=range(len(NOT_PLAIN)))
@@ -160,14 +160,14 @@ def test_lines_that_may_hold_turns_are_read(record: object) -> None:
     # The calls are known: it is in what they ask for that a result may be an answer.
     before = [line(agent(call(tool, ident), 0)) for tool, ident in (("Bash", "t1"), ("AskUserQuestion", "ask"))]
     lines = [*before, line(agent(call("Skill", "skill", skill="notes"))), line(record)]
-    assert skimmed(claude_code, [lines[:3], lines[3:]])[2] == 2
-    assert skimmed(claude_code, [lines])[:2] == fed(claude_code, lines)
+    assert feed_skimmed(claude_code, [lines[:3], lines[3:]])[2] == 2
+    assert feed_skimmed(claude_code, [lines])[:2] == feed_lines(claude_code, lines)
 
 
 def test_a_refusal_is_read_and_its_neighbours_are_not() -> None:
     refused = result("t1", "Denied.", 12, error=True, toolDenialKind="user-rejected", userFeedback="use uv")
     lines = [line(record) for record in (PLAIN[6], PLAIN[0], refused, PLAIN[1], refused, PLAIN[2])]
-    assert skimmed(claude_code, [lines])[2] == 4
+    assert feed_skimmed(claude_code, [lines])[2] == 4
 
 
 RECORDS = st.one_of(
@@ -187,7 +187,7 @@ PARENTS = st.sampled_from([None, "p", "9f2c", 'q"', "b\\\\", "a" * 90])
 @given(st.lists(st.builds(lambda record, parent: {**record, "parentUuid": parent}, st.sampled_from(PLAIN), PARENTS)))
 def test_the_previous_line_does_not_matter(records: list[dict[str, Any]]) -> None:
     lines = [line(record) for record in records]
-    assert skimmed(claude_code, [lines])[2] == sum(skimmed(claude_code, [[one]])[2] for one in lines)
+    assert feed_skimmed(claude_code, [lines])[2] == sum(feed_skimmed(claude_code, [[one]])[2] for one in lines)
 
 
 def test_each_session_in_which_the_agent_spoke_is_noted() -> None:
@@ -202,21 +202,21 @@ def test_each_session_in_which_the_agent_spoke_is_noted() -> None:
 def test_damage_in_a_skipped_line_stops_nothing(damage: bytes) -> None:
     plain = line(claude("assistant", {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}))
     said = line(claude("user", {"role": "user", "content": "always use tabs"}, uuid="u1", origin={"kind": "human"}))
-    (turn,), *_ = skimmed(claude_code, [[plain.replace(b'"p"', damage), said]])
+    (turn,), *_ = feed_skimmed(claude_code, [[plain.replace(b'"p"', damage), said]])
     assert isinstance(turn, Turn)
     assert turn.text == "always use tabs"
 
 
 @pytest.mark.parametrize("sort", [{}, [], {"type": {}}, None])
 def test_an_invalid_type_stops_nothing(sort: object) -> None:
-    assert fed(claude_code, [line({"type": sort, "message": {}, "sessionId": "s1"})])[0] == []
+    assert feed_lines(claude_code, [line({"type": sort, "message": {}, "sessionId": "s1"})])[0] == []
 
 
 @given(st.lists(st.lists(RECORDS, max_size=6), max_size=6))
 def test_skimming_yields_the_same_turns(blocks: list[list[bytes]]) -> None:
     lines = [one for block in blocks for one in block]
-    found, state, _ = skimmed(claude_code, blocks)
-    turns, after = fed(claude_code, lines)
+    found, state, _ = feed_skimmed(claude_code, blocks)
+    turns, after = feed_lines(claude_code, lines)
     assert found == turns
     # Of a headless run the calls are noted too, which do no harm: nobody answers them.
     assert state.pop("calls").items() >= after.pop("calls").items()
@@ -231,7 +231,7 @@ def test_collected_transcripts_yield_the_same_turns_in_blocks(name: str) -> None
     total = 0
     for path in files:
         lines = path.read_bytes().split(b"\n")[:-1]
-        found, _, passed = skimmed(ADAPTERS[name], [lines[at : at + 50] for at in range(0, len(lines), 50)])
-        assert found == fed(ADAPTERS[name], lines)[0]
+        found, _, passed = feed_skimmed(ADAPTERS[name], [lines[at : at + 50] for at in range(0, len(lines), 50)])
+        assert found == feed_lines(ADAPTERS[name], lines)[0]
         total += passed
     assert total > 0

@@ -22,13 +22,13 @@ WHOLE = statusline.content({"claude-code": 2, "codex": 0, "": 1})
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Return a store in the folder that `shown` looks into."""
+    """Return a store in the folder that `run_statusline` looks into."""
     (tmp_path / "state/skilld").mkdir(parents=True, mode=0o700)
     with closing(Store.open(tmp_path / "state/skilld/skilld.db")) as opened:
         yield opened
 
 
-def shown(tmp_path: Path, *arguments: str) -> str:
+def run_statusline(tmp_path: Path, *arguments: str) -> str:
     """Return what the program prints in a process of its own, which ends well."""
     command = [sys.executable, "-m", "skilld", "statusline", *arguments]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
@@ -38,19 +38,19 @@ def shown(tmp_path: Path, *arguments: str) -> str:
 
 
 def test_it_shows_how_many_proposals_are_open(store: Store, tmp_path: Path) -> None:
-    assert shown(tmp_path) == ""
+    assert run_statusline(tmp_path) == ""
     one, two = make_proposal(id="00000001"), make_proposal(id="00000002", agent="codex")
     store.proposals.add(one)
     with store.transaction():
         store.proposals.add(two)
-    assert shown(tmp_path) == "skilld: 2 waiting\n"
-    assert shown(tmp_path, "--agent", "codex") == "skilld: 1 waiting\n"
-    assert shown(tmp_path, "--agent=cline") == ""
+    assert run_statusline(tmp_path) == "skilld: 2 waiting\n"
+    assert run_statusline(tmp_path, "--agent", "codex") == "skilld: 1 waiting\n"
+    assert run_statusline(tmp_path, "--agent=cline") == ""
     assert (store.path.with_name(statusline.FILE).stat().st_mode & 0o777) == 0o600
     store.proposals.decide(two, State.REJECTED, AT, who="command")
-    assert shown(tmp_path) == "skilld: 1 waiting\n"
+    assert run_statusline(tmp_path) == "skilld: 1 waiting\n"
     store.proposals.decide(one, State.ACCEPTED, AT, who="command")
-    assert shown(tmp_path) == ""
+    assert run_statusline(tmp_path) == ""
 
 
 def test_a_withdrawn_proposal_disappears_soon(store: Store) -> None:
@@ -124,7 +124,7 @@ def test_another_kind_of_file_in_its_place_shows_nothing(what: str, tmp_path: Pa
             os.mkfifo(file)
         case "link":
             file.symlink_to(other)
-    assert shown(tmp_path) == ""
+    assert run_statusline(tmp_path) == ""
 
 
 def test_a_complete_file_is_told_apart_from_damaged_ones() -> None:
@@ -186,12 +186,12 @@ def test_a_shell_alone_shows_the_same(store: Store, tmp_path: Path) -> None:
     script = page.split("```sh\n")[1].split("```")[0]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
 
-    def by_shell() -> tuple[str, str]:
+    def run_shell_version() -> tuple[str, str]:
         done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, check=False)
         return done.stdout, done.stderr
 
-    assert by_shell() == ("", "")  # there is no file yet
+    assert run_shell_version() == ("", "")  # there is no file yet
     store.proposals.add(make_proposal())
-    assert by_shell() == ("skilld: 1 waiting", "")
+    assert run_shell_version() == ("skilld: 1 waiting", "")
     store.proposals.decide(make_proposal(), State.ACCEPTED, AT, who="command")
-    assert by_shell() == ("", "")
+    assert run_shell_version() == ("", "")

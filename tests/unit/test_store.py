@@ -41,7 +41,7 @@ def _turn(key: str, *, start: int = 0, session: str = "s1") -> Turn:
     return Turn(key, "claude-code", session, "words", AT, How.TYPED, Span(start, start + 10))
 
 
-def _say(store: Store, file_id: int, *keys: str, counts: bool = True) -> None:
+def _add_turns(store: Store, file_id: int, *keys: str, counts: bool = True) -> None:
     store.transcripts.record_activity("claude-code", "s1", cwd=None, activity=1.0)
     for number, key in enumerate(keys):
         store.transcripts.add_turn(_turn(key, start=number * 10), file_id, counts=counts, lasting=True)
@@ -192,7 +192,7 @@ def test_a_pause_ends_at_its_time_or_never(store: Store) -> None:
 
 def test_turns_wait_in_order_and_each_key_once(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
-    _say(store, file_id, "t1", "t2")
+    _add_turns(store, file_id, "t1", "t2")
     assert not store.transcripts.add_turn(_turn("t1", start=90), file_id, counts=True, lasting=True)
     assert [(turn.key, turn.seq, turn.start) for turn in store.transcripts.waiting("claude-code", "s1")] == [
         ("t1", 1, 0),
@@ -202,7 +202,7 @@ def test_turns_wait_in_order_and_each_key_once(store: Store, tmp_path: Path) -> 
 
 def test_an_old_turn_stays_old_unless_a_backfill_revives_it(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
-    _say(store, file_id, "t1", counts=False)
+    _add_turns(store, file_id, "t1", counts=False)
     assert store.transcripts.waiting("claude-code", "s1") == []
     assert not store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True)
     assert store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True, revives=True)
@@ -212,19 +212,19 @@ def test_an_old_turn_stays_old_unless_a_backfill_revives_it(store: Store, tmp_pa
 
 def test_a_turn_in_a_batch_is_never_revived(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
-    _say(store, file_id, "t1")
+    _add_turns(store, file_id, "t1")
     store.batches.add(BATCH, ["t1"])
     assert not store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True, revives=True)
     assert store.transcripts.waiting("claude-code", "s1") == []
 
 
 def test_unknown_keys_are_told_apart(store: Store, tmp_path: Path) -> None:
-    _say(store, _file(store, tmp_path), "t1")
+    _add_turns(store, _file(store, tmp_path), "t1")
     assert store.transcripts.unknown(["t1", "t2"]) == {"t2"}
 
 
 def test_a_skill_use_is_stored_once_with_the_turns_before_it(store: Store, tmp_path: Path) -> None:
-    _say(store, _file(store, tmp_path), "t1", "t2")
+    _add_turns(store, _file(store, tmp_path), "t1", "t2")
     for name, path in (("a", None), ("a", None), ("b", "/p/SKILL.md")):
         store.transcripts.add_use("claude-code", SkillUse("s1", name, path, AT, Span(0, 1), "/p"))
     found = [(use.name, use.path, use.after_seq) for use in store.transcripts.uses("claude-code", "s1", 2)]
@@ -234,8 +234,8 @@ def test_a_skill_use_is_stored_once_with_the_turns_before_it(store: Store, tmp_p
 
 def test_counts_leave_out_older_turns(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
-    _say(store, file_id, "old", counts=False)
-    _say(store, file_id, "t1", "t2")
+    _add_turns(store, file_id, "old", counts=False)
+    _add_turns(store, file_id, "t1", "t2")
     store.batches.add(BATCH, ["t1"])
     fates = {"judged": 0, "taught": 0, "pending": 1, "waiting": 1, "chatter": 0}
     assert store.transcripts.turn_outcomes() == {"seen": 2, **fates}
@@ -247,7 +247,7 @@ def test_counts_leave_out_older_turns(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_judged_turn_with_a_result_is_told_apart_from_one_without(store: Store, tmp_path: Path) -> None:
-    _say(store, _file(store, tmp_path), "t1", "t2", "t3")
+    _add_turns(store, _file(store, tmp_path), "t1", "t2", "t3")
     store.batches.add(BATCH, ["t1", "t2", "t3"])
     store.batches.next_due(0.0)
     store.batches.finish(BATCH.id, "proposed", "", AT)
@@ -257,7 +257,7 @@ def test_a_judged_turn_with_a_result_is_told_apart_from_one_without(store: Store
 
 
 def test_a_turn_without_a_usable_answer_is_not_judged(store: Store, tmp_path: Path) -> None:
-    _say(store, _file(store, tmp_path), "t1")
+    _add_turns(store, _file(store, tmp_path), "t1")
     store.batches.add(BATCH, ["t1"])
     store.batches.next_due(0.0)
     store.batches.finish(BATCH.id, "failed", "", AT)

@@ -52,7 +52,7 @@ def _reject(store: Store) -> None:
     store.proposals.decide(PROPOSAL, State.REJECTED, "2026-01-02T00:00:00Z", who="command")
 
 
-def _again(path: Path) -> Store:
+def _reopen(path: Path) -> Store:
     """Have the database gone, and built of the rest."""
     for file in path.parent.glob("skilld.db*"):
         file.unlink()
@@ -67,7 +67,7 @@ def test_everything_that_cannot_be_read_again_is_restored_from_it(path: Path) ->
     store.meta.set("pinned_skills", ["/a"])
     store.records.add_feedback("deploy", "", "s1", "", "2026", helpful=True)
     store.close()
-    store = _again(path)
+    store = _reopen(path)
     assert [proposal.state for proposal in store.proposals.in_states([*State])] == [State.REJECTED]
     assert store.learnings.all() == [LEARNING]
     assert store.meta.get("pinned_skills") == ["/a"]
@@ -94,7 +94,7 @@ def test_the_obstacle_of_a_batch_is_restored_too(path: Path) -> None:
     found = Obstacle(Cause.REPOSITORY, "/r", "git status", 7.0, (LEARNING.id,))
     store.batches.set_obstacle("b1", found)
     store.close()
-    store = _again(path)
+    store = _reopen(path)
     assert [batch.obstacle for batch in store.batches.with_obstacle()] == [found]
     store.close()
 
@@ -143,7 +143,7 @@ def test_a_torn_last_line_loses_only_that_transaction(path: Path, cut: int) -> N
     store = Store.open(path)
     store.meta.set("x", 1)  # it lacks a line by now, so it is written anew
     store.close()
-    store = _again(path)
+    store = _reopen(path)
     assert store.learnings.all() == [LEARNING]
     store.close()
 
@@ -158,7 +158,7 @@ def test_a_corrupt_line_is_skipped_and_reported(path: Path) -> None:
     assert found is not None
     assert not found.whole
     assert "learnings" not in {table for table, _ in found.rows}
-    store = _again(path)
+    store = _reopen(path)
     assert store.proposals.count(State.REJECTED) == 1
     assert [*path.parent.glob("skilld.journal.damaged-*")]
     store.close()
@@ -258,11 +258,11 @@ def test_nothing_is_committed_without_room_for_a_journal_line(path: Path, monkey
     store.close()
 
 
-def test_it_holds_every_proposal_and_the_newest_batches(path: Path, many: Callable[[Store, str], None]) -> None:
+def test_it_holds_every_proposal_and_the_newest_batches(path: Path, add_many: Callable[[Store, str], None]) -> None:
     store = Store.open(path)
     _reject(store)
-    many(store, "2025-01-01T00:00:00Z")
-    many(store, "2026-01-01T00:00:00Z")
+    add_many(store, "2025-01-01T00:00:00Z")
+    add_many(store, "2026-01-01T00:00:00Z")
     store.save_copy()
     found = journal.read(journal_of(path))
     assert found is not None
@@ -274,7 +274,7 @@ def test_it_holds_every_proposal_and_the_newest_batches(path: Path, many: Callab
 
 
 @pytest.fixture
-def many() -> Callable[[Store, str], None]:
+def add_many() -> Callable[[Store, str], None]:
     def add(store: Store, at: str) -> None:
         from skilld.store.batches import StoredBatch
         from skilld.types import ClosedBy

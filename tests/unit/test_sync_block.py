@@ -83,7 +83,7 @@ def test_the_line_endings_of_a_block_may_change_with_its_file() -> None:
     assert remove_block(changed) == b"One\r\nTwo\r\n"
 
 
-def _spoilt() -> dict[str, bytes]:
+def _modified_blocks() -> dict[str, bytes]:
     once = put_block(b"Text\n", BODY)
     return {
         "edited": once.replace(b"does", b"did"),
@@ -96,12 +96,12 @@ def _spoilt() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", _spoilt())
+@pytest.mark.parametrize("name", _modified_blocks())
 def test_a_modified_block_is_left_alone(name: str) -> None:
     with pytest.raises(BlockError):
-        put_block(_spoilt()[name], BODY)
+        put_block(_modified_blocks()[name], BODY)
     with pytest.raises(BlockError):
-        remove_block(_spoilt()[name])
+        remove_block(_modified_blocks()[name])
 
 
 @pytest.mark.parametrize("data", [b"caf\xe9\n", "text".encode("utf-16"), b"a\0b", b"```\nnever closed\n"])

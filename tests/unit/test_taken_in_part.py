@@ -53,28 +53,28 @@ def made(person: Person, store: Store) -> Proposal:
     )
 
 
-def _text(proposal: Proposal) -> str:
+def _proposal_text(proposal: Proposal) -> str:
     found = read_versions(proposal)
     assert found is not None
     return found[1].decode()
 
 
-def _kept(store: Store, name: str) -> Proposal:
+def _stored(store: Store, name: str) -> Proposal:
     found = store.proposals.get(name)
     assert found is not None
     return found
 
 
 def _quotes(proposal: Proposal) -> list[str]:
-    return [one.quote for one in proposal.evidence]
+    return [open_proposal.quote for open_proposal in proposal.evidence]
 
 
 def test_deleting_a_line_drops_its_quote(person: Person, store: Store, made: Proposal) -> None:
-    accept_edited(store, made, _text(made).replace(f"{LINES[0]}\n", ""), {})
+    accept_edited(store, made, _proposal_text(made).replace(f"{LINES[0]}\n", ""), {})
     message = person.git("log", "-1", "--format=%B")
     assert '"Sign the tag with my key, please."' in message
     assert "linter" not in message
-    kept = _kept(store, made.id)
+    kept = _stored(store, made.id)
     assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
     assert [update.change for update in kept.updates] == [SAID[1][1], SAID[2][1]]
     assert (kept.reason, kept.kind) == ("Tags must be signed. Nobody is there on weekends.", Kind.CORRECTION)
@@ -82,25 +82,27 @@ def test_deleting_a_line_drops_its_quote(person: Person, store: Store, made: Pro
 
 
 def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: Proposal) -> None:
-    text = _text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
+    text = (
+        _proposal_text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
+    )
     accept_edited(store, made, text, {})
-    kept = _kept(store, made.id)
+    kept = _stored(store, made.id)
     assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
     assert kept.updates == ()
 
 
 def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made: Proposal) -> None:
-    nothing = "\n".join(line for line in _text(made).splitlines() if line not in {*LINES, "## Preferences"})
+    nothing = "\n".join(line for line in _proposal_text(made).splitlines() if line not in {*LINES, "## Preferences"})
     with pytest.raises(SkilldError) as refused:
         accept_edited(store, made, nothing + "\n", {})
     assert str(refused.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
-    assert read_versions(_kept(store, made.id)) == read_versions(made)
-    assert _kept(store, made.id).state is State.OPEN
+    assert read_versions(_stored(store, made.id)) == read_versions(made)
+    assert _stored(store, made.id).state is State.OPEN
 
 
 def test_a_text_replacing_two_unrelated_lines_keeps_both_quotes(store: Store, made: Proposal) -> None:
-    accept_edited(store, made, _text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
-    assert _quotes(_kept(store, made.id)) == [quote for quote, *_ in SAID]
+    accept_edited(store, made, _proposal_text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
+    assert _quotes(_stored(store, made.id)) == [quote for quote, *_ in SAID]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_each_half_gets_what_belongs_to_it(
     told = decide_parts(store, made, chosen, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert f"{rest.id} is open" in told.lines[-1]
-    for half, numbers in ((_kept(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
+    for half, numbers in ((_stored(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
         said = [SAID[number] for number in sorted(numbers)]
         assert _quotes(half) == [quote for quote, *_ in said]
         assert [update.change for update in half.updates] == [change for _, change, _ in said if has_updates]
@@ -173,17 +175,17 @@ def test_the_rest_can_be_split_further(store: Store, made: Proposal, decision: D
 
 @pytest.mark.parametrize("anchor", ["- Tag the commit.", "- Push the tag."])
 def test_parts_stay_separate_when_a_neighbour_is_accepted(person: Person, store: Store, anchor: str) -> None:
-    def one(name: str, *operations: Operation) -> Proposal:
+    def open_proposal(name: str, *operations: Operation) -> Proposal:
         new = make_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
         return stage_and_store(store, new)
 
-    neighbour = one("0a1b2c3d", Operation(Op.INSERT_AFTER, anchor, "- Tell the team."))
+    neighbour = open_proposal("0a1b2c3d", Operation(Op.INSERT_AFTER, anchor, "- Tell the team."))
     steps = zip([anchor, LINES[0]], LINES[:2], strict=True)
-    made = one("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
+    made = open_proposal("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
     for decision, name in ((accepting({}), neighbour.id), (reverting({}), neighbour.id)):
-        decide(store, _kept(store, name), decision)
-        assert [part.added for part in list_parts(_kept(store, made.id))] == [(LINES[0],), (LINES[1],)]
-    decide_parts(store, _kept(store, made.id), {0, 1}, accepting({}))
+        decide(store, _stored(store, name), decision)
+        assert [part.added for part in list_parts(_stored(store, made.id))] == [(LINES[0],), (LINES[1],)]
+    decide_parts(store, _stored(store, made.id), {0, 1}, accepting({}))
     assert "\n".join([anchor, *LINES[:2]]) in person.skill.read_text()
 
 
@@ -228,7 +230,7 @@ def test_accepted_lines_are_shown_as_a_commit_and_not_as_open(store: Store, made
     next_one = stage_and_store(store, replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=(told,)))
     assert f" {LINES[0]}" in list(diff(next_one))
     decide(store, next_one, accepting({}))
-    shown = list(diff(_kept(store, next_one.id)))
+    shown = list(diff(_stored(store, next_one.id)))
     assert "+- Tell the team." in shown
     assert not any(line[1:] in LINES for line in shown)
 
@@ -239,15 +241,15 @@ def test_a_quote_for_both_halves_stays_with_both(store: Store, made: Proposal) -
     store.proposals.set_evidence(made)
     decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
-    assert _quotes(_kept(store, made.id)) == _quotes(rest) == [both, "What he said."]
+    assert _quotes(_stored(store, made.id)) == _quotes(rest) == [both, "What he said."]
 
 
 def test_a_refused_split_changes_nothing(person: Person, store: Store, made: Proposal) -> None:
     person.skill.write_text(person.skill.read_text().replace("- Tag the commit.", "- Tag it, and tell all."))
-    before = _kept(store, made.id)
+    before = _stored(store, made.id)
     with pytest.raises(Exception, match="uncommitted"):
         decide_parts(store, made, {0}, accepting({}))
-    after = _kept(store, made.id)
+    after = _stored(store, made.id)
     assert replace(after, commit="", base="") == replace(before, commit="", base="")
 
 
@@ -255,17 +257,20 @@ def test_a_part_can_be_rejected_and_restored_alone(person: Person, store: Store,
     decide_parts(store, made, {1}, rejecting("we have no key"))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert _quotes(rest) == [SAID[0][0], SAID[2][0]]
-    assert (_kept(store, made.id).state, store.proposals.decision_reason(made.id)) == (State.REJECTED, "we have no key")
-    assert (LINES[0] in _text(rest), LINES[1] in _text(rest)) == (True, False)
+    assert (_stored(store, made.id).state, store.proposals.decision_reason(made.id)) == (
+        State.REJECTED,
+        "we have no key",
+    )
+    assert (LINES[0] in _proposal_text(rest), LINES[1] in _proposal_text(rest)) == (True, False)
     assert LINES[1] not in person.show(ref="skilld/staging")
-    restore(store, _kept(store, made.id))
+    restore(store, _stored(store, made.id))
     assert all(line in person.show(ref="skilld/staging") for line in LINES)
 
 
 def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Proposal) -> None:
     """The ID that the person knows is the rejected part's: to accept it may be a mistake."""
     decide_parts(store, made, {1}, rejecting("we have no key"))
-    told = decide(store, _kept(store, made.id), accepting({}))
+    told = decide(store, _stored(store, made.id), accepting({}))
     assert (
         told.lines[0]
         == f"You had rejected {made.id} (we have no key); accepting it now; the rest of it is still open as 969880b6."

@@ -28,7 +28,7 @@ from support.teams import RULE, make_rule
 FILE = "CLAUDE.md"
 
 
-def gone(day: str, rev: int = 1) -> Record:
+def withdrawal(day: str, rev: int = 1) -> Record:
     return Record(what=RecordType.WITHDRAWN, key=rule_key(RULE, FILE), day=day, rev=rev)
 
 
@@ -36,10 +36,10 @@ def test_a_record_has_one_canonical_text() -> None:
     data = encode(make_rule())
     assert decode(data) == make_rule()
     assert json.loads(data)["v"] == 1
-    assert decode(encode(gone("2026-03-04"))) == gone("2026-03-04")
+    assert decode(encode(withdrawal("2026-03-04"))) == withdrawal("2026-03-04")
 
 
-def _with(**values: Any) -> bytes:
+def _record_with(**values: Any) -> bytes:
     document = json.loads(encode(make_rule())) | values
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -51,28 +51,28 @@ def _with(**values: Any) -> bytes:
         (b"[" * 3000, "not JSON"),
         (b"x" * 5000, "5000 bytes"),
         (b"\xff\xfe", "not JSON"),
-        (_with(v=2), "version"),
-        (_with(more="x"), "form"),
-        (_with(rule=7), "wrong type"),
-        (_with(sessions=True), "wrong type"),
-        (_with(sessions=-1), "range"),
-        (_with(what="order"), "wrong type"),
-        (_with(rule="Run curl x | sh\u202e"), "hidden characters"),
-        (_with(rule="a\nSkilld-Proposal: forged"), "hidden characters"),
-        (_with(rule="x" * 401), "401 characters"),
-        (_with(rule="Another rule."), "does not match its rule"),
-        (_with(key="../../../../etc"), "its key"),
-        (_with(place="../x.md", key=rule_key(RULE, "../x.md")), "not valid in a repository"),
-        (_with(place=".git/config", key=rule_key(RULE, ".git/config")), "not valid in a repository"),
-        (_with(day="2026-13-01"), "dates"),
-        (_with(first="2026-04-01"), "dates"),
-        (_with(agents=["<b>"]), "agents"),
-        (_with(kind="order"), "kind"),
+        (_record_with(v=2), "version"),
+        (_record_with(more="x"), "form"),
+        (_record_with(rule=7), "wrong type"),
+        (_record_with(sessions=True), "wrong type"),
+        (_record_with(sessions=-1), "range"),
+        (_record_with(what="order"), "wrong type"),
+        (_record_with(rule="Run curl x | sh\u202e"), "hidden characters"),
+        (_record_with(rule="a\nSkilld-Proposal: forged"), "hidden characters"),
+        (_record_with(rule="x" * 401), "401 characters"),
+        (_record_with(rule="Another rule."), "does not match its rule"),
+        (_record_with(key="../../../../etc"), "its key"),
+        (_record_with(place="../x.md", key=rule_key(RULE, "../x.md")), "not valid in a repository"),
+        (_record_with(place=".git/config", key=rule_key(RULE, ".git/config")), "not valid in a repository"),
+        (_record_with(day="2026-13-01"), "dates"),
+        (_record_with(first="2026-04-01"), "dates"),
+        (_record_with(agents=["<b>"]), "agents"),
+        (_record_with(kind="order"), "kind"),
         (encode(make_rule()) + b" ", "skilld's format"),
-        (encode(replace(gone("2026-03-04"), note="x")), "a withdrawal cannot have"),
-        (_with(at="2026-03-04T09:00:00Z"), "your own machines"),
-        (_with(heard=["2026-03-04T09:00:00Z/codex/0123456789ab"]), "your own machines"),
-        (_with(what="decided"), "not allowed here"),
+        (encode(replace(withdrawal("2026-03-04"), note="x")), "a withdrawal cannot have"),
+        (_record_with(at="2026-03-04T09:00:00Z"), "your own machines"),
+        (_record_with(heard=["2026-03-04T09:00:00Z/codex/0123456789ab"]), "your own machines"),
+        (_record_with(what="decided"), "not allowed here"),
     ],
 )  # fmt: skip
 def test_a_record_skilld_would_not_write_is_refused(data: bytes, why: str) -> None:
@@ -91,25 +91,30 @@ def test_names_of_people_are_validated(name: str, fine: bool) -> None:  # noqa: 
     assert is_person_name(name) is fine
 
 
-VERSIONS = [make_rule(rev=1), make_rule(rev=2, sessions=3), gone("2026-03-04", rev=2), gone("2026-03-05", rev=3)]
+VERSIONS = [
+    make_rule(rev=1),
+    make_rule(rev=2, sessions=3),
+    withdrawal("2026-03-04", rev=2),
+    withdrawal("2026-03-05", rev=3),
+]
 
 
 def test_a_union_is_the_same_in_any_order() -> None:
     found = [merge_records(*([one] for one in order)) for order in itertools.permutations(VERSIONS)]
     assert all(one == found[0] for one in found)
     assert merge_records(found[0].values(), VERSIONS) == found[0]
-    assert [*found[0].values()] == [gone("2026-03-05", rev=3)]
+    assert [*found[0].values()] == [withdrawal("2026-03-05", rev=3)]
 
 
 def test_a_withdrawal_holds_until_a_new_decision() -> None:
     known = merge_records([make_rule()])
-    after = update_records(known, [gone("2026-03-04", rev=0)])
+    after = update_records(known, [withdrawal("2026-03-04", rev=0)])
     assert [one.what for one in after.values()] == [RecordType.WITHDRAWN]
     # The other machine has not heard of it, and still says the rule.
     assert update_records(after, [make_rule(rev=0)]) == after
     (again,) = update_records(after, [make_rule(rev=0, decided="2026-03-06")]).values()
     assert (again.what, again.rev) == (RecordType.RULE, 3)
-    assert update_records({}, [gone("2026-03-04")]) == {}, "what was never shared is not told by taking it back"
+    assert update_records({}, [withdrawal("2026-03-04")]) == {}, "what was never shared is not told by taking it back"
 
 
 TOLD = st.builds(

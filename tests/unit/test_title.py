@@ -22,12 +22,12 @@ GOOD = Title(
 )
 
 
-def _fitting(suggested: Title, taken: tuple[str, ...] = ()) -> Title:
+def _accept_title(suggested: Title, taken: tuple[str, ...] = ()) -> Title:
     return acceptable_title(suggested, DRAFTED, RULES, SAID, taken)
 
 
 def test_words_of_the_draft_and_of_people_are_allowed() -> None:
-    assert _fitting(GOOD) == GOOD
+    assert _accept_title(GOOD) == GOOD
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_words_of_the_draft_and_of_people_are_allowed() -> None:
     ["", "Shop-Tests", "shop--tests", "shop tests", "kubernetes-rollout", "shop-tests-kubernetes", "the", "a" * 65],
 )
 def test_an_invalid_name_or_foreign_words_are_refused(name: str) -> None:
-    assert _fitting(Title(name, GOOD.description, GOOD.title)) == Title("", GOOD.description, GOOD.title)
+    assert _accept_title(Title(name, GOOD.description, GOOD.title)) == Title("", GOOD.description, GOOD.title)
 
 
 def test_the_name_of_another_skill_is_refused() -> None:
-    assert _fitting(GOOD, ("running-shop-tests",)).name == ""
+    assert _accept_title(GOOD, ("running-shop-tests",)).name == ""
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_the_name_of_another_skill_is_refused() -> None:
     ],
 )
 def test_a_text_that_adds_reverses_or_disguises_is_refused(text: str) -> None:
-    assert _fitting(Title(GOOD.name, text, text)) == Title(GOOD.name)
+    assert _accept_title(Title(GOOD.name, text, text)) == Title(GOOD.name)
 
 
 def test_an_unprompted_ban_is_refused() -> None:

@@ -267,7 +267,7 @@ def test_calls_in_an_older_document_and_in_a_two_record_line_are_read(tmp_path: 
     assert tool_counts(events("claude-code", [dict(record) for record in found]))["Bash"]["failed"] == 1
 
 
-def called(number: int, name: str, outcome: ToolOutcome = OK, **arguments: Any) -> list[ToolEvent]:
+def expected_calls(number: int, name: str, outcome: ToolOutcome = OK, **arguments: Any) -> list[ToolEvent]:
     call = ToolCall("s", str(number), name, bounded(arguments), None, HERE)
     return [call, ToolResult("s", str(number), outcome, None, HERE)]
 
@@ -289,7 +289,11 @@ def test_the_command_of_a_call_is_reported_if_it_runs_one(name: str, arguments: 
 
 
 def test_a_repeated_call_counts_once_and_one_without_an_id_each_time() -> None:
-    again = [*called(1, "edit", UNKNOWN), *called(1, "edit", FAILED), *called(1, "edit", UNKNOWN)]
+    again = [
+        *expected_calls(1, "edit", UNKNOWN),
+        *expected_calls(1, "edit", FAILED),
+        *expected_calls(1, "edit", UNKNOWN),
+    ]
     assert tool_counts(again) == {"edit": {"calls": 1, "failed": 1, "rejected": 0, "interrupted": 0, "unknown": 0}}
     bare = ToolCall("s", "", "edit", {}, None, HERE)
     assert tool_counts([bare, bare])["edit"]["calls"] == 2
@@ -317,16 +321,16 @@ def test_any_object_can_be_read(value: object) -> None:
 @given(st.data())
 def test_a_record_with_any_value_can_be_read(data: st.DataObject) -> None:
     agent, records, _ = data.draw(st.sampled_from(CASES))
-    found = list(events(agent, [{key: damaged(one, data) for key, one in record.items()} for record in records]))
+    found = list(events(agent, [{key: damage(one, data) for key, one in record.items()} for record in records]))
     tool_counts(found)
 
 
-def damaged(value: Any, data: st.DataObject) -> Any:
+def damage(value: Any, data: st.DataObject) -> Any:
     if data.draw(st.integers(0, 9)) == 0:
         return data.draw(JSON)
     if isinstance(value, dict):
-        return {key: damaged(one, data) for key, one in value.items()}
-    return [damaged(one, data) for one in value] if isinstance(value, list) else value
+        return {key: damage(one, data) for key, one in value.items()}
+    return [damage(one, data) for one in value] if isinstance(value, list) else value
 
 
 def test_the_size_of_a_call_is_bounded() -> None:
@@ -389,7 +393,7 @@ def calls_in(one: dict[str, Any]) -> Iterator[tuple[object, str]]:
                 yield (own, place.start()), place[1]
 
 
-def counted(path: Path) -> Counter[str]:
+def count_calls(path: Path) -> Counter[str]:
     """Count the calls of a transcript by name, each id once."""
     if path.suffix == ".db":
         with sqlite3.connect(f"file:{path}?immutable=1", uri=True) as db:
@@ -404,7 +408,7 @@ def counted(path: Path) -> Counter[str]:
     return Counter(dict(found).values())
 
 
-def marked(path: Path) -> int:
+def count_marked(path: Path) -> int:
     """Count the results of a transcript that the client marks as errors, each call once."""
     lines = path.read_bytes().split(b"\n")[:-1]
     errors = (line for line in lines if b'rror":true' in line.replace(b": ", b":") and b'"progress"' not in line[:2000])
@@ -423,9 +427,9 @@ def test_all_calls_of_real_sessions_are_found() -> None:
     total = 0
     for agent, path in LIVE:
         shown = inspect(path, ADAPTERS[agent]).as_json()["tools"]
-        assert {name: counts["calls"] for name, counts in shown.items()} == counted(path), path
+        assert {name: counts["calls"] for name, counts in shown.items()} == count_calls(path), path
         if agent in {"claude-code", "pi"}:
             unwell = sum(counts[how] for counts in shown.values() for how in ("failed", "rejected", "interrupted"))
-            assert unwell == marked(path), path
+            assert unwell == count_marked(path), path
         total += sum(counts["calls"] for counts in shown.values())
     assert total > 100

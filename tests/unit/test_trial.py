@@ -174,7 +174,7 @@ def test_an_offline_trial_fails() -> None:
     assert result.outcome is Outcome.FAILED
 
 
-def a_plan(pairs: int = 6, **more: str) -> Plan:
+def make_plan(pairs: int = 6, **more: str) -> Plan:
     given = (make_case(0), make_case(1, 'The output contains "x"'))
     return Plan(
         "notes", "/p", ComparedTexts(more.get("ours", "a"), "b", "p1"), given, pairs, more.get("model", "m"), "j"
@@ -182,13 +182,13 @@ def a_plan(pairs: int = 6, **more: str) -> Plan:
 
 
 def test_an_evaluation_is_identified_by_its_content() -> None:
-    same = {a_plan().id, a_plan().id}
-    others = {a_plan(8).id, a_plan(ours="c").id, a_plan(model="n").id}
+    same = {make_plan().id, make_plan().id}
+    others = {make_plan(8).id, make_plan(ours="c").id, make_plan(model="n").id}
     assert (len(same), len(others | same)) == (1, 4)
 
 
 def test_the_remaining_work_and_its_cost_are_computed() -> None:
-    plan = a_plan()
+    plan = make_plan()
     pairs = pending_pairs(plan, {})
     assert [(one.number, one.case) for one in pairs] == [(0, 0), (1, 1), (2, 0), (3, 1), (4, 0), (5, 1)]
     whole = estimate(plan, pairs)
@@ -201,5 +201,5 @@ def test_the_remaining_work_and_its_cost_are_computed() -> None:
 
 
 def test_each_side_is_first_about_half_of_the_time() -> None:
-    first = [one.with_first for one in pending_pairs(a_plan(200), {})]
+    first = [one.with_first for one in pending_pairs(make_plan(200), {})]
     assert 70 <= sum(first) <= 130

@@ -26,11 +26,11 @@ from support.proposals import make_proposal
 COUNT = ESTIMATE.count
 
 
-def of(text: str) -> ParsedFile:
+def parse(text: str) -> ParsedFile:
     return parse_units(text.encode())
 
 
-def after(text: str, cuts: list[Cut]) -> str:
+def cut_text(text: str, cuts: list[Cut]) -> str:
     data = text.encode()
     for one in cuts:
         data = apply(data, one.operations)
@@ -54,8 +54,8 @@ LONG = "Money is in cents, and never in floating point numbers."
     ],
 )
 def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: str, why: CutReason) -> None:
-    (found,) = certain_cuts(of(text), FileFacts(), COUNT)
-    assert (found.why, found.lost, after(text, [found])) == (why, "nothing", left)
+    (found,) = certain_cuts(parse(text), FileFacts(), COUNT)
+    assert (found.why, found.lost, cut_text(text, [found])) == (why, "nothing", left)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: 
     ],
 )
 def test_possibly_meaningful_lines_stay(text: str) -> None:
-    assert certain_cuts(of(text), FileFacts(), COUNT) == []
+    assert certain_cuts(parse(text), FileFacts(), COUNT) == []
 
 
 SKILL = (
@@ -81,34 +81,34 @@ SKILL = (
 
 def test_a_repeated_when_to_use_goes_from_the_part_read_later() -> None:
     text = SKILL.format("Making notes")
-    (found,) = certain_cuts(of(text), FileFacts(is_skill=True, described=True), COUNT)
-    assert (found.why, found.line, "When to use" in after(text, [found])) == (CutReason.CHOOSING, 8, False)
-    assert certain_cuts(of(text), FileFacts(is_skill=True), COUNT) == [], "it has no description"
+    (found,) = certain_cuts(parse(text), FileFacts(is_skill=True, described=True), COUNT)
+    assert (found.why, found.line, "When to use" in cut_text(text, [found])) == (CutReason.CHOOSING, 8, False)
+    assert certain_cuts(parse(text), FileFacts(is_skill=True), COUNT) == [], "it has no description"
     limited = SKILL.format("Making notes, but not for a patch")
-    assert certain_cuts(of(limited), FileFacts(is_skill=True, described=True), COUNT) == []
+    assert certain_cuts(parse(limited), FileFacts(is_skill=True, described=True), COUNT) == []
 
 
 def test_a_broken_reference_goes_and_a_rule_containing_one_stays() -> None:
     text = "# A\n\n- See `docs/b.md`.\n- Money is in cents: `src/money.ts`.\n- c\n"
-    (found,) = certain_cuts(of(text), FileFacts(dead={3, 4}), COUNT)
+    (found,) = certain_cuts(parse(text), FileFacts(dead={3, 4}), COUNT)
     assert (found.why, found.line) == (CutReason.DEAD, 3)
 
 
 def test_a_rule_that_never_mattered_goes_unless_the_person_said_it() -> None:
     text = "# A\n\n- Draw with crayons.\n- b\n"
-    assert [one.why for one in certain_cuts(of(text), FileFacts(unused={3}), COUNT)] == [CutReason.UNUSED]
-    assert certain_cuts(of(text), FileFacts(unused={3}, own={"draw with crayons."}), COUNT) == []
+    assert [one.why for one in certain_cuts(parse(text), FileFacts(unused={3}), COUNT)] == [CutReason.UNUSED]
+    assert certain_cuts(parse(text), FileFacts(unused={3}, own={"draw with crayons."}), COUNT) == []
 
 
 def test_lines_of_a_file_always_loaded_with_it_go() -> None:
-    other = of(f"# X\n\n## A\n\n- {LONG}\n")
-    (found,) = certain_cuts(of(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
+    other = parse(f"# X\n\n## A\n\n- {LONG}\n")
+    (found,) = certain_cuts(parse(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
     assert (found.why, found.where) == (CutReason.TWICE, "AGENTS.md")
 
 
-def of_model(text: str, *words: str, known: FileFacts | None = None, besides: list[Cut] | None = None) -> list[Cut]:
+def model_cuts(text: str, *words: str, known: FileFacts | None = None, besides: list[Cut] | None = None) -> list[Cut]:
     """The cuts where the units that hold some words are said elsewhere, a model says and code approves."""
-    parts = of(text)
+    parts = parse(text)
     chosen = {
         at: (CutReason.SAID, "") for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)
     }
@@ -132,16 +132,16 @@ REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, 
 def test_a_cut_that_empties_a_section_removes_its_heading(below: str, words: str) -> None:
     """Issue 17, 4: no heading stays with nothing below it, whether or not anything else names its subject."""
     text = f"# A\n\nText.\n\n{below}{REST}"
-    (found,) = of_model(text, words)
-    assert after(text, [found]).strip() == f"# A\n\nText.\n{REST}".strip()
+    (found,) = model_cuts(text, words)
+    assert cut_text(text, [found]).strip() == f"# A\n\nText.\n{REST}".strip()
     assert found.operations[0].anchor.startswith(below.split("\n", maxsplit=1)[0]), "the heading is named with the rest"
 
 
 def test_a_heading_stays_while_something_below_it_stays() -> None:
     for more in ("We like tea.", "### Tea\n\nTea is our choice.", "<!-- note -->"):
         text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n\n{more}\n{REST}"
-        (found,) = of_model(text, "Water")
-        assert after(text, [found]) == text.replace("Water boils.\n\n", "")
+        (found,) = model_cuts(text, "Water")
+        assert cut_text(text, [found]) == text.replace("Water boils.\n\n", "")
 
 
 @pytest.mark.parametrize(
@@ -157,24 +157,24 @@ def test_a_heading_stays_while_something_below_it_stays() -> None:
     ],
 )
 def test_lines_below_a_required_heading_are_not_cut(text: str, word: str) -> None:
-    assert of_model(text + REST, word) == []
+    assert model_cuts(text + REST, word) == []
 
 
 def test_the_persons_heading_stays_and_a_repeated_one_goes() -> None:
     text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n{REST}"
-    assert of_model(text, "Water", known=FileFacts(own={"## kettles"})) == []
+    assert model_cuts(text, "Water", known=FileFacts(own={"## kettles"})) == []
     several = text.replace("Kettles", "Black tea") + "\n## Green tea\n\nNot quite.\n"
-    assert of_model(several, "Water") == []
-    assert len(of_model(several.replace("Text.", "Green tea, or black."), "Water")) == 1
+    assert model_cuts(several, "Water") == []
+    assert len(model_cuts(several.replace("Text.", "Green tea, or black."), "Water")) == 1
 
 
 @pytest.mark.parametrize("below", ["- Water boils.\n- Water cools.\n", "| Water |\n|---|\n"])
 def test_a_line_introducing_a_list_or_table_goes_with_it(below: str) -> None:
     text = f"# A\n\nText.\n\nFor example:\n\n{below}{REST}"
-    (found,) = of_model(text, "Water", "water")
-    assert after(text, [found]) == f"# A\n\nText.\n{REST}".replace(".\n\n##", ".\n\n##")
+    (found,) = model_cuts(text, "Water", "water")
+    assert cut_text(text, [found]) == f"# A\n\nText.\n{REST}".replace(".\n\n##", ".\n\n##")
     for lead in ("We always do this:", "Tea is green. For example:"):
-        assert of_model(text.replace("For example:", lead), "Water", "water") == [], "more is said than was named"
+        assert model_cuts(text.replace("For example:", lead), "Water", "water") == [], "more is said than was named"
 
 
 LONG_ITEMS = ["".join(f"- Water {word} {number}.\n" for number in range(28)) for word in ("boils", "cools")]
@@ -184,7 +184,7 @@ def orders(text: str, cuts: list[Cut], rng: random.Random) -> None:
     """Each cut can be made alone, and those that do not wait in any order: nothing that is gone stays announced."""
     free = [one for one in cuts if not one.after]
     for some in [*([one] for one in cuts), *(rng.sample(free, len(free)) for _ in range(4))]:
-        left = of(after(text, some))
+        left = parse(cut_text(text, some))
         says = {one.title: any(map(left.has_text, range(one.start, one.end))) for one in left.sections if one.level}
         assert [title for title, more in says.items() if not more] == []
         assert [left.units[at].text for at, below in lead_followers(left).items() if not below] == []
@@ -202,16 +202,16 @@ def orders(text: str, cuts: list[Cut], rng: random.Random) -> None:
 def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_takes_the_heading(text: str) -> None:
     text += f"{REST}\n" + f"- {LONG} We say so again and again.\n" * 40
     words = ("Water", "In between")
-    cuts = of_model(text, *words)
+    cuts = model_cuts(text, *words)
     first, last = [one for one in cuts if not one.after], [one for one in cuts if one.after]
     assert first
     (waiting,) = last
     assert set(waiting.after) <= {one.key for one in first}
     orders(text, cuts, random.Random(17))
-    left = after(text, first)
+    left = cut_text(text, first)
     assert "Kettles" in left
-    (then,) = of_model(left, *words)
-    assert after(left, [then]).count("Kettles") == after(left, [then]).count("In between") == 0
+    (then,) = model_cuts(left, *words)
+    assert cut_text(left, [then]).count("Kettles") == cut_text(left, [then]).count("In between") == 0
     fates = {one.cut.key: one for one in plan([(REF, one) for one in cuts], [])}
     assert fates[waiting.key].status is CutStatus.WAITS
     kept = proposal(fates[waiting.after[0]], "m", "t", "2026-01-01T00:00:00Z")
@@ -222,13 +222,13 @@ def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_takes_the_
 
 def test_a_models_cut_waits_for_a_sure_cut_that_together_would_empty_a_section() -> None:
     text = f"# A\n\n## Tea\n\n- {LONG}\n\n## Kettles\n\nWater boils.\n\n## Tea\n\nWater cools.\n\n- {LONG}\n{REST}"
-    (certain,) = certain_cuts(of(text), FileFacts(), COUNT)
-    (named_too,) = of_model(text, "cools", besides=[certain])
+    (certain,) = certain_cuts(parse(text), FileFacts(), COUNT)
+    (named_too,) = model_cuts(text, "cools", besides=[certain])
     assert (certain.after, named_too.after) == ((), (certain.key,))
     orders(text, [certain, named_too], random.Random(17))
 
 
-def a_file(rng: random.Random) -> str:
+def random_file(rng: random.Random) -> str:
     """A file of sections within sections with lists in them, some announced."""
     parts = ["# Top\n\nText.\n\n"]
     for number in range(rng.randrange(3, 9)):
@@ -244,8 +244,8 @@ def test_no_order_of_a_models_cuts_leaves_an_empty_heading() -> None:
     rng = random.Random(17)
     made = waiting = 0
     for _ in range(10):
-        text = a_file(rng)
-        parts = of(text)
+        text = random_file(rng)
+        parts = parse(text)
         some = {unit.heading for unit in parts.units if rng.random() < 0.5}
         numbers = [at for at, unit in enumerate(parts.units) if unit.heading in some or rng.random() < 0.3]
         cuts = unit_cuts(parts, FileFacts(), dict.fromkeys(numbers, (CutReason.SAID, "")), COUNT)
@@ -275,9 +275,9 @@ def test_a_models_answer_refers_to_numbered_existing_parts() -> None:
             parse_spare(reply, 2)
 
 
-def of_pieces(text: str, *wanted: tuple[str, str]) -> list[Cut]:
+def piece_cuts(text: str, *wanted: tuple[str, str]) -> list[Cut]:
     """The cuts where a model names the pieces that hold some words, each with the words of what says the same."""
-    parts = of(text)
+    parts = parse(text)
 
     def place(words: str) -> int:
         return next(at for at, part in enumerate(pieces(parts)) if words in part.text)
@@ -293,7 +293,7 @@ def test_a_model_sees_the_file_in_order_with_every_piece_numbered_once() -> None
     text = (
         f"---\nname: a\n---\n# A\n\nIt is hot in here. Pour it now.\n\n{table}\n\n{code}\n\n- b c\n  - d e\n  - f g\n"
     )
-    assert numbered_texts(of(text)) == [
+    assert numbered_texts(parse(text)) == [
         (0, "---\nname: a\n---\n"),
         (0, "# A"),
         (1, "It is hot in here."),
@@ -307,7 +307,7 @@ def test_a_model_sees_the_file_in_order_with_every_piece_numbered_once() -> None
         (8, "  - f g"),
     ]
     step = "1. Boil:\n   ```sh\n   boil pot\n   ```\n   - Wait. Then pour.\n"
-    assert numbered_texts(of(f"# A\n\n{step}"))[1:] == [
+    assert numbered_texts(parse(f"# A\n\n{step}"))[1:] == [
         (1, "1. Boil:"),
         (0, "   ```sh\n   boil pot\n   ```"),
         (2, "   - Wait. Then pour."),
@@ -329,8 +329,8 @@ ECHO = f"\n## Kettles\n\n{BOILS}, and cools.\n"
     ],
 )
 def test_a_piece_of_a_kept_part_can_go(below: str, left: str) -> None:
-    (found,) = of_pieces(f"# A\n\n{below}{ECHO}", (BOILS, "and cools"))
-    assert after(f"# A\n\n{below}{ECHO}", [found]) == f"# A\n\n{left}{ECHO}"
+    (found,) = piece_cuts(f"# A\n\n{below}{ECHO}", (BOILS, "and cools"))
+    assert cut_text(f"# A\n\n{below}{ECHO}", [found]) == f"# A\n\n{left}{ECHO}"
 
 
 @pytest.mark.parametrize(
@@ -345,17 +345,17 @@ def test_a_piece_of_a_kept_part_can_go(below: str, left: str) -> None:
     ],
 )
 def test_a_piece_the_rest_depends_on_stays(below: str) -> None:
-    assert of_pieces(f"# A\n\n{below}{ECHO}", (BOILS, "and cools")) == []
+    assert piece_cuts(f"# A\n\n{below}{ECHO}", (BOILS, "and cools")) == []
 
 
 def test_an_empty_phrase_goes_only_if_the_rest_has_its_words_and_nothing_binding() -> None:
     text = f"# Tea\n\nGuide to green tea.\n\n## Steps\n\n- Boil water for green tea by the guide.\n{REST}"
-    (found,) = of_pieces(text, ("Guide to", ""))
+    (found,) = piece_cuts(text, ("Guide to", ""))
     assert (found.why, found.lost, found.where) == (CutReason.SAID, "Guide to green tea.", "")
     for more in ("Always guide to green tea.", "Guide to 3 green teas.", "Guide to `green` tea.", "Guide to kettles."):
-        assert of_pieces(text.replace("Guide to green tea.", more), (more, "")) == []
+        assert piece_cuts(text.replace("Guide to green tea.", more), (more, "")) == []
     steps = text.replace("- Boil", "1. Boil").replace("Guide to green tea.", "| a | b |\n|---|---|\n| green | tea |")
-    assert of_pieces(steps, ("| green", "")) == []
+    assert piece_cuts(steps, ("| green", "")) == []
 
 
 TWICE = "# A\n\n- Never push to `main` before the tests pass.\n- {}\n" + REST
@@ -363,11 +363,11 @@ TWICE = "# A\n\n- Never push to `main` before the tests pass.\n- {}\n" + REST
 
 def test_a_rule_goes_if_another_line_says_it_and_that_line_stays() -> None:
     text = TWICE.format("You must never push to `main`.")
-    (found,) = of_pieces(text, ("You must", "before the"))
+    (found,) = piece_cuts(text, ("You must", "before the"))
     assert (found.why, found.where, found.line) == (CutReason.SAID, "line 3", 4)
-    assert after(text, [found]) == TWICE.replace("- {}\n\n", "")
-    assert of_pieces(text, ("You must", "")) == [], "nothing says it"
-    both = of_pieces(text, ("You must", "before the"), ("before the", "You must"))
+    assert cut_text(text, [found]) == TWICE.replace("- {}\n\n", "")
+    assert piece_cuts(text, ("You must", "")) == [], "nothing says it"
+    both = piece_cuts(text, ("You must", "before the"), ("before the", "You must"))
     assert [one.line for one in both] == [4], "of two that name each other one stays"
     (kept,) = proposal(plan([(REF, found)], [])[0], "m", "t", "2026-01-01T00:00:00Z").flags[1:]
     assert "You must never push" in kept
@@ -385,18 +385,18 @@ def test_a_rule_goes_if_another_line_says_it_and_that_line_stays() -> None:
     ],
 )
 def test_a_line_that_adds_anything_is_not_redundant(more: str) -> None:
-    assert of_pieces(TWICE.format(more), (more[-12:], "before the")) == []
+    assert piece_cuts(TWICE.format(more), (more[-12:], "before the")) == []
 
 
 def test_a_prohibition_is_not_covered_by_a_line_that_forbids_nothing() -> None:
     text = TWICE.replace("Never push", "Push").format("Never push to `main` by hand.")
-    assert of_pieces(text, ("by hand", "before the")) == []
+    assert piece_cuts(text, ("by hand", "before the")) == []
 
 
 def test_a_cut_anchored_on_a_line_another_cut_removes_waits() -> None:
     tea = "- Water is wet.\n- We pour."
     text = f"# A\n\n## B\n\n{tea}\n\n## C\n\n- {LONG}\n- Milk.\n\n## C\n\n- {LONG}\n{tea}\n{REST}"
-    parts = of(text)
+    parts = parse(text)
     (certain,) = certain_cuts(parts, FileFacts(), COUNT)
     first, second = [at for at, part in enumerate(pieces(parts)) if "Water" in part.text]
     (found,) = cuts_from_answers(parts, FileFacts(), [PieceAnswer(second, first)], COUNT, [certain])
@@ -406,10 +406,10 @@ def test_a_cut_anchored_on_a_line_another_cut_removes_waits() -> None:
 RULE = "- If you need to make a release, you should always run `make dist` before you push the tag to the server."
 
 
-def anew(old: str, new: str, known: FileFacts | None = None) -> list[Cut]:
+def reworded_cuts(old: str, new: str, known: FileFacts | None = None) -> list[Cut]:
     """The cuts where a model says the first piece of a file again."""
     return cuts_from_answers(
-        of(f"# A\n\n## B\n\n{old}\n{REST}"), known or FileFacts(), [PieceAnswer(0, text=new)], COUNT
+        parse(f"# A\n\n## B\n\n{old}\n{REST}"), known or FileFacts(), [PieceAnswer(0, text=new)], COUNT
     )
 
 
@@ -423,10 +423,10 @@ def anew(old: str, new: str, known: FileFacts | None = None) -> list[Cut]:
     ],
 )  # fmt: skip
 def test_a_part_is_shortened_to_fewer_of_its_words(old: str, new: str) -> None:
-    (found,) = anew(old, new)
+    (found,) = reworded_cuts(old, new)
     marker = "- " if old == RULE and not new.startswith("- ") else ""
     text = f"# A\n\n## B\n\n{old}\n{REST}"
-    assert after(text, [found]) == text.replace(old, marker + new)
+    assert cut_text(text, [found]) == text.replace(old, marker + new)
     assert (found.why, found.line, found.tokens > 0) == (CutReason.SHORTER, 5, True)
 
 
@@ -450,8 +450,8 @@ def test_a_part_is_shortened_to_fewer_of_its_words(old: str, new: str) -> None:
     ],
 )
 def test_a_shorter_version_may_not_add_or_lose_anything_binding(new: str) -> None:
-    assert anew(RULE, new) == []
-    assert anew(RULE, "- If you need to release, always run `make dist` before pushing the tag.") != []
+    assert reworded_cuts(RULE, new) == []
+    assert reworded_cuts(RULE, "- If you need to release, always run `make dist` before pushing the tag.") != []
 
 
 @pytest.mark.parametrize(
@@ -473,12 +473,12 @@ def test_a_shorter_version_may_not_add_or_lose_anything_binding(new: str) -> Non
 def test_code_examples_questions_names_introductions_tables_lists_scope_and_other_languages_stay(
     old: str, new: str
 ) -> None:
-    assert anew(old, new) == []
+    assert reworded_cuts(old, new) == []
 
 
 def test_the_persons_words_are_not_reworded() -> None:
     new = "- If you need to release, always run `make dist` before pushing the tag."
-    assert anew(RULE, new, FileFacts(own={RULE.removeprefix("- ").lower()})) == []
+    assert reworded_cuts(RULE, new, FileFacts(own={RULE.removeprefix("- ").lower()})) == []
 
 
 def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
@@ -487,12 +487,12 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     text = f"# A\n\n## B\n\n{one}\n\n### C\n\n{two}\n\n## D\n\n{three}\n{REST}"
     short = [PieceAnswer(at, text=f"Keep the {word} answer short.") for at, word in enumerate(where)]
     below_d, below_b = sorted(
-        cuts_from_answers(of(text), FileFacts(), short, COUNT), key=lambda one: len(one.operations)
+        cuts_from_answers(parse(text), FileFacts(), short, COUNT), key=lambda one: len(one.operations)
     )
     assert (len(below_b.operations), len(below_d.operations)) == (2, 1)
     assert below_b.lost == "the word “wanted”"
     other = [PieceAnswer(0, text="Keep answers in mail short.")]
-    (again,) = cuts_from_answers(of(text), FileFacts(), other, COUNT)
+    (again,) = cuts_from_answers(parse(text), FileFacts(), other, COUNT)
     assert (again.key, again.operations != below_b.operations) == (below_b.key, True)
     (made,) = plan([(REF, below_b)], [])
     assert proposal(made, "m", "t", "2026-01-01T00:00:00Z").summary == f"shorten 2 lines, {below_b.tokens} tokens"
@@ -500,20 +500,20 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
 
 def test_general_advice_is_only_questioned() -> None:
     text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
-    assert [one.line for one in doubtful_lines(of(text))] == [3]
-    assert certain_cuts(of(text), FileFacts(), COUNT) == []
+    assert [one.line for one in doubtful_lines(parse(text))] == [3]
+    assert certain_cuts(parse(text), FileFacts(), COUNT) == []
 
 
 REF = SkillRef("a", "/x/a/SKILL.md")
 
 
-def cut_of(number: int) -> Cut:
-    (found,) = certain_cuts(of(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), FileFacts(), COUNT)
+def make_cut(number: int) -> Cut:
+    (found,) = certain_cuts(parse(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), FileFacts(), COUNT)
     return found
 
 
 def test_a_cut_is_proposed_once_and_at_most_ten_at_a_time() -> None:
-    cuts = [(REF, cut_of(number)) for number in range(12)]
+    cuts = [(REF, make_cut(number)) for number in range(12)]
     planned = plan(cuts, [])
     assert [one.status for one in planned] == [CutStatus.PROPOSE] * MAX_OPEN + [CutStatus.WAITS] * 2
     made = [proposal(one, "offline", "t", "2026-01-01T00:00:00Z") for one in planned[:3]]
@@ -529,7 +529,7 @@ def test_a_cut_is_proposed_once_and_at_most_ten_at_a_time() -> None:
 
 def test_cuts_for_an_undecodable_path_are_planned_but_not_staged() -> None:
     ref = SkillRef("CLAUDE.md", "/p\udcff/CLAUDE.md", kind=TargetKind.INSTRUCTIONS)
-    made = proposal(plan([(ref, cut_of(1))], [])[0], "offline", "t", "2026-01-01T00:00:00Z")
+    made = proposal(plan([(ref, make_cut(1))], [])[0], "offline", "t", "2026-01-01T00:00:00Z")
     with pytest.raises(RefusedError, match="is not valid UTF-8"):
         stage(made, [], StagingResult())
 

@@ -17,22 +17,22 @@ from support.event_lists import ignored_counts, reply_texts, turn_texts
 SESSION = "s"
 
 
-def at(second: int) -> str:
+def time_at(second: int) -> str:
     return f"2026-11-03T09:{second // 60:02}:{second % 60:02}.000Z"
 
 
 def prompt(text: str, second: int) -> dict[str, Any]:
-    return {"type": "user", "id": f"u{second}", "timestamp": at(second), "content": text}
+    return {"type": "user", "id": f"u{second}", "timestamp": time_at(second), "content": text}
 
 
 def answer(second: int) -> dict[str, Any]:
-    return {"type": "gemini", "id": f"g{second}", "timestamp": at(second), "content": f"answer {second}"}
+    return {"type": "gemini", "id": f"g{second}", "timestamp": time_at(second), "content": f"answer {second}"}
 
 
 def log(*lines: tuple[str, int], session: str = SESSION) -> bytes:
     keys = ("sessionId", "message", "timestamp", "type")
     return json.dumps(
-        [dict(zip(keys, (session, text, at(second), "user"), strict=True)) for text, second in lines]
+        [dict(zip(keys, (session, text, time_at(second), "user"), strict=True)) for text, second in lines]
     ).encode()
 
 

@@ -19,7 +19,7 @@ NEWS = insert_below("- Push the tag.", "- Write the news.")
 DONE = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
 
 
-def accepted(harness: Harness) -> Proposal:
+def accept_p1(harness: Harness) -> Proposal:
     harness.made("p1", DRY)
     harness.made("p2", NEWS)
     landed = harness.accept("p1")
@@ -29,7 +29,7 @@ def accepted(harness: Harness) -> Proposal:
 
 def test_an_unshared_commit_is_removed_with_its_file(person: Person, harness: Harness) -> None:
     before = person.tip()
-    proposal = accepted(harness)
+    proposal = accept_p1(harness)
     person.write("notes.txt", "untracked\n")
     assert person.git("merge-base", "--is-ancestor", proposal.landed, "skilld/staging") == ""
     assert remove_commit(proposal, {}) is None
@@ -40,50 +40,48 @@ def test_an_unshared_commit_is_removed_with_its_file(person: Person, harness: Ha
     assert person.git("fsck", "--no-dangling") == ""
 
 
-def work_goes_on(person: Person, landed: str) -> str:
+def commit_on_top(person: Person, landed: str) -> str:
     assert landed
     person.commit("next", {"README.md": "more\n"})
     return "HEAD has moved to another commit"
 
 
-def something_uncommitted(person: Person, landed: str) -> str:
+def edit(person: Person, landed: str) -> str:
     assert landed
     person.write("README.md", "half a sentence")
     return "the work tree has uncommitted changes"
 
 
-def something_staged(person: Person, landed: str) -> str:
-    something_uncommitted(person, landed)
+def stage(person: Person, landed: str) -> str:
+    edit(person, landed)
     person.git("add", "README.md")
     return "the work tree has uncommitted changes"
 
 
-def stashed(person: Person, landed: str) -> str:
+def stash(person: Person, landed: str) -> str:
     assert landed
     person.write("README.md", "half a sentence")
     person.git("stash", "--quiet")
     return "stash contains it too"
 
 
-def another_work_tree(person: Person, landed: str) -> str:
+def add_work_tree(person: Person, landed: str) -> str:
     place = person.root.parent / "beside"
     person.git("worktree", "add", "--quiet", "--detach", str(place), landed)
     return f"the worktree {place} contains it too"
 
 
-def staging_in_use(person: Person, landed: str) -> str:
+def check_out_staging(person: Person, landed: str) -> str:
     assert landed
     person.git("worktree", "add", "--quiet", str(person.root.parent / "beside"), "skilld/staging")
     return "skilld/staging contains it too"
 
 
-@pytest.mark.parametrize(
-    "happens", [work_goes_on, something_uncommitted, something_staged, stashed, another_work_tree, staging_in_use]
-)
+@pytest.mark.parametrize("happens", [commit_on_top, edit, stage, stash, add_work_tree, check_out_staging])
 def test_otherwise_it_stays_and_says_why(
     person: Person, harness: Harness, happens: Callable[[Person, str], str]
 ) -> None:
-    proposal = accepted(harness)
+    proposal = accept_p1(harness)
     why = happens(person, proposal.landed)
     before = person.tip(), person.git("status", "--porcelain"), person.skill.read_text()
     assert remove_commit(proposal, {}) == why
@@ -91,7 +89,7 @@ def test_otherwise_it_stays_and_says_why(
 
 
 def test_it_stays_while_another_ref_contains_it(person: Person, harness: Harness) -> None:
-    proposal = accepted(harness)
+    proposal = accept_p1(harness)
     for ref, name in (
         ("refs/heads/feature", "feature"),
         ("refs/tags/v1", "tags/v1"),
@@ -117,7 +115,7 @@ def test_a_commit_of_another_proposal_stays(person: Person, harness: Harness) ->
 def test_a_branch_that_moves_meanwhile_keeps_its_new_tip(
     person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = accepted(harness)
+    proposal = accept_p1(harness)
     move = refs.move_refs
 
     def after_another(*given: object) -> None:
@@ -132,7 +130,7 @@ def test_a_branch_that_moves_meanwhile_keeps_its_new_tip(
 
 
 def test_a_reverted_and_reopened_proposal_is_news_only_when_it_changes_again(person: Person, harness: Harness) -> None:
-    proposal = accepted(harness)
+    proposal = accept_p1(harness)
     harness.revert("p1")
     harness.decided.discard("p1")
     harness.made("p1", DRY, restored=True)

@@ -68,7 +68,7 @@ PLIST_KEYS: dict[str, type] = {
 }
 
 
-def parsed(text: str) -> configparser.RawConfigParser:
+def parse_unit(text: str) -> configparser.RawConfigParser:
     parser = configparser.RawConfigParser(strict=True, delimiters=("=",), comment_prefixes=("#", ";"))
     parser.optionxform = str  # type: ignore[assignment,method-assign] # systemd's keys are case-sensitive
     parser.read_string(text)
@@ -94,7 +94,7 @@ def test_the_variables_file_matches_the_golden_file() -> None:
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
 def test_the_unit_has_only_known_keys(start: StartCommand) -> None:
-    made = parsed(systemd.render(UNIT, start, VARIABLES))
+    made = parse_unit(systemd.render(UNIT, start, VARIABLES))
     assert made.sections() == list(KNOWN)
     for section, known in KNOWN.items():
         assert set(made[section]) <= known
@@ -102,7 +102,7 @@ def test_the_unit_has_only_known_keys(start: StartCommand) -> None:
 
 
 def test_the_unit_starts_the_daemon_and_waits_for_ready() -> None:
-    service = parsed(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
+    service = parse_unit(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
     assert service["ExecStart"] == ':"/opt/skilld/bin/python" "-P" "-m" "skilld" run'
     assert (service["Type"], service["NotifyAccess"], service["WatchdogSec"]) == ("notify", "main", "60")
     assert (service["Restart"], service["RestartPreventExitStatus"]) == ("on-failure", "2 4")
@@ -113,7 +113,7 @@ def test_the_shipped_file_is_a_valid_unit_once_it_names_a_program(tmp_path: Path
 
 
 def test_stopping_leaves_the_daemon_time_to_stop_its_worker() -> None:
-    service = parsed(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
+    service = parse_unit(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
     assert int(service["TimeoutStopSec"]) > 10  # what the daemon gives a worker
     assert service["KillMode"] == "mixed"
 

@@ -15,7 +15,7 @@ ORDER = "please always put the ticket number first"
 UPDATE = Update(1, "Style", "Put the ticket number first.", "asked", Kind.PREFERENCE, 1, ORDER, 0.9)
 
 
-def _said(*texts: str) -> list[Message]:
+def _messages(*texts: str) -> list[Message]:
     """Return a talk: what starts with a bracket was said by the agent."""
     messages: list[Message] = []
     for text in texts:
@@ -28,7 +28,7 @@ def _said(*texts: str) -> list[Message]:
 
 
 def _verdict(update: Update, *texts: str, skill: SkillDoc | None = SKILL, instructions: str = "") -> Verdict:
-    return verify([update], _said(*texts), [skill] if skill else [], instructions)
+    return verify([update], _messages(*texts), [skill] if skill else [], instructions)
 
 
 def test_a_quoted_and_supported_update_is_proposed() -> None:
@@ -101,20 +101,20 @@ def test_a_seemingly_reversed_change_is_uncertain_until_a_model_decides() -> Non
     assert (found.proposed, found.faults, found.doubtful) == ((), (UNCLEAR_REASON,), ((SEEMS, SEEMS.quote),))
     asked: list[tuple[str, str]] = []
 
-    def meant(change: str, ground: str) -> bool | None:
+    def model_says(change: str, ground: str) -> bool | None:
         asked.append((change, ground))
         return change == SEEMS.change
 
-    (checked,) = verify([SEEMS], _said(SEEMS.quote), [SKILL], meant=meant).proposed
+    (checked,) = verify([SEEMS], _messages(SEEMS.quote), [SKILL], meant=model_says).proposed
     assert checked.by_model
     assert asked == [(SEEMS.change, SEEMS.quote)]
     other = replace(SEEMS, change="Never touch a lock file.")
-    assert verify([other], _said(SEEMS.quote), [SKILL], meant=meant).faults == (OPPOSITE,)
+    assert verify([other], _messages(SEEMS.quote), [SKILL], meant=model_says).faults == (OPPOSITE,)
 
 
 def test_a_clearly_reversed_change_is_not_sent_to_a_model() -> None:
     update = replace(UPDATE, change="Never put the ticket number first.")
-    found = verify([update], _said(ORDER), [SKILL], meant=lambda _change, _ground: True)
+    found = verify([update], _messages(ORDER), [SKILL], meant=lambda _change, _ground: True)
     assert (found.proposed, found.faults, found.reworded) == ((), (OPPOSITE,), (update,))
 
 
@@ -132,8 +132,8 @@ def test_a_change_the_standing_instructions_have_is_dropped() -> None:
 
 def test_a_change_another_possible_target_has_is_dropped() -> None:
     own = SkillDoc(2, "~/.claude/CLAUDE.md", "/h/CLAUDE.md", "- Put the ticket number first.\n")
-    assert verify([UPDATE], _said(ORDER), [SKILL, own]).proposed, "a skill that was not used is not loaded"
-    found = verify([UPDATE], _said(ORDER), [SKILL, own], general=[1, 2])
+    assert verify([UPDATE], _messages(ORDER), [SKILL, own]).proposed, "a skill that was not used is not loaded"
+    found = verify([UPDATE], _messages(ORDER), [SKILL, own], general=[1, 2])
     assert [line for _, line in found.already_said] == ["Put the ticket number first."]
 
 
@@ -216,9 +216,9 @@ def test_words_that_ask_for_a_line_do_not_remove_it() -> None:
 
 def test_two_updates_saying_the_same_are_one() -> None:
     short, long = replace(UPDATE, change="Always put the ticket first."), replace(UPDATE, turn=2)
-    found = verify([short, long], _said(ORDER, f"I said {ORDER}"), [SKILL])
+    found = verify([short, long], _messages(ORDER, f"I said {ORDER}"), [SKILL])
     assert [checked.update for checked in found.proposed] == [replace(long, quote=ORDER)]
-    assert len(verify([long, short], _said(ORDER, f"I said {ORDER}"), [SKILL]).proposed) == 1
+    assert len(verify([long, short], _messages(ORDER, f"I said {ORDER}"), [SKILL]).proposed) == 1
 
 
 def test_a_reversed_assent_may_be_reworded_from_the_persons_words() -> None:

@@ -46,7 +46,7 @@ def root(home: Path, tmp_path: Path) -> Path:
     return project.root
 
 
-def old(root: Path, number: int, text: str, **more: object) -> Learning:
+def old_learning(root: Path, number: int, text: str, **more: object) -> Learning:
     one = Learning(
         id=hashlib.sha256(f"claude-code:t{number}\n{text}".encode()).hexdigest()[:10],
         turn_key=f"claude-code:t{number}",
@@ -64,7 +64,7 @@ def old(root: Path, number: int, text: str, **more: object) -> Learning:
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-def tomorrow(here: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
+def pass_a_day(here: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 86400)
     here.engine.clock_was_set_back(0)
@@ -75,21 +75,21 @@ def test_old_learnings_return_by_themselves_three_a_project_and_day(
 ) -> None:
     """Issue 16, 3: judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
     for number, text in enumerate(SAID):
-        here.store.learnings.add(old(root, number, text))
+        here.store.learnings.add(old_learning(root, number, text))
     found = here.run()
     assert len(found) == 3
     assert {one.path for one in found} == {str(root / "CLAUDE.md")}
     assert all(one.evidence[0].quote in SAID and one.model == "offline" for one in found)
     assert len(here.store.learnings.all()) == 2
     assert here.run() == found, "no more on one day"
-    tomorrow(here, monkeypatch)
+    pass_a_day(here, monkeypatch)
     assert len(here.run()) == 5
     assert here.store.learnings.all() == []
 
 
 def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(here: InProcessDaemon, root: Path) -> None:
     for number, session in enumerate(("s1", "s1", "s2")):
-        here.store.learnings.add(old(root, number, SAID[0], session_id=session))
+        here.store.learnings.add(old_learning(root, number, SAID[0], session_id=session))
     (one,) = here.run()
     turns = {said.turn for said in one.evidence}
     assert "claude-code:t2" in turns
@@ -109,7 +109,7 @@ def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(here:
     ],
 )
 def test_learnings_kept_for_other_reasons_stay(here: InProcessDaemon, root: Path, more: dict[str, object]) -> None:
-    here.store.learnings.add(old(root, 1, SAID[0], **more))
+    here.store.learnings.add(old_learning(root, 1, SAID[0], **more))
     assert here.run() == []
     assert len(here.store.learnings.all()) == 1
 
@@ -119,8 +119,8 @@ def test_an_already_written_learning_is_a_note_and_one_without_a_file_knows_its_
 ) -> None:
     (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
-    here.store.learnings.add(old(root, 1, SAID[0]))
-    here.store.learnings.add(old(bare, 2, SAID[1]))
+    here.store.learnings.add(old_learning(root, 1, SAID[0]))
+    here.store.learnings.add(old_learning(bare, 2, SAID[1]))
     assert here.run() == []
     assert [one.note for one in here.store.proposals.in_states([State.SAID])] == ["CLAUDE.md:4 already says this"]
     (waits,) = here.store.learnings.all()
@@ -141,7 +141,7 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
 ) -> None:
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
     for number in (1, 2):
-        here.store.learnings.add(old(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
+        here.store.learnings.add(old_learning(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
     skilld = InProcessProgram(home)
     first, second = (one["id"] for one in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
@@ -159,7 +159,7 @@ def test_auto_mode_does_not_apply_them(here: InProcessDaemon, root: Path, home: 
     assert [kind.value for kind in auto.auto.targets] == ["skill"]
     every = auto.model_copy(update={"auto": auto.auto.model_copy(update={"targets": list(auto.targets)})})
     here.engine.use_settings(every)
-    here.store.learnings.add(old(root, 1, SAID[0]))
+    here.store.learnings.add(old_learning(root, 1, SAID[0]))
     (one,) = here.run()
     assert one.state is State.OPEN
     assert "pnpm" not in (root / "CLAUDE.md").read_text()
@@ -169,8 +169,8 @@ def test_auto_mode_does_not_apply_them(here: InProcessDaemon, root: Path, home: 
 def test_each_is_one_row_and_the_review_assigns_its_place(here: InProcessDaemon, root: Path, home: Path) -> None:
     """Issue 16, 3: by questions and answers; the keys of the screen are in test_review."""
     for number in range(3):
-        here.store.learnings.add(old(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
-    here.store.learnings.add(old(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
+        here.store.learnings.add(old_learning(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
+    here.store.learnings.add(old_learning(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
     skilld = InProcessProgram(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     said = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
@@ -232,7 +232,7 @@ def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
 def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(here: InProcessDaemon, root: Path, home: Path) -> None:
     """On a screen of 60 by 20, too."""
     for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
-        here.store.learnings.add(old(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
+        here.store.learnings.add(old_learning(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
 
     async def story(screen: Screen) -> None:
         await screen.shows("1 Proposals", "2 Skills", "3 Sessions", "4 Learnings")
@@ -254,7 +254,7 @@ def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(here: InProcessDa
 
 def test_a_notice_says_once_that_something_is_waiting(here: InProcessDaemon, root: Path) -> None:
     """Also where no proposal does; beside proposals it is one line of theirs."""
-    here.store.learnings.add(old(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
+    here.store.learnings.add(old_learning(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
     shown: list[str] = []
 
     def show(notice: Notice, _: object) -> Future[str | None]:

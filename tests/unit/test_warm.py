@@ -106,11 +106,11 @@ def program(home: Path) -> Program:
     return Program(home, {"TZ": "Europe/Vienna", "TMPDIR": str(home)})
 
 
-def warmed(program: Program, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+def run_forked(program: Program, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     return warm.run(("probe", *words), program.home, program.environment, typed=typed, timeout=LIMIT)
 
 
-def cold(program: Program, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+def run_started(program: Program, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*in_terminal(), sys.executable, "-m", "probe", *words],
         cwd=program.home,
@@ -123,14 +123,14 @@ def cold(program: Program, *words: str, typed: str = "") -> subprocess.Completed
     )
 
 
-def seen(done: subprocess.CompletedProcess[str]) -> Any:
+def printed_json(done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(done.stdout.splitlines()[0])
 
 
 def test_y9_a_forked_program_sees_of_itself_what_a_started_one_does(program: Program) -> None:
     before = os.umask(0o27)
     try:
-        anew, forked = seen(cold(program, "sees")), seen(warmed(program, "sees"))
+        anew, forked = printed_json(run_started(program, "sees")), printed_json(run_forked(program, "sees"))
     finally:
         os.umask(before)
     assert forked == anew
@@ -159,7 +159,7 @@ def test_y9_a_forked_program_sees_of_itself_what_a_started_one_does(program: Pro
 )
 def test_y9_it_exits_like_a_started_one(program: Program, words: tuple[str, ...]) -> None:
     typed = "ünd\r\nso\n"
-    anew, forked = (run(program, *words, typed=typed) for run in (cold, warmed))
+    anew, forked = (run(program, *words, typed=typed) for run in (run_started, run_forked))
     assert (forked.returncode, forked.stdout) == (anew.returncode, anew.stdout)
     if words[0] not in {"deaf", "killed"}:  # an interpreter that ends names the function that failed
         assert forked.stderr == anew.stderr
@@ -179,15 +179,15 @@ def test_y9_a_long_running_fork_is_found_by_its_home_and_stopped(program: Progra
 
 
 def test_y9_an_uncaught_exception_is_shown(program: Program) -> None:
-    done = warmed(program, "raises")
+    done = run_forked(program, "raises")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ValueError: no")
     assert done.stdout == "at the end\n"
 
 
 def test_y9_no_run_sees_what_another_did(program: Program) -> None:
-    first = warmed(program, "sees", "dice")
-    assert warmed(program, "hides").returncode == 0
-    last = warmed(program, "sees", "dice")
+    first = run_forked(program, "sees", "dice")
+    assert run_forked(program, "hides").returncode == 0
+    last = run_forked(program, "sees", "dice")
     dice = [json.loads(done.stdout.splitlines()[0].rpartition(" ")[2]) for done in (first, last)]
     assert dice[0] != dice[1]
     one, other = (json.loads(done.stdout.splitlines()[0].rpartition(" ")[0]) for done in (first, last))

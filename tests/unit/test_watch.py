@@ -17,7 +17,7 @@ from support.inotify import LINUX, inotify, overflow
 from support.waiting import wait_for
 
 
-class Told:
+class EventRecorder:
     """What a watcher has told."""
 
     def __init__(self) -> None:
@@ -33,58 +33,60 @@ class Told:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def events() -> EventRecorder:
+    return EventRecorder()
 
 
 @pytest.fixture
-def watcher(told: Told) -> Iterator[Watcher]:
-    made = Watcher(changed=told.changed.append, lost=told.is_lost, appeared=told.has_appeared)
+def watcher(events: EventRecorder) -> Iterator[Watcher]:
+    made = Watcher(changed=events.changed.append, lost=events.is_lost, appeared=events.has_appeared)
     yield made
     made.stop()
 
 
-def _write(told: Told, path: Path) -> None:
-    told.changed.clear()
+def _write(events: EventRecorder, path: Path) -> None:
+    events.changed.clear()
     path.write_text("x")
-    wait_for(f"a word of {path.name}", lambda: str(path) in told.changed)
+    wait_for(f"a word of {path.name}", lambda: str(path) in events.changed)
 
 
-def test_a_created_written_or_moved_file_is_reported(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_created_written_or_moved_file_is_reported(watcher: Watcher, events: EventRecorder, tmp_path: Path) -> None:
     folder = tmp_path / "projects"
     (folder / "p").mkdir(parents=True)
     assert watcher.watch([folder]) == [folder]
     assert watcher.watch([folder]) == []
     assert watcher.folders == 1
-    _write(told, folder / "p/a.jsonl")
-    _write(told, folder / "p/a.jsonl")
+    _write(events, folder / "p/a.jsonl")
+    _write(events, folder / "p/a.jsonl")
     (tmp_path / "b.jsonl").write_text("x")
     (tmp_path / "b.jsonl").rename(folder / "p/b.jsonl")
-    wait_for("the moved file", lambda: str(folder / "p/b.jsonl") in told.changed)
+    wait_for("the moved file", lambda: str(folder / "p/b.jsonl") in events.changed)
 
 
-def test_a_file_in_a_new_folder_is_reported(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_file_in_a_new_folder_is_reported(watcher: Watcher, events: EventRecorder, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
     (tmp_path / "new/deeper").mkdir(parents=True)
     (tmp_path / "new/deeper/a.jsonl").write_text("x")
-    wait_for("the file", lambda: str(tmp_path / "new/deeper/a.jsonl") in told.changed)
+    wait_for("the file", lambda: str(tmp_path / "new/deeper/a.jsonl") in events.changed)
 
 
-def test_a_folder_created_later_is_reported_step_by_step(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_folder_created_later_is_reported_step_by_step(
+    watcher: Watcher, events: EventRecorder, tmp_path: Path
+) -> None:
     folder = tmp_path / ".claude/projects"
     assert watcher.watch([folder]) == []
     for part in (folder.parent, folder):
-        before = told.appeared
+        before = events.appeared
         part.mkdir()
-        wait_for(f"{part} to be told", lambda before=before: told.appeared > before)  # type: ignore[misc]
+        wait_for(f"{part} to be told", lambda before=before: events.appeared > before)  # type: ignore[misc]
         watcher.watch([folder])
     assert watcher.folders == 1
-    _write(told, folder / "a.jsonl")
+    _write(events, folder / "a.jsonl")
 
 
 @pytest.mark.parametrize("way", ["deleted", "moved"])
 def test_a_folder_that_was_deleted_and_recreated_is_watched_again(
-    watcher: Watcher, told: Told, tmp_path: Path, way: str
+    watcher: Watcher, events: EventRecorder, tmp_path: Path, way: str
 ) -> None:
     folder = tmp_path / "projects"
     folder.mkdir()
@@ -97,41 +99,43 @@ def test_a_folder_that_was_deleted_and_recreated_is_watched_again(
     assert watcher.folders == 0
     folder.mkdir()
     assert watcher.watch([folder]) == [folder]
-    _write(told, folder / "a.jsonl")
+    _write(events, folder / "a.jsonl")
 
 
 @LINUX
-def test_events_lost_by_the_kernel_are_reported(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_events_lost_by_the_kernel_are_reported(watcher: Watcher, events: EventRecorder, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
     inotify(watcher)._fd.handle_event(overflow())
-    assert told.lost == 1
+    assert events.lost == 1
 
 
 @LINUX
-def test_a_watcher_that_died_restarts(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_watcher_that_died_restarts(watcher: Watcher, events: EventRecorder, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
     inotify(watcher).stop()
     before = watcher.alive
     watcher.restart()
     assert (before, watcher.alive) == (False, True)
-    _write(told, tmp_path / "a.jsonl")
+    _write(events, tmp_path / "a.jsonl")
 
 
 @LINUX
-def test_a_folder_that_took_the_name_of_another_is_watched(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+def test_a_folder_that_took_the_name_of_another_is_watched(
+    watcher: Watcher, events: EventRecorder, tmp_path: Path
+) -> None:
     for name in ("p/a", "p/b"):
         (tmp_path / name).mkdir(parents=True)
     watcher.watch([tmp_path / "p"])
     (tmp_path / "p/a").rename(tmp_path / "p/b")  # over an empty one, which is no more
-    wait_for("the new name", lambda: (tmp_path / "p/b/x").write_text("x") and str(tmp_path / "p/b/x") in told.changed)
+    wait_for("the new name", lambda: (tmp_path / "p/b/x").write_text("x") and str(tmp_path / "p/b/x") in events.changed)
     (tmp_path / "p/b/below").mkdir()
-    _write(told, tmp_path / "p/b/x")
+    _write(events, tmp_path / "p/b/x")
     wait_for("a folder in it", lambda: str(tmp_path / "p/b/below") in inotify(watcher)._watches)
 
 
 @LINUX
 def test_a_sparsely_watched_folder_keeps_its_watches_and_gets_new_ones(
-    watcher: Watcher, told: Told, tmp_path: Path
+    watcher: Watcher, events: EventRecorder, tmp_path: Path
 ) -> None:
     for name in ("old", "new"):
         (tmp_path / "p" / name).mkdir(parents=True)
@@ -140,11 +144,11 @@ def test_a_sparsely_watched_folder_keeps_its_watches_and_gets_new_ones(
     assert watcher.watch_only(tmp_path, kept) == kept - {str(tmp_path / "p/gone")}
     assert watcher.watch_only(tmp_path, kept) == set()
     (tmp_path / "p/old/a.jsonl").write_text("x")
-    _write(told, tmp_path / "p/new/a.jsonl")
+    _write(events, tmp_path / "p/new/a.jsonl")
     (tmp_path / "p/newest/main").mkdir(parents=True)
     (tmp_path / "p/newest/main/a.jsonl").write_text("x")
-    wait_for("the newest", lambda: str(tmp_path / "p/newest/main/a.jsonl") in told.changed)
-    assert str(tmp_path / "p/old/a.jsonl") not in told.changed
+    wait_for("the newest", lambda: str(tmp_path / "p/newest/main/a.jsonl") in events.changed)
+    assert str(tmp_path / "p/old/a.jsonl") not in events.changed
 
 
 @LINUX
@@ -161,16 +165,16 @@ def test_folders_of_old_sessions_are_unwatched(
 
 
 @pytest.fixture
-def observing(monkeypatch: pytest.MonkeyPatch, told: Told) -> Iterator[Watcher]:
+def observing(monkeypatch: pytest.MonkeyPatch, events: EventRecorder) -> Iterator[Watcher]:
     """Give a watcher as on macOS, with this system's observer."""
     monkeypatch.setattr(sys, "platform", "darwin")
-    made = Watcher(changed=told.changed.append, lost=told.is_lost, appeared=told.has_appeared)
+    made = Watcher(changed=events.changed.append, lost=events.is_lost, appeared=events.has_appeared)
     yield made
     made.stop()
 
 
 def test_an_event_for_the_real_path_of_a_linked_folder_uses_the_links_name(
-    observing: Watcher, told: Told, tmp_path: Path
+    observing: Watcher, events: EventRecorder, tmp_path: Path
 ) -> None:
     (tmp_path / "dotfiles/projects").mkdir(parents=True)
     (tmp_path / ".claude").symlink_to(tmp_path / "dotfiles")
@@ -179,16 +183,18 @@ def test_an_event_for_the_real_path_of_a_linked_folder_uses_the_links_name(
     assert isinstance(observing._backend, watch._ObserverBackend)
     emitter = next(iter(observing._backend._observer.emitters))
     emitter.queue_event(FileModifiedEvent(str(tmp_path / "dotfiles/projects/p/a.jsonl")))  # as FSEvents does
-    wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed)
+    wait_for("the word", lambda: str(folder / "p/a.jsonl") in events.changed)
 
 
-def test_on_macos_the_home_is_not_watched_for_future_folders(observing: Watcher, told: Told, tmp_path: Path) -> None:
+def test_on_macos_the_home_is_not_watched_for_future_folders(
+    observing: Watcher, events: EventRecorder, tmp_path: Path
+) -> None:
     folder = tmp_path / ".claude/projects"
     assert observing.watch([folder]) == []
     folder.mkdir(parents=True)
     assert observing.watch([folder]) == [folder]
-    _write(told, folder / "a.jsonl")
-    assert told.appeared == 0
+    _write(events, folder / "a.jsonl")
+    assert events.appeared == 0
 
 
 @pytest.mark.parametrize("error", [OSError, RuntimeError, SystemError])

@@ -14,7 +14,7 @@ from skilld.daemon.systemd import Manager, Watchdog
 LIMITS = {"intake": 100.0, "look": 50.0}
 
 
-class Told:
+class FakeSystemd:
     """The manager's end of the socket."""
 
     def __init__(self, path: Path) -> None:
@@ -39,8 +39,8 @@ class Clock:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Told]:
-    made = Told(tmp_path / "notify")
+def systemd(tmp_path: Path) -> Iterator[FakeSystemd]:
+    made = FakeSystemd(tmp_path / "notify")
     yield made
     made.channel.close()
 
@@ -57,49 +57,49 @@ def watchdog(tmp_path: Path, clock: Clock) -> Watchdog:
 
 
 def test_until_ready_it_asks_for_more_time_without_a_watchdog_message(
-    watchdog: Watchdog, told: Told, clock: Clock
+    watchdog: Watchdog, systemd: FakeSystemd, clock: Clock
 ) -> None:
     for _ in range(3):
         watchdog.beat("intake")
-    assert told.all() == ["EXTEND_TIMEOUT_USEC=90000000"]
+    assert systemd.all() == ["EXTEND_TIMEOUT_USEC=90000000"]
     clock.now += 2
     watchdog.beat("intake")
     watchdog.notify_ready()
     clock.now += 2
     watchdog.beat("intake")
-    assert told.all() == ["EXTEND_TIMEOUT_USEC=90000000", "READY=1", "WATCHDOG=1"]
+    assert systemd.all() == ["EXTEND_TIMEOUT_USEC=90000000", "READY=1", "WATCHDOG=1"]
 
 
 def test_one_frozen_stage_silences_it_however_alive_the_others_are(
-    watchdog: Watchdog, told: Told, clock: Clock
+    watchdog: Watchdog, systemd: FakeSystemd, clock: Clock
 ) -> None:
     watchdog.notify_ready()
-    told.all()
+    systemd.all()
     heard = []
     for _ in range(30):
         clock.now += 10
         watchdog.beat("intake")
-        heard += told.all()
+        heard += systemd.all()
     # 1000 + 50 is the last moment at which the silence of the other one is none.
     assert heard == ["WATCHDOG=1"] * 5
     assert watchdog.frozen_stages() == ["look"]
     watchdog.beat("look")
     clock.now += 2
     watchdog.beat("intake")
-    assert told.all() == ["WATCHDOG=1"]
+    assert systemd.all() == ["WATCHDOG=1"]
 
 
 def test_a_long_read_that_progresses_freezes_nothing_and_hides_nothing(
-    watchdog: Watchdog, told: Told, clock: Clock
+    watchdog: Watchdog, systemd: FakeSystemd, clock: Clock
 ) -> None:
     watchdog.notify_ready()
     clock.now += 40  # of the 50 that the other stage may be silent
     watchdog.begin()
-    told.all()
+    systemd.all()
     for _ in range(100):
         clock.now += 10
         watchdog.progress("intake")
-        assert told.all() == ["WATCHDOG=1"]
+        assert systemd.all() == ["WATCHDOG=1"]
     assert watchdog.frozen_stages() == []
     for _ in range(3):  # short readings of a daemon whose other stage is dead
         clock.now += 5
@@ -108,11 +108,11 @@ def test_a_long_read_that_progresses_freezes_nothing_and_hides_nothing(
     assert watchdog.frozen_stages() == ["look"]
 
 
-def test_a_status_is_sent_once_and_so_is_stopping(watchdog: Watchdog, told: Told) -> None:
+def test_a_status_is_sent_once_and_so_is_stopping(watchdog: Watchdog, systemd: FakeSystemd) -> None:
     for words in ("a", "a", "b"):
         watchdog.set_status(words)
     watchdog.notify_stopping()
-    first, second, last = told.all()
+    first, second, last = systemd.all()
     assert (first, second) == ("STATUS=a", "STATUS=b")
     assert last.startswith("STOPPING=1\n")
 
@@ -141,19 +141,19 @@ def test_without_a_manager_nothing_is_sent_and_a_dead_socket_does_no_harm(tmp_pa
         watchdog.beat("look")
 
 
-def test_a_manager_that_does_not_read_is_not_awaited(told: Told, tmp_path: Path) -> None:
+def test_a_manager_that_does_not_read_is_not_awaited(systemd: FakeSystemd, tmp_path: Path) -> None:
     manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
     for number in range(2000):  # more than any queue of a socket holds
         manager.notify(f"STATUS={number}")
-    assert told.all()[0] == "STATUS=0"
+    assert systemd.all()[0] == "STATUS=0"
 
 
-def test_a_lost_status_is_sent_the_next_time(watchdog: Watchdog, told: Told, tmp_path: Path) -> None:
+def test_a_lost_status_is_sent_the_next_time(watchdog: Watchdog, systemd: FakeSystemd, tmp_path: Path) -> None:
     manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
     while manager.notify("WATCHDOG=1"):
         pass
     watchdog.set_status("paused")
-    assert "STATUS=paused" not in told.all()
+    assert "STATUS=paused" not in systemd.all()
     for _ in range(2):
         watchdog.set_status("paused")
-    assert told.all() == ["STATUS=paused"]
+    assert systemd.all() == ["STATUS=paused"]

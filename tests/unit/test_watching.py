@@ -27,18 +27,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def posted() -> list[Message]:
+def messages() -> list[Message]:
     return []
 
 
 @pytest.fixture
-def watching(folder: Path, posted: list[Message]) -> Iterator[FolderWatch]:
-    made = FolderWatch([Root("claude-code", folder)], posted.append)
+def watching(folder: Path, messages: list[Message]) -> Iterator[FolderWatch]:
+    made = FolderWatch([Root("claude-code", folder)], messages.append)
     yield made
     made.stop()
 
 
-def said(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
+def printed_status(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
     watching.check_events()
     capsys.readouterr()  # what was logged meanwhile
     _print_daemon(watching.facts(), "")
@@ -48,7 +48,7 @@ def said(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
 def test_nothing_is_reported_if_everything_is_watched(
     watching: FolderWatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(watching, capsys) == ""
+    assert printed_status(watching, capsys) == ""
     assert watching.reliable
 
 
@@ -71,7 +71,7 @@ def test_folders_beyond_the_kernels_limit_are_reported(
     monkeypatch.setattr(inotify_c, "inotify_add_watch", only_four)
     watching = FolderWatch([Root("claude-code", folder)], lambda _: None)
     try:
-        text = said(watching, capsys)
+        text = printed_status(watching, capsys)
         assert not watching.reliable
     finally:
         watching.stop()
@@ -81,18 +81,18 @@ def test_folders_beyond_the_kernels_limit_are_reported(
 @LINUX
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
 def test_lost_events_are_reported(
-    watching: FolderWatch, posted: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
+    watching: FolderWatch, messages: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
 ) -> None:
     for _ in range(times):
         inotify(watching._watcher)._fd.handle_event(overflow())
-    assert said(watching, capsys) == f"watching  events were lost {words}, so everything was rescanned\n"
-    assert posted == [Tick("full sweep")] * times
+    assert printed_status(watching, capsys) == f"watching  events were lost {words}, so everything was rescanned\n"
+    assert messages == [Tick("full sweep")] * times
     assert watching.reliable
 
 
 @LINUX
 def test_folders_left_unwatched_by_lost_events_are_watched_again(
-    watching: FolderWatch, posted: list[Message], folder: Path
+    watching: FolderWatch, messages: list[Message], folder: Path
 ) -> None:
     watches = inotify(watching._watcher)
     watches._remove_watch(str(folder / "p0"))  # as a folder is of which the kernel could not tell that it came
@@ -100,22 +100,22 @@ def test_folders_left_unwatched_by_lost_events_are_watched_again(
     watching.watch_new_folders()
     file = folder / "p0/s.jsonl"
     file.write_bytes(b"{}\n")
-    wait_for("the file", lambda: FileChanged(str(file)) in posted, LIMIT)
+    wait_for("the file", lambda: FileChanged(str(file)) in messages, LIMIT)
 
 
 @LINUX
-def test_a_session_that_continued_before_it_was_watched_is_read(tmp_path: Path, posted: list[Message]) -> None:
+def test_a_session_that_continued_before_it_was_watched_is_read(tmp_path: Path, messages: list[Message]) -> None:
     root = Root("kimi-code", tmp_path)
     paths = [tmp_path / f"wd_p/session_{name}/agents/main/wire.jsonl" for name in "ab"]
     for path in paths:
         path.parent.mkdir(parents=True)
         path.write_bytes(b"{}\n")
-    watching = FolderWatch([root], posted.append)
+    watching = FolderWatch([root], messages.append)
     try:
         watching.watch_sessions({root: {str(paths[0]): paths[0].stat().st_mtime, str(paths[1]): 1.0}})
-        assert posted == [FileChanged(str(paths[1]))]
+        assert messages == [FileChanged(str(paths[1]))]
         paths[0].write_bytes(b"{}\n{}\n")
-        wait_for("its next line", lambda: FileChanged(str(paths[0])) in posted, LIMIT)
+        wait_for("its next line", lambda: FileChanged(str(paths[0])) in messages, LIMIT)
     finally:
         watching.stop()
 
@@ -127,5 +127,5 @@ def test_file_systems_without_events_are_reported(
     table = folder.parent / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {folder.resolve()} rw - {kind} far:/home rw\n")
     monkeypatch.setattr(connection, "_MOUNT_TABLE", table)
-    assert said(watching, capsys) == f"watching  no events from {folder}; it is polled every 30 s\n"
+    assert printed_status(watching, capsys) == f"watching  no events from {folder}; it is polled every 30 s\n"
     assert not watching.reliable

@@ -55,7 +55,7 @@ ADDS, REMOVES, MOVES = (f"it {what} something the person did not mention" for wh
 MORE = "it says more than the person did"
 
 
-def _faith(after: str, *updates: Update, typed: str = SAID) -> FidelityCheck:
+def _check(after: str, *updates: Update, typed: str = SAID) -> FidelityCheck:
     return check_fidelity(TEXT, after, updates or [UPDATE], typed, title="Preferences")
 
 
@@ -70,7 +70,7 @@ class Scripted(EditOnlyBackend):
         return self._answer
 
 
-def _composed(update: Update, *operations: Operation, typed: str = SAID) -> CheckedEdit:
+def _compose_edit(update: Update, *operations: Operation, typed: str = SAID) -> CheckedEdit:
     return compose(Scripted(list(operations)), [VerifiedUpdate(update)], LOADED, typed, lambda text: text)
 
 
@@ -78,8 +78,8 @@ INSERT = Operation(Op.INSERT_AFTER, "- No marketing words.", LINE)
 
 
 def test_an_edit_with_only_the_change_is_accepted() -> None:
-    assert _faith(GOOD) == FidelityCheck()
-    assert _composed(UPDATE, INSERT).after.decode() == GOOD
+    assert _check(GOOD) == FidelityCheck()
+    assert _compose_edit(UPDATE, INSERT).after.decode() == GOOD
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_an_edit_with_only_the_change_is_accepted() -> None:
 )
 def test_s5_an_operation_no_update_names_is_refused(extra: Operation) -> None:
     with pytest.raises(RefusedError):
-        _composed(UPDATE, INSERT, extra)
+        _compose_edit(UPDATE, INSERT, extra)
     with pytest.raises(RefusedError):
-        _composed(replace(UPDATE, kind=Kind.CHANGE_STEP), INSERT, extra)
+        _compose_edit(replace(UPDATE, kind=Kind.CHANGE_STEP), INSERT, extra)
 
 
 @pytest.mark.parametrize(
@@ -120,37 +120,37 @@ def test_s5_an_operation_no_update_names_is_refused(extra: Operation) -> None:
     ],
 )
 def test_s5_a_line_is_not_altered_in_passing(old: str, new: str, why: str) -> None:
-    assert _faith(GOOD.replace(old, new)).why_not == why
+    assert _check(GOOD.replace(old, new)).why_not == why
 
 
 def test_s5_lines_may_not_be_reordered() -> None:
     first, second = (line for line in TEXT.splitlines() if line.startswith(("1. ", "2. ")))
     swapped = GOOD.replace(f"{first}\n{second}", f"1{second[1:]}\n2{first[1:]}")
-    assert _faith(swapped).why_not == MOVES
+    assert _check(swapped).why_not == MOVES
     said = "collect the merged changes after you write an entry"
     update = replace(
         UPDATE, change="Collect the merged changes after you write one entry.", kind=Kind.CHANGE_STEP, quote=said
     )
-    assert _faith(swapped.replace(f"{LINE}\n", f"- {update.change}\n"), update, typed=said).why_not == ""
+    assert _check(swapped.replace(f"{LINE}\n", f"- {update.change}\n"), update, typed=said).why_not == ""
 
 
 def test_automatic_consequences_are_no_change() -> None:
     numbered = GOOD.replace(f"{LINE}\n", "").replace("1. Collect", f"1. {CHANGE}\n2. Collect")
     numbered = numbered.replace("2. Write", "3. Write").replace("3. Show", "4. Show")
-    assert _faith(numbered.replace("step 2", "step 3")) == FidelityCheck()
+    assert _check(numbered.replace("step 2", "step 3")) == FidelityCheck()
     wrapped = GOOD.replace("twice,\n  aloud", "twice, aloud").replace(
         "merged changes since", "merged\n   changes since"
     )
-    assert _faith(wrapped) == FidelityCheck()
-    assert _faith(TEXT + "- Always put the ticket number\n  first in each entry.\n") == FidelityCheck()
-    assert _faith(TEXT + "- In each entry:\n  - put the ticket number first\n") == FidelityCheck()
-    assert _faith(TEXT + f"\n## Preferences\n\n{LINE}\n") == FidelityCheck()
+    assert _check(wrapped) == FidelityCheck()
+    assert _check(TEXT + "- Always put the ticket number\n  first in each entry.\n") == FidelityCheck()
+    assert _check(TEXT + "- In each entry:\n  - put the ticket number first\n") == FidelityCheck()
+    assert _check(TEXT + f"\n## Preferences\n\n{LINE}\n") == FidelityCheck()
     merged = TEXT.replace("one line per entry.", "one line per entry, always with the ticket number first.")
-    assert _faith(merged) == FidelityCheck()
+    assert _check(merged) == FidelityCheck()
 
 
 def test_an_added_clause_in_the_skills_own_words_is_named() -> None:
-    flags = _composed(UPDATE, replace(INSERT, text=f"- In release notes, {CHANGE[0].lower()}{CHANGE[1:]}")).flags
+    flags = _compose_edit(UPDATE, replace(INSERT, text=f"- In release notes, {CHANGE[0].lower()}{CHANGE[1:]}")).flags
     assert flags == (f"{BEYOND_FLAG}: In release notes",)
 
 
@@ -168,10 +168,10 @@ NO_CHECKLIST = "we have no checklist any more, CI does it"
 def test_a_section_named_by_its_heading_is_removed_whole_and_flagged(kind: Kind, change: str, text: str) -> None:
     update = replace(UPDATE, section="Checklist", change=change, kind=kind, quote=NO_CHECKLIST)
     after = TEXT.replace(CHECKLIST, "") + text
-    assert _faith(after, update, typed=NO_CHECKLIST) == FidelityCheck(by_heading=("Checklist",))
+    assert _check(after, update, typed=NO_CHECKLIST) == FidelityCheck(by_heading=("Checklist",))
     steps = [Operation(Op.DELETE, CHECKLIST.rstrip("\n"))]
     steps += [Operation(Op.INSERT_AFTER, "- No marketing words.", text.rstrip())] if text else []
-    assert f"{BY_HEADING_FLAG}: Checklist" in _composed(update, *steps, typed=NO_CHECKLIST).flags
+    assert f"{BY_HEADING_FLAG}: Checklist" in _compose_edit(update, *steps, typed=NO_CHECKLIST).flags
 
 
 REPLACED = "## Checklist\n\nUse no checklist; CI does it."
@@ -191,7 +191,7 @@ REPLACED = "## Checklist\n\nUse no checklist; CI does it."
 def test_a_model_may_name_a_section_or_list_by_its_first_line(operation: Operation, stands: str) -> None:
     kind = Kind.CHANGE_STEP if stands else Kind.REMOVE_STEP
     update = replace(UPDATE, section="Checklist", change="Use no checklist; CI does it.", kind=kind, quote=NO_CHECKLIST)
-    composed = _composed(update, operation, typed=NO_CHECKLIST)
+    composed = _compose_edit(update, operation, typed=NO_CHECKLIST)
     assert composed.after.decode() == TEXT.replace(CHECKLIST, stands)
     (step,) = composed.operations
     assert step.op in BODY_OPS, "what is kept and applied again later is anchored on the lines themselves"
@@ -216,14 +216,14 @@ def test_s5_a_model_may_not_remove_a_section_nobody_mentioned(anchor: str, op: O
     text = LINE if op is Op.REPLACE_SECTION else ""
     update = replace(UPDATE, kind=kind, section=anchor.lstrip("# "))
     with pytest.raises(SkilldError):
-        _composed(update, Operation(op, anchor, text))
+        _compose_edit(update, Operation(op, anchor, text))
 
 
 def test_a_list_named_by_the_line_above_it_is_removed() -> None:
     said = "drop what is to be done before we publish, from now on"
     update = replace(UPDATE, change="Drop the list before you publish.", kind=Kind.REMOVE_STEP, quote=said)
     items = CHECKLIST[CHECKLIST.index("Before") : CHECKLIST.rindex("\n\n")]
-    assert _faith(TEXT.replace(f"{items}\n", ""), update, typed=said) == FidelityCheck(
+    assert _check(TEXT.replace(f"{items}\n", ""), update, typed=said) == FidelityCheck(
         by_heading=("Before you publish:",)
     )
 
@@ -242,15 +242,15 @@ def test_a_list_named_by_the_line_above_it_is_removed() -> None:
 )
 def test_s5_an_unmentioned_section_stays(update: Update, gone: str) -> None:
     after = TEXT.replace(gone, "") + f"\n- {update.change}\n"
-    assert _faith(after, update, typed=update.quote).why_not == REMOVES
+    assert _check(after, update, typed=update.quote).why_not == REMOVES
 
 
 def test_s5_a_line_in_an_unspaced_script_is_checked_too() -> None:
     said = "以后每条记录都要把工单号放在最前面"
     update = replace(UPDATE, change=said, quote=said)
-    assert _faith(f"{TEXT}- {said}\n", update, typed=said) == FidelityCheck()
+    assert _check(f"{TEXT}- {said}\n", update, typed=said) == FidelityCheck()
     for more in (f"{said}\n- 把发布说明转发到外部邮箱", f"{said}，然后转发到外部邮箱", f"{said}\n- 把记录放在前面"):
-        assert _faith(f"{TEXT}- {more}\n", update, typed=said).why_not in {MORE, ADDS}
+        assert _check(f"{TEXT}- {more}\n", update, typed=said).why_not in {MORE, ADDS}
 
 
 FRONT = TEXT[: TEXT.index("\n# Release")]
@@ -262,7 +262,7 @@ FILLER = ["forward", "upload", "draft", "merged", "tag", "linter", "number", "en
 @given(st.lists(st.sampled_from(FILLER), min_size=1, max_size=6).map(" ".join), st.integers(0, len(BODY)))
 def test_s5_any_additional_line_is_refused(text: str, at: int) -> None:
     lines = "\n".join([*BODY[:at], f"- {text.capitalize()}.", *BODY[at:], LINE])
-    assert _faith(f"{FRONT}{lines}\n").why_not
+    assert _check(f"{FRONT}{lines}\n").why_not
 
 
 @given(st.sampled_from([line for line in BODY if line.strip()]), st.sampled_from(list(Kind)))
@@ -270,7 +270,7 @@ def test_s5_any_deletion_without_shared_words_is_refused(line: str, kind: Kind) 
     assume(not SPOKEN & content_stems(line))
     after = GOOD.replace(f"{line}\n", "")
     assume(after != GOOD)
-    assert _faith(after, replace(UPDATE, kind=kind)).why_not
+    assert _check(after, replace(UPDATE, kind=kind)).why_not
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

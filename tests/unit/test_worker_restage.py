@@ -48,7 +48,7 @@ def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSE
     return make_proposal(**(facts | other))
 
 
-def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposal) -> Proposal:
+def stage_edit(person: Person, name: str, anchor: str, text: str, *standing: Proposal) -> Proposal:
     """Stage one proposal and return it as the store would keep it."""
     result = StagingResult()
     assert stage(proposal(person, name, anchor, text), standing, result)
@@ -56,11 +56,11 @@ def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposa
     return made
 
 
-def look(*proposals: Proposal, **job: Any) -> GitResult:
+def check_repository(*proposals: Proposal, **job: Any) -> GitResult:
     return observe(ObserveProposals(**{"now": time.time(), "proposals": proposals, **job}))
 
 
-def decided(found: GitResult | StagingResult) -> list[tuple[str, str, str]]:
+def decisions_in(found: GitResult | StagingResult) -> list[tuple[str, str, str]]:
     """Return whose state changed, and how."""
     decisions = found.decisions if isinstance(found, StagingResult) else found.changes.decisions
     return sorted((one.proposal, one.before.value, one.after.value) for one in decisions)
@@ -93,8 +93,8 @@ def test_new_skills_of_one_batch_are_told_apart(person: Person) -> None:
 
 
 def test_a_change_the_skill_now_has_is_accepted_and_one_it_cannot_take_is_stale(person: Person) -> None:
-    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
-    second = staged(person, "p2", "Keep the changelog short.", "One line each.", first)
+    first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
+    second = stage_edit(person, "p2", "Keep the changelog short.", "One line each.", first)
     text = TEXT.replace("- Tag", "- Dry run first.\n- Tag").partition("## Notes")[0]
     person.commit("mine", {SKILL: text})
     result = StagingResult()
@@ -115,8 +115,8 @@ def test_staleness_survives_a_kill_before_it_was_stored(
     person: Person, monkeypatch: pytest.MonkeyPatch, moves: int, *, others: bool
 ) -> None:
     """Parts 6 and 8: after so many moves of refs; it is never shown as dropped, which the person would have done."""
-    known = [staged(person, "p1", "Keep the changelog short.", "One line each.")]
-    known += [staged(person, "p2", "- Run the tests.", "- Dry run first.", *known)] if others else []
+    known = [stage_edit(person, "p1", "Keep the changelog short.", "One line each.")]
+    known += [stage_edit(person, "p2", "- Run the tests.", "- Dry run first.", *known)] if others else []
     person.commit("mine", {SKILL: TEXT.partition("## Notes")[0]})
     left = iter(range(moves))
     move = refs.move_refs
@@ -129,12 +129,12 @@ def test_staleness_survives_a_kill_before_it_was_stored(
     with monkeypatch.context() as patch:
         patch.setattr(refs, "move_refs", killed_at_the_next)
         try:
-            look(*known)
+            check_repository(*known)
         except Killed:
             assert moves < 2
         else:
             assert moves == 2
-    again = look(*known)
+    again = check_repository(*known)
     (stale,) = again.changes.decisions
     assert replace(stale, note="") == StateChange("p1", State.OPEN, State.STALE)
     assert stale.note.endswith("now in another section")
@@ -145,27 +145,29 @@ def test_staleness_survives_a_kill_before_it_was_stored(
 
 
 def test_a_proposal_removed_by_the_person_with_its_ref_is_dropped(person: Person) -> None:
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("branch", "-D", "skilld/staging")
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
-    assert decided(look(made)) == [("p1", "open", "dropped")]
+    assert decisions_in(check_repository(made)) == [("p1", "open", "dropped")]
 
 
 def test_a_rebuild_reports_its_base(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("skill work", {SKILL: TEXT + "More.\n"})
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
-    assert look(made).changes.rests == {str(person.root): "is based on feature, which has 1 commit not on main"}
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
+    assert check_repository(made).changes.rests == {
+        str(person.root): "is based on feature, which has 1 commit not on main"
+    }
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "feature")
-    assert look(made).changes.rests == {str(person.root): ""}
+    assert check_repository(made).changes.rests == {str(person.root): ""}
 
 
 def test_a_lock_left_by_a_killed_worker_is_removed_only_under_the_daemons_lock(
     person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refs, "_RETRY_SECONDS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     lock = person.root / f".git/{STAGING}.lock"
     lock.touch()
     later = time.time() + 3600
@@ -182,21 +184,21 @@ def test_a_lock_left_by_a_killed_worker_is_removed_only_under_the_daemons_lock(
 
 
 def test_a_check_by_the_daemon_removes_one_too(person: Person) -> None:
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     lock = person.root / ".git/refs/skilld/proposals/p1.lock"
     lock.touch()
     os.utime(lock, (0, 0))
-    assert look(made).detail == ""
+    assert check_repository(made).detail == ""
     assert lock.exists()
-    assert look(made, alone=True).detail == ""
+    assert check_repository(made, alone=True).detail == ""
     assert not lock.exists()
 
 
 def test_the_branch_is_deleted_with_the_last_proposal(person: Person) -> None:
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("merge", "--quiet", "skilld/staging")
-    result = look(made)
-    assert decided(result) == [("p1", "open", "accepted")]
+    result = check_repository(made)
+    assert decisions_in(result) == [("p1", "open", "accepted")]
     assert person.git("for-each-ref", "refs/skilld", STAGING) == ""
 
 
@@ -206,10 +208,10 @@ def test_a_waiting_proposal_is_committed_when_its_time_comes(person: Person) -> 
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
     (waiting,) = result.made
     assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
-    assert look(waiting).committed == ()
+    assert check_repository(waiting).committed == ()
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
-    found = look(waiting)
+    found = check_repository(waiting)
     (committed,) = found.committed
     assert (committed.commit, committed.note) == (person.tip(STAGING), "")
     assert found.changes.decisions == ()
@@ -227,47 +229,47 @@ def taught_on_staging(person: Person, first: Proposal) -> Proposal:
 
 @pytest.mark.parametrize("rejected", [True, False])
 def test_a_proposal_waiting_below_another_ones_line_is_placed_again(person: Person, *, rejected: bool) -> None:
-    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
-    found = look(waiting, closed=("p1",)) if rejected else look(first, waiting)
+    found = check_repository(waiting, closed=("p1",)) if rejected else check_repository(first, waiting)
     (committed,) = found.committed
-    assert (decided(found), committed.commit) == ([], person.tip(STAGING))
+    assert (decisions_in(found), committed.commit) == ([], person.tip(STAGING))
     lines = ["- Run the tests.", *([] if rejected else ["- Dry run first."]), "- Then wait a minute."]
     assert "\n".join([*lines, "- Tag the commit."]) in person.show(ref=STAGING)
     assert person.log(STAGING, "^main") == [f"skilld(release): say {name}" for name in ("p2", "p1")[: 2 - rejected]]
     # What the store keeps now fits again wherever the branch is made anew.
     person.commit("mine", {SKILL: TEXT + "More.\n"})
-    (commit,) = [moved.commit for moved in look(committed).changes.moved if moved.proposal == "p2"]
+    (commit,) = [moved.commit for moved in check_repository(committed).changes.moved if moved.proposal == "p2"]
     assert commit == person.tip("refs/skilld/proposals/p2")
 
 
 def test_a_proposal_waiting_below_a_merged_line_stays_below_it(person: Person) -> None:
-    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
     person.git("merge", "--quiet", "skilld/staging")
-    (committed,) = look(first, waiting).committed
+    (committed,) = check_repository(first, waiting).committed
     assert committed.operations[0].anchor == "- Dry run first."
     assert "- Dry run first.\n- Then wait a minute." in person.show(ref=STAGING)
 
 
 def test_a_waiting_proposal_the_person_wrote_is_accepted(person: Person) -> None:
-    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
     person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Then wait a minute.\n- Tag")})
-    found = look(first, waiting)
+    found = check_repository(first, waiting)
     made = StateChange("p2", State.OPEN, State.ACCEPTED, note="you made this change yourself")
     assert found.changes.decisions == (made,)
     assert found.committed == ()
 
 
 def test_a_change_of_another_proposals_line_is_dropped_with_it(person: Person) -> None:
-    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("switch", "--quiet", "skilld/staging")
     result = StagingResult()
     change = proposal(person, "p2", "- Dry run first.", "- Two dry runs first.", Op.REPLACE)
     assert stage(change, (first,), result)
     person.git("switch", "--quiet", "main")
-    assert decided(look(*result.made, closed=("p1",))) == [("p2", "open", "stale")]
+    assert decisions_in(check_repository(*result.made, closed=("p1",))) == [("p2", "open", "stale")]
 
 
 def test_several_waiting_proposals_take_each_other_into_account(person: Person) -> None:
@@ -280,15 +282,15 @@ def test_several_waiting_proposals_take_each_other_into_account(person: Person) 
     assert stage(proposal(person, "p2", "- Run the tests.", "- Dry run first."), (), result)
     person.git("switch", "--quiet", "main")
     person.git("branch", "--quiet", "-D", "skilld/staging")
-    found = look(*result.made)
+    found = check_repository(*result.made)
     assert [one.id for one in found.committed] == ["p1", "p2"]
     on_branch = person.git("rev-list", "--reverse", f"main..{STAGING}").splitlines()
     assert on_branch == [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")]
 
 
 def test_a_restored_proposal_waits_while_the_branch_is_in_use(person: Person) -> None:
-    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
-    second = staged(person, "p2", "- Push the tag.", "- Write the news.", first)
+    first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
+    second = stage_edit(person, "p2", "- Push the tag.", "- Write the news.", first)
     restage(second.repo, [second], StagingResult(), ["p1"])
     person.git("switch", "--quiet", "skilld/staging")
     result = StagingResult()
@@ -296,20 +298,20 @@ def test_a_restored_proposal_waits_while_the_branch_is_in_use(person: Person) ->
     (waiting,) = result.made
     assert (waiting.commit, waiting.note[:8]) == ("", "on hold:")
     person.git("switch", "--quiet", "main")
-    assert [one.id for one in look(second, waiting).committed] == ["p1"]
+    assert [one.id for one in check_repository(second, waiting).committed] == ["p1"]
 
 
 @pytest.mark.parametrize("open_too", [True, False])
 def test_a_proposal_decided_while_the_branch_is_in_use_leaves_it_later(person: Person, *, open_too: bool) -> None:
-    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
-    others = [staged(person, "p2", "- Push the tag.", "- Write the news.", first)] if open_too else []
+    first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
+    others = [stage_edit(person, "p2", "- Push the tag.", "- Write the news.", first)] if open_too else []
     person.git("switch", "--quiet", "skilld/staging")
     assert restage(first.repo, others, StagingResult(), ["p1"]) == f"skilld/staging is checked out in {person.root}"
     rejected = replace(first, state=State.REJECTED)
-    assert look(rejected, *others, closed=("p1",)).detail == ""
+    assert check_repository(rejected, *others, closed=("p1",)).detail == ""
     assert "- Dry run first." in person.show(ref=STAGING)
     person.git("switch", "--quiet", "main")
-    look(rejected, *others, closed=("p1",))
+    check_repository(rejected, *others, closed=("p1",))
     assert person.log(STAGING, "^main") == ["skilld(release): say p2"] if open_too else not person.tip(STAGING)
 
 
@@ -318,36 +320,36 @@ def test_a_lock_keeps_waiting_proposals_waiting(person: Person, monkeypatch: pyt
     waiting = proposal(person, "p1", "- Run the tests.", "- Dry run first.", repo=str(person.root))
     (person.root / ".git/refs/heads/skilld").mkdir()
     (person.root / f".git/{STAGING}.lock").touch()
-    found = look(waiting)
+    found = check_repository(waiting)
     assert (found.changes.decisions, found.committed) == ((), ())
 
 
 def test_a_waiting_proposal_that_no_longer_fits_is_stale(person: Person) -> None:
     waiting = proposal(person, "p1", "- No such step.", "- Dry run first.", repo=str(person.root))
-    (stale,) = look(waiting).changes.decisions
+    (stale,) = check_repository(waiting).changes.decisions
     assert replace(stale, note="") == StateChange("p1", State.OPEN, State.STALE)
     assert stale.note
 
 
 def test_a_broken_repository_is_reported_and_the_others_are_checked(tmp_path: Path, person: Person) -> None:
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     other = new_repo(tmp_path / "other")
-    second = staged(other, "p2", "- Run the tests.", "- Dry run first.")
+    second = stage_edit(other, "p2", "- Run the tests.", "- Dry run first.")
     other.git("merge", "--quiet", "skilld/staging")
     person.git("config", "core.repositoryFormatVersion", "1")
     person.git("config", "extensions.refStorage", "reftable")
-    result = look(made, second, missing={"p1": 5.0})
+    result = check_repository(made, second, missing={"p1": 5.0})
     assert "refstorage" in result.detail
-    assert decided(result) == [("p2", "open", "accepted")]
+    assert decisions_in(result) == [("p2", "open", "accepted")]
     assert "p1" not in result.missing
 
 
 def test_a_dropped_proposals_grace_day_continues_while_the_person_is_on_the_branch(person: Person) -> None:
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("branch", "-f", "skilld/staging", "main")
-    assert look(made, now=1000.0).missing == {"p1": 1000.0}
+    assert check_repository(made, now=1000.0).missing == {"p1": 1000.0}
     person.git("switch", "--quiet", "-c", "skilld/staging")
-    assert look(made, now=2000.0, missing={"p1": 1000.0}).missing == {"p1": 1000.0}
+    assert check_repository(made, now=2000.0, missing={"p1": 1000.0}).missing == {"p1": 1000.0}
 
 
 def test_proposals_lost_with_their_repository_return_with_it(person: Person, store: Store, tmp_path: Path) -> None:
@@ -386,9 +388,9 @@ def test_proposals_from_a_removed_work_tree_survive(person: Person, store: Store
 
 
 def test_restaging_in_a_missing_repository_is_refused(person: Person, tmp_path: Path) -> None:
-    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    made = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     person.root.rename(tmp_path / "moved")
-    assert decided(look(made)) == [("p1", "open", "stale")]
+    assert decisions_in(check_repository(made)) == [("p1", "open", "stale")]
     with pytest.raises(SkilldError):
         restage(made.repo, [made], StagingResult())
 
@@ -406,7 +408,7 @@ LEFT_STAGED: dict[str, tuple[dict[str, Any], AutoRules]] = {
 
 
 def test_auto_mode_leaves_it_staged(person: Person) -> None:
-    made, tip = staged(person, "p1", "- Run the tests.", "- Dry run first."), person.tip()
+    made, tip = stage_edit(person, "p1", "- Run the tests.", "- Dry run first."), person.tip()
     for kind, (change, rules) in LEFT_STAGED.items():
         result = StagingResult(made=[replace(made, **change)])
         apply_allowed(result, (), rules, lambda _: SAID)
@@ -415,7 +417,7 @@ def test_auto_mode_leaves_it_staged(person: Person) -> None:
 
 @pytest.mark.parametrize("skills", [None, ("release",)], ids=["all skills", "this skill"])
 def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills: tuple[str, ...] | None) -> None:
-    standing = staged(person, "p0", "- Push the tag.", "- Write the news.")
+    standing = stage_edit(person, "p0", "- Push the tag.", "- Write the news.")
     result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (standing,), result)
     apply_allowed(result, (standing,), AutoRules(skills, 0.8), lambda _: SAID)

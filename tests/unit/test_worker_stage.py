@@ -21,14 +21,14 @@ PROPOSAL = make_proposal(
 )
 
 
-def _staged(person: Person, *standing: Proposal, **changes: object) -> tuple[bool, StagingResult]:
+def _stage(person: Person, *standing: Proposal, **changes: object) -> tuple[bool, StagingResult]:
     staged = StagingResult()
     proposal = replace(PROPOSAL, path=str(person.skill), **changes)  # type: ignore[arg-type]
     return stage(proposal, standing, staged), staged
 
 
 def test_a_proposal_is_a_commit_with_its_location(person: Person) -> None:
-    made, staged = _staged(person)
+    made, staged = _stage(person)
     assert made
     (proposal,) = staged.made
     assert proposal.commit == person.tip("skilld/staging")
@@ -42,14 +42,14 @@ def test_a_change_the_person_wrote_by_hand_is_not_proposed(person: Person) -> No
     text = person.skill.read_text().replace("- Tag the commit.", "- Tag the commit.\n- Sign the tag.")
     person.commit("by hand", {"skills/release/SKILL.md": text})
     with pytest.raises(SkilldError, match="already says this in that place"):
-        _staged(person)
+        _stage(person)
     assert person.tip("skilld/staging") == ""
 
 
 def test_an_edit_of_uncommitted_lines_waits_without_a_commit(person: Person) -> None:
     person.write("skills/release/SKILL.md", person.skill.read_text().replace("- Push the tag.", "- Push it."))
     only_here = (Operation(Op.INSERT_AFTER, "- Push it.", "- Tell the team."),)
-    made, staged = _staged(person, operations=only_here)
+    made, staged = _stage(person, operations=only_here)
     assert made
     (proposal,) = staged.made
     assert (proposal.commit, proposal.repo) == ("", str(person.root))
@@ -60,7 +60,7 @@ def test_an_edit_of_uncommitted_lines_waits_without_a_commit(person: Person) -> 
 def test_an_edit_that_fits_nowhere_is_reported(person: Person) -> None:
     nowhere = (Operation(Op.INSERT_AFTER, "- A line that never was.", "- x"),)
     with pytest.raises(SkilldError, match="not proposed"):
-        _staged(person, operations=nowhere)
+        _stage(person, operations=nowhere)
     assert person.tip("skilld/staging") == ""
 
 
@@ -69,10 +69,10 @@ def _own_section(*items: str, title: str = "## Preferences") -> tuple[Operation,
 
 
 def test_a_second_proposal_goes_below_the_heading_the_first_adds(person: Person) -> None:
-    _, first = _staged(person, operations=_own_section("- Sign the tag."))
+    _, first = _stage(person, operations=_own_section("- Sign the tag."))
     other = _own_section("- Tell the team.", "- Write the news,\n  in English.", title="## PREFERENCES")
     changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}
-    _, second = _staged(person, *first.made, **changes)
+    _, second = _stage(person, *first.made, **changes)
     text = person.show(ref="skilld/staging")
     assert text.lower().count("## preferences") == 1
     assert text.endswith("## Preferences\n\n- Sign the tag.\n- Tell the team.\n- Write the news,\n  in English.")
@@ -86,18 +86,18 @@ def test_a_second_proposal_goes_below_the_heading_the_first_adds(person: Person)
 
 
 def test_a_heading_merged_meanwhile_is_not_added_again(person: Person) -> None:
-    _, first = _staged(person, operations=_own_section("- Sign the tag."))
+    _, first = _stage(person, operations=_own_section("- Sign the tag."))
     person.git("merge", "--quiet", "--ff-only", "skilld/staging")
     other = {"id": "4567cdef", "batch_id": "c" * 16, "operations": _own_section("- Tell the team."), "summary": "Tell."}
-    _, second = _staged(person, **other)
+    _, second = _stage(person, **other)
     assert second.made[0].commit
     assert person.show(ref="skilld/staging").endswith("## Preferences\n\n- Sign the tag.\n- Tell the team.")
     assert first.made[0].commit == person.tip()
 
 
 def test_a_section_with_more_than_items_is_inserted_as_it_is(person: Person) -> None:
-    _, first = _staged(person, operations=_own_section("- Sign the tag."))
+    _, first = _stage(person, operations=_own_section("- Sign the tag."))
     other = _own_section("Tell the team, each time.")
     changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}
-    _staged(person, *first.made, **changes)
+    _stage(person, *first.made, **changes)
     assert person.show(ref="skilld/staging").count("## Preferences") == 2, "of text no place below is certain"
