@@ -316,10 +316,10 @@ def test_a_models_task_needs_no_shared_words_and_ends_where_other_work_begins() 
     assert _judge(*rows).candidates == ()
     told = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
     (made,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [told]}).candidates
-    assert _lines(made, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
+    assert _step_lines(made, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
     continued = replace(told, continued=frozenset((row.session_id, "x") for row in rows))
     (longer,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [continued]}).candidates
-    assert _lines(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]
+    assert _step_lines(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]
 
 
 def test_chosen_sessions_whose_steps_are_all_generic_end_no_other_task() -> None:
