@@ -108,9 +108,13 @@ _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|cuz|coz|cos|since)\s++"
     r"|(?<=\s)(?:and|plus)\s++(?:(?:also|please|pls)\s++)?+(?=(?:when(?:ever)?|every|each|any|whatever|please|pls|no|links?)\b))"
 )
+# The words for how long a rule holds, right before it, after other words: a decision, praise, a greeting.
 _LATE_FRAME = re.compile(
-    r"[:：]\s++(?:from\s++now(?:\s++on(?:wards?)?)?|in\s++(?:the\s++)?future|next\s++time)\Z", re.IGNORECASE
+    r"(?:[:：,]\s++(?:(?:and|but|so)\s++)?|\A\W*+\w++\W++)"
+    r"(?:from\s++now(?:\s++on(?:wards?)?)?|in\s++(?:the\s++)?future|going\s++forward|next\s++time)\Z",
+    re.IGNORECASE,
 )
+_MAX_FRAME = 60  # characters of such words, and of what stands before them
 _HABIT_WORD = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
 _NEVER_OTHER = re.compile(
     r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
@@ -210,7 +214,8 @@ def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
         return False  # "we never hide errors, always show them"
     if not (rule["comma"] or rule["colon"]):
         return True
-    if _TOPIC.match(line, begin, rule.start()) or _LATE_FRAME.search(line, begin, rule.start()):
+    before = line[max(begin, rule.start() - _MAX_FRAME) : rule.start()]
+    if _TOPIC.match(line, begin, rule.start()) or _LATE_FRAME.search(before):
         return False
     if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
