@@ -254,7 +254,17 @@ _GENERATED = re.compile(
       | \b(?:do[ ]not|don['\u2019]?t|never)[ ](?:\w+ly[ ])?(?:edit|modify|change)[ ]this[ ](?:file|document)\b
       | (?<![^\W_][ -])(?<![^\W_])(?:do[ ]not|don['\u2019]?t)[ ](?:\w+ly[ ])?(?:edit|modify)
             (?:[ ](?:\w+ly|by[ ]hand|below|above))*(?:\W*$|[.!:])
-    )""",
+    ) | ^(?:auto[-_]?)?generated:[ ]{0,4}true\b
+      # At the start of a comment or heading, or in a sentence about the file.
+      | ^(?:[ ]{0,3}(?:<!--|[#>/;])\W{0,9}|.{0,40}\bthis[ ](?:file|document)[ ]is[ ])(?:
+            (?:auto(?:matically)?[ -])?managed[ ]by[ ](?!the\b|our\b|us\b|hand\b)[\w.-]
+          | (?:synced|mirrored)[ ]from\b | chezmoi:(?:template|modify)
+        )
+      | ^(?:[ ]{0,3}(?:<!--|[>/;])|.{0,40}\bthis[ ](?:file|document)\b).{0,120}?(?:
+            \b(?:changes|edits|modifications)\b.{0,60}\b(?:lost|overwritten|discarded|reverted)\b
+          | \bnicht[ ](?:manuell[ ]|von[ ]hand[ ])?(?:bearbeiten|ändern|editieren)\b | \bno[ ](?:editar|modificar)\b
+          | \bne[ ]pas[ ](?:modifier|éditer)\b | \bnão[ ]edit(?:ar|e)\b | \bnon[ ]modificare\b | \bне[ ]редактировать\b
+        )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
