@@ -29,7 +29,7 @@ def program(home: Path) -> Program:
 
 
 @pytest.fixture
-def tidy(home: Path) -> Path:
+def skill_folder(home: Path) -> Path:
     """Return a skill of the person's that no git knows."""
     folder = write(home / ".claude/skills/tidy")
     (folder / "scripts").mkdir()
@@ -38,26 +38,26 @@ def tidy(home: Path) -> Path:
 
 
 def refused(program: Program, *arguments: str) -> str:
-    done = program.run("skills", *arguments)
-    assert done.returncode == 5, f"{done.returncode}: {done.stdout}{done.stderr}"
-    return done.stderr
+    result = program.run("skills", *arguments)
+    assert result.returncode == 5, f"{result.returncode}: {result.stdout}{result.stderr}"
+    return result.stderr
 
 
-def test_an_archived_skill_is_hidden_and_restored_unchanged(program: Program, home: Path, tidy: Path) -> None:
-    before = folder_contents(tidy)
-    done = program.run("skills", "archive", "tidy")
-    assert done.returncode == 0, done.stderr
-    assert "skilld skills restore tidy" in done.stdout
-    assert not tidy.exists()
+def test_an_archived_skill_is_hidden_and_restored_unchanged(program: Program, home: Path, skill_folder: Path) -> None:
+    before = folder_contents(skill_folder)
+    result = program.run("skills", "archive", "tidy")
+    assert result.returncode == 0, result.stderr
+    assert "skilld skills restore tidy" in result.stdout
+    assert not skill_folder.exists()
     assert program.json("skills", "list") == []
     (row,) = program.json("skills", "restore")
-    assert (row["name"], row["origin"]) == ("tidy", str(tidy))
+    assert (row["name"], row["origin"]) == ("tidy", str(skill_folder))
     place = Path(row["folder"])
     assert place.is_relative_to(home / ".local/share/skilld/archive")
     assert folder_contents(place) == before
     assert (place.parent.stat().st_mode & 0o777, place.parents[1].stat().st_mode & 0o777) == (0o700, 0o700)
     assert program.run("skills", "restore", "tidy").returncode == 0
-    assert folder_contents(tidy) == before
+    assert folder_contents(skill_folder) == before
     assert program.json("skills", "restore") == []
 
 
@@ -88,15 +88,15 @@ def test_an_fsmonitor_named_by_a_repository_is_not_run(program: Program, project
     mark = project.root.parent / "ran"
     project.git("config", "core.fsmonitor", f"touch {mark}; false")
     options = ["--yes"] if verb == "delete" else []
-    done = program.run("skills", verb, str(project.skill_path.parent), *options)
-    assert (done.returncode, done.stderr, mark.exists()) == (0, "", False)
+    result = program.run("skills", verb, str(project.skill_path.parent), *options)
+    assert (result.returncode, result.stderr, mark.exists()) == (0, "", False)
 
 
 def test_linked_plugin_pinned_and_protected_skills_are_not_archived(
-    program: Program, home: Path, project: Project, tidy: Path
+    program: Program, home: Path, project: Project, skill_folder: Path
 ) -> None:
     (home / ".codex/skills").mkdir(parents=True)
-    (home / ".codex/skills/tidy").symlink_to(tidy)
+    (home / ".codex/skills/tidy").symlink_to(skill_folder)
     assert "is a symlink to it" in refused(program, "archive", "tidy")
     (home / ".codex/skills/tidy").unlink()
     plugin = write(home / ".claude/plugins/cache/x/skills/plugged")
@@ -107,31 +107,31 @@ def test_linked_plugin_pinned_and_protected_skills_are_not_archived(
     assert rows["tidy"] == ["pinned"]
     (project.root / ".skilld.toml").write_text('never = ["release-notes"]\n')
     assert "opts out of skilld" in refused(program, "archive", str(project.skill_path.parent))
-    (tidy / ".git").mkdir()
+    (skill_folder / ".git").mkdir()
     assert program.run("skills", "unpin", "tidy").returncode == 0
     assert "a separate repository" in refused(program, "archive", "tidy")
-    assert all(folder.is_dir() for folder in (tidy, plugin, project.skill_path.parent))
+    assert all(folder.is_dir() for folder in (skill_folder, plugin, project.skill_path.parent))
 
 
-def test_two_archived_skills_of_one_name_are_told_apart(program: Program, home: Path, tidy: Path) -> None:
+def test_two_archived_skills_of_one_name_are_told_apart(program: Program, home: Path, skill_folder: Path) -> None:
     other = write(home / ".codex/skills/tidy")
-    for folder in (tidy, other):
+    for folder in (skill_folder, other):
         assert program.run("skills", "archive", str(folder)).returncode == 0
-    done = program.run("skills", "restore", "tidy")
-    assert done.returncode == 2
+    result = program.run("skills", "restore", "tidy")
+    assert result.returncode == 2
     ids = [row["id"] for row in program.json("skills", "restore") if row["origin"] == str(other)]
     assert program.run("skills", "restore", *ids).returncode == 0
     assert other.is_dir()
-    assert not tidy.exists()
+    assert not skill_folder.exists()
 
 
-def test_uninstalling_keeps_archived_skills(program: Program, home: Path, tidy: Path) -> None:
-    before = folder_contents(tidy)
+def test_uninstalling_keeps_archived_skills(program: Program, home: Path, skill_folder: Path) -> None:
+    before = folder_contents(skill_folder)
     assert program.run("skills", "archive", "tidy").returncode == 0
     (row,) = program.json("skills", "restore")
-    done = program.run("uninstall", "--purge", "--yes")
-    assert done.returncode == 0, done.stderr
-    assert "archive" in done.stdout
+    result = program.run("uninstall", "--purge", "--yes")
+    assert result.returncode == 0, result.stderr
+    assert "archive" in result.stdout
     assert folder_contents(Path(row["folder"])) == before
     assert [path.name for path in (home / ".local/share/skilld").iterdir()] == ["archive"]
 
@@ -144,12 +144,12 @@ def test_only_some_evolving_skills_are_named_to_agents(program: Program, project
     program.environment["SKILLD_LIFECYCLE__MAX_EVOLVING"] = "2"
     at = ("--project", str(project.root))
 
-    def named(*names: str) -> set[str]:
+    def named_skills(*names: str) -> set[str]:
         assert program.run("sync", "--agent", "codex", *at, *names).returncode == 0
         rows = (project.root / "AGENTS.md").read_text().splitlines()
         return {row.split("**")[1] for row in rows if row.startswith("- **")}
 
-    assert named() == {"release-notes", "made-3", "made-2"}
-    assert named("made-0") == {"made-0"}, "what is asked for by its name is not counted"
+    assert named_skills() == {"release-notes", "made-3", "made-2"}
+    assert named_skills("made-0") == {"made-0"}, "what is asked for by its name is not counted"
     offered: dict[str, Any] = program.json("suggest", *at)
     assert {row["name"] for row in offered["skills"]} == {"release-notes", "made-3", "made-2"}

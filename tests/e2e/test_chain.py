@@ -11,7 +11,7 @@ from support.session import LASTING, LASTING_2, Session
 from support.waiting import wait_in_time
 
 
-def _open(program: Program) -> list[dict[str, Any]]:
+def _open_proposals(program: Program) -> list[dict[str, Any]]:
     return list(program.json("proposals"))
 
 
@@ -28,7 +28,7 @@ def test_a_correction_becomes_a_quoted_commit_and_nothing_else_changes(
     before = project.fingerprint()
     with program.daemon():
         _teach(home, project)
-        (proposal,) = wait_in_time("a proposal", lambda: _open(program), 5, every=0.2, context=program.output)
+        (proposal,) = wait_in_time("a proposal", lambda: _open_proposals(program), 5, every=0.2, context=program.output)
 
     assert proposal["state"] == "open"
     assert proposal["skill"] == "release-notes"
@@ -45,22 +45,22 @@ def test_a_correction_becomes_a_quoted_commit_and_nothing_else_changes(
 def test_accept_and_revert_say_which_commit_they_made_and_how_to_undo_it(
     home: Path, project: Project, program: Program
 ) -> None:
-    _first_look(program)
+    _run_once(program)
     for said in (LASTING, LASTING_2, "From now on, always end the notes with the names of all contributors."):
         session = Session(home, project)
         session.use_skill()
         session.type("Write the release notes for 2.4.0", said, "ok, looks good", "thanks", "go on")
         program.run("run", "--once")
-    first, second, third = (proposal["id"] for proposal in _open(program))
-    told = program.run("accept", "--all").stdout
+    first, second, third = (proposal["id"] for proposal in _open_proposals(program))
+    output = program.run("accept", "--all").stdout
     commits = project.git("log", "-3", "--reverse", "--format=%h", "--abbrev=10").split()
     for name, commit in zip((first, second, third), commits, strict=True):
         branch = project.git("branch", "--show-current")
-        assert f"Commit {commit} on {branch} in {project.root}. To undo it: skilld revert {name}\n" in told
-    told = program.run("revert", second).stdout
+        assert f"Commit {commit} on {branch} in {project.root}. To undo it: skilld revert {name}\n" in output
+    output = program.run("revert", second).stdout
     commit = project.git("log", "-1", "--format=%h", "--abbrev=10")
-    assert f"Commit {commit} on " in told
-    assert f". To undo it: skilld accept {second}\n" in told
+    assert f"Commit {commit} on " in output
+    assert f". To undo it: skilld accept {second}\n" in output
 
 
 def test_statements_before_the_first_start_wait_for_a_backfill(home: Path, project: Project, program: Program) -> None:
@@ -69,9 +69,9 @@ def test_statements_before_the_first_start_wait_for_a_backfill(home: Path, proje
     assert program.json("status")["agents"]["claude-code"]["turns"] == 0
     assert "1 open proposal" in program.run("run", "--once", "--backfill", "7").stdout
     program.run("run", "--once", "--backfill", "7")
-    assert len(_open(program)) == 1
+    assert len(_open_proposals(program)) == 1
 
 
-def _first_look(program: Program) -> None:
+def _run_once(program: Program) -> None:
     """Start once before anything was said: later sessions are new then."""
     assert program.run("run", "--once").returncode == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.model import asking
+from faults.model import program_with
 from support.program import Program
 from support.stub_model import Reply, StubModel, request_text
 
@@ -24,9 +24,9 @@ def folder(tmp_path: Path) -> Path:
 def test_a_conversation_continues_with_earlier_messages(home: Path, folder: Path) -> None:
     with StubModel() as model:
         model.queue("One\nline \x1b[31mred.", "Two.")
-        program = asking(home, model)
-        done = program.run("chat", "--skill", "notes", "--project", str(folder), typed=f"Hello, {KEY}\n\nAgain\n")
-        assert (done.returncode, done.stdout) == (0, "One\nline \\x1b[31mred.\nTwo.\n")
+        program = program_with(home, model)
+        result = program.run("chat", "--skill", "notes", "--project", str(folder), typed=f"Hello, {KEY}\n\nAgain\n")
+        assert (result.returncode, result.stdout) == (0, "One\nline \\x1b[31mred.\nTwo.\n")
         first, second = model.bodies
         assert [message["role"] for message in second["messages"]] == ["system", "user", "assistant", "user"]
         assert "- Be brief." in request_text(first)
@@ -41,17 +41,17 @@ def test_a_conversation_continues_with_earlier_messages(home: Path, folder: Path
 def test_an_error_ends_it_with_a_message(home: Path, folder: Path) -> None:
     with StubModel() as model:
         model.queue(Reply(status=401))
-        program = asking(home, model)
-        done = program.run("chat", "hi", "--project", str(folder))
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "rejected the key" in done.stderr
-        done = program.run("chat", "--skill", "nosuch", "hi", "--project", str(folder))
-        assert (done.returncode, len(model.bodies)) == (2, 1)
-        assert "available: notes" in done.stderr
-        assert "--project FOLDER" in done.stderr
+        program = program_with(home, model)
+        result = program.run("chat", "hi", "--project", str(folder))
+        assert (result.returncode, result.stdout) == (1, "")
+        assert "rejected the key" in result.stderr
+        result = program.run("chat", "--skill", "nosuch", "hi", "--project", str(folder))
+        assert (result.returncode, len(model.bodies)) == (2, 1)
+        assert "available: notes" in result.stderr
+        assert "--project FOLDER" in result.stderr
 
 
 def test_without_a_model_it_says_how_to_choose_one(program: Program) -> None:
-    done = program.run("chat", "hi")
-    assert done.returncode == 2
-    assert "skilld config set model" in done.stderr
+    result = program.run("chat", "hi")
+    assert result.returncode == 2
+    assert "skilld config set model" in result.stderr

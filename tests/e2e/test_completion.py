@@ -45,8 +45,8 @@ def test_tab_completes(shell_home: Path, shell: str) -> None:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
-    done = _in_a_shell(program, SHELLS[shell], shell_home, "skilld config set batch.")
-    assert all(name in done.stdout for name in ("batch.turns", "batch.idle_minutes")), done.stderr
+    result = _complete_in_shell(program, SHELLS[shell], shell_home, "skilld config set batch.")
+    assert all(name in result.stdout for name in ("batch.turns", "batch.idle_minutes")), result.stderr
 
 
 # A package puts its file where the shell looks for it at the first Tab.
@@ -64,11 +64,11 @@ def test_18_8_the_packaged_files_complete(shell_home: Path, shell: str) -> None:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
-    done = _in_a_shell(program, INSTALLED[shell], shell_home, "skilld show ")
-    assert make_proposal(**COMMIT_FIELDS).id in done.stdout, done.stderr
+    result = _complete_in_shell(program, INSTALLED[shell], shell_home, "skilld show ")
+    assert make_proposal(**COMMIT_FIELDS).id in result.stdout, result.stderr
 
 
-def _in_a_shell(program: str, script: str, home: Path, line: str) -> subprocess.CompletedProcess[str]:
+def _complete_in_shell(program: str, script: str, home: Path, line: str) -> subprocess.CompletedProcess[str]:
     environment = {
         "HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",

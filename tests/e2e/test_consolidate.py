@@ -59,8 +59,8 @@ def test_no_file_changes_before_the_person_decides_and_then_only_as_decided(worl
     proposals = world.program.json("proposals")
     assert all(row["flags"][0].startswith("merged from ") and row["evidence"] == [] for row in proposals)
     pages = next(row for row in proposals if row["path"].startswith(str(world.person.root)))
-    done = world.program.run("accept", pages["id"])
-    assert done.returncode == 0, done.stderr
+    result = world.program.run("accept", pages["id"])
+    assert result.returncode == 0, result.stderr
     changed = {name for name, held in world.files().items() if before.get(name) != held and ".git/" not in name}
     assert changed == {f"project/{Path(pages['path']).relative_to(world.person.root)}"}
     gone = {name for name in before if name not in world.files() and ".git/" not in name}
@@ -75,9 +75,9 @@ def test_a_merge_is_shown_decided_and_followed_by_archiving_advice(world: World)
     lost = {one["what"]: one["why"] for one in found[keep, away]["lost"]}
     assert any(what.startswith("description: ") for what in lost)
     assert ("tokens.css" in lost) is (away == "react-components")
-    shown = world.program.run("consolidate", *(str(folder / name) for name in names)).stdout
-    assert f"{away} -> {keep}" in shown
-    assert "not carried over: description: " in shown
+    output = world.program.run("consolidate", *(str(folder / name) for name in names)).stdout
+    assert f"{away} -> {keep}" in output
+    assert "not carried over: description: " in output
     rows = world.program.json("proposals")
     page = world.program.run("show", rows[0]["id"]).stdout
     assert f"merged from {away}" in page
@@ -86,8 +86,8 @@ def test_a_merge_is_shown_decided_and_followed_by_archiving_advice(world: World)
     assert {row["what"] for row in world.consolidate(*(str(folder / name) for name in names)).values()} == {"open"}
     mark = str(page.count("\n  part "))  # with it alone the other skill would count as merged
     assert "without them" in world.program.run("accept", rows[0]["id"], "--part", mark).stderr
-    done = world.program.run("accept", *(row["id"] for row in rows))
-    assert done.returncode == 0, done.stderr
+    result = world.program.run("accept", *(row["id"] for row in rows))
+    assert result.returncode == 0, result.stderr
     text = (folder / keep / "SKILL.md").read_text()
     assert f'skilld-merged-from: "{away}"' in text
     assert all(line in text for line in found[keep, away]["carried"] if "|" not in line)
@@ -128,11 +128,11 @@ def test_bad_arguments_are_reported(world: World) -> None:
     assert world.program.run("consolidate", "api-docs").returncode == 2
     assert world.program.run("consolidate", "api-docs", "nosuch").returncode == 1
     (world.home / "empty").mkdir()
-    done = world.program.run("consolidate", "--project", str(world.home / "empty"))
-    assert (done.returncode, done.stdout) == (0, "No two of these skills are for the same task.\n")
+    result = world.program.run("consolidate", "--project", str(world.home / "empty"))
+    assert (result.returncode, result.stdout) == (0, "No two of these skills are for the same task.\n")
 
 
-def _two(folder: Path, number: int) -> tuple[list[str], tuple[str, str]]:
+def _two_skills(folder: Path, number: int) -> tuple[list[str], tuple[str, str]]:
     """Write two skills, the younger of which says so many things more; return these lines and both folders."""
     walls = [f"- Paint wall number {at} in colour {at + 1000}." for at in range(number)]
     for at, (name, rules) in enumerate({"paint-walls": ["- Wash the brushes."], "wall-painting": walls}.items()):
@@ -146,7 +146,7 @@ def _two(folder: Path, number: int) -> tuple[list[str], tuple[str, str]]:
 
 
 def test_a_large_merge_is_proposed_in_parts_and_the_last_says_so(world: World) -> None:
-    walls, both = _two(world.home / ".claude/skills", 60)
+    walls, both = _two_skills(world.home / ".claude/skills", 60)
     (row,) = world.consolidate(*both).values()
     assert [f"- {text}" for text in row["carried"]] == walls
     assert len(set(row["proposals"])) == 2
@@ -155,15 +155,15 @@ def test_a_large_merge_is_proposed_in_parts_and_the_last_says_so(world: World) -
         "merge 20 items from wall-painting, part 2 of 2",
         "merge 40 items from wall-painting, part 1 of 2",
     ]
-    done = world.program.run("accept", *row["proposals"])
-    assert done.returncode == 0, done.stderr
+    result = world.program.run("accept", *row["proposals"])
+    assert result.returncode == 0, result.stderr
     kept = Path(both[0], "SKILL.md").read_text()
     assert set(walls) <= set(kept.splitlines())
     assert 'skilld-merged-from: "wall-painting"' in kept
 
 
 def test_an_unreviewably_large_merge_is_not_proposed(world: World) -> None:
-    _, both = _two(world.home / ".claude/skills", 210)
+    _, both = _two_skills(world.home / ".claude/skills", 210)
     (row,) = world.consolidate(*both).values()
     assert (row["what"], row["proposals"]) == ("apart", [])
     assert "more than 5 proposals" in row["why"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_targets import GUIDE, Talk, plain
+from e2e.test_targets import GUIDE, Talk, make_project
 from skilld.proposals.remarks import current_conflicts, list_contradictions
 from skilld.types import Proposal, State, TargetKind
 from support.in_process_daemon import InProcessDaemon
@@ -18,7 +18,7 @@ USE = "From now on, always use pnpm, never npm."
 CHANGE = "Always use pnpm, never npm."
 
 
-def says(home: Path, project: Project, here: InProcessDaemon, *texts: str) -> list[Proposal]:
+def propose_rule(home: Path, project: Project, here: InProcessDaemon, *texts: str) -> list[Proposal]:
     """Say something in a session without a skill in use, and return what is open then."""
     Talk(home, project.root).type(*texts, *CHATTER[: 5 - len(texts)])
     return here.run()
@@ -33,11 +33,11 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
 ) -> None:
     """Issue 16, 7: accepted, both agree; reverted, both are what they were."""
     nested = "# Api\n\n* Use npm.\n* Run `npm test` first.\n"
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "docs/build.md": nested})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, "docs/build.md": nested})
     (project.root / "CLAUDE.md").write_text(f"{GUIDE}\nSee @docs/build.md\n")
     project.git("commit", "--quiet", "--all", "--message", "Import the guide")
     before = project.fingerprint()
-    (one,) = says(home, project, here, USE)
+    (one,) = propose_rule(home, project, here, USE)
     assert project.fingerprint() == before
     assert (one.relpath, [side.relpath for side in one.also]) == ("CLAUDE.md", ["docs/build.md"])
     assert [(Path(item.path).name, item.line, item.text) for item in one.conflicts] == [
@@ -50,9 +50,9 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
     ]
     assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, one).split())
     skilld = InProcessProgram(home)
-    shown = skilld.run("show", one.id).stdout
-    assert "build.md:3 contradicts this proposal and is changed along with it" in shown
-    assert "--- a/docs/build.md" in shown
+    output = skilld.run("show", one.id).stdout
+    assert "build.md:3 contradicts this proposal and is changed along with it" in output
+    assert "--- a/docs/build.md" in output
     assert skilld.run("accept", one.id).returncode == 0
     assert "npm" not in (project.root / "docs/build.md").read_text().replace("pnpm", "").replace("never npm", "")
     assert f"* {CHANGE}" in (project.root / "CLAUDE.md").read_text()
@@ -66,12 +66,14 @@ def test_both_files_change_whatever_is_decided_first(
     home: Path, tmp_path: Path, here: InProcessDaemon, order: tuple[int, int]
 ) -> None:
     """Two proposals that append to one list: made again on its new base, or accepted by its lines, it has both."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"})
-    both = [says(home, project, here, text)[-1] for text in ("Always write a changelog entry.", USE)]
+    project = make_project(
+        home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"}
+    )
+    both = [propose_rule(home, project, here, text)[-1] for text in ("Always write a changelog entry.", USE)]
     skilld = InProcessProgram(home)
     for number in order:
-        done = skilld.run("accept", both[number].id)
-        assert done.returncode == 0, done.stderr
+        result = skilld.run("accept", both[number].id)
+        assert result.returncode == 0, result.stderr
     text = (project.root / "CLAUDE.md").read_text()
     assert "changelog" in text
     assert CHANGE in text
@@ -86,11 +88,11 @@ def test_both_files_change_whatever_is_decided_first(
 def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     home: Path, tmp_path: Path, here: InProcessDaemon, name: str, kind: str
 ) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     personal = home / ".claude" / name
     personal.parent.mkdir(parents=True, exist_ok=True)
     personal.write_text("# Me\n\n- Always use npm.\n")
-    found = says(home, project, here, USE)
+    found = propose_rule(home, project, here, USE)
     one = next(item for item in found if item.relpath == "CLAUDE.md" and item.repo == str(project.root))
     assert [(item.path, item.text) for item in one.conflicts] == [(str(personal), "- Always use npm.")]
     said = message(project, one)
@@ -103,10 +105,10 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     skilld = InProcessProgram(home)
     assert "Always use npm" in skilld.run("show", one.id).stdout, "on this machine it is shown"
     assert "contradicts this proposal" in skilld.run("doctor").stdout
-    told = skilld.run("accept", one.id).stdout
+    output = skilld.run("accept", one.id).stdout
     for other in others:
         assert other.linked == (one.id,)
-        assert f"{other.id}, which is linked to it" in told
+        assert f"{other.id}, which is linked to it" in output
         assert skilld.run("accept", other.id).returncode == 0
         assert personal.read_text() == f"# Me\n\n- {CHANGE}\n"
 
@@ -121,21 +123,21 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
 def test_an_uncommitted_line_is_not_quoted(
     home: Path, tmp_path: Path, here: InProcessDaemon, files: dict[str, str], kind: str
 ) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/new.md\n"})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/new.md\n"})
     for name, text in files.items():
         (project.root / name).parent.mkdir(parents=True, exist_ok=True)
         (project.root / name).write_text(text)
-    found = says(home, project, here, USE)
+    found = propose_rule(home, project, here, USE)
     one = next(item for item in found if item.relpath == "CLAUDE.md")
     assert kind in " ".join(message(project, one).split())
     assert "Always use npm" not in message(project, one)
 
 
 def test_a_project_rule_changes_no_file_outside_the_project(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
-    (one,) = says(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
+    (one,) = propose_rule(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
     assert [item.text for item in one.conflicts] == ["- Always use npm."]
     assert one.linked == ()
     assert len(list_contradictions(here.store, one)) == 1
@@ -146,8 +148,8 @@ def test_a_project_rule_changes_no_file_outside_the_project(home: Path, tmp_path
 def test_a_secret_beside_it_is_not_stored(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     files = {"CLAUDE.md": f"{GUIDE}\nSee @docs/x.md\n", "docs/x.md": f"- Use npm with token {secret}.\n"}
-    project = plain(home, tmp_path, **files)
-    (one,) = says(home, project, here, USE)
+    project = make_project(home, tmp_path, **files)
+    (one,) = propose_rule(home, project, here, USE)
     assert len(one.conflicts) == 1
     assert secret not in repr(one)
     assert one.also == ()
@@ -156,13 +158,13 @@ def test_a_secret_beside_it_is_not_stored(home: Path, tmp_path: Path, here: InPr
 
 
 def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/setup/SKILL.md"
     skill.parent.mkdir(parents=True)
     text = "---\nname: setup\ndescription: Sets up a machine.\n---\n\n# Setup\n\n- Always use npm.\n"
     skill.write_text(text)
     talk = Talk(home, project.root)
-    talk.uses("tools:setup", skill.parent)
+    talk.use_skill("tools:setup", skill.parent)
     talk.type(USE, *CHATTER[:4])
     for one in here.run():
         assert one.path == str(project.root / "CLAUDE.md")
@@ -173,8 +175,8 @@ def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, here
 def test_a_rule_for_some_paths_does_not_contradict_a_general_line(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* Use npm.\n", "web/a.ts": "1\n"})
-    (one,) = says(home, project, here, "From now on, in the web folder, always use pnpm, never npm.")
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* Use npm.\n", "web/a.ts": "1\n"})
+    (one,) = propose_rule(home, project, here, "From now on, in the web folder, always use pnpm, never npm.")
     assert one.conflicts == ()
     assert one.relpath == ".claude/rules/web.md"
 
@@ -191,7 +193,7 @@ def test_auto_mode_applies_nothing_contradicted(  # noqa: PLR0917
     home: Path, tmp_path: Path, here: InProcessDaemon, targets: list[TargetKind], personal: str, state: State
 ) -> None:
     """Issue 16, 2 and 7: nor any kind of file but skills unless the settings name it."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     settings = here.engine.settings
     if not targets[1:]:
         assert list(settings.auto.targets) == targets, "as it is without a word in the settings"
@@ -199,9 +201,9 @@ def test_auto_mode_applies_nothing_contradicted(  # noqa: PLR0917
     here.engine.use_settings(settings.model_copy(update={"apply": "auto", "auto": auto}))
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text(personal)
-    says(home, project, here, "From now on, always write in English, in this repository.")
-    (one,) = here.store.proposals.in_states([State.OPEN, State.ACCEPTED])
-    assert (one.state, bool(one.conflicts)) == (state, "German" in personal)
+    propose_rule(home, project, here, "From now on, always write in English, in this repository.")
+    (proposal,) = here.store.proposals.in_states([State.OPEN, State.ACCEPTED])
+    assert (proposal.state, bool(proposal.conflicts)) == (state, "German" in personal)
 
 
 def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
@@ -209,8 +211,8 @@ def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
 ) -> None:
     """The edit takes the place of one line; another one may be meant to stay."""
     lines = "* Use npm.\n* Run `npm test` before a commit, and read its output.\n* In `legacy/`, use npm.\n"
-    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}{lines}", "legacy/a": ""})
-    (one,) = says(home, project, here, USE)
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}{lines}", "legacy/a": ""})
+    (one,) = propose_rule(home, project, here, USE)
     assert [(item.line, item.text) for item in one.conflicts] == [
         (10, "* Run `npm test` before a commit, and read its output.")
     ]
@@ -219,10 +221,10 @@ def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
 
 
 def test_a_learning_given_a_place_is_checked_too(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
-    project = plain(home, tmp_path)
+    project = make_project(home, tmp_path)
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
-    assert says(home, project, here, USE) == []
+    assert propose_rule(home, project, here, USE) == []
     (learning,) = here.store.learnings.all()
     skilld = InProcessProgram(home)
     assert skilld.run("learnings", "propose", learning.id).returncode == 0
@@ -232,8 +234,10 @@ def test_a_learning_given_a_place_is_checked_too(home: Path, tmp_path: Path, her
 
 
 def test_only_the_file_is_written_if_no_commit_is_wanted(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"})
-    (one,) = says(home, project, here, USE)
+    project = make_project(
+        home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"}
+    )
+    (one,) = propose_rule(home, project, here, USE)
     commits = project.git("rev-list", "--count", "HEAD")
     assert InProcessProgram(home).run("accept", "--worktree", one.id).returncode == 0
     assert "pnpm" in (project.root / "docs/build.md").read_text()

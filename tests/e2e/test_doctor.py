@@ -34,7 +34,7 @@ KEPT_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 Said = dict[str, dict[str, str]]
 
 
-class Patient:
+class BrokenSetup:
     """A home in which all is well but the desktop's bus, for the offline back-end, with one session of Claude Code."""
 
     def __init__(self, home: Path) -> None:
@@ -58,42 +58,42 @@ class Patient:
 
 
 @pytest.fixture
-def patient(home: Path) -> Patient:
-    return Patient(home)
+def setup(home: Path) -> BrokenSetup:
+    return BrokenSetup(home)
 
 
-def failed(said: Said) -> set[str]:
+def failed_checks(said: Said) -> set[str]:
     """Return what is wrong but for the daemon, which runs in few of these homes."""
     return {name for name, check in said.items() if check["verdict"] in {"warn", "fail"}} - {"daemon"}
 
 
-def test_a_healthy_setup_passes_and_checking_changes_nothing(patient: Patient) -> None:
-    with patient.program.daemon():
-        said = patient.examine()
-    assert failed(said) == set()
+def test_a_healthy_setup_passes_and_checking_changes_nothing(setup: BrokenSetup) -> None:
+    with setup.program.daemon():
+        said = setup.examine()
+    assert failed_checks(said) == set()
     absent = {f"agent {name}" for name in ADAPTERS if name != "claude-code"}
     assert {name for name, check in said.items() if check["verdict"] == "skip"} == absent | {"service", "notices"}
     assert said["agent claude-code"]["detail"].startswith("1 session file, last activity ")
-    fresh = patient.home / "fresh"
+    fresh = setup.home / "fresh"
     fresh.mkdir()
-    patient.set(HOME=str(fresh))
-    assert patient.examine()["database"]["verdict"] == "ok"
+    setup.set(HOME=str(fresh))
+    assert setup.examine()["database"]["verdict"] == "ok"
     assert list(fresh.iterdir()) == []
 
 
-def _damage(patient: Patient) -> None:
-    database = patient.state / "skilld.db"
+def _damage(setup: BrokenSetup) -> None:
+    database = setup.state / "skilld.db"
     sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
     database.write_bytes(database.read_bytes()[:4096] + b"\xff" * 8192)
 
 
-def _set_back(patient: Patient) -> None:
+def _set_clock_back(setup: BrokenSetup) -> None:
     ahead = time.time() + 3625  # rounded to minutes when it is looked at, up to 55 seconds from now
-    os.utime(patient.session, (ahead, ahead))
+    os.utime(setup.session, (ahead, ahead))
 
 
 UNIT = b'[Service]\nExecStart=:"/nowhere/bin/python" "-m" "skilld" run\n'
-BROKEN: dict[str, tuple[Callable[[Patient], object], str, str]] = {
+BROKEN: dict[str, tuple[Callable[[BrokenSetup], object], str, str]] = {
     "settings": (
         lambda one: write_transcript(one.home / ".config/skilld/config.toml", b"modle = 'offline'\n"),
         "did you mean model?",
@@ -103,7 +103,7 @@ BROKEN: dict[str, tuple[Callable[[Patient], object], str, str]] = {
     "agents": (lambda one: shutil.rmtree(one.home / ".claude"), "", "roots.claude-code"),
     "database": (_damage, "damaged", "skilld run"),
     "pause": (lambda one: one.program.run("pause"), "paused until you resume", "skilld resume"),
-    "clock": (_set_back, "60 minutes in the future", ""),
+    "clock": (_set_clock_back, "60 minutes in the future", ""),
     "service": (
         lambda one: write_transcript(one.home / ".config/systemd/user/skilld.service", UNIT),
         "starts /nowhere/bin/python, which no longer exists",
@@ -114,151 +114,151 @@ BROKEN: dict[str, tuple[Callable[[Patient], object], str, str]] = {
 
 
 @pytest.mark.parametrize("check", BROKEN)
-def test_only_the_broken_part_is_named(patient: Patient, check: str) -> None:
+def test_only_the_broken_part_is_named(setup: BrokenSetup, check: str) -> None:
     if sys.platform != "linux" and check in {"service", "notices"}:
         pytest.skip("systemd and a session bus are Linux's")
     spoil, detail, remedy = BROKEN[check]
-    spoil(patient)
-    said = patient.examine()
-    assert failed(said) == {check}
+    spoil(setup)
+    said = setup.examine()
+    assert failed_checks(said) == {check}
     assert detail in said[check]["detail"]
     assert remedy in said[check]["remedy"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
-def test_02_a_state_folder_that_cannot_be_written(patient: Patient) -> None:
+def test_02_a_state_folder_that_cannot_be_written(setup: BrokenSetup) -> None:
     if os.geteuid() == 0:
-        patient.program.before = KEPT_OUT
-    patient.state.chmod(0o500)
-    document = patient.program.json("doctor")
+        setup.program.before = KEPT_OUT
+    setup.state.chmod(0o500)
+    document = setup.program.json("doctor")
     said, why = {check["name"]: check for check in document["checks"]}, document["why_nothing"]
-    paused = patient.program.run("pause")
-    patient.state.chmod(0o700)
-    assert failed(said) == {"permissions", "database"}
-    assert said["permissions"]["remedy"] == f"chmod u+rwx {patient.state}"
+    paused = setup.program.run("pause")
+    setup.state.chmod(0o700)
+    assert failed_checks(said) == {"permissions", "database"}
+    assert said["permissions"]["remedy"] == f"chmod u+rwx {setup.state}"
     assert why == [], "what was seen cannot be told"
     assert (paused.returncode, "skilld doctor" in paused.stderr) == (1, True)
 
 
-def test_03_git_missing_or_too_old(patient: Patient, tmp_path: Path) -> None:
-    patient.set(PATH=str(tmp_path))
-    said = patient.examine()
-    assert failed(said) == {"git"}
+def test_03_git_missing_or_too_old(setup: BrokenSetup, tmp_path: Path) -> None:
+    setup.set(PATH=str(tmp_path))
+    said = setup.examine()
+    assert failed_checks(said) == {"git"}
     assert "Install git" in said["git"]["remedy"]
     (tmp_path / "git").write_text("#!/bin/sh\necho git version 2.20.1\n", encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
-    patient.set(PATH=f"{tmp_path}:/usr/bin:/bin")
-    assert patient.examine()["git"]["detail"] == "2.20 is too old, 2.36 or newer is required"
+    setup.set(PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert setup.examine()["git"]["detail"] == "2.20 is too old, 2.36 or newer is required"
 
 
-def test_04_an_agents_folder_moved_to_a_missing_place(patient: Patient) -> None:
-    patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "gone"))
-    said = patient.examine()
-    assert failed(said) == {"agent claude-code"}
+def test_04_an_agents_folder_moved_to_a_missing_place(setup: BrokenSetup) -> None:
+    setup.set(CLAUDE_CONFIG_DIR=str(setup.home / "gone"))
+    said = setup.examine()
+    assert failed_checks(said) == {"agent claude-code"}
     assert "CLAUDE_CONFIG_DIR points to" in said["agent claude-code"]["detail"]
-    del patient.program.environment["CLAUDE_CONFIG_DIR"]
-    patient.set(SKILLD_ROOTS__CODEX=str(patient.home / "gone"))
-    assert "roots.codex" in patient.examine()["agent codex"]["detail"]
+    del setup.program.environment["CLAUDE_CONFIG_DIR"]
+    setup.set(SKILLD_ROOTS__CODEX=str(setup.home / "gone"))
+    assert "roots.codex" in setup.examine()["agent codex"]["detail"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
-def test_06_unreadable_transcripts(patient: Patient) -> None:
-    folder = patient.session.parents[1]
+def test_06_unreadable_transcripts(setup: BrokenSetup) -> None:
+    folder = setup.session.parents[1]
     folder.chmod(0)
     kept_out = KEPT_OUT if os.geteuid() == 0 else ()
     command = [*kept_out, sys.executable, "-m", "skilld", "doctor", "--json"]
-    done = subprocess.run(command, env=patient.program.environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, env=setup.program.environment, capture_output=True, text=True, check=False)
     folder.chmod(0o700)
-    said = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-    assert failed(said) == {"agent claude-code"}
+    said = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert failed_checks(said) == {"agent claude-code"}
     assert said["agent claude-code"]["remedy"] == f"chmod u+rx {folder}"
 
 
-def test_07_a_model_without_its_key_and_an_agent_that_is_not_installed(patient: Patient) -> None:
-    patient.set(SKILLD_MODEL="openai/gpt-5-mini")
-    said = patient.examine()
-    assert failed(said) == {"judge"}
+def test_07_a_model_without_its_key_and_an_agent_that_is_not_installed(setup: BrokenSetup) -> None:
+    setup.set(SKILLD_MODEL="openai/gpt-5-mini")
+    said = setup.examine()
+    assert failed_checks(said) == {"judge"}
     assert said["judge"]["detail"] == "openai/gpt-5-mini: OPENAI_API_KEY is not set"
-    patient.set(OPENAI_API_KEY="dummy")
-    assert failed(patient.examine()) == set()
-    patient.set(SKILLD_MODEL="cli:claude", PATH="/usr/bin:/bin")
-    assert "claude is not on PATH" in patient.examine()["judge"]["detail"]
+    setup.set(OPENAI_API_KEY="dummy")
+    assert failed_checks(setup.examine()) == set()
+    setup.set(SKILLD_MODEL="cli:claude", PATH="/usr/bin:/bin")
+    assert "claude is not on PATH" in setup.examine()["judge"]["detail"]
 
 
-def test_08_a_backend_that_refuses(patient: Patient, tmp_path: Path) -> None:
+def test_08_a_backend_that_refuses(setup: BrokenSetup, tmp_path: Path) -> None:
     claude = tmp_path / "claude"
     claude.write_text("#!/bin/sh\necho 'Invalid API key. Please run /login' >&2\nexit 1\n", encoding="utf-8")
     claude.chmod(0o755)
-    patient.set(SKILLD_MODEL="cli:claude", PATH=f"{tmp_path}:{patient.program.environment['PATH']}")
-    assert failed(patient.examine()) == set()
-    said = patient.examine("--ask")
-    assert failed(said) == {"judge"}
+    setup.set(SKILLD_MODEL="cli:claude", PATH=f"{tmp_path}:{setup.program.environment['PATH']}")
+    assert failed_checks(setup.examine()) == set()
+    said = setup.examine("--ask")
+    assert failed_checks(said) == {"judge"}
     assert "it is not logged in" in said["judge"]["detail"]
     assert "/login" in said["judge"]["remedy"]
 
 
-def test_a_working_backend_is_asked_a_neutral_question_and_billed(patient: Patient) -> None:
+def test_a_working_backend_is_asked_a_neutral_question_and_billed(setup: BrokenSetup) -> None:
     with StubModel() as model:
         model.queue("[]")
-        patient.set(SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url)
-        assert patient.examine("--ask")["judge"]["detail"].endswith("it answered a test question (110 tokens)")
-        (asked,) = model.bodies
-    assert "always use tabs" not in json.dumps(asked)
-    spent = patient.program.json("status")["spend_today"]
+        setup.set(SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url)
+        assert setup.examine("--ask")["judge"]["detail"].endswith("it answered a test question (110 tokens)")
+        (body,) = model.bodies
+    assert "always use tabs" not in json.dumps(body)
+    spent = setup.program.json("status")["spend_today"]
     assert (spent["calls"], spent["tests"]) == (1, 1)
 
 
-def test_09_a_spent_budget(patient: Patient) -> None:
+def test_09_a_spent_budget(setup: BrokenSetup) -> None:
     store().usage.add(local_day(time.time()), "m", "", Usage(calls=60))
-    patient.set(SKILLD_MODEL="openai/stub", OPENAI_API_KEY="dummy")
-    said = patient.examine("--ask")
-    assert failed(said) == {"budget", "judge"}
+    setup.set(SKILLD_MODEL="openai/stub", OPENAI_API_KEY="dummy")
+    said = setup.examine("--ask")
+    assert failed_checks(said) == {"budget", "judge"}
     assert "60 of 60 model calls" in said["budget"]["detail"]
     assert "budget" in said["judge"]["detail"]
 
 
-def test_11_a_daemon_that_is_stopped_or_hangs(patient: Patient) -> None:
-    said = patient.examine()
+def test_11_a_daemon_that_is_stopped_or_hangs(setup: BrokenSetup) -> None:
+    said = setup.examine()
     assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "not running")
     assert said["daemon"]["remedy"].endswith(("skilld run", "skilld run)"))
-    lock = Lock.acquire(patient.state / "daemon.lock")
+    lock = Lock.acquire(setup.state / "daemon.lock")
     store().meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() - 600)})
-    said = patient.examine()
+    said = setup.examine()
     lock.release()
     assert said["daemon"]["detail"] == "not responding; last seen 10 minutes ago"
 
 
-def test_why_nothing_was_proposed_is_explained_step_by_step(patient: Patient) -> None:
-    assert "no messages since" in patient.why_nothing()[0]
-    assert "--backfill 7" in patient.why_nothing()[0]
-    assert patient.program.run("run", "--once").returncode == 0
+def test_why_nothing_was_proposed_is_explained_step_by_step(setup: BrokenSetup) -> None:
+    assert "no messages since" in setup.why_nothing()[0]
+    assert "--backfill 7" in setup.why_nothing()[0]
+    assert setup.program.run("run", "--once").returncode == 0
     lasting = [f"From now on, always use {what} in this project." for what in ("tabs", "UTC", "British spelling")]
     turns = [*lasting, "thanks", "ok, go on", "looks good", "now run the tests"]
     write_transcript(
-        patient.home / ".claude/projects/-p/s1.jsonl", *(prompt_line(f"n{i}", text) for i, text in enumerate(turns))
+        setup.home / ".claude/projects/-p/s1.jsonl", *(prompt_line(f"n{i}", text) for i, text in enumerate(turns))
     )
-    assert patient.program.run("run", "--once").returncode == 0
-    first, *more = patient.why_nothing()
+    assert setup.program.run("run", "--once").returncode == 0
+    first, *more = setup.why_nothing()
     assert first == "7 messages read: 5 judged (3 with a lasting instruction), 2 skipped (no lasting instructions)"
-    assert "turns     5 judged: 3 with a lasting instruction, 2 without" in patient.program.run("status").stdout
+    assert "turns     5 judged: 3 with a lasting instruction, 2 without" in setup.program.run("status").stdout
     assert more[0] == "3 lasting instructions kept, but not in any file yet (list: skilld learnings)"
 
 
-def test_doctor_output_is_safe_for_a_terminal(patient: Patient) -> None:
-    patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "go\x1b[31mne"))
-    done = patient.program.run("doctor")
-    assert (done.returncode, "\x1b" in done.stdout) == (1, False)
-    assert "go\\x1b[31mne" in done.stdout
-    assert "1 of " in done.stdout or "2 of " in done.stdout
+def test_doctor_output_is_safe_for_a_terminal(setup: BrokenSetup) -> None:
+    setup.set(CLAUDE_CONFIG_DIR=str(setup.home / "go\x1b[31mne"))
+    result = setup.program.run("doctor")
+    assert (result.returncode, "\x1b" in result.stdout) == (1, False)
+    assert "go\\x1b[31mne" in result.stdout
+    assert "1 of " in result.stdout or "2 of " in result.stdout
 
 
-def _parked(known: Store) -> None:
+def _park_batch(known: Store) -> None:
     at = "2026-03-02T09:00:00Z"
     known.batches.add(StoredBatch("b", "claude-code", "s0", ClosedBy.FULL, "pending", BatchJob(), 0, at), [])
     known.batches.park("b", "error", "no answer")
 
 
-def _away(known: Store) -> None:
+def _move_away(known: Store) -> None:
     absent = {"why": "not logged in", "remedy": "claude", "limit": False, "since": 0, "until": 9e9, "times": 1}
     known.meta.set(UNAVAILABLE_JUDGES, {"offline": absent})
 
@@ -267,64 +267,64 @@ def _away(known: Store) -> None:
     ("change", "named"),
     [
         (lambda known: known.meta.set(PAUSED_UNTIL, "until you resume"), []),  # the person's own choice
-        (_parked, ["batches"]),
+        (_park_batch, ["batches"]),
         (lambda known: known.proposals.add(make_proposal()), ["proposals"]),
-        (_away, ["judge offline"]),
+        (_move_away, ["judge offline"]),
     ],
     ids=["paused", "parked", "open proposal", "back-end away"],
 )
 def test_status_check_tells_a_script_what_needs_attention(
-    patient: Patient, change: Callable[[Store], object], named: list[str]
+    setup: BrokenSetup, change: Callable[[Store], object], named: list[str]
 ) -> None:
     """R8, U2: 4 without a daemon, 1 where something needs the person, else 0; plain `status` is 0 all the same."""
     known = store()
     change(known)
     known.close()
-    without = patient.program.run("status", "--check")
+    without = setup.program.run("status", "--check")
     assert (without.returncode, without.stdout) == (4, "daemon: not running -> skilld run\n")
-    assert patient.program.run("status").returncode == 0
-    lock = Lock.acquire(patient.state / "daemon.lock")
+    assert setup.program.run("status").returncode == 0
+    lock = Lock.acquire(setup.state / "daemon.lock")
     try:
-        done = patient.program.run("status", "--check", "--json")
-        told = patient.program.run("status", "--check").stdout.splitlines()
-        assert patient.program.run("status").returncode == 0
+        result = setup.program.run("status", "--check", "--json")
+        told = setup.program.run("status", "--check").stdout.splitlines()
+        assert setup.program.run("status").returncode == 0
     finally:
         lock.release()
-    assert [one["what"] for one in json.loads(done.stdout)["needs"]] == named
-    assert done.returncode == bool(named)
+    assert [one["what"] for one in json.loads(result.stdout)["needs"]] == named
+    assert result.returncode == bool(named)
     assert [line.partition(":")[0] for line in told] == (named or ["Nothing needs your attention."])
 
 
-def test_18_3_doctor_exits_1_if_a_check_fails_and_otherwise_0(patient: Patient) -> None:
+def test_18_3_doctor_exits_1_if_a_check_fails_and_otherwise_0(setup: BrokenSetup) -> None:
     """A warning is no failure, and `--json` exits as the lines do."""
     known = store()
     known.meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() + 60)})
     known.close()
-    lock = Lock.acquire(patient.state / "daemon.lock")
+    lock = Lock.acquire(setup.state / "daemon.lock")
     try:
-        well = patient.program.run("doctor")
+        well = setup.program.run("doctor")
         assert (well.returncode, well.stdout.splitlines()[-1]) == (0, "No checks failed.")
-        assert patient.program.run("pause").returncode == 0
-        warned = patient.program.run("doctor", "--json")
+        assert setup.program.run("pause").returncode == 0
+        warned = setup.program.run("doctor", "--json")
     finally:
         lock.release()
     verdicts = {check["name"]: check["verdict"] for check in json.loads(warned.stdout)["checks"]}
     assert (warned.returncode, verdicts["pause"], "fail" in verdicts.values()) == (0, "warn", False)
     for arguments in (["doctor"], ["doctor", "--json"]):
-        assert patient.program.run(*arguments).returncode == 1, "no daemon runs"
+        assert setup.program.run(*arguments).returncode == 1, "no daemon runs"
 
 
-def test_18_3_invalid_settings_need_attention(patient: Patient) -> None:
+def test_18_3_invalid_settings_need_attention(setup: BrokenSetup) -> None:
     """To a script they are one more thing to see to, not the 2 of a command that was mistyped."""
-    write_transcript(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
-    assert patient.program.run("status", "--check").returncode == 4
-    lock = Lock.acquire(patient.state / "daemon.lock")
+    write_transcript(setup.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
+    assert setup.program.run("status", "--check").returncode == 4
+    lock = Lock.acquire(setup.state / "daemon.lock")
     try:
-        told = patient.program.run("status", "--check")
-        done = patient.program.run("status", "--check", "--json")
+        result = setup.program.run("status", "--check")
+        done = setup.program.run("status", "--check", "--json")
     finally:
         lock.release()
-    assert told.returncode == done.returncode == 1
-    assert told.stdout.startswith("settings: unknown setting modle (did you mean model?) (line 1) -> Fix ")
+    assert result.returncode == done.returncode == 1
+    assert result.stdout.startswith("settings: unknown setting modle (did you mean model?) (line 1) -> Fix ")
     shown = json.loads(done.stdout)
     assert (shown["running"], [one["what"] for one in shown["needs"]]) == (True, ["settings"])

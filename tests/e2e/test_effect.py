@@ -8,7 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from e2e.test_targets import Talk, plain, said
+from e2e.test_targets import Talk, make_project, teach
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, Session
@@ -19,21 +19,21 @@ RULE = "- Use pnpm, never npm, in this repository.\n"
 
 
 def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: Path, program: Program) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}- Keep functions short.\n"})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}- Keep functions short.\n"})
     program.run("run", "--once")
-    said(home, project, program, PNPM)
+    teach(home, project, program, PNPM)
     shown = program.json("effect")
     (rule,) = shown["rules"]
     assert (rule["path"], rule["line"], rule["text"]) == (str(project.root / "CLAUDE.md"), 3, RULE[2:].strip())
     assert (rule["origin"], rule["state"]) == ("person", "unknown")
     assert (rule["before"]["sessions"], rule["after"]["sessions"], rule["after"]["repeats"]) == (0, 1, 1)
-    assert [one["quote"] for one in rule["evidence"]] == [PNPM]
-    told = program.run("effect", str(project.root)).stdout
-    assert "repeated in 1 of 1 session where it applied" in told
-    assert "A rule applied in a session that loaded its file and did the kind of work the rule is about" in told
+    assert [evidence["quote"] for evidence in rule["evidence"]] == [PNPM]
+    output = program.run("effect", str(project.root)).stdout
+    assert "repeated in 1 of 1 session where it applied" in output
+    assert "A rule applied in a session that loaded its file and did the kind of work the rule is about" in output
     assert program.run("effect", "none").stdout == "No rule matches none. To list all: skilld effect\n"
     assert program.json("effect") == shown
-    (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "repeats"]
+    (check,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
     assert check["detail"] == f"rules you had to repeat: {project.root}/CLAUDE.md:3 (in 1 session)"
 
 
@@ -41,23 +41,23 @@ def test_talk_about_a_rule_and_words_for_untouched_files_are_no_repeats(
     home: Path, tmp_path: Path, program: Program
 ) -> None:
     scoped = f'---\npaths: ["web/**"]\n---\n\n{RULE}'
-    project = plain(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}", ".claude/rules/web.md": scoped})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}", ".claude/rules/web.md": scoped})
     program.run("run", "--once")
-    said(home, project, program, "What does pnpm do that npm does not?", "Tom said that he never uses pnpm but npm.")
+    teach(home, project, program, "What does pnpm do that npm does not?", "Tom said that he never uses pnpm but npm.")
     assert program.json("effect")["rules"] == []
-    said(home, project, program, PNPM)
-    assert [Path(one["path"]).name for one in program.json("effect")["rules"]] == ["CLAUDE.md"]
+    teach(home, project, program, PNPM)
+    assert [Path(rule["path"]).name for rule in program.json("effect")["rules"]] == ["CLAUDE.md"]
 
 
 def test_statements_before_the_rule_are_counted_separately(home: Path, tmp_path: Path, program: Program) -> None:
     """The transcript was there before skilld: its own times hold, and they are older than the file."""
-    project = plain(home, tmp_path)
+    project = make_project(home, tmp_path)
     Talk(home, project.root, at="2026-11-01T10:00:00.000Z").type(PNPM, *CHATTER)
     (project.root / "CLAUDE.md").write_text(RULE)
     program.run("run", "--once")
     (rule,) = program.json("effect")["rules"]
     assert (rule["before"]["repeats"], rule["after"]["sessions"], rule["evidence"]) == (1, 0, [])
-    assert "repeats" not in {one["name"] for one in program.json("doctor")["checks"]}
+    assert "repeats" not in {check["name"] for check in program.json("doctor")["checks"]}
 
 
 def test_a_rule_added_to_a_skill_by_a_proposal_is_tracked(home: Path, project: Project, program: Program) -> None:
@@ -69,9 +69,9 @@ def test_a_rule_added_to_a_skill_by_a_proposal_is_tracked(home: Path, project: P
         session.use_skill()
         session.type(words, *CHATTER[:4])
         program.run("run", "--once")
-        _a_second_later()
-        for one in program.json("proposals"):
-            assert program.run("accept", one["id"]).returncode == 0
+        _wait_a_second()
+        for proposal in program.json("proposals"):
+            assert program.run("accept", proposal["id"]).returncode == 0
     (rule,) = program.json("effect", "release-notes")["rules"]
     assert (rule["origin"], rule["state"], rule["path"]) == ("proposal", "unknown", str(project.skill_path))
     assert (rule["before"]["repeats"], rule["after"]["repeats"]) == (1, 1)
@@ -82,24 +82,24 @@ def test_a_rule_added_to_a_skill_by_a_proposal_is_tracked(home: Path, project: P
 
 
 def test_a_single_run_reads_old_transcripts_too(home: Path, tmp_path: Path, program: Program) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": RULE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": RULE})
     talk = Talk(home, project.root)
     talk.type(PNPM, *CHATTER)
     os.utime(talk.path, (1_795_000_000, 1_795_000_000))
     program.run("run", "--once")
-    assert _read(home) == [talk.path.stem]
+    assert _read_sessions(home) == [talk.path.stem]
     talk.path.unlink()  # as its agent does after a month
     (rule,) = program.json("effect")["rules"]
     assert (rule["text"], rule["before"]["sessions"] + rule["after"]["sessions"]) == (RULE[2:].strip(), 1)
 
 
-def _a_second_later() -> None:
+def _wait_a_second() -> None:
     """Wait for a later second than all that was said has: git counts whole ones, and `Talk` is one ahead."""
     said = int(time.time()) + 1
     wait_for("a later second", lambda: int(time.time()) > said)
 
 
-def _read(home: Path) -> list[str]:
+def _read_sessions(home: Path) -> list[str]:
     with closing(sqlite3.connect(home / ".local/state/skilld/skilld.db")) as db:
         return [row[0] for row in db.execute("SELECT session_id FROM past_sessions WHERE session_id != ''")]
 
@@ -108,21 +108,21 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
     home: Path, tmp_path: Path, program: Program
 ) -> None:
     """One repeat, one proposal, no second one in the month, and revert works."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
     program.run("run", "--once")
-    (brought,) = said(home, project, program, "From now on, always use pnpm, never npm, in this repository.")
-    _a_second_later()
+    (brought,) = teach(home, project, program, "From now on, always use pnpm, never npm, in this repository.")
+    _wait_a_second()
     assert program.run("accept", brought["id"]).returncode == 0
     accepted = (project.root / "CLAUDE.md").read_text()
     broken = "You ran npm again. Use pnpm for the scripts as well, never npm!"
-    said(home, project, program, broken)
+    teach(home, project, program, broken)
     (rule,) = program.json("effect")["rules"]
     assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
     assert "State the rule more clearly (skilld run will propose this)" in program.run("effect").stdout
 
     program.run("run", "--once")
     (one,) = program.json("proposals")
-    assert ([said["quote"] for said in one["evidence"]], one["kind"]) == ([broken], "correction")
+    assert ([evidence["quote"] for evidence in one["evidence"]], one["kind"]) == ([broken], "correction")
     (rule,) = program.json("effect", rule["id"])["rules"]
     assert (rule["remedy"]["kind"], rule["remedy"]["proposal"], rule["remedy"]["state"]) == (
         "sharpen",
@@ -130,7 +130,7 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
         "open",
     )
     assert f"proposed as {one['id']}, open" in program.run("effect").stdout
-    said(home, project, program, "npm again? I said pnpm!")
+    teach(home, project, program, "npm again? I said pnpm!")
     program.run("effect")
     program.run("run", "--once")
     assert [proposal["id"] for proposal in program.json("proposals")] == [one["id"]]

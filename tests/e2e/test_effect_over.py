@@ -44,40 +44,40 @@ def sessions(tmp_path: Path) -> Path:
             prompt_line(
                 f"{number}-{at}", text, session=session, at=f"2026-03-{number + 5:02}T10:0{at}:00.000Z", cwd=cwd
             )
-            for at, text in enumerate(_said(number))
+            for at, text in enumerate(_messages(number))
         ]
         write_transcript(below / f"{session}.jsonl", *lines)
     write_transcript(below / "99999999-0000-4000-8000-000000000000.jsonl", *lines)
     return tmp_path / "all"
 
 
-def _said(number: int) -> list[str]:
+def _messages(number: int) -> list[str]:
     return [
         f"Install the packages of 1.{number}.",
         f"{AGAIN} The token is {SECRET}." if number != 10 else "Which files did pnpm write?",
     ]
 
 
-def _quiet(done: int, total: int) -> None:
+def _no_progress(done: int, total: int) -> None:
     assert 0 < done <= total
 
 
 def test_a_rule_is_counted_in_the_sessions_of_its_project(rules: Path, sessions: Path, program: Program) -> None:
-    done = program.run("effect", str(rules), "--json", "--over", str(sessions), "--workers", "0")
-    assert done.returncode == 0, done.stderr
-    (rule,) = json.loads(done.stdout)["rules"]
+    result = program.run("effect", str(rules), "--json", "--over", str(sessions), "--workers", "0")
+    assert result.returncode == 0, result.stderr
+    (rule,) = json.loads(result.stdout)["rules"]
     assert (rule["text"], rule["line"]) == ("Use pnpm, never npm, in this repository.", 3)
     # Sessions 0 to 4 are older than the file; 3, 7 and 11 are of another project, and 10 says nothing of it.
     assert (rule["before"]["sessions"], rule["before"]["repeats"]) == (4, 4)
     assert (rule["after"]["sessions"], rule["after"]["repeats"]) == (5, 4)
     assert AGAIN in rule["evidence"][0]["quote"]
-    assert SECRET not in done.stdout
-    done = program.run("effect", "--over", str(sessions))
-    assert (done.returncode, "--over needs a file with rules" in done.stderr) == (2, True)
+    assert SECRET not in result.stdout
+    result = program.run("effect", "--over", str(sessions))
+    assert (result.returncode, "--over needs a file with rules" in result.stderr) == (2, True)
 
 
 def test_neither_order_nor_repetition_changes_the_result(rules: Path, sessions: Path) -> None:
-    found = [survey_file(one.url, KEY) for one in list_files(str(sessions))]
+    found = [survey_file(file.url, KEY) for file in list_files(str(sessions))]
     assert SECRET not in repr(found)
     assert rule_compliance(found, rules) == rule_compliance(found[::-1], rules)
     # Three are of another project; all count for a file in no repository.
@@ -108,13 +108,13 @@ def test_an_object_store_gives_the_same_as_a_folder(
         store.mkdir("sessions")
         for path in sessions.rglob("*.jsonl"):
             store.pipe_file(f"sessions/{path.relative_to(sessions)}", path.read_bytes())
-        urls, local = ([one.url for one in list_files(where)] for where in ("s3://sessions", str(sessions)))
+        urls, local = ([file.url for file in list_files(where)] for where in ("s3://sessions", str(sessions)))
         assert [url.rpartition("/")[2] for url in urls] == [url.rpartition("/")[2] for url in local]
         assert len(urls) == 13
-        told = [rule_compliance(run_locally(some, KEY, 0, _quiet, survey_file), rules) for some in (urls, local)]
+        told = [rule_compliance(run_locally(some, KEY, 0, _no_progress, survey_file), rules) for some in (urls, local)]
         assert told[0] == told[1]
         assert told[0].sessions
-        mined = [merge_results(run_locally(some, KEY, 0, _quiet, mine_file)) for some in (urls, local)]
+        mined = [merge_results(run_locally(some, KEY, 0, _no_progress, mine_file)) for some in (urls, local)]
         assert mined[0].judgement == mined[1].judgement
         assert [row.session_id for row in mined[0].rows] == [row.session_id for row in mined[1].rows]
         gone = mine_file("s3://sessions/.claude/projects/x/none.jsonl", KEY)

@@ -48,12 +48,12 @@ class Person:
             session.use_skill()
             session.type(ASKED, "ok, looks good", lasting, "thanks", "ok go on")
             assert apart.run("run", "--once", "--backfill", "1").returncode == 0
-            found += [one["id"] for one in apart.json("proposals") if one["id"] not in found]
+            found += [proposal["id"] for proposal in apart.json("proposals") if proposal["id"] not in found]
         self.accepted, self.open = found
         assert apart.run("accept", self.accepted).returncode == 0
 
     def asking(self, model: StubModel, **settings: str) -> Program:
-        return Program(self.home, stub(model) | UNLIMITED | settings)
+        return Program(self.home, model_variables(model) | UNLIMITED | settings)
 
     @property
     def beside(self) -> Path:
@@ -64,7 +64,7 @@ class Person:
         return [*(self.home / ".local/share/skilld/evals").glob("*/evals.json")]
 
 
-def stub(model: StubModel) -> dict[str, str]:
+def model_variables(model: StubModel) -> dict[str, str]:
     return {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
 
 
@@ -98,13 +98,13 @@ def answers(share: Callable[[str], float], seed: int = 1) -> Callable[[Body], Re
     return decide
 
 
-def obeys(text: str) -> float:
+def follows_rule(text: str) -> float:
     return 1.0 if RULE in text else 0.0
 
 
 def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person) -> None:
     before = person.project.fingerprint()
-    with StubModel(answers(obeys)) as model:
+    with StubModel(answers(follows_rule)) as model:
         program = person.asking(model)
         dry = program.json(*EVAL, "--without", person.accepted, "--dry-run")
         (case,) = dry["cases"]
@@ -114,22 +114,22 @@ def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person)
         assert program.run(*EVAL).returncode == 5, "nobody was asked for a yes"
         assert model.bodies == [], "never run unasked"
         assert person.project.fingerprint() == before, "what is new is on the staging branch alone"
-        done = program.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "8")
-        assert "16 runs and 8 questions to the judge, 24 calls to openai/stub" in done.stderr
-        assert "8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in done.stdout
-        assert done.returncode == 0
+        result = program.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "8")
+        assert "16 runs and 8 questions to the judge, 24 calls to openai/stub" in result.stderr
+        assert "8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in result.stdout
+        assert result.returncode == 0
         assert len(model.bodies) == 24
         asked = [(("<answers mark=" in request_text(body)), body.get("temperature")) for body in model.bodies]
         assert {*asked} == {(False, None), (True, 0)}, "at 0 the repeats of a run would be copies of it"
         again = program.json(*EVAL, "--without", person.accepted, "--runs", "8")
         assert (again["result"]["verdict"], again["plan"]["left"]) == ("better", 0)
         assert len(model.bodies) == 24, "what was paid for is not asked again"
-    shown = program.run("show", person.accepted).stdout
-    assert "evals: passed 8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in shown
+    output = program.run("show", person.accepted).stdout
+    assert "evals: passed 8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in output
     (kept,) = program.json("show", person.accepted)["evals"]
     assert (kept["verdict"], kept["with"], kept["without"], kept["interval"][0] > 0) == ("better", 8, 0, True)
     assert {row["skill"] for row in program.json("cost")["days"][0].get("rows", [])} <= {SKILL}
-    brings = next(one for one in program.json("proposals") if one["target"]["kind"] == "evals")
+    brings = next(proposal for proposal in program.json("proposals") if proposal["target"]["kind"] == "evals")
     assert program.run("accept", brings["id"]).returncode == 0
     (written,) = json.loads(person.beside.read_text())["evals"]
     assert (written["id"], written["prompt"]) == (1, ASKED)
@@ -147,32 +147,32 @@ def test_a_harmful_proposal_says_so_wherever_it_is_shown(person: Person) -> None
         assert done.returncode == 1
         result = json.loads(done.stdout)
     assert (result["result"]["verdict"], result["plan"]["pairs"]) == ("worse", 8)
-    assert [one["id"] for one in result["cases"]] == ["1", person.open], (
+    assert [case["id"] for case in result["cases"]] == ["1", person.open], (
         "its own case is run, too, and kept nowhere yet"
     )
-    assert {one["failed"] for one in result["result"]["cases"]} == {"BAD"}
-    (flag,) = next(one for one in program.json("proposals") if one["id"] == person.open)["flags"]
+    assert {case["failed"] for case in result["result"]["cases"]} == {"BAD"}
+    (flag,) = next(proposal for proposal in program.json("proposals") if proposal["id"] == person.open)["flags"]
     assert flag == "did worse in an evaluation: passed 0 of 8 with the edit, 8 of 8 without; worse, p = 0.0078"
-    shown = program.run("show", person.open).stdout
-    assert shown.count("0 of 8 with") == 1
+    output = program.run("show", person.open).stdout
+    assert output.count("0 of 8 with") == 1
     assert "did worse in an evaluation" in program.run("proposals").stdout
     plain = InProcessProgram(person.home).run("review", person.open, "--plain", typed="q\n")
     assert "did worse in an evaluation" in plain.stdout
 
 
 def test_offline_it_says_what_is_needed_and_keeps_the_cases(person: Person) -> None:
-    done = person.program.run(*EVAL)
-    assert done.returncode == 1
-    assert "a model is needed to write the answers" in done.stdout
-    assert "skilld setup" in done.stdout
-    assert "1 new case proposed for the skill" in done.stdout
+    result = person.program.run(*EVAL)
+    assert result.returncode == 1
+    assert "a model is needed to write the answers" in result.stdout
+    assert "skilld setup" in result.stdout
+    assert "1 new case proposed for the skill" in result.stdout
     shown = person.program.json(*EVAL, "--dry-run")
-    assert [one["id"] for one in shown["cases"]] == ["1"]
+    assert [case["id"] for case in shown["cases"]] == ["1"]
     assert shown["plan"] is None
 
 
 def test_the_daily_budget_stops_it_and_the_same_command_continues(person: Person) -> None:
-    with StubModel(answers(obeys)) as model:
+    with StubModel(answers(follows_rule)) as model:
         small = person.asking(model, SKILLD_BUDGET__CALLS="7")
         first = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
         assert "Today's budget covers 7 of these 18 calls" in first.stderr
@@ -180,8 +180,8 @@ def test_the_daily_budget_stops_it_and_the_same_command_continues(person: Person
         assert re.search(r"\d of 6 pairs run; no result until all have run", first.stdout)
         assert "today's budget is spent: 7 of 7 model calls" in first.stdout
         assert len(model.bodies) in {7, 8}, "the one that was on its way"
-        refused = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
-        assert (refused.returncode, "today's budget is spent" in refused.stderr) == (1, True)
+        result = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
+        assert (result.returncode, "today's budget is spent" in result.stderr) == (1, True)
         assert len(model.bodies) in {7, 8}
         rest = person.asking(model).run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
         assert "6 of 6 with the edit, 0 of 6 without; better" in rest.stdout
@@ -189,7 +189,7 @@ def test_the_daily_budget_stops_it_and_the_same_command_continues(person: Person
 
 
 def test_a_kill_in_the_middle_loses_nothing(person: Person) -> None:
-    slow = answers(obeys)
+    slow = answers(follows_rule)
 
     def decide(body: Body) -> Reply:
         reply = slow(body)
@@ -207,8 +207,8 @@ def test_a_kill_in_the_middle_loses_nothing(person: Person) -> None:
                 os.kill(pid, signal.SIGKILL)
         running.join(LIMIT)
         wait_for("its worker to end", lambda: not workers_of(person.home))
-        done = program.run(*command)
-        assert "6 of 6 with the edit, 0 of 6 without; better" in done.stdout
+        result = program.run(*command)
+        assert "6 of 6 with the edit, 0 of 6 without; better" in result.stdout
         assert len(model.bodies) <= 18 + 1, "but for the one that was on its way"
 
 
@@ -216,32 +216,32 @@ def test_with_a_remote_no_case_is_put_into_the_repository(person: Person) -> Non
     person.project.git("remote", "add", "origin", "https://example.org/x.git")
     refs = person.project.git("for-each-ref")
     before = person.project.fingerprint()
-    done = person.program.run(*EVAL)
-    assert "the repository has a remote; to propose the cases there, use --into-repository" in done.stdout
-    (own,) = person.own
-    assert (own.stat().st_mode & 0o777, own.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    result = person.program.run(*EVAL)
+    assert "the repository has a remote; to propose the cases there, use --into-repository" in result.stdout
+    (own_files,) = person.own
+    assert (own_files.stat().st_mode & 0o777, own_files.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert (person.project.fingerprint(), person.project.git("for-each-ref")) == (before, refs)
-    assert ASKED in own.read_text()
-    edited = json.loads(own.read_text())
+    assert ASKED in own_files.read_text()
+    edited = json.loads(own_files.read_text())
     edited["mine"] = "kept"
     edited["evals"][0]["prompt"] = "Write the notes of \x1b[2J 3.0"
-    own.write_text(json.dumps(edited))
+    own_files.write_text(json.dumps(edited))
     (case,) = person.program.json(*EVAL, "--dry-run")["cases"]
-    assert (case["prompt"], case["file"]) == ("Write the notes of \x1b[2J 3.0", str(own))
+    assert (case["prompt"], case["file"]) == ("Write the notes of \x1b[2J 3.0", str(own_files))
     assert "\x1b" not in person.program.run(*EVAL, "--dry-run").stdout
     edited["evals"] = []
-    own.write_text(json.dumps(edited))
+    own_files.write_text(json.dumps(edited))
     assert person.program.json(*EVAL, "--dry-run")["cases"] == [], "what they took out does not come back"
-    own.write_text('{"evals": [')
+    own_files.write_text('{"evals": [')
     broken = person.program.run(*EVAL)
-    assert (broken.returncode, str(own) in broken.stderr) == (1, True)
+    assert (broken.returncode, str(own_files) in broken.stderr) == (1, True)
 
 
 def test_the_person_may_put_the_cases_into_the_repository_anyway(person: Person) -> None:
     person.project.git("remote", "add", "origin", "https://example.org/x.git")
     person.program.run(*EVAL, "--into-repository")
     assert person.own == []
-    (made,) = [one for one in person.program.json("proposals") if one["target"]["kind"] == "evals"]
+    (made,) = [proposal for proposal in person.program.json("proposals") if proposal["target"]["kind"] == "evals"]
     message = person.project.git("log", "-1", "--format=%B", made["commit"])
     assert LASTING not in message
     assert ASKED not in message
@@ -255,9 +255,9 @@ def test_the_person_can_edit_the_cases_before_accepting(person: Person) -> None:
     editor.write_text(edit)
     program = InProcessProgram(person.home, {"EDITOR": f"{sys.executable} {editor}"})
     for number in (1, 2):
-        (made,) = [one for one in program.json("proposals") if one["target"]["kind"] == "evals"]
-        done = program.run("review", made["id"], "--plain", typed="e\n")
-        assert (done.returncode, done.stderr) == (0, "")
+        (made,) = [proposal for proposal in program.json("proposals") if proposal["target"]["kind"] == "evals"]
+        result = program.run("review", made["id"], "--plain", typed="e\n")
+        assert (result.returncode, result.stderr) == (0, "")
         prompts = [one["prompt"] for one in json.loads(person.beside.read_text())["evals"]]
         assert prompts == ["Write the release notes for 9"] * number
         assert program.run("accept", person.open).returncode in {0, 1}
@@ -278,9 +278,9 @@ def test_an_untracked_skill_has_its_cases_beside_it(person: Person) -> None:
     made = next(one for one in daemon.run() if one.path == str(path))
     daemon.close()
     assert person.program.run("accept", made.id).returncode == 0
-    shown = person.program.run("skills", "eval", "notes")
-    assert "1 new case proposed for the skill" in shown.stdout
-    brings = next(one for one in person.program.json("proposals") if one["target"]["kind"] == "evals")
+    result = person.program.run("skills", "eval", "notes")
+    assert "1 new case proposed for the skill" in result.stdout
+    brings = next(proposal for proposal in person.program.json("proposals") if proposal["target"]["kind"] == "evals")
     assert person.program.run("accept", brings["id"]).returncode == 0
     assert json.loads((path.parent / "evals/evals.json").read_text())["skill_name"] == "notes"
 
@@ -303,10 +303,10 @@ def test_transcript_text_stays_data(person: Person) -> None:
         return "yes, as I was told"
 
     with StubModel(decide) as model:
-        done = person.asking(model).run(*EVAL, "--case", "a\\x1b[2J", "--runs", "1", "--yes")
-    assert done.returncode == 1
-    assert "the judge gave no usable answer for 1 pair" in done.stdout
-    assert "\x1b" not in done.stdout + done.stderr
+        result = person.asking(model).run(*EVAL, "--case", "a\\x1b[2J", "--runs", "1", "--yes")
+    assert result.returncode == 1
+    assert "the judge gave no usable answer for 1 pair" in result.stdout
+    assert "\x1b" not in result.stdout + result.stderr
 
 
 @pytest.mark.parametrize(
@@ -320,15 +320,15 @@ def test_transcript_text_stays_data(person: Person) -> None:
 )
 def test_invalid_arguments_are_reported(person: Person, options: tuple[str, str], why: str) -> None:
     ids = {"ACCEPTED": person.accepted, "OPEN": person.open}
-    done = InProcessProgram(person.home, {"SKILLD_MODEL": "openai/x", "OPENAI_API_KEY": "x"}).run(
+    result = InProcessProgram(person.home, {"SKILLD_MODEL": "openai/x", "OPENAI_API_KEY": "x"}).run(
         *EVAL, options[0], ids.get(options[1], options[1]), "--dry-run"
     )
-    assert (done.returncode, why in done.stderr) == (2, True)
+    assert (result.returncode, why in result.stderr) == (2, True)
 
 
 def test_cases_are_not_taken_for_taught_rules(person: Person) -> None:
     before = person.program.json("report")["taught"]
     person.program.run(*EVAL)
-    assert [one["target"]["kind"] for one in person.program.json("proposals")].count("evals") == 1
+    assert [proposal["target"]["kind"] for proposal in person.program.json("proposals")].count("evals") == 1
     assert person.program.json("report")["taught"] == before
     assert before["total"] == sum(before["where"].values()) == 2

@@ -64,9 +64,9 @@ def _skill(world: World, text: str, name: str = "port-finder") -> Path:
 
 def test_a_skill_is_exported_without_its_provenance(world: World) -> None:
     _skill(world, TOOL)
-    done = world.program.run("skills", "export", "port-finder")
+    result = world.program.run("skills", "export", "port-finder")
     assert (
-        done.stdout
+        result.stdout
         == """\
 name: port-finder
 version: 1.0.0
@@ -94,9 +94,9 @@ stats:
   success_rate: null
 """
     )
-    told = world.program.run("skills", "export", "port-finder", "--with-evidence").stdout
-    assert "- 11111111-2222-3333-4444-555555555555\n" in told
-    assert "author: Pat Person\n" in told
+    output = world.program.run("skills", "export", "port-finder", "--with-evidence").stdout
+    assert "- 11111111-2222-3333-4444-555555555555\n" in output
+    assert "author: Pat Person\n" in output
 
 
 def test_evidence_contains_the_quotes_of_accepted_proposals(world: World) -> None:
@@ -139,7 +139,7 @@ review {{{{link}}}} with me
 """
 
 
-def _was_asked(world: World, file: Path) -> None:
+def _check_question(world: World, file: Path) -> None:
     """Keep in the store that a proposal for a skill rests on what was said in a session."""
     world.program.run("resume")  # makes the store
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
@@ -149,21 +149,21 @@ def _was_asked(world: World, file: Path) -> None:
 
 
 def test_s8_no_field_of_an_export_contains_session_data(world: World, tmp_path: Path) -> None:
-    _was_asked(world, _skill(world, MINED))
+    _check_question(world, _skill(world, MINED))
     hub = tmp_path / "hub.git"
     (tmp_path / "x").mkdir()
     _git(tmp_path / "x", "init", "--quiet", "--bare", str(hub))
     for verb in (("export",), ("export", "--format", "skill"), ("share", "--to", str(hub), "--yes")):
-        done = world.program.run("skills", verb[0], "port-finder", *verb[1:])
-        assert done.returncode == 0, done.stderr
-        left = done.stdout
+        result = world.program.run("skills", verb[0], "port-finder", *verb[1:])
+        assert result.returncode == 0, result.stderr
+        left = result.stdout
         if verb[0] == "share":
             left += _git(hub, "show", "skilld/share/port-finder:port-finder/SKILL.md")
             left += _git(hub, "log", "--format=%B", "skilld/share/port-finder")
         assert [word for word in ("x.org", "Ada", SESSION) if word in left] == []
         assert "review {{link}} with me" in left
-    told = world.program.run("skills", "export", "port-finder", "--with-evidence").stdout
-    assert all(word in told for word in ("https://x.org/pr/10", "Ada forgot the lock", SESSION))
+    output = world.program.run("skills", "export", "port-finder", "--with-evidence").stdout
+    assert all(word in output for word in ("https://x.org/pr/10", "Ada forgot the lock", SESSION))
 
 
 @pytest.mark.parametrize(
@@ -176,11 +176,11 @@ def test_s8_no_field_of_an_export_contains_session_data(world: World, tmp_path: 
 def test_s8_session_data_that_cannot_be_removed_stops_the_export(
     world: World, tmp_path: Path, change: tuple[str, str]
 ) -> None:
-    _was_asked(world, _skill(world, MINED.replace(*change)))
+    _check_question(world, _skill(world, MINED.replace(*change)))
     for verb in (("export",), ("export", "--format", "skill"), ("share", "--to", str(tmp_path), "--yes")):
-        done = world.program.run("skills", verb[0], "port-finder", *verb[1:])
-        assert (done.returncode, done.stdout) == (5, "")
-        assert "session" in done.stderr
+        result = world.program.run("skills", verb[0], "port-finder", *verb[1:])
+        assert (result.returncode, result.stdout) == (5, "")
+        assert "session" in result.stderr
 
 
 def test_several_skills_are_exported_into_a_folder_with_secrets_masked(world: World, tmp_path: Path) -> None:
@@ -192,9 +192,9 @@ def test_several_skills_are_exported_into_a_folder_with_secrets_masked(world: Wo
     script.parent.mkdir()
     script.write_text("lsof -i\n")
     assert world.program.run("skills", "export", "port-finder", world.notes).returncode == 2
-    done = world.program.run("skills", "export", "port-finder", world.notes, "-o", str(out))
-    assert done.returncode == 0
-    assert done.stderr.splitlines() == [
+    result = world.program.run("skills", "export", "port-finder", world.notes, "-o", str(out))
+    assert result.returncode == 0
+    assert result.stderr.splitlines() == [
         "skilld: port-finder: masked something that looks like a secret",
         "skilld: port-finder: only its SKILL.md is included, not scripts/find.sh",
     ]
@@ -213,9 +213,9 @@ def test_a_secret_is_masked_wherever_yaml_would_wrap_its_line(world: World) -> N
         file = world.home / ".claude/skills/port-finder/SKILL.md"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(TOOL.replace("Finds the port", f"Finds {'x' * width} with password: {secret} the port"))
-        done = world.program.run("skills", "export", "port-finder")
-        assert (width, done.returncode, secret in done.stdout) == (width, 0, False)
-        assert done.stderr == "skilld: port-finder: masked something that looks like a secret\n"
+        result = world.program.run("skills", "export", "port-finder")
+        assert (width, result.returncode, secret in result.stdout) == (width, 0, False)
+        assert result.stderr == "skilld: port-finder: masked something that looks like a secret\n"
 
 
 def test_an_import_killed_before_it_was_stored_is_finished_by_the_next(world: World, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_an_import_killed_before_it_was_stored_is_finished_by_the_next(world: Wo
     (made,) = world.program.json("proposals")
     assert world.program.run("reject", made["id"]).returncode == 0
     assert world.program.run("skills", "import", str(file)).returncode == 0
-    assert [one["id"] for one in world.program.json("proposals")] != [made["id"]]
+    assert [proposal["id"] for proposal in world.program.json("proposals")] != [made["id"]]
 
 
 def test_an_impossible_export_or_import_is_reported(world: World) -> None:
@@ -241,9 +241,9 @@ def test_an_impossible_export_or_import_is_reported(world: World) -> None:
         ("import", "file:///nosuch.git"): 1,
     }
     for verb, code in verbs.items():
-        done = world.program.run("skills", *verb)
-        assert (verb, done.returncode, done.stdout) == (verb, code, "")
-        assert done.stderr.startswith("skilld: ")
+        result = world.program.run("skills", *verb)
+        assert (verb, result.returncode, result.stdout) == (verb, code, "")
+        assert result.stderr.startswith("skilld: ")
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -269,7 +269,7 @@ Delete branches that were merged.
 
 
 @pytest.fixture
-def theirs(tmp_path: Path) -> Path:
+def their_skill(tmp_path: Path) -> Path:
     """Return a folder of skills of somebody else: a good one with a script beside it, and one that no skill may be."""
     person = Person(tmp_path / "theirs")
     person.write("tidy-branches/SKILL.md", THEIRS)
@@ -278,10 +278,10 @@ def theirs(tmp_path: Path) -> Path:
     return person.root
 
 
-def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(world: World, theirs: Path) -> None:
+def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(world: World, their_skill: Path) -> None:
     live = world.project.root / ".claude/skills/tidy-branches/SKILL.md"
     before = snapshot(world.project.root)
-    source = str(theirs / "tidy-branches")
+    source = str(their_skill / "tidy-branches")
     (row,) = world.program.json("skills", "import", source, "--project", str(world.project.root))
     assert row["refused"] == ""
     assert row["path"] == str(live)
@@ -293,8 +293,8 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(worl
     assert (shown["state"], shown["evidence"], shown["flags"]) == ("open", [], row["flags"])
     assert "you:" not in world.program.run("show", row["proposal"]).stdout
     assert world.program.json("recommend", "tidy branches that were merged") == []
-    done = world.program.run("accept", row["proposal"])
-    assert done.returncode == 0, done.stderr
+    result = world.program.run("accept", row["proposal"])
+    assert result.returncode == 0, result.stderr
     assert live.read_text().startswith("---\nname: tidy-branches\n")
     assert 'skilld-origin: "imported"' in live.read_text()
     assert live.read_text().endswith(THEIRS.split("---\n", 2)[2])
@@ -302,24 +302,24 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(worl
     assert _states(world)["tidy-branches"] == "accepted"
 
 
-def test_valid_skills_of_a_folder_are_imported_and_the_others_reported(world: World, theirs: Path) -> None:
-    done = world.program.run("skills", "import", str(theirs))
-    assert done.returncode == 5
-    assert "new skill tidy-branches" in done.stdout
-    assert "left out: tidy-branches/scripts/run.sh" in done.stdout
-    assert done.stderr.startswith(
+def test_valid_skills_of_a_folder_are_imported_and_the_others_reported(world: World, their_skill: Path) -> None:
+    result = world.program.run("skills", "import", str(their_skill))
+    assert result.returncode == 5
+    assert "new skill tidy-branches" in result.stdout
+    assert "left out: tidy-branches/scripts/run.sh" in result.stdout
+    assert result.stderr.startswith(
         "skilld: evil/SKILL.md: The skill was not imported: It runs downloaded or decoded code"
     )
     assert "evil" not in _states(world)
     assert not (world.home / ".claude/skills/tidy-branches").exists()
 
 
-def test_a_taken_name_is_refused_with_a_remedy(world: World, theirs: Path) -> None:
+def test_a_taken_name_is_refused_with_a_remedy(world: World, their_skill: Path) -> None:
     file = _skill(world, THEIRS, "tidy-branches")
-    source = str(theirs / "tidy-branches")
-    done = world.program.run("skills", "import", source)
-    assert done.returncode == 1
-    assert "--name tidy-branches-2" in done.stderr
+    source = str(their_skill / "tidy-branches")
+    result = world.program.run("skills", "import", source)
+    assert result.returncode == 1
+    assert "--name tidy-branches-2" in result.stderr
     assert file.read_text() == THEIRS
     (row,) = world.program.json("skills", "import", source, "--name", "tidy-again")
     assert any(flag.startswith("very similar to your skill tidy-branches: similarity ") for flag in row["flags"])
@@ -347,11 +347,11 @@ def test_a_skill_is_shared_after_confirmation_and_imported_by_someone_else(world
     _git(tmp_path / "x", "init", "--quiet", "--bare", str(hub))
     _skill(world, TOOL)
     share = ("skills", "share", "port-finder", world.notes, "--to", str(hub))
-    shown = world.program.run(*share, "--dry-run")
-    assert shown.returncode == 0
-    assert "Branch skilld/share/port-finder for" in shown.stdout
-    assert "+Say which port {{service}} has." in shown.stdout
-    assert "skilld-author" not in shown.stdout
+    result = world.program.run(*share, "--dry-run")
+    assert result.returncode == 0
+    assert "Branch skilld/share/port-finder for" in result.stdout
+    assert "+Say which port {{service}} has." in result.stdout
+    assert "skilld-author" not in result.stdout
     assert world.program.run(*share).returncode == 5
     assert _git(hub, "for-each-ref") == ""
     before = snapshot(world.project.root)
@@ -379,15 +379,15 @@ def test_a_skill_is_shared_after_confirmation_and_imported_by_someone_else(world
     assert (row["where"], row["refused"]) == ("port-finder/SKILL.md", "")
 
 
-def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, theirs: Path) -> None:
-    _git(theirs, "init", "--quiet")
-    Person(theirs).commit("skills")
-    (row,) = world.program.json("skills", "import", f"file://{theirs}", "--only", "tidy-branches")
+def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, their_skill: Path) -> None:
+    _git(their_skill, "init", "--quiet")
+    Person(their_skill).commit("skills")
+    (row,) = world.program.json("skills", "import", f"file://{their_skill}", "--only", "tidy-branches")
     assert (row["where"], row["refused"]) == ("tidy-branches/SKILL.md", "")
-    assert row["flags"][0] == f"imported from file://{theirs}"
+    assert row["flags"][0] == f"imported from file://{their_skill}"
 
 
-def test_agents_cannot_import_or_share(world: World, theirs: Path) -> None:
+def test_agents_cannot_import_or_share(world: World, their_skill: Path) -> None:
     world.program.environment["CLAUDECODE"] = "1"
-    for verb in (("import", str(theirs)), ("share", world.notes, "--to", str(theirs), "--yes")):
+    for verb in (("import", str(their_skill)), ("share", world.notes, "--to", str(their_skill), "--yes")):
         assert world.program.run("skills", *verb).returncode == 5

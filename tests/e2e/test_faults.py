@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from faults.model import asking
+from faults.model import program_with
 from support.live_project import Project
 from support.model_answers import NO_UPDATES, operations_answer, updates_answer
 from support.processes import workers_of
@@ -60,14 +60,14 @@ def test_a_broken_settings_file_is_explained(home: Path, program: Program) -> No
     path = home / ".config/skilld/config.toml"
     path.parent.mkdir(parents=True)
     path.write_text("model = \n")
-    done = program.run("run", "--once")
-    assert done.returncode == 2
-    assert str(path) in done.stderr
-    assert "Traceback" not in done.stderr
+    result = program.run("run", "--once")
+    assert result.returncode == 2
+    assert str(path) in result.stderr
+    assert "Traceback" not in result.stderr
     path.write_text("[batch]\nturn = 5\n")
-    done = program.run("status")
-    assert done.returncode == 2
-    assert "unknown setting batch.turn (did you mean batch.turns?)" in done.stderr
+    result = program.run("status")
+    assert result.returncode == 2
+    assert "unknown setting batch.turn (did you mean batch.turns?)" in result.stderr
 
 
 def test_settings_changed_under_the_daemon_apply_from_the_next_batch(
@@ -79,7 +79,7 @@ def test_settings_changed_under_the_daemon_apply_from_the_next_batch(
     with program.daemon():
         path.write_text('[batch]\nturns = 2\n[roots]\ncodex = ["/elsewhere"]\n')
         said = "changed; roots takes effect only after a restart"
-        wait_for("the change to be seen", lambda: _said_of_settings(program) == said, every=0.2)
+        wait_for("the change to be seen", lambda: _settings_message(program) == said, every=0.2)
         session.type("ok", "thanks")
         wait_for("a batch of two", lambda: program.json("status")["batches"]["done"] == 1, every=0.2)
 
@@ -87,7 +87,7 @@ def test_settings_changed_under_the_daemon_apply_from_the_next_batch(
 def test_a_kill_in_mid_batch_still_gives_exactly_one_proposal(home: Path, project: Project) -> None:
     """Asked to end in the middle of one it ends in time, with its worker; so does the worker of one that is killed."""
     with StubModel() as model:
-        program = asking(home, model)
+        program = program_with(home, model)
         model.queue(HANGS, HANGS)
         with program.daemon():
             session = Session(home, project)
@@ -116,7 +116,7 @@ def test_the_daemon_imports_no_heavy_library_and_stays_small(home: Path, project
         modules = subprocess.run(
             [sys.executable, "-c", _MODULES_OF, str(daemon.pid)], capture_output=True, text=True, check=True
         ).stdout
-        resident = _resident(daemon.pid)
+        resident = _resident_memory(daemon.pid)
     assert "litellm" not in modules
     assert "/git/" not in modules
     assert resident < 60_000_000, f"{resident} bytes resident"
@@ -125,12 +125,12 @@ def test_the_daemon_imports_no_heavy_library_and_stays_small(home: Path, project
 _MODULES_OF = "import sys; print(open(f'/proc/{sys.argv[1]}/maps').read())"
 
 
-def _resident(pid: int) -> int:
+def _resident_memory(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
     return int(line.split()[1]) * 1024
 
 
-def _said_of_settings(program: Program) -> str:
+def _settings_message(program: Program) -> str:
     daemon = program.json("status")["daemon"]  # nothing before it was there for a moment
     return str(daemon["settings"]) if daemon else ""

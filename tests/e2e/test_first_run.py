@@ -59,14 +59,14 @@ class Terminal:
             os.close(self._master)
 
 
-def _fresh(home: Path) -> Program:
+def _fresh_program(home: Path) -> Program:
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     del program.environment["SKILLD_MODEL"]
     return program
 
 
 def test_it_says_what_it_found_and_what_it_costs(home: Path) -> None:
-    program = _fresh(home)
+    program = _fresh_program(home)
     terminal = Terminal(program)
     shown = terminal.read_until("Following your agents.")
     terminal.process.send_signal(signal.SIGINT)
@@ -85,22 +85,22 @@ ASKED = "Type a letter, or press Enter for"
 
 
 def test_an_installed_but_unused_agent_is_told_apart(home: Path) -> None:
-    program = _fresh(home)
-    program.environment["PATH"] = _client(home, "codex")
-    shown = program.run("run", "--once").stdout
-    assert "Codex        no sessions yet\n" in shown
-    assert "Not found    21 other agents, followed once you use them" in shown
+    program = _fresh_program(home)
+    program.environment["PATH"] = _add_fake_client(home, "codex")
+    output = program.run("run", "--once").stdout
+    assert "Codex        no sessions yet\n" in output
+    assert "Not found    21 other agents, followed once you use them" in output
     checks = program.run("doctor").stdout
     assert "agent codex        no sessions yet; skilld watches for " in checks
     assert "not installed: claude-code, opencode, " in checks
 
 
-def _manager(home: Path) -> str:
+def _add_fake_manager(home: Path) -> str:
     """Put a service manager on a PATH that answers, and return the PATH."""
     return f"{FakeManager(home / 'manager', 'systemctl', SYSTEMCTL).folder}:{os.environ['PATH']}"
 
 
-def _client(home: Path, name: str) -> str:
+def _add_fake_client(home: Path, name: str) -> str:
     """Put a program of that name on a PATH, and return the PATH."""
     (home / "bin").mkdir(exist_ok=True)
     (home / "bin" / name).write_text("#!/bin/sh\nexit 1\n")
@@ -109,8 +109,8 @@ def _client(home: Path, name: str) -> str:
 
 
 def test_the_judge_is_asked_for_once_and_the_answer_is_stored(home: Path) -> None:
-    program = _fresh(home)
-    variables = {"OPENAI_API_KEY": "dummy", "PATH": _client(home, "claude")}
+    program = _fresh_program(home)
+    variables = {"OPENAI_API_KEY": "dummy", "PATH": _add_fake_client(home, "claude")}
     terminal = Terminal(program, **variables)
     shown = terminal.read_until(ASKED)
     assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
@@ -132,8 +132,8 @@ def test_the_judge_is_asked_for_once_and_the_answer_is_stored(home: Path) -> Non
 
 
 def test_enter_accepts_the_first_choice(home: Path) -> None:
-    program = _fresh(home)
-    terminal = Terminal(program, OPENAI_API_KEY="dummy", PATH=_client(home, "codex"))
+    program = _fresh_program(home)
+    terminal = Terminal(program, OPENAI_API_KEY="dummy", PATH=_add_fake_client(home, "codex"))
     terminal.read_until(ASKED)
     terminal.type("")
     terminal.read_until("The agent cannot answer yet: Could not ask Codex: it exited without an answer")
@@ -147,12 +147,12 @@ def test_enter_accepts_the_first_choice(home: Path) -> None:
 
 
 def test_setup_works_from_a_script_and_asks_nothing_without_a_terminal(home: Path) -> None:
-    program = _fresh(home)
-    program.environment["PATH"] = _client(home, "pi")
-    asked = program.run("setup")
-    assert asked.returncode == 2
-    assert "a  agent: " in asked.stdout
-    assert "Without one: skilld setup agent | offline" in asked.stderr
+    program = _fresh_program(home)
+    program.environment["PATH"] = _add_fake_client(home, "pi")
+    result = program.run("setup")
+    assert result.returncode == 2
+    assert "a  agent: " in result.stdout
+    assert "Without one: skilld setup agent | offline" in result.stderr
     found = program.json("setup")
     assert (found["model"], found["answered"]) == ("auto", False)
     assert [offer["model"] for offer in found["offers"]] == ["agent", "offline"]
@@ -161,7 +161,7 @@ def test_setup_works_from_a_script_and_asks_nothing_without_a_terminal(home: Pat
         assert program.run("setup", model).returncode == 0
         assert program.json("setup") | {"offers": []} == {"model": model, "answered": True, "offers": []}
     assert program.run("setup", "agnet").returncode == 2
-    agent = _fresh(home)
+    agent = _fresh_program(home)
     agent.environment["CLAUDECODE"] = "1"
     for given in (["agent"], ["--service", "yes"], ["--look-back", "7"]):
         assert agent.run("setup", *given).returncode == 5
@@ -177,8 +177,10 @@ def test_setup_leads_to_the_first_proposal_in_one_session(home: Path, project: P
     session.use_skill()
     session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
     (home / ".claude/CLAUDE.md").write_text("- Be brief.\n" * 40)
-    program, began = _fresh(home), time.monotonic()
-    terminal = Terminal(program, verb="setup", PATH=f"{_client(home, 'claude').partition(':')[0]}:{_manager(home)}")
+    program, began = _fresh_program(home), time.monotonic()
+    terminal = Terminal(
+        program, verb="setup", PATH=f"{_add_fake_client(home, 'claude').partition(':')[0]}:{_add_fake_manager(home)}"
+    )
     shown = terminal.read_until(ASKED)
     assert "agents        Claude Code (1 session file) in the last 30 days" in shown
     assert "instructions  ~/.claude/CLAUDE.md, about 120 tokens" in shown
@@ -195,13 +197,13 @@ def test_setup_leads_to_the_first_proposal_in_one_session(home: Path, project: P
     assert "1 open proposal. To review: skilld review" in shown
     assert shown.count("skilld service install") == 1
     assert time.monotonic() - began < 120
-    assert [one["state"] for one in program.json("proposals")] == ["open"]
+    assert [proposal["state"] for proposal in program.json("proposals")] == ["open"]
 
 
 def test_answering_no_to_everything_still_leaves_a_working_daemon(home: Path, project: Project) -> None:
-    program = _fresh(home)
+    program = _fresh_program(home)
     Session(home, project).type("good morning")
-    terminal = Terminal(program, verb="setup", PATH=_manager(home))
+    terminal = Terminal(program, verb="setup", PATH=_add_fake_manager(home))
     for question in (ASKED, "logged in? [Y/n]", "now? [Y/n]"):
         terminal.read_until(question)
         terminal.type("n")
@@ -218,13 +220,13 @@ def test_answering_no_to_everything_still_leaves_a_working_daemon(home: Path, pr
 
 
 def test_a_script_can_answer_every_step_in_advance(home: Path, project: Project) -> None:
-    program = _fresh(home)
+    program = _fresh_program(home)
     session = Session(home, project)
     session.type(*(f"Write the notes for 2.4.{number}" for number in range(5)))
-    done = program.run("setup", "offline", "--service", "no", "--look-back", "7")
-    assert done.returncode == 0
-    assert "Judged " not in done.stdout, "the end says it"
-    assert "No proposals yet:\n  5 messages read: 5 skipped (no lasting instructions)\n" in done.stdout
+    result = program.run("setup", "offline", "--service", "no", "--look-back", "7")
+    assert result.returncode == 0
+    assert "Judged " not in result.stdout, "the end says it"
+    assert "No proposals yet:\n  5 messages read: 5 skipped (no lasting instructions)\n" in result.stdout
     program.environment["PATH"] += f":{Path(sys.executable).parent}"
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
@@ -234,34 +236,34 @@ def test_a_script_can_answer_every_step_in_advance(home: Path, project: Project)
 
 
 def test_a_backfill_blocked_by_a_running_daemon_is_not_offered(home: Path, project: Project) -> None:
-    program = _fresh(home)
+    program = _fresh_program(home)
     Session(home, project).type("Write the notes for 2.4.0")
     with program.daemon():
-        told = program.run("setup", "offline", "--service", "no", "--look-back", "7")
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "To process the last 7 days, stop it first, then:\n  skilld run --once --backfill 7" in told.stdout
+        result = program.run("setup", "offline", "--service", "no", "--look-back", "7")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "To process the last 7 days, stop it first, then:\n  skilld run --once --backfill 7" in result.stdout
 
 
 def test_a_daemon_without_a_chosen_judge_says_so_until_one_is_chosen(home: Path) -> None:
-    program = _fresh(home)
+    program = _fresh_program(home)
     with program.daemon():
         said = program.json("status")["backend"]
         assert "recognizes only explicit wording" in said["why"]
         assert "skilld setup" in said["why"]
-        (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "judge"]
+        (check,) = [check for check in program.json("doctor")["checks"] if check["name"] == "judge"]
         assert (check["verdict"], check["remedy"]) == ("warn", "skilld setup")
     assert program.run("setup", "offline").returncode == 0
     assert program.json("status")["backend"]["why"] == "you chose it"
 
 
 def test_without_a_terminal_nothing_is_asked_or_sent(home: Path, project: Project) -> None:
-    program = _fresh(home)
+    program = _fresh_program(home)
     Session(home, project).type("Write the notes for 2.4.0")
     program.environment["OPENAI_API_KEY"] = "dummy"
-    done = program.run("run", "--once")
-    assert done.returncode == 0
-    assert "to use it: skilld config set model openai/gpt-5-mini" in done.stdout
-    assert "skilld run --once --backfill 7\n" in done.stdout, "there is nothing to stop first"
+    result = program.run("run", "--once")
+    assert result.returncode == 0
+    assert "to use it: skilld config set model openai/gpt-5-mini" in result.stdout
+    assert "skilld run --once --backfill 7\n" in result.stdout, "there is nothing to stop first"
     assert program.json("status")["backend"]["name"] == "offline"
 
 

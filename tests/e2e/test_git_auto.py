@@ -37,8 +37,8 @@ def test_a_certain_addition_is_committed_on_the_current_branch(home: Path, proje
     assert project.git("status", "--porcelain") == "M README.md"
     assert RULE_LINES[TICKETS] in project.skill_path.read_text()
     assert project.git("for-each-ref", "refs/skilld", "refs/heads/skilld") == ""
-    (shown,) = lessons.program.json("proposals", "--state", "accepted")
-    assert (shown["landed"], shown["note"]) == (
+    (proposal,) = lessons.program.json("proposals", "--state", "accepted")
+    assert (proposal["landed"], proposal["note"]) == (
         project.git("rev-parse", "feature"),
         f"applied automatically; to undo it: skilld revert {name}",
     )

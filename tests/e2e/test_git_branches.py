@@ -32,10 +32,10 @@ def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(
     assert second["rests_on"] == warning
     assert program.json("show", second["id"])["rests_on"] == warning
     assert program.json("status")["rests_on"] == {str(project.root): warning}
-    shown = program.run("show", second["id"]).stdout
-    assert f"note: {warning}" in shown
-    assert f"git cherry-pick {second['commit'][:10]}" in shown
-    assert "git merge" not in shown
+    output = program.run("show", second["id"]).stdout
+    assert f"note: {warning}" in output
+    assert f"git cherry-pick {second['commit'][:10]}" in output
+    assert "git merge" not in output
     listed = program.run("proposals").stdout
     assert warning in listed
     assert "git merge" not in listed
@@ -43,8 +43,8 @@ def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(
 
     project.git("switch", "--quiet", "main")
     main = project.git("rev-parse", "main")
-    done = program.run("accept", second["id"])
-    assert (done.returncode, done.stderr) == (0, "")
+    result = program.run("accept", second["id"])
+    assert (result.returncode, result.stderr) == (0, "")
     assert project.git("diff", "--name-only", main, "main") == SKILL
     text = project.skill_path.read_text()
     assert RULE_LINES[HOSTS] in text
@@ -69,8 +69,8 @@ def test_why_names_the_quote_behind_a_line_even_after_it_moved(
     assert (found["id"], found["state"], found["evidence"][0]["quote"]) == (proposal["id"], "accepted", TICKETS)
     assert found["session_id"] == proposal["session_id"]
     assert found["accepted_at"]
-    said = program.run("why", f"{project.skill_path}:{number}").stdout
-    assert TICKETS in said
+    output = program.run("why", f"{project.skill_path}:{number}").stdout
+    assert TICKETS in output
     assert program.json("why", f"{project.skill_path}:1")["proposals"] == []
     assert program.run("why", f"{project.skill_path}:999").returncode == 2
     listed = program.run("why", str(project.skill_path)).stdout

@@ -43,7 +43,7 @@ def test_a_revert_with_plain_git_is_noticed_and_not_proposed_again(world: Taught
     assert world.states() == {world.two: "reverted", world.one: "open"}
 
 
-def a_day_passes(world: TaughtProject) -> None:
+def pass_a_day(world: TaughtProject) -> None:
     """Put back by two days what skilld noted of a proposal that is off the branch."""
     with sqlite3.connect(world.home / DATABASE) as db:
         db.execute("UPDATE proposals SET missing_since = '2026-01-01T00:00:00Z' WHERE missing_since != ''")
@@ -64,7 +64,7 @@ def test_deleting_the_staging_branch_rejects_all_after_a_day_and_a_later_merge_a
     assert way in world.program.run("show", world.two).stdout
     assert f"{world.two} {way}" in world.program.run("status").stdout
     assert world.program.json("status")["proposals"]["dropped"] == 2
-    a_day_passes(world)
+    pass_a_day(world)
     assert world.states() == {world.two: "rejected", world.one: "rejected"}
     world.project.git("merge", "--quiet", "--no-edit", "review")
     assert world.states() == {world.two: "accepted", world.one: "accepted"}
@@ -77,8 +77,8 @@ def test_a_dropped_proposal_is_restored_beside_newer_ones(world: TaughtProject) 
     assert world.two not in taught
     assert world.states().pop(world.two) == "dropped"
     before = snapshot(world.project.root)
-    done = world.program.run("restore", world.two)
-    assert (done.returncode, done.stdout.split(":")[0]) == (0, f"{world.two} is back on skilld/staging")
+    result = world.program.run("restore", world.two)
+    assert (result.returncode, result.stdout.split(":")[0]) == (0, f"{world.two} is back on skilld/staging")
     states = world.states()
     assert (states[world.two], states[world.one]) == ("open", "dropped")
     assert len(world.project.git("rev-list", "skilld/staging", "^main").splitlines()) == 2
@@ -119,7 +119,7 @@ def test_after_a_rejection_the_same_words_propose_nothing(world: TaughtProject) 
 
 
 def test_each_decision_names_the_command_that_undoes_it(world: TaughtProject) -> None:
-    def after(*decision: str) -> str:
+    def after_decision(*decision: str) -> str:
         assert world.program.run(*decision, world.two).returncode == 0
         world.program.json("proposals")  # what is seen in git does not overrule it
         return world.program.run("show", world.two).stdout.rpartition("\n\n")[2]
@@ -127,14 +127,14 @@ def test_each_decision_names_the_command_that_undoes_it(world: TaughtProject) ->
     take_in = f"  skilld accept {world.two}  accept it after all\n"
     take_out = f"  skilld revert {world.two}  undo it with a new commit\n"
     put_back = f"  skilld restore {world.two}  return it to the staging branch\n"
-    assert after("reject", "--why", "not here") == put_back + take_in.replace("  accept it", "   accept it")
+    assert after_decision("reject", "--why", "not here") == put_back + take_in.replace("  accept it", "   accept it")
     for verb in (("show", world.two), ("proposals", "--state", "all")):
         assert "rejected; your reason: not here" in world.program.run(*verb).stdout
     assert world.program.json("show", world.two)["rejected_for"] == "not here"
     for _ in range(2):
-        assert after("accept") == take_out
+        assert after_decision("accept") == take_out
         assert FIRST in world.skill
-        assert after("revert") == take_in
+        assert after_decision("revert") == take_in
         assert FIRST not in world.skill
     assert world.states() == {world.two: "reverted", world.one: "open"}
 
@@ -158,7 +158,7 @@ def test_a_proposal_that_cannot_be_accepted_does_not_block_the_others(world: Tau
     assert world.program.run("reject", world.two).returncode == 0
     world.project.git("update-ref", "-d", f"refs/skilld/proposals/{world.two}")
     world.project.git("gc", "--quiet", "--prune=now")
-    done = world.program.run("accept", world.two, world.one)
-    assert done.returncode == 5
-    assert done.stderr.startswith(f"skilld: {world.two}: The proposal was not accepted")
+    result = world.program.run("accept", world.two, world.one)
+    assert result.returncode == 5
+    assert result.stderr.startswith(f"skilld: {world.two}: The proposal was not accepted")
     assert world.states() == {world.two: "rejected", world.one: "accepted"}

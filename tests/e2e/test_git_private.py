@@ -37,17 +37,17 @@ class Person:
         for said in ("Write the release notes for 2.4.0", text, "ok, looks good", "thanks", "go on"):
             session.add({"person": said})
             session.add({"agent": "Done."})
-        done = self.program.run("run", "--once", "--backfill", "1")
-        assert done.returncode == 0, done.stderr
+        result = self.program.run("run", "--once", "--backfill", "1")
+        assert result.returncode == 0, result.stderr
         return list(self.program.json("proposals"))
 
     def states(self) -> list[str]:
         return [item["state"] for item in self.program.json("proposals", "--state", "all")]
 
     def git(self, *arguments: str) -> str:
-        done = self.program.run("git", *arguments)
-        assert done.returncode == 0, f"skilld git {arguments}: {done.stdout}{done.stderr}"
-        return done.stdout.strip()
+        result = self.program.run("git", *arguments)
+        assert result.returncode == 0, f"skilld git {arguments}: {result.stdout}{result.stderr}"
+        return result.stdout.strip()
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def test_a_users_skill_is_proposed_accepted_and_reverted(person: Person, home: P
     assert files(home / ".claude/skills") == before
     assert Path(proposal["repo"]).parent == home / ".local/share/skilld/repos"
     assert (proposal["relpath"], proposal["branch"], proposal["rests_on"]) == (RELATIVE, "skilld/staging", "")
-    shown = person.program.run("show", proposal["id"]).stdout
-    assert f"+{RULE_LINES[TICKETS]}" in shown
-    assert f"skilld git --root {home}/.claude/skills cherry-pick {proposal['commit'][:10]}" in shown
+    output = person.program.run("show", proposal["id"]).stdout
+    assert f"+{RULE_LINES[TICKETS]}" in output
+    assert f"skilld git --root {home}/.claude/skills cherry-pick {proposal['commit'][:10]}" in output
     assert "git merge skilld/staging" not in person.program.run("proposals").stdout
     accepted = person.program.run("accept", proposal["id"]).stdout
     assert f"in the repository that skilld keeps for {home}/.claude/skills (to see it: skilld git" in accepted
@@ -101,14 +101,14 @@ def test_skilld_git_merges_reverts_and_shows(person: Person) -> None:
 
 
 def test_skilld_git_allows_only_its_listed_commands(person: Person, tmp_path: Path) -> None:
-    done = person.program.run("git", "log")
-    assert (done.returncode, "No repository yet" in done.stderr) == (1, True)
+    result = person.program.run("git", "log")
+    assert (result.returncode, "No repository yet" in result.stderr) == (1, True)
     person.teach(TICKETS)
     for arguments in (["clean", "-fdx"], ["push"], ["init"], ["-c", "core.pager=x", "log"], []):
         assert person.program.run("git", *arguments).returncode == 2
     assert "git --git-dir=" in person.program.run("git", "clean", "-fdx").stderr
-    done = person.program.run("git", "--root", str(tmp_path), "log")
-    assert (done.returncode, str(person.skill.parents[1]) in done.stderr) == (2, True)
+    result = person.program.run("git", "--root", str(tmp_path), "log")
+    assert (result.returncode, str(person.skill.parents[1]) in result.stderr) == (2, True)
     assert person.program.run("git", "--root", str(person.skill.parents[1]), "log").returncode == 0
     assert person.program.run("git", "diff", "--exit-code", "main", "skilld/staging").returncode == 1
 
@@ -117,8 +117,8 @@ def test_an_agent_may_read_but_not_decide(person: Person) -> None:
     person.teach(TICKETS)
     agent = Program(person.program.home, {"CLAUDECODE": "1"})
     assert agent.run("git", "log").returncode == 0
-    done = agent.run("git", "merge", "skilld/staging")
-    assert (done.returncode, person.skill.read_text()) == (5, SKILL_TEXT)
+    result = agent.run("git", "merge", "skilld/staging")
+    assert (result.returncode, person.skill.read_text()) == (5, SKILL_TEXT)
 
 
 def test_with_two_repositories_the_intended_folder_is_used(person: Person, tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_with_two_repositories_the_intended_folder_is_used(person: Person, tmp_p
     other = Person(person.program, tmp_path / "other", tmp_path / "other/.claude/skills" / RELATIVE)
     other._count = 10
     assert len(other.teach(TICKETS)) == 3
-    done = person.program.run("git", "log")
-    assert (done.returncode, "skilld keeps 2" in done.stderr) == (2, True)
-    done = person.program.run("git", "--root", str(other.skill.parents[1]), "log", "--format=%s", "main")
-    assert done.stdout == f"Current state: {RELATIVE}\n"
+    result = person.program.run("git", "log")
+    assert (result.returncode, "skilld keeps 2" in result.stderr) == (2, True)
+    result = person.program.run("git", "--root", str(other.skill.parents[1]), "log", "--format=%s", "main")
+    assert result.stdout == f"Current state: {RELATIVE}\n"
     assert person.program.run("accept", "--all").returncode == 0
     assert set(person.states()) == {"accepted"}
     assert RULE_LINES[TICKETS] in other.skill.read_text()

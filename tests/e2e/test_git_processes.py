@@ -28,14 +28,14 @@ def count(world: TaughtProject, tmp_path: Path) -> Count:
 
     def run(verb: str) -> list[str]:
         log.unlink(missing_ok=True)
-        done = world.program.run(*verb.split())
-        assert done.returncode == 0, done.stdout + done.stderr
+        result = world.program.run(*verb.split())
+        assert result.returncode == 0, result.stdout + result.stderr
         return log.read_text().splitlines()
 
     return run
 
 
-def cloned(world: TaughtProject) -> None:
+def clone(world: TaughtProject) -> None:
     """Make the project one that was fetched, with the work on a branch of its own: more refs to look at."""
     origin = world.home.parent / "origin.git"
     world.project.git("clone", "--quiet", "--bare", ".", str(origin))
@@ -46,18 +46,18 @@ def cloned(world: TaughtProject) -> None:
     world.project.git("commit", "--quiet", "--allow-empty", "--message", "at work")
 
 
-def moved_on(world: TaughtProject) -> None:
+def move_on(world: TaughtProject) -> None:
     """Edit the skill by hand, where no proposal stands, so that the branch is made again on another base."""
     path = world.project.skill_path
     path.write_text(path.read_text().replace("No marketing words.", "No marketing words, ever."))
     world.project.git("commit", "--quiet", "--all", "--message", "by hand")
 
 
-def plain(_: TaughtProject) -> None:
+def as_it_is(_: TaughtProject) -> None:
     """Leave the project as it is."""
 
 
-@pytest.mark.parametrize("prepare", [plain, cloned, moved_on])
+@pytest.mark.parametrize("prepare", [as_it_is, clone, move_on])
 def test_a_decision_takes_few_git_processes(
     world: TaughtProject, count: Count, prepare: Callable[[TaughtProject], None]
 ) -> None:
@@ -68,7 +68,7 @@ def test_a_decision_takes_few_git_processes(
         assert len(started) <= DECISION, (verb, *started)
 
 
-@pytest.mark.parametrize("prepare", [plain, cloned])
+@pytest.mark.parametrize("prepare", [as_it_is, clone])
 def test_a_new_proposal_takes_few_git_processes(
     world: TaughtProject, count: Count, prepare: Callable[[TaughtProject], None]
 ) -> None:

@@ -30,7 +30,7 @@ ELSEWHERE = {
 }
 
 
-class Checked:
+class DocumentCheck:
     """Runs commands and holds what they print against their schema."""
 
     def __init__(self, program: Program) -> None:
@@ -39,9 +39,9 @@ class Checked:
         self.wrong: list[str] = []
 
     def __call__(self, name: str, *more: str, codes: tuple[int, ...] = (0,)) -> list[dict[str, object]]:
-        done = self._program.run(*name.partition(" --")[0].split(), "--json", *more)
-        assert done.returncode in codes, (name, done.stderr)
-        found = json.loads(done.stdout)
+        result = self._program.run(*name.partition(" --")[0].split(), "--json", *more)
+        assert result.returncode in codes, (name, result.stderr)
+        found = json.loads(result.stdout)
         for error in jsonschema.Draft202012Validator(definition(name)).iter_errors(found):
             self.wrong.append(f"{name} {error.json_path}: {error.message[:300]}")
         self.names.add(name)
@@ -61,7 +61,7 @@ def test_every_document_matches_its_documentation(
     skill, at = str(project.skill_path.parent), ("--project", str(project.root))
     document = tmp_path / "skill.yaml"
     document.write_text('name: "tidy"\ndescription: "Tidies up."\nprompt: "Tidy up the folder."\n', encoding="utf-8")
-    check = Checked(program)
+    check = DocumentCheck(program)
     name = str(check("proposals")[0]["id"])
     assert check("learnings") != []
     for verb, *more in (
@@ -91,10 +91,10 @@ def test_every_document_matches_its_documentation(
     _decide(check, project, name)
     assert check("skills restore") == []
     assert "\n".join(check.wrong) == ""
-    assert {one for entry in DOCUMENTS for one in entry.commands} - check.names == ELSEWHERE
+    assert {command for entry in DOCUMENTS for command in entry.commands} - check.names == ELSEWHERE
 
 
-def _decide(check: Checked, project: Project, name: str) -> None:
+def _decide(check: DocumentCheck, project: Project, name: str) -> None:
     (accepted,) = check("accept", name)
     assert (accepted["id"], accepted["state"], accepted["error"]) == (name, "accepted", "")
     assert accepted["commit"] == project.git("rev-parse", "HEAD").strip()
@@ -110,6 +110,6 @@ def _decide(check: Checked, project: Project, name: str) -> None:
 def test_a_failure_prints_no_document(project: Project, program: Program) -> None:
     del project
     for words in (("show", "nosuch"), ("accept", "nosuch"), ("skills", "show", "nosuch"), ("inspect", "/nowhere")):
-        done = program.run(*words, "--json")
-        assert (done.returncode != 0, done.stdout) == (True, "")
-        assert done.stderr.startswith("skilld: ")
+        result = program.run(*words, "--json")
+        assert (result.returncode != 0, result.stdout) == (True, "")
+        assert result.stderr.startswith("skilld: ")

@@ -26,7 +26,7 @@ def linked(tmp_path: Path, home: Path) -> Project:
     return project
 
 
-def to_claude(home: Path, project: Project, skills: Path, *said: str) -> None:
+def say_to_claude(home: Path, project: Project, skills: Path, *said: str) -> None:
     """Say it to Claude Code, which has found the skill in the folder `skills`."""
     session = Session(home, project)
     told = (skills / SKILL).as_posix()
@@ -35,7 +35,7 @@ def to_claude(home: Path, project: Project, skills: Path, *said: str) -> None:
     session.type("Write the release notes for 2.4.0", *said, *CHATTER)
 
 
-def to_opencode(home: Path, project: Project, skills: Path, *said: str) -> None:
+def say_to_opencode(home: Path, project: Project, skills: Path, *said: str) -> None:
     """Say it to opencode, which has found the skill in the folder `skills`."""
     prompts = ("Write the release notes for 2.4.0", *said, *CHATTER)
     listed = home / ".local" / "state" / "opencode" / "prompt-history.jsonl"
@@ -54,10 +54,10 @@ def to_opencode(home: Path, project: Project, skills: Path, *said: str) -> None:
 def test_the_same_words_to_two_agents_are_one_proposal_with_two_quotes(
     home: Path, linked: Project, program: Program
 ) -> None:
-    to_claude(home, linked, linked.root / ".claude" / "skills", TICKETS)
-    to_opencode(home, linked, linked.root / ".agents" / "skills", TICKETS)
-    done = program.run("run", "--once", "--backfill", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
+    say_to_claude(home, linked, linked.root / ".claude" / "skills", TICKETS)
+    say_to_opencode(home, linked, linked.root / ".agents" / "skills", TICKETS)
+    result = program.run("run", "--once", "--backfill", "1")
+    assert result.returncode == 0, result.stdout + result.stderr
     (proposal,) = program.json("proposals")
     assert proposal["path"] == str(linked.skill_path)
     assert proposal["repo"] == str(linked.root)
@@ -77,8 +77,8 @@ def test_a_link_in_the_home_leads_to_the_repository_of_the_real_file(
     for folder in (home / ".claude" / "skills", home / ".config" / "opencode" / "skills"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / SKILL).symlink_to(linked.skill_path.parent)
-    to_claude(home, linked, home / ".claude" / "skills", TICKETS)
-    to_opencode(home, linked, home / ".config" / "opencode" / "skills", HOSTS)
+    say_to_claude(home, linked, home / ".claude" / "skills", TICKETS)
+    say_to_opencode(home, linked, home / ".config" / "opencode" / "skills", HOSTS)
     assert program.run("run", "--once", "--backfill", "1").returncode == 0
     proposals = program.json("proposals")
     assert {proposal["path"] for proposal in proposals} == {str(linked.skill_path)}

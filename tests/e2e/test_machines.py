@@ -40,7 +40,7 @@ def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SyncGroup:
 def quiet(*machines: Machine) -> None:
     """Sync until nobody has anything to tell."""
     for _ in range(4):
-        pushed = [one.sync().pushed for one in machines]
+        pushed = [machine.sync().pushed for machine in machines]
         if not any(pushed):
             return
     raise AssertionError("they do not come to rest")
@@ -140,5 +140,5 @@ def test_random_interleavings_converge(group: SyncGroup, seed: int) -> None:
 
 def _states(one: Machine, other: Machine) -> dict[str, State]:
     """Return how the rules stand on a machine that both have."""
-    both = [{one.summary for one in each.store.proposals.in_states(list(State))} for each in (one, other)]
+    both = [{proposal.summary for proposal in each.store.proposals.in_states(list(State))} for each in (one, other)]
     return {rule: one.state(rule) for rule in sorted(both[0] & both[1])}

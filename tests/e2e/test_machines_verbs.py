@@ -37,13 +37,13 @@ def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SyncGroup:
     return SyncGroup(tmp_path)
 
 
-def done(one: Machine, *arguments: str) -> str:
+def run_machines(one: Machine, *arguments: str) -> str:
     ran = one.program.run("machines", *arguments)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
 
 
-def a_learning(one: Machine, change: str, session: str) -> Learning:
+def add_learning(one: Machine, change: str, session: str) -> Learning:
     return Learning(
         f"l-{session}", f"codex:{session}", f"note: {change}", change, "fact", "codex", session,
         str(one.clone.root), None, "no file yet", 0.6, "2026-03-02T09:00:00Z",
@@ -53,11 +53,11 @@ def a_learning(one: Machine, change: str, session: str) -> Learning:
 def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) -> None:
     tower = group.machine("tower")
     tower.say(PNPM)
-    shown = tower.program.run("machines", "join", str(group.remote), typed="n\n")
-    assert PNPM in shown.stdout
-    assert shown.returncode == 5, "there is no terminal to say yes on"
+    result = tower.program.run("machines", "join", str(group.remote), typed="n\n")
+    assert PNPM in result.stdout
+    assert result.returncode == 5, "there is no terminal to say yes on"
     assert group.refs() == []
-    done(tower, "join", str(group.remote), "--name", "tower", "--yes")
+    run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
     assert group.refs() == ["refs/skilld/machines/tower"]
     document = tower.program.json("machines", "status")
     jsonschema.validate(document, definition("machines status"))
@@ -67,7 +67,7 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     assert rule["file"].endswith("/CLAUDE.md")
     again = tower.program.run("machines", "join", str(group.remote), "--yes")
     assert "this machine has already joined as tower" in again.stderr
-    done(tower, "leave")
+    run_machines(tower, "leave")
     assert group.refs() == []
     assert tower.program.run("machines", "status").returncode == 1
     assert tower.known() == []
@@ -79,9 +79,9 @@ def test_the_daemon_adopts_decisions_made_elsewhere(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     for one in (tower, laptop):
         one.say(PNPM)
-        done(one, "join", str(group.remote), "--name", one.name, "--yes")
+        run_machines(one, "join", str(group.remote), "--name", one.name, "--yes")
     tower.decide(PNPM, rejecting())
-    done(tower, "sync")
+    run_machines(tower, "sync")
     with laptop.program.daemon():
         wait_for("the rejection to hold here", lambda: laptop.state(PNPM) is State.REJECTED)
     assert "pnpm" not in laptop.staged()
@@ -91,28 +91,28 @@ def test_the_daemon_adopts_decisions_made_elsewhere(group: SyncGroup) -> None:
 
 def test_an_unreachable_remote_is_only_mentioned_in_the_status(group: SyncGroup) -> None:
     tower = group.machine("tower")
-    done(tower, "join", str(group.remote), "--name", "tower", "--yes")
+    run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
     away = group.remote.rename(group.remote.with_name("away.git"))
     with VerbWorker(tower.program.environment) as worker:
         assert worker.do(Job(SyncMachines(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
-    assert "the last sync failed: Could not reach the remote" in done(tower, "status")
+    assert "the last sync failed: Could not reach the remote" in run_machines(tower, "status")
     assert tower.program.json("status")["last_error"] is None
     away.rename(group.remote)
-    done(tower, "sync")
+    run_machines(tower, "sync")
     assert tower.program.json("machines", "status")["trouble"] == ""
 
 
 def test_learnings_are_synced_and_deletions_too(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     laptop.store.transcripts.record_activity("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
-    tower.store.learnings.add(a_learning(tower, DATES, "one"))
+    tower.store.learnings.add(add_learning(tower, DATES, "one"))
     for one in (tower, laptop, tower):
         one.sync()
     (found,) = laptop.store.learnings.all()
     assert (found.change, found.quote) == (DATES, f"note: {DATES}")
     assert (found.project, found.agent) == (str(laptop.clone.root), "codex")
     # What it is said in twice, it is known on both to be said in two sessions, and told back to nobody.
-    laptop.store.learnings.add(a_learning(laptop, DATES, "two"))
+    laptop.store.learnings.add(add_learning(laptop, DATES, "two"))
     for one in (laptop, tower, laptop, tower):
         one.sync()
     assert [len(one.store.learnings.all()) for one in (tower, laptop)] == [2, 2]
@@ -122,10 +122,10 @@ def test_learnings_are_synced_and_deletions_too(group: SyncGroup) -> None:
         one.sync()
     assert laptop.store.learnings.all() == []
     # Said again after that, it is one again.
-    tower.store.learnings.add(a_learning(tower, DATES, "three"))
+    tower.store.learnings.add(add_learning(tower, DATES, "three"))
     for one in (tower, laptop):
         one.sync()
-    assert DATES in {one.change for one in laptop.store.learnings.all()}
+    assert DATES in {learning.change for learning in laptop.store.learnings.all()}
 
 
 def test_repeats_are_synced_to_a_machine_whose_file_has_the_line(group: SyncGroup) -> None:
@@ -137,17 +137,17 @@ def test_repeats_are_synced_to_a_machine_whose_file_has_the_line(group: SyncGrou
     tower.store.past.save("/t.jsonl", 1, 1.0, [past])
     for one in (tower, laptop, tower, laptop):
         one.sync()
-    (told,) = laptop.store.past.sessions()
-    (heard,) = told.repeats
+    (session,) = laptop.store.past.sessions()
+    (heard,) = session.repeats
     assert (heard.path, heard.line, heard.text) == (str(laptop.clone.root / "CLAUDE.md"), 5, "Keep functions short.")
-    assert (told.at, told.said, heard.quote) == (1.8e9, (), "")
+    assert (session.at, session.said, heard.quote) == (1.8e9, (), "")
     assert len(tower.store.past.sessions()) == 1
 
 
 def test_secrets_and_shallow_clones_are_not_synced(group: SyncGroup) -> None:
     tower = group.machine("tower")
     tower.say("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.")
-    shown = done(tower, "join", str(group.remote), "--name", "tower", "--yes")
+    shown = run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
     assert "not sent, because it contains what looks like a secret" in shown
     assert tower.program.json("machines", "status")["rules"] == []
     assert "ghp_" not in group.team.hub.git(f"--git-dir={group.remote}", "grep", "-a", "-h", "", group.refs()[0])
@@ -167,14 +167,14 @@ def test_a_machine_pushing_foreign_records_is_refused_and_named(group: SyncGroup
     team = Record(
         what=RecordType.REJECTED, key=rule_key(PNPM, "CLAUDE.md"), rule=PNPM, place="CLAUDE.md", day="2026-03-02"
     )
-    _force(
+    _force_commit(
         group,
         eve,
         refs.write_commit(hub.borrowed, "eve-evil", 1, [team], make_signer(hub), form=refs.MACHINES_LAYOUT),
         "eve-evil",
     )
     assert "not allowed here" in tower.sync().membership.refused["eve-evil"]
-    _force(
+    _force_commit(
         group,
         eve,
         refs.write_commit(hub.borrowed, "tower", 99, [], make_signer(hub), form=refs.MACHINES_LAYOUT),
@@ -190,7 +190,7 @@ def _hub(one: Machine) -> Hub:
     return open_hub(one.membership, one.home / "copy", home=one.home, removed={}, env=one.program.environment)
 
 
-def _force(group: SyncGroup, one: Machine, commit: str, name: str) -> None:
+def _force_commit(group: SyncGroup, one: Machine, commit: str, name: str) -> None:
     (copy,) = (one.home / "copy").iterdir()
     one.clone.git(f"--git-dir={copy}", "push", "-q", "-f", str(group.remote), f"{commit}:refs/skilld/machines/{name}")
 
@@ -204,10 +204,10 @@ def test_a_publicly_readable_repository_is_refused(group: SyncGroup) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/hub.git"
-        refused = tower.program.run("machines", "join", url, "--yes")
+        result = tower.program.run("machines", "join", url, "--yes")
     finally:
         server.shutdown()
         server.server_close()
-    assert refused.returncode == 5
-    assert f"anyone can read {url}" in refused.stderr
+    assert result.returncode == 5
+    assert f"anyone can read {url}" in result.stderr
     assert tower.program.run("machines", "status").returncode == 1

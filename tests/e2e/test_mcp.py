@@ -113,9 +113,9 @@ def test_requests_sent_before_stdin_closed_are_answered(program: Program, folder
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given}) + "\n"
         for number, (method, given) in enumerate(asked)
     ]
-    done = program.run("mcp", "--project", str(folder), typed="".join(lines))
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert (done.returncode, sorted(one["id"] for one in answers if "result" in one)) == (0, [0, 1, 2, 3, 4])
+    result = program.run("mcp", "--project", str(folder), typed="".join(lines))
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert (result.returncode, sorted(answer["id"] for answer in answers if "result" in answer)) == (0, [0, 1, 2, 3, 4])
 
 
 def test_a_disabled_skill_is_not_listed(program: Program, folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.model import asking
+from faults.model import program_with
 from support.program import Program
 from support.stub_model import Body, StubModel, request_text
 
@@ -23,15 +23,15 @@ def folder(tmp_path: Path) -> str:
 
 
 def test_a_checked_task_is_learned_and_feedback_changes_the_order(program: Program, folder: str) -> None:
-    def first() -> str:
+    def first_recommended() -> str:
         found = program.json("recommend", "write the release notes", "--project", folder)
         return str(found[0]["skill"])
 
     here = ("--project", folder)
     notes = f"{folder}/.claude/skills/release-notes"
-    assert first() == "release-notes"
-    refused = program.run("feedback", notes, "--unhelpful", "--session", "s1")
-    assert (refused.returncode, "No such session" in refused.stderr) == (1, True)
+    assert first_recommended() == "release-notes"
+    result = program.run("feedback", notes, "--unhelpful", "--session", "s1")
+    assert (result.returncode, "No such session" in result.stderr) == (1, True)
     log = program.home / ".claude/projects/-shop"
     log.mkdir(parents=True)
     for session in ("s1", "s2", "s3", "s4", "s5"):
@@ -48,16 +48,16 @@ def test_a_checked_task_is_learned_and_feedback_changes_the_order(program: Progr
     (learning,) = program.json("learnings", "--search", "ticket")
     assert (learning["skill"], learning["change"]) == ("deploy", "Release notes start with the ticket number.")
     assert KEY not in str(learning)
-    assert first() == "deploy"
+    assert first_recommended() == "deploy"
 
-    refused = program.run("record", "ship it", "--skill", "deplyo", *here)
-    assert (refused.returncode, "deplyo (did you mean deploy?)" in refused.stderr) == (1, True)
+    result = program.run("record", "ship it", "--skill", "deplyo", *here)
+    assert (result.returncode, "deplyo (did you mean deploy?)" in result.stderr) == (1, True)
     stats = program.json("record", "--stats")
     assert (stats["tasks"], stats["success_rate"], stats["qa_rate"], stats["average_seconds"]) == (2, 0.5, 0.5, 60.0)
     assert (stats["tools"], stats["work"]) == ({"git": 1}, {"debugging": 1, "documentation": 1})
-    shown = program.run("record", "--stats").stdout
-    assert "completed            50%" in shown
-    assert "tools                git 1" in shown
+    output = program.run("record", "--stats").stdout
+    assert "completed            50%" in output
+    assert "tools                git 1" in output
     assert KEY.encode() not in b"".join(path.read_bytes() for path in program.home.rglob("skilld.[dj]*"))
 
 
@@ -71,15 +71,15 @@ def test_feedback_concerns_one_of_two_skills_with_the_same_name(program: Program
         one["path"]: one["confidence"] for one in program.json("recommend", "deploy a release", "--project", folder)
     }
     assert found[str(shop / "SKILL.md")] > found[str(own / "SKILL.md")]
-    refused = program.run("feedback", "deplyo", "--helpful")
-    assert (refused.returncode, "No such skill: deplyo" in refused.stderr) == (1, True)
+    result = program.run("feedback", "deplyo", "--helpful")
+    assert (result.returncode, "No such skill: deplyo" in result.stderr) == (1, True)
 
 
 def test_learnings_are_searched_by_text_and_project(program: Program, folder: str) -> None:
     program.run("record", "one", "--result", "Tag the release.", "--qa-passed", "--project", folder)
     program.run("record", "two", "--result", "Tag the image.", "--qa-passed")
-    assert [one["change"] for one in program.json("learnings", "--search", "image")] == ["Tag the image."]
-    assert [one["change"] for one in program.json("learnings", "--project", folder)] == ["Tag the release."]
+    assert [learning["change"] for learning in program.json("learnings", "--search", "image")] == ["Tag the image."]
+    assert [learning["change"] for learning in program.json("learnings", "--project", folder)] == ["Tag the release."]
     assert program.run("record").returncode == 2
     assert program.run("learnings", "--search", "nosuch").stdout == "No learnings match.\n"
     program.run("record", "three", "--result", "Run the linter first.", "--qa-passed")
@@ -108,7 +108,7 @@ def test_a_model_chooses_by_number_and_words_decide_if_it_does_not_answer(home: 
 
     task = ("recommend", "etwas für den Laden", "--project", folder)
     with StubModel(decide) as model:
-        program = asking(home, model)
+        program = program_with(home, model)
         assert program.json(*task) == [], "not asked without --ask"
         (found,) = program.json(*task, "--ask")
         assert (found["skill"], found["path"].startswith(folder)) == ("deploy", True)

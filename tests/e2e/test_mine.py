@@ -26,7 +26,7 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
 
     found = program.json("mine", "--dry-run")
     assert (found["sessions"], found["calls"], found["tokens"]) == (3, 0, 0)
-    by_action = {one["action"]: one for one in found["candidates"]}
+    by_action = {candidate["action"]: candidate for candidate in found["candidates"]}
     assert by_action["extend"]["target"] == str(project.skill_path)
     assert [proof["quote"] for proof in by_action["extend"]["evidence"]] == ["Always mention breaking changes first."]
     assert by_action["create"]["dimensions"] == ["done in 2 sessions, with 2 failed calls"]
@@ -34,16 +34,16 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
     assert KEY not in str(found)
     assert project.fingerprint() == before
 
-    shown = program.run("mine", "--dry-run").stdout
-    assert "3 sessions read." in shown
-    assert "Always mention breaking changes first." in shown
+    output = program.run("mine", "--dry-run").stdout
+    assert "3 sessions read." in output
+    assert "Always mention breaking changes first." in output
     assert program.json("mine", "--min-turns", "3")["sessions"] == 2
     assert program.json("mine", "--project", str(home))["sessions"] == 0
     assert program.json("mine", "--from", used.path.stem)["sessions"] == 1
     other = json.dumps({"because": [{"session": used.path.stem}]})  # as recommend has it
     for piped, sessions in ((other, 1), (f"{used.path.stem}\nnosuch\n", 1), ("[]", 0)):
-        done = program.run("mine", "--dry-run", "--json", "--from", "-", typed=piped)
-        assert json.loads(done.stdout)["sessions"] == sessions
+        result = program.run("mine", "--dry-run", "--json", "--from", "-", typed=piped)
+        assert json.loads(result.stdout)["sessions"] == sessions
     assert program.run("mine", "--from", "-", typed="[1").returncode == 2
     told = program.run("mine", "--from", "nosuch", "--dry-run").stdout
     assert "  not found, or left out by another option: nosuch (to look further back: --since DAYS)\n" in told
@@ -53,13 +53,13 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
 
 
 def test_without_sessions_it_says_where_to_look(home: Path) -> None:
-    said = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
-    assert said.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
+    output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    assert output.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
     asked = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
     assert asked == "No sessions to learn from. To look further back: --since DAYS\n"
 
 
 def test_sessions_without_findings_are_reported_as_such(home: Path, project: Project) -> None:
     Session(home, project).type("thanks")
-    said = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
-    assert said == "1 session read.\nThere is not enough in these sessions to make a skill.\n"
+    output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    assert output == "1 session read.\nThere is not enough in these sessions to make a skill.\n"

@@ -19,7 +19,7 @@ FACTS = {
 }
 
 
-def _tell(home: Path, project: Project, facts: dict[str, tuple[str, str]], day: str = "2026-01-05") -> None:
+def _state_facts(home: Path, project: Project, facts: dict[str, tuple[str, str]], day: str = "2026-01-05") -> None:
     store = Store.open(home / ".local/state/skilld/skilld.db")
     for name, (change, quote) in facts.items():
         store.learnings.add(
@@ -48,7 +48,7 @@ def program(home: Path, project: Project) -> InProcessProgram:
         home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)}
     )
     assert program.run("resume").returncode == 0  # makes the store
-    _tell(home, project, FACTS)
+    _state_facts(home, project, FACTS)
     return program
 
 
@@ -67,10 +67,10 @@ def test_the_facts_of_a_listed_project_are_proposed_once_with_their_quotes(
     assert "id_rsa" not in told["text"]
     assert "ada" not in told["text"].split("adapters")[-1]
     assert program.json("proposals") == []
-    shown = program.run("mine").stdout
-    assert "gather project-knowledge" in shown
+    output = program.run("mine").stdout
+    assert "gather project-knowledge" in output
     (row,) = program.json("proposals")
-    assert f"proposed as {row['id']}" in shown
+    assert f"proposed as {row['id']}" in output
     assert sorted(piece["quote"] for piece in row["evidence"]) == [
         "Prices are kept in cents, always have been.",
         "fyi, the adapters live in src/adapters.",
@@ -95,13 +95,13 @@ def test_later_facts_become_an_edit_of_the_skill_and_no_second_one(
         "7": ("Prices are kept in cents", "as I said, prices are kept in cents"),
         "8": ("The key is ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5.", "here is the key"),
     }
-    _tell(home, project, later, "2026-02-05")
+    _state_facts(home, project, later, "2026-02-05")
     (dry,) = program.json("mine", "--dry-run")["gathered"]
     assert (dry["action"], dry["name"], dry["proposal"]) == ("extend", "project-knowledge", "")
-    shown = program.run("mine").stdout
+    output = program.run("mine").stdout
     (row,) = program.json("proposals")
-    assert "extend project-knowledge" in shown
-    assert f"proposed as {row['id']}" in shown
+    assert "extend project-knowledge" in output
+    assert f"proposed as {row['id']}" in output
     assert [op["op"] for op in row["operations"]] == ["insert_after", "insert_after"]
     assert sorted(piece["quote"] for piece in row["evidence"]) == sorted(later[name][1] for name in ("5", "6"))
     assert program.json("mine")["gathered"] == []

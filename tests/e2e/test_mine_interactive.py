@@ -117,7 +117,7 @@ def test_the_three_steps_propose_what_was_kept_named_and_edited(program: InProce
         ("release-notes", True, ""),
         ("squash", True, ""),
     ]
-    assert {one["id"] for one in program.json("proposals")} == {one.proposal for one in became}
+    assert {proposal["id"] for proposal in program.json("proposals")} == {one.proposal for one in became}
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
     assert "\nname: squash\n" in written
     assert written.endswith("\nLook twice.")
@@ -135,7 +135,9 @@ def test_the_same_choice_gives_the_same_proposals_as_the_command_line(home: Path
 
     (mine,) = run_generation(story) or []
     program.run("reject", mine.proposal)
-    assert [(one["name"], one["text"]) for one in dry["candidates"]] == [(mine.candidate.name, mine.text)]
+    assert [(candidate["name"], candidate["text"]) for candidate in dry["candidates"]] == [
+        (mine.candidate.name, mine.text)
+    ]
 
 
 def test_a_refused_candidate_can_be_renamed_and_retried(program: InProcessProgram) -> None:
@@ -150,7 +152,7 @@ def test_a_refused_candidate_can_be_renamed_and_retried(program: InProcessProgra
 
     (made,) = run_generation(story) or []
     assert (made.candidate.name, made.why_not) == ("squash", "")
-    assert [one["skill"] for one in program.json("proposals")] == ["squash"]
+    assert [proposal["skill"] for proposal in program.json("proposals")] == ["squash"]
 
 
 def test_refused_candidates_are_reported_when_leaving(program: InProcessProgram) -> None:
@@ -180,7 +182,7 @@ def test_the_skills_tab_starts_the_same_steps(home: Path, program: InProcessProg
         await screen.until("it in the list", lambda: len(screen.open) == 1)
 
     review(review_session(home), story)
-    assert [one["skill"] for one in program.json("proposals")] == ["rebase-main-squash-fixup"]
+    assert [proposal["skill"] for proposal in program.json("proposals")] == ["rebase-main-squash-fixup"]
 
 
 def test_a_model_is_asked_only_after_confirmation(program: InProcessProgram, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,10 +219,10 @@ def test_it_works_by_questions_and_answers(program: InProcessProgram, project: P
     assert said.endswith("Nothing is live yet. To review: skilld review\n")
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
     assert "small commits" in written
-    (made,) = program.json("proposals")
-    assert made["skill"] == "squash"
+    (proposal,) = program.json("proposals")
+    assert proposal["skill"] == "squash"
     again = _answer(program, "/rebase", "all", "y")
-    assert f"  “{SQUASH[1]}”: the open proposal {made['id']} already says this\n" in again
+    assert f"  “{SQUASH[1]}”: the open proposal {proposal['id']} already says this\n" in again
 
 
 def test_with_questions_a_taken_name_is_asked_for_again(program: InProcessProgram) -> None:
@@ -229,8 +231,8 @@ def test_with_questions_a_taken_name_is_asked_for_again(program: InProcessProgra
     assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in said
     assert "release-notes cannot be used: another skill has that name." in said
     assert "create squash\n  proposed as " in said
-    (made,) = program.json("proposals")
-    assert program.run("reject", made["id"]).returncode == 0
+    (proposal,) = program.json("proposals")
+    assert program.run("reject", proposal["id"]).returncode == 0
 
 
 def test_with_questions_a_candidate_without_a_name_is_skipped(program: InProcessProgram) -> None:
@@ -239,7 +241,7 @@ def test_with_questions_a_candidate_without_a_name_is_skipped(program: InProcess
     assert program.json("proposals") == []
 
 
-def _in_a_terminal(program: InProcessProgram, term: str, columns: int, rows: int) -> Terminal:
+def _open_terminal(program: InProcessProgram, term: str, columns: int, rows: int) -> Terminal:
     environment = program.environment | {"TERM": term}
     command = [sys.executable, "-m", "skilld", "mine", "--interactive"]
     return Terminal(command, cwd=program.home, environment=environment, size=(columns, rows))
@@ -251,7 +253,7 @@ def _wait_for(terminal: Terminal, *shown: str) -> str:
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
 def test_it_works_in_a_small_terminal(program: InProcessProgram) -> None:
-    with _in_a_terminal(program, "xterm-256color", 50, 14) as terminal:
+    with _open_terminal(program, "xterm-256color", 50, 14) as terminal:
         terminal.wait_until_still("the sessions", lambda text: "6 sessions, none selected" in text, LIMIT)
         terminal.press("a")
         terminal.wait("what the rules find", lambda text: "rules alone may find 3" in text, LIMIT)
@@ -268,7 +270,7 @@ def test_it_works_in_a_small_terminal(program: InProcessProgram) -> None:
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
 def test_in_a_terminal_without_cursor_control_it_asks_questions(program: InProcessProgram) -> None:
-    with _in_a_terminal(program, "dumb", 80, 24) as terminal:
+    with _open_terminal(program, "dumb", 80, 24) as terminal:
         for question, given in (("which sessions", "all"), ("continue?", "q")):
             _wait_for(terminal, question)
             terminal.enter(given)

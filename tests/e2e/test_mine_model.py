@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.model import asking
+from faults.model import program_with
 from skilld.edit.lint import lint
 from skilld.skills import draft
 from skilld.skills.spec import find_faults
@@ -44,7 +44,7 @@ def _work(home: Path, project: Project, text: str, commands: tuple[str, ...] = S
     return session
 
 
-def _two_weeks(home: Path, project: Project) -> None:
+def _record_two_weeks(home: Path, project: Project) -> None:
     """Write five sessions: a skill to extend, rules for a kind of work, facts, and a request that came twice."""
     _talk(home, project, "Write the release notes for 2.4.0", NEWEST_FIRST, skill=True)
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
@@ -54,10 +54,10 @@ def _two_weeks(home: Path, project: Project) -> None:
 
 
 def test_past_sessions_become_a_few_valid_proposals_without_duplicates(home: Path, project: Project) -> None:
-    _two_weeks(home, project)
+    _record_two_weeks(home, project)
     before = project.fingerprint()
     with StubModel(answer_request) as model:
-        program = asking(home, model)
+        program = program_with(home, model)
         dry = program.json("mine", "--yes", "--dry-run")
         asked = len(model.bodies)
         first = program.json("mine", "--yes")
@@ -65,15 +65,15 @@ def test_past_sessions_become_a_few_valid_proposals_without_duplicates(home: Pat
         edited = len(model.bodies) - asked
         second = program.json("mine", "--yes")
         assert len(model.bodies) == asked + edited
-    assert [one["proposal"] for one in dry["candidates"]] == [None] * len(dry["candidates"])
+    assert [candidate["proposal"] for candidate in dry["candidates"]] == [None] * len(dry["candidates"])
     assert dry["calls"] == asked > 0
     assert first["calls"] == edited == 2  # the edit, and whether the edited skill still leaves it unsaid
-    by_name = {one["name"]: one for one in first["candidates"]}
+    by_name = {candidate["name"]: candidate for candidate in first["candidates"]}
     assert {name: (one["action"], one["kind"]) for name, one in by_name.items()} == {
         "release-notes": ("extend", None),
         "rebase-main-squash-fixup": ("create", "workflow"),
     }
-    assert {one["id"] for one in proposals} == {one["proposal"] for one in first["candidates"]}
+    assert {proposal["id"] for proposal in proposals} == {candidate["proposal"] for candidate in first["candidates"]}
     for one in first["candidates"]:
         if one["action"] == "create":
             assert find_faults(one["text"], one["name"]) == ()
@@ -90,7 +90,7 @@ def test_past_sessions_become_a_few_valid_proposals_without_duplicates(home: Pat
     assert project.fingerprint() == before
 
 
-def _naming(body: Body) -> Reply | str:
+def _name_skills(body: Body) -> Reply | str:
     """Answer with names: of the first skill good ones, of every other what nobody said."""
     if not (numbers := re.findall(r'<new_skill number="(\d+)">', request_text(body))):
         return answer_request(body)
@@ -108,9 +108,9 @@ def test_a_model_names_new_skills_once_in_words_that_were_said_and_within_the_bu
     _work(home, project, "rebase onto main and squash the fixup commits")
     _work(home, project, "please rebase onto main, then squash the fixup commits")
     _talk(home, project, "paint the shed", IN_TESTS[0])
-    with StubModel(_naming) as model:
-        spent = asking(home, model, SKILLD_BUDGET__CALLS="1").json("mine", "--yes", "--dry-run")
-        program = asking(home, model)
+    with StubModel(_name_skills) as model:
+        spent = program_with(home, model, SKILLD_BUDGET__CALLS="1").json("mine", "--yes", "--dry-run")
+        program = program_with(home, model)
         unasked = len(model.bodies)
         dry = program.json("mine", "--yes", "--dry-run")
         asked = model.bodies[unasked:]
@@ -118,9 +118,9 @@ def test_a_model_names_new_skills_once_in_words_that_were_said_and_within_the_bu
         assert ["<new_skill number=" in request_text(body) for body in asked] == [False] * (len(asked) - 1) + [True]
         (made,) = program.json("mine", "--yes")["candidates"]
         assert len(model.bodies) == unasked + len(asked)
-    assert [one["name"] for one in spent["candidates"]] == ["rebase-main-squash-fixup"]
+    assert [candidate["name"] for candidate in spent["candidates"]] == ["rebase-main-squash-fixup"]
     assert "budget is spent" in spent["stopped"]
-    assert [one["name"] for one in dry["candidates"]] == [made["name"]] == ["squashed-fixup-commits"]
+    assert [candidate["name"] for candidate in dry["candidates"]] == [made["name"]] == ["squashed-fixup-commits"]
     assert "description: Rebase onto main, then squash the fixup commits.\n" in made["text"]
     assert "\n# Squash the fixup commits\n" in made["text"]
     assert find_faults(made["text"], made["name"]) == ()
@@ -144,10 +144,10 @@ def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(
     for text in ("tag the release and push the tag", "tag the release, then push that tag"):
         _work(home, project, text, TAGGING)
     with StubModel(_choosing) as model:
-        done = asking(home, model).json("mine", "--yes", "--dry-run")
-    (made,) = done["candidates"]
-    assert made["changes"][1:] == ["make check", "`make squash` failed; `make squash ONTO=main` worked."]
-    assert "## Check" in made["text"]
+        done = program_with(home, model).json("mine", "--yes", "--dry-run")
+    (candidate,) = done["candidates"]
+    assert candidate["changes"][1:] == ["make check", "`make squash` failed; `make squash ONTO=main` worked."]
+    assert "## Check" in candidate["text"]
     assert "the model found no task in it that a skill could describe" in {one["missed"] for one in done["rejected"]}
 
 
@@ -167,7 +167,7 @@ def test_a_decided_proposal_is_not_made_again_in_other_words(home: Path, project
         assert again["candidates"] == []
         assert re.fullmatch(r"squash already does this in line \d+: .+make squash.+", why)
     else:  # said anew, in other words, since: then it may come again
-        assert [one["action"] for one in again["candidates"]] == ["create"]
+        assert [candidate["action"] for candidate in again["candidates"]] == ["create"]
 
 
 def test_additions_to_a_skill_still_proposed_wait(home: Path, project: Project) -> None:
@@ -175,10 +175,10 @@ def test_additions_to_a_skill_still_proposed_wait(home: Path, project: Project) 
     for rule in IN_TESTS:
         _talk(home, project, "add tests for the basket", rule)
     run = "mine", "--yes", "--kind", "domain"
-    (first,) = (one for one in program.json(*run)["candidates"] if one["name"] == "project-testing")
+    (first,) = (candidate for candidate in program.json(*run)["candidates"] if candidate["name"] == "project-testing")
     for rule in ("Always start the emulator before the browser tests.", "Never use the live mail server in tests."):
         _talk(home, project, "add tests for the basket", rule)
-    (second,) = (one for one in program.json(*run)["candidates"] if one["name"] == "project-testing")
+    (second,) = (candidate for candidate in program.json(*run)["candidates"] if candidate["name"] == "project-testing")
     assert second["proposal"] is None
     assert f"the open proposal {first['proposal']} already creates a skill with that name" in second["why_not"]
 
@@ -188,9 +188,9 @@ def test_candidates_from_a_missing_project_go_to_the_users_skills(home: Path, pr
         _work(home, project, text, TAGGING)
     shutil.rmtree(project.root)
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine", "--yes")["candidates"]
+    (candidate,) = program.json("mine", "--yes")["candidates"]
     (proposal,) = program.json("proposals")
-    assert proposal["id"] == made["proposal"]
+    assert proposal["id"] == candidate["proposal"]
     assert Path(proposal["path"]) == home / ".claude/skills/tag-release-push/SKILL.md"
     assert not (home / ".claude/skills").exists()
 
@@ -202,13 +202,13 @@ def test_a_shared_repository_gets_no_session_ids_and_no_quotes(home: Path, proje
         for text in ("tag the release and push the tag", "tag the release, then push that tag")
     ]
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine", "--yes")["candidates"]
+    (candidate,) = program.json("mine", "--yes")["candidates"]
     sessions.append(_work(home, project, "tag that release and push the tag, please", TAGGING))
     assert program.json("mine", "--yes")["candidates"] == []
     (proposal,) = program.json("proposals")
     assert len(proposal["evidence"]) == 3  # what was said again counts for the one that is open
     commit = project.git("show", "skilld/staging")
-    assert made["proposal"] in commit
+    assert candidate["proposal"] in commit
     assert all(session.path.stem not in commit for session in sessions)
 
 
@@ -217,12 +217,12 @@ def test_a_slow_model_is_awaited_the_budget_stops_it_and_the_next_run_continues(
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number % 2])
     with StubModel(answer_request) as model:
         model.queue(Reply(status=429, retry_after=0.1))
-        poor = asking(home, model, SKILLD_BUDGET__CALLS="3")
+        poor = program_with(home, model, SKILLD_BUDGET__CALLS="3")
         stopped = poor.json("mine", "--yes", "--dry-run")
         assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (3, 1, 3)
         assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls used"
         assert poor.json("mine", "--yes", "--dry-run")["calls"] == 0
-        assert asking(home, model).json("mine", "--yes", "--dry-run")["calls"] == 1  # the last session
+        assert program_with(home, model).json("mine", "--yes", "--dry-run")["calls"] == 1  # the last session
         (row,) = poor.json("cost")["days"]
         assert (row["skill"], row["calls"]) == ("(mining)", 4)
 
@@ -230,10 +230,10 @@ def test_a_slow_model_is_awaited_the_budget_stops_it_and_the_next_run_continues(
 def test_a_rejected_key_is_reported_with_its_remedy(home: Path, project: Project) -> None:
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
     with StubModel(lambda _: Reply(status=401)) as model:
-        done = asking(home, model).run("mine", "--yes")
-    assert done.returncode == 1
-    assert "rejected the key" in done.stderr
-    assert "skilld config show" in done.stderr
+        result = program_with(home, model).run("mine", "--yes")
+    assert result.returncode == 1
+    assert "rejected the key" in result.stderr
+    assert "skilld config show" in result.stderr
 
 
 def test_interrupting_keeps_the_answers_so_far(home: Path, project: Project) -> None:
@@ -241,12 +241,12 @@ def test_interrupting_keeps_the_answers_so_far(home: Path, project: Project) -> 
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number])
     slow = iter([0.0, NEVER])
 
-    def late(body: Body) -> Reply | str:
+    def slow_answer(body: Body) -> Reply | str:
         reply = answer_request(body)
         return Reply(reply, delay=next(slow)) if isinstance(reply, str) else reply
 
-    with StubModel(late) as model:
-        program = asking(home, model)
+    with StubModel(slow_answer) as model:
+        program = program_with(home, model)
         started = program.start("mine", "--yes", "--dry-run")
         model.wait_for_requests(2)
         started.send_signal(signal.SIGINT)
@@ -267,10 +267,12 @@ def test_a_draft_is_opened_in_the_editor_and_checked_again(home: Path, project: 
     editor.chmod(0o755)
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     program.environment["EDITOR"] = str(editor)
-    (made,) = program.json("mine", "--yes", "--edit")["candidates"]
-    assert bool(made["proposal"]) is kept, made
+    (candidate,) = program.json("mine", "--yes", "--edit")["candidates"]
+    assert bool(candidate["proposal"]) is kept, candidate
     if kept:
-        assert "Always look twice." in project.git("show", f"skilld/staging:.claude/skills/{made['name']}/SKILL.md")
+        assert "Always look twice." in project.git(
+            "show", f"skilld/staging:.claude/skills/{candidate['name']}/SKILL.md"
+        )
 
 
 def test_the_daemon_mines_at_night_if_enabled(home: Path, project: Project) -> None:
@@ -288,12 +290,12 @@ def test_the_daemon_mines_at_night_if_enabled(home: Path, project: Project) -> N
 
 
 def test_s8_without_a_terminal_a_paid_model_is_asked_only_if_requested(home: Path, project: Project) -> None:
-    _two_weeks(home, project)
+    _record_two_weeks(home, project)
     with StubModel(answer_request) as model:
-        program = asking(home, model)
-        done = program.run("mine", "--dry-run")
-        assert (done.returncode, len(model.bodies)) == (0, 0), done.stderr
-        assert "No questions were sent: confirmation needs a terminal. To skip it: --yes" in done.stderr
+        program = program_with(home, model)
+        result = program.run("mine", "--dry-run")
+        assert (result.returncode, len(model.bodies)) == (0, 0), result.stderr
+        assert "No questions were sent: confirmation needs a terminal. To skip it: --yes" in result.stderr
         assert program.json("mine", "--dry-run")["stopped"] == "you declined to send the questions"
         assert model.bodies == []
         assert program.json("mine", "--dry-run", "--yes")["calls"] == len(model.bodies) > 0

@@ -49,10 +49,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _urls(where: str) -> list[str]:
-    return [one.url for one in list_files(where)]
+    return [file.url for file in list_files(where)]
 
 
-def _quiet(done: int, total: int) -> None:
+def _no_progress(done: int, total: int) -> None:
     assert 0 < done <= total
 
 
@@ -82,8 +82,8 @@ def test_an_in_memory_store_gives_the_same_as_a_folder(folder: Path) -> None:
     store = fsspec.filesystem("memory")
     for path in folder.rglob("*.jsonl"):
         store.pipe(f"/store/{path.relative_to(folder)}", path.read_bytes())
-    there = merge_results(run_locally(_urls("memory://store"), KEY, 0, _quiet))
-    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _quiet))
+    there = merge_results(run_locally(_urls("memory://store"), KEY, 0, _no_progress))
+    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _no_progress))
     assert there.judgement == local.judgement
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
 
@@ -92,7 +92,7 @@ def test_a_killed_worker_loses_nothing(folder: Path) -> None:
     """Of `effect`: `mine` is the same map with another function."""
     urls = _urls(str(folder))
     found: list[FileResult] = []
-    for one in run_locally(urls, KEY, 2, _quiet, survey_file):
+    for one in run_locally(urls, KEY, 2, _no_progress, survey_file):
         if not found:
             os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
         found.append(one)
@@ -124,8 +124,8 @@ def test_sessions_a_recording_tool_keeps_in_git_are_read(
     for url, path in zip(urls, sorted(folder.rglob("0*.jsonl")), strict=True):
         with local_file(url) as copy:
             assert copy.read_text() == path.read_text()
-    there = merge_results(run_locally(urls, KEY, 0, _quiet))
-    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _quiet))
+    there = merge_results(run_locally(urls, KEY, 0, _no_progress))
+    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _no_progress))
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
     assert [row.turns for row in there.rows] == [row.turns for row in local.rows]
     assert there.judgement == local.judgement
@@ -153,9 +153,9 @@ def test_unreadable_transcripts_are_reported(tmp_path: Path, home: Path) -> None
         (["--over", "nothing://x"], "Cannot read nothing://x"),
         (["--workers", "2"], "--workers and --cluster need --over"),
     ):
-        done = program.run("mine", *words)
-        assert done.returncode != 0
-        assert why in done.stderr
+        result = program.run("mine", *words)
+        assert result.returncode != 0
+        assert why in result.stderr
 
 
 @pytest.mark.parametrize(("workers", "job"), [(1, mine_file), (2, survey_file), (4, mine_file)])
@@ -166,16 +166,16 @@ def test_a_dask_cluster_gives_the_same_even_if_a_worker_is_killed(folder: Path, 
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit="1GB"
     ) as cluster:
 
-        def is_done() -> bool:
+        def has_result() -> bool:
             return {one.state for one in [*cluster.scheduler.tasks.values()]} <= {"memory", "released"}
 
         found: list[FileResult] = []
-        for one in run_on_cluster(urls, KEY, cluster.scheduler_address, _quiet, job):
+        for one in run_on_cluster(urls, KEY, cluster.scheduler_address, _no_progress, job):
             if not found:
                 if workers == 1:  # what is done and was not fetched is lost as well
-                    wait_for("all to be done", is_done)
+                    wait_for("all to be done", has_result)
                 os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)  # its nanny starts another
                 if workers == 1:
-                    wait_for("the loss to be seen", lambda: not is_done())
+                    wait_for("the loss to be seen", lambda: not has_result())
             found.append(one)
     assert sorted(found, key=lambda one: one.url) == [job(url, KEY) for url in urls]

@@ -37,31 +37,31 @@ class Case:
         self.team = Team(folder)
         self.ada = self.team.colleague("ada", key=False)
         self.ada.clone.commit("Begin", {"src/app.py": "print(2)\n"})
-        self.at(URL)
+        self.set_origin(URL)
         self.program = self.ada.program
         self.program.environment |= {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "GH_TOKEN": "x"}
         fake_git_host.install_stub(folder / "bin", "gh", self.state)
-        self.has([])
+        self.set_comments([])
 
-    def at(self, url: str) -> None:
+    def set_origin(self, url: str) -> None:
         self.ada.clone.git("remote", "set-url", "origin", url)
 
-    def has(self, rows: list[dict[str, Any]], **more: Any) -> None:
+    def set_comments(self, rows: list[dict[str, Any]], **more: Any) -> None:
         kept = {"pulls": [], "head": "", "asked": [], "comments": rows} | more
         self.state.write_text(json.dumps(kept))
 
-    def say(self, *bodies: str, who: tuple[str, str] = PEOPLE[1], **more: Any) -> None:
+    def add_comment(self, *bodies: str, who: tuple[str, str] = PEOPLE[1], **more: Any) -> None:
         """Have each said in a pull request of its own, on days of their own."""
         rows = [
             comment_row(at, START + timedelta(days=at), body=body, who=who, pull=at) for at, body in enumerate(bodies)
         ]
-        self.has(rows, **more)
+        self.set_comments(rows, **more)
 
-    def mine(self, *more: str) -> Any:
+    def run_mine(self, *more: str) -> Any:
         return self.program.json("mine", "--reviews", "--project", str(self.ada.clone.root), *more)
 
     @property
-    def asked(self) -> list[str]:
+    def asked_paths(self) -> list[str]:
         found: list[str] = json.loads(self.state.read_text())["asked"]
         return found
 
@@ -85,33 +85,33 @@ def case(original: Template[Case]) -> Iterator[Case]:
 
 def test_what_reviewers_repeat_in_many_comments_is_proposed_once(case: Case) -> None:
     rows = make_comments("first", number=MANY, start=START)
-    by_url = {one["html_url"]: one for one in rows}
+    by_url = {row["html_url"]: row for row in rows}
     if shutil.which("gh"):  # the real one, where there is one: the stub answers as it would
         (case.state.parent / "bin/gh").unlink()
-    case.has(rows, left=8)
+    case.set_comments(rows, left=8)
     with fake_git_host.serve(case.state) as port:
         case.program.environment |= {"HTTP_PROXY": f"http://127.0.0.1:{port}"}
-        first = case.mine()
+        first = case.run_mine()
         assert "rate limit" in first["stopped"]
         assert 0 < first["comments"] < MANY
-        case.has(rows)
-        found = case.mine()
+        case.set_comments(rows)
+        found = case.run_mine()
         assert found["stopped"] == ""
         assert first["comments"] + found["comments"] < MANY + 2 * 100  # the last page of each kind comes again
-        proposed = {**_proposed(first), **_proposed(found)}
+        proposed = {**_proposed_rules(first), **_proposed_rules(found)}
         right = [text for text, links in proposed.items() if _rule(links, by_url)]
         assert len(right) / len(proposed) >= 0.9, sorted(set(proposed) - set(right))
         assert len({_rule(links, by_url) for links in proposed.values()} - {""}) >= 12  # of 16
         assert found["left_out"].keys() == {"bot", "generated", "outsider"}
-        case.has(rows)
-        again = case.mine()
-    assert (again["new"], _proposed(again)) == (0, {})
-    assert len(case.asked) == 3  # who asks, and one page of each kind
+        case.set_comments(rows)
+        again = case.run_mine()
+    assert (again["new"], _proposed_rules(again)) == (0, {})
+    assert len(case.asked_paths) == 3  # who asks, and one page of each kind
     assert len(case.proposals()) == len(proposed)
 
 
-def _proposed(found: Any) -> dict[str, list[str]]:
-    return {one["text"]: one["links"] for one in found["requests"] if one["proposal"]}
+def _proposed_rules(found: Any) -> dict[str, list[str]]:
+    return {request["text"]: request["links"] for request in found["requests"] if request["proposal"]}
 
 
 def _rule(links: list[str], by_url: dict[str, dict[str, Any]]) -> str:
@@ -121,8 +121,8 @@ def _rule(links: list[str], by_url: dict[str, dict[str, Any]]) -> str:
 
 
 def test_comments_are_linked_as_evidence_and_wait_for_the_person(case: Case) -> None:
-    case.say(RULE, *SAME)
-    (found,) = case.mine()["requests"]
+    case.add_comment(RULE, *SAME)
+    (request,) = case.run_mine()["requests"]
     (proposal,) = case.proposals()
     assert proposal.evidence == proposal.updates == ()
     assert (proposal.agent, proposal.session_id) == ("", "")
@@ -130,22 +130,22 @@ def test_comments_are_linked_as_evidence_and_wait_for_the_person(case: Case) -> 
     assert proposal.path.endswith(FILE)
     assert "3 pull requests (1 person: 1 member)" in proposal.reason
     assert all(f"/pull/{number}#" in proposal.reason for number in range(3))
-    assert found["roles"] == {"member": 1}
+    assert request["roles"] == {"member": 1}
     assert "Decimal" not in (case.ada.clone.root / FILE).read_text()  # nothing is live
-    shown = case.program.run("show", proposal.id).stdout
-    assert "from reviewers in pull requests" in shown
+    output = case.program.run("show", proposal.id).stdout
+    assert "from reviewers in pull requests" in output
     assert case.program.run("accept", proposal.id).returncode == 0
     assert "Decimal" in (case.ada.clone.root / FILE).read_text()
-    assert case.mine()["requests"][0]["why_not"].startswith("you accepted it")
+    assert case.run_mine()["requests"][0]["why_not"].startswith("you accepted it")
 
 
 def test_a_rejected_rule_does_not_return_because_others_say_it(case: Case) -> None:
-    case.say(RULE, *SAME)
-    case.mine()
+    case.add_comment(RULE, *SAME)
+    case.run_mine()
     (proposal,) = case.proposals()
     case.program.run("reject", proposal.id)
-    case.say(RULE, *SAME, "floats are never for money, use Decimal", *SAME)
-    assert "rejected" in case.mine()["requests"][0]["why_not"]
+    case.add_comment(RULE, *SAME, "floats are never for money, use Decimal", *SAME)
+    assert "rejected" in case.run_mine()["requests"][0]["why_not"]
     assert len(case.proposals()) == 1
 
 
@@ -164,22 +164,22 @@ def test_a_rejected_rule_does_not_return_because_others_say_it(case: Case) -> No
     ],
 )
 def test_nothing_is_proposed(case: Case, bodies: tuple[str, ...], who: tuple[str, str]) -> None:
-    case.say(*bodies, who=who)
-    assert _proposed(case.mine()) == {}
+    case.add_comment(*bodies, who=who)
+    assert _proposed_rules(case.run_mine()) == {}
     assert b"a1B2a1B2" not in case.ada.database.read_bytes()
 
 
 def test_an_edited_comment_counts_in_its_present_version(case: Case) -> None:
-    case.say(RULE, *SAME)
-    assert len(case.mine("--dry-run")["requests"]) == 1
+    case.add_comment(RULE, *SAME)
+    assert len(case.run_mine("--dry-run")["requests"]) == 1
     kept = json.loads(case.state.read_text())["comments"]
     kept[0] |= {"body": "Never mind.", "updated_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
-    case.has(kept)
-    assert case.mine()["requests"] == []
+    case.set_comments(kept)
+    assert case.run_mine()["requests"] == []
 
 
 def test_a_comment_an_agent_posted_with_my_login_is_not_mine(case: Case) -> None:
-    case.say(RULE, *SAME, me="ben")
+    case.add_comment(RULE, *SAME, me="ben")
     folder = case.ada.home / ".claude/projects/-work"
     folder.mkdir(parents=True)
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f'gh pr comment 1 --body "{SAME[1]}"'}}
@@ -192,16 +192,16 @@ def test_a_comment_an_agent_posted_with_my_login_is_not_mine(case: Case) -> None
         "message": {"role": "assistant", "content": [call], "id": "m1", "model": "x"},
     }
     (folder / "s1.jsonl").write_text(json.dumps(record) + "\n")
-    assert case.mine()["requests"] == []
+    assert case.run_mine()["requests"] == []
     typed = {"type": "user", "message": {"role": "user", "content": SAME[1]}}
     (folder / "s1.jsonl").write_text(json.dumps(record | typed) + "\n")
-    assert len(case.mine()["requests"]) == 1
+    assert len(case.run_mine()["requests"]) == 1
 
 
 def test_gitlab_is_queried_as_documented(case: Case) -> None:
     """The arguments of `glab api`, recorded; that GitLab takes them was not tried."""
     fake_git_host.install_stub(case.state.parent / "bin", "glab", case.state)
-    case.at("git@gitlab.example.org:acme/deep/widgets.git")
+    case.set_origin("git@gitlab.example.org:acme/deep/widgets.git")
     notes = [
         {
             "id": at,
@@ -215,24 +215,24 @@ def test_gitlab_is_queried_as_documented(case: Case) -> None:
         for at, (body, name) in enumerate(zip((RULE, *SAME, SAME[0]), ("ada", "ben", "ada", "passer-by"), strict=True))
     ]
     members = [{"username": "ada", "access_level": 40}, {"username": "ben", "access_level": 30}]
-    case.has([], events=[{"note": one} for one in notes], members=members)
-    (found,) = case.mine()["requests"]
-    assert (found["pulls"], found["roles"]) == (3, {"developer": 1, "maintainer": 1})
-    assert found["links"][0] == "https://gitlab.example.org/acme/deep/widgets/-/merge_requests/2#note_2"
+    case.set_comments([], events=[{"note": one} for one in notes], members=members)
+    (request,) = case.run_mine()["requests"]
+    assert (request["pulls"], request["roles"]) == (3, {"developer": 1, "maintainer": 1})
+    assert request["links"][0] == "https://gitlab.example.org/acme/deep/widgets/-/merge_requests/2#note_2"
     paths = [json.loads(line)[-1] for line in case.state.with_suffix(".calls").read_text().splitlines()]
     assert paths[:2] == ["user", "projects/acme%2Fdeep%2Fwidgets/members/all?per_page=100&page=1"]
     assert paths[2].startswith(
         "projects/acme%2Fdeep%2Fwidgets/events?action=commented&target_type=note&sort=asc&after="
     )
-    assert case.mine()["new"] == 0
+    assert case.run_mine()["new"] == 0
 
 
 def test_an_unreachable_host_is_reported(case: Case) -> None:
     case.program.environment["GH_TOKEN"] = ""
-    done = case.program.run("mine", "--reviews", "--project", str(case.ada.clone.root))
-    assert (done.returncode, "gh is not logged in to github.localhost" in done.stderr) == (1, True)
-    case.at("/srv/git/widgets.git")
-    done = case.program.run("mine", "--reviews", "--project", str(case.ada.clone.root))
-    assert "has no remote on GitHub or GitLab" in done.stderr
-    done = case.program.run("mine", "--reviews", "--kind", "mcp")
-    assert (done.returncode, "--reviews cannot be combined with --kind" in done.stderr) == (2, True)
+    result = case.program.run("mine", "--reviews", "--project", str(case.ada.clone.root))
+    assert (result.returncode, "gh is not logged in to github.localhost" in result.stderr) == (1, True)
+    case.set_origin("/srv/git/widgets.git")
+    result = case.program.run("mine", "--reviews", "--project", str(case.ada.clone.root))
+    assert "has no remote on GitHub or GitLab" in result.stderr
+    result = case.program.run("mine", "--reviews", "--kind", "mcp")
+    assert (result.returncode, "--reviews cannot be combined with --kind" in result.stderr) == (2, True)

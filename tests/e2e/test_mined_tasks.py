@@ -26,57 +26,57 @@ from support.session import SQUASHING, Session
 TASKS, NOTHING = [*load("tasks"), *load("fresh")], load("nothing")
 
 
-def _recorded(task: Task, folder: Path) -> tuple[Path, Path]:
+def _record(task: Task, folder: Path) -> tuple[Path, Path]:
     home = folder / "home"
     root = make_project(task, home / "src" / task.name, versioned=False)
     record_sessions(task, home, root, folder / "work")
     return home, root
 
 
-@pytest.mark.parametrize("task", TASKS, ids=[one.name for one in TASKS])
+@pytest.mark.parametrize("task", TASKS, ids=[task.name for task in TASKS])
 def test_a_repeated_task_becomes_a_skill_that_works_in_a_fresh_copy(task: Task, tmp_path: Path) -> None:
-    home, _ = _recorded(task, tmp_path)
-    (heard,) = judge_sessions(task, home, model=True).candidates
-    assert missing_parts(task.expected, skill_text(heard)) == []
+    home, _ = _record(task, tmp_path)
+    (candidate,) = judge_sessions(task, home, model=True).candidates
+    assert missing_parts(task.expected, skill_text(candidate)) == []
     (offline,) = judge_sessions(task, home, model=False).candidates
     assert set(missing_parts(task.expected, skill_text(offline))) <= {"the correction"}
     if any(line.startswith("~") for line in task.sessions[0]):
         return  # a plain runner changes no files: it runs 12 of the 18 drafts, their checks last
-    failed = [any(done.failed for done, _ in one.actions) for one in recorded_sessions(home).sessions]
+    failed = [any(done.failed for done, _ in session.actions) for session in recorded_sessions(home).sessions]
     assert all(failed) or (task.name == "close-month" and any(failed))
     fresh = make_project(task, tmp_path / "fresh")
-    for command in draft_commands(skill_text(heard), task.expected["values"]):
+    for command in draft_commands(skill_text(candidate), task.expected["values"]):
         done = run_shell(fresh, command)
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
 @pytest.mark.parametrize("task", NOTHING, ids=[one.name for one in NOTHING])
 def test_chatter_and_one_time_tasks_become_nothing(task: Task, tmp_path: Path) -> None:
-    home, _ = _recorded(task, tmp_path)
+    home, _ = _record(task, tmp_path)
     assert judge_sessions(task, home, model=False).candidates == ()
 
 
-def _squashing(home: Path, project: Project) -> tuple[InProcessProgram, Session, dict[str, Any]]:
+def _propose_squashing(home: Path, project: Project) -> tuple[InProcessProgram, Session, dict[str, Any]]:
     """Return what runs verbs, the second of two sessions with one task and a correction, and the skill made of them."""
     Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
     second = Session(home, project)
     second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
     second.type("Always keep the first commit's message.")
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine")["candidates"]
-    return program, second, made
+    (candidate,) = program.json("mine")["candidates"]
+    return program, second, candidate
 
 
 def test_why_names_the_sources_of_each_line(home: Path, project: Project) -> None:
-    program, _, made = _squashing(home, project)
+    program, _, made = _propose_squashing(home, project)
     assert made["path"] == str(project.root / ".claude/skills" / made["name"] / "SKILL.md")
     assert program.run("accept", made["proposal"]).returncode == 0
     lines = Path(made["path"]).read_text(encoding="utf-8").splitlines()
 
-    def why(text: str) -> str:
+    def run_why(text: str) -> str:
         return program.run("why", f"{made['path']}:{next(n for n, line in enumerate(lines, 1) if text in line)}").stdout
 
-    step, rule = why("Run `make squash"), why("first commit's message")
+    step, rule = run_why("Run `make squash"), run_why("first commit's message")
     assert "observed in 2 sessions" in step
     assert "the agent ran: make squash ONTO=main\n" in step
     assert "you: " not in step
@@ -87,7 +87,7 @@ def test_why_names_the_sources_of_each_line(home: Path, project: Project) -> Non
 
 
 def test_the_sources_of_a_new_skill_are_shown_in_the_original_words(home: Path, project: Project) -> None:
-    program, second, made = _squashing(home, project)
+    program, second, made = _propose_squashing(home, project)
     assert program.run("accept", made["proposal"]).returncode == 0
     assert [one["name"] for one in program.json("skills", "list", "--tag", "make")] == [made["name"]]
     row = program.json("mine", "--dry-run", "--from", second.path.stem)["rows"][0]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.model import asking
+from faults.model import program_with
 from support.live_project import SKILL_TEXT, Project
 from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
@@ -19,7 +19,7 @@ from support.stub_model import GARBAGE, Body, Reply, StubModel, request_text
 
 
 def _program(home: Path, model: StubModel) -> Program:
-    program = asking(home, model)
+    program = program_with(home, model)
     assert program.run("run", "--once").returncode == 0
     return program
 
@@ -34,7 +34,7 @@ def _session(home: Path, project: Project) -> Session:
     return session
 
 
-def _judged(home: Path, project: Project, *answers: Reply | str) -> tuple[Program, list[Body]]:
+def _judge(home: Path, project: Project, *answers: Reply | str) -> tuple[Program, list[Body]]:
     """Have the session judged by a model that answers so; return skilld, and what the model was asked."""
     with StubModel() as model:
         model.queue(*answers)
@@ -45,7 +45,7 @@ def _judged(home: Path, project: Project, *answers: Reply | str) -> tuple[Progra
 
 
 def test_one_proposal_takes_these_requests(home: Path, project: Project) -> None:
-    program, (detection, edit, again) = _judged(home, project, updates_answer(), operations_answer(), NO_UPDATES)
+    program, (detection, edit, again) = _judge(home, project, updates_answer(), operations_answer(), NO_UPDATES)
     assert [m["role"] for m in detection["messages"]] == ["system", "user"]
     assert detection["temperature"] == 0
     assert "tools" not in detection
@@ -84,7 +84,7 @@ def test_one_proposal_takes_these_requests(home: Path, project: Project) -> None
 def test_an_invalid_answer_proposes_nothing_and_shows_in_status(
     home: Path, project: Project, answer: str, told: str
 ) -> None:
-    program, asked = _judged(home, project, answer, '<changes>["ok go on"]</changes>')
+    program, asked = _judge(home, project, answer, '<changes>["ok go on"]</changes>')
     assert len(asked) == (2 if told else 1), "whatever is wrong with an answer is asked about once more"
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
@@ -101,7 +101,7 @@ def test_an_edit_that_does_not_fit_is_requested_once_more(home: Path, project: P
         operations_answer(),
         NO_UPDATES,
     )
-    program, (_, first, second, _) = _judged(home, project, *answers)
+    program, (_, first, second, _) = _judge(home, project, *answers)
     assert request_text(second).startswith(request_text(first))
     assert "its anchor is not in the file" in request_text(second)
     (proposal,) = program.json("proposals")
@@ -109,7 +109,7 @@ def test_an_edit_that_does_not_fit_is_requested_once_more(home: Path, project: P
 
 
 def test_an_error_at_the_last_question_adds_a_flag_but_keeps_the_proposal(home: Path, project: Project) -> None:
-    program, _ = _judged(home, project, updates_answer(), operations_answer(), Reply(status=500))
+    program, _ = _judge(home, project, updates_answer(), operations_answer(), Reply(status=500))
     (proposal,) = program.json("proposals")
     assert proposal["flags"] == ["could not verify that it says what you said"]
 
@@ -146,12 +146,12 @@ def test_without_a_skill_a_model_chooses_among_the_loaded_files(home: Path, proj
 
 @pytest.mark.parametrize("reply", [Reply(status=429, retry_after=30), GARBAGE])
 def test_a_temporary_error_is_retried_later(home: Path, project: Project, reply: Reply) -> None:
-    program, asked = _judged(home, project, reply)
+    program, asked = _judge(home, project, reply)
     assert len(asked) == 1, "no retry inside the worker"
     status = program.json("status")
     assert status["batches"] == {"pending": 1, "done": 0, "parked": 0}
     assert "Could not ask" in status["last_error"]["message"]
-    (batches,) = (one for one in program.json("doctor")["checks"] if one["name"] == "batches")
+    (batches,) = (check for check in program.json("doctor")["checks"] if check["name"] == "batches")
     assert (batches["verdict"], "1 batch waiting after an error: Could not ask" in batches["detail"]) == ("warn", True)
 
 

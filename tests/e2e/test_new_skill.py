@@ -44,16 +44,16 @@ def test_a_new_skill_is_handled_by_every_command(project: Project, program: Prog
     listed = {item["id"]: item for item in program.json("proposals")}
     assert listed["n1"]["summary"] == "new skill: say n1"
     assert "new skill: say n1" in program.run("proposals").stdout
-    shown = program.run("show", "n1").stdout
-    assert "+++ b/.claude/skills/deploy/SKILL.md" in shown
-    assert "+- Ask before a deploy." in shown
-    assert f"git cherry-pick {made.commit[:10]}" in shown
+    output = program.run("show", "n1").stdout
+    assert "+++ b/.claude/skills/deploy/SKILL.md" in output
+    assert "+- Ask before a deploy." in output
+    assert f"git cherry-pick {made.commit[:10]}" in output
 
     (root / NEW_SKILL).parent.mkdir(parents=True)
     (root / NEW_SKILL).write_text("mine\n")
-    refused = program.run("accept", "n1")
-    assert (refused.returncode, (root / NEW_SKILL).read_text()) == (5, "mine\n")
-    assert "exists, but git does not track it" in refused.stderr
+    result = program.run("accept", "n1")
+    assert (result.returncode, (root / NEW_SKILL).read_text()) == (5, "mine\n")
+    assert "exists, but git does not track it" in result.stderr
     assert program.run("accept", "--worktree", "n1").returncode == 5
     (root / NEW_SKILL).unlink()
     (root / NEW_SKILL).parent.rmdir()
@@ -81,8 +81,8 @@ def test_it_is_recovered_after_the_database_was_lost(home: Path, project: Projec
     database.write_bytes(b"no database " * 1000)
     database.chmod(0o600)
     assert program.run("run", "--once", "--backfill", "1").returncode == 0
-    (found,) = program.json("proposals")
+    (proposal,) = program.json("proposals")
     same = ("id", "path", "relpath", "repo", "commit", "summary", "skill")
-    assert {name: found[name] for name in same} == {name: getattr(made, name) for name in same}
+    assert {name: proposal[name] for name in same} == {name: getattr(made, name) for name in same}
     assert program.run("accept", "n1").returncode == 0
     assert (project.root / NEW_SKILL).read_text() == NEW_TEXT

@@ -38,7 +38,7 @@ def _events(home: Path) -> list[str]:
 
 
 @contextmanager
-def _running(home: Path, **settings: str) -> Iterator[tuple[Notifications, Program]]:
+def _running_daemon(home: Path, **settings: str) -> Iterator[tuple[Notifications, Program]]:
     """Run the daemon on a bus of its own, started from an agent's shell."""
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "CLAUDECODE": "1", **settings})
@@ -46,7 +46,7 @@ def _running(home: Path, **settings: str) -> Iterator[tuple[Notifications, Progr
             yield server, program
 
 
-def _first(home: Path, server: Notifications) -> dict[str, Any]:
+def _first_notice(home: Path, server: Notifications) -> dict[str, Any]:
     """Return the first notice once the daemon knows its number, too: before, it takes no press for one of its own."""
     notice = server.wait(1)
     wait_for("the daemon to know its number", lambda: "notice" in _events(home))
@@ -60,9 +60,9 @@ def _state(program: Program) -> str:
 
 @needs_bus
 def test_the_accept_button_accepts_in_git_in_the_persons_name(home: Path, project: Project) -> None:
-    with _running(home) as (server, program):
+    with _running_daemon(home) as (server, program):
         _teach(home, project, program)
-        notice = _first(home, server)
+        notice = _first_notice(home, server)
         assert program.json("status")["notices"] == ""
         steps = [event for event in _events(home) if event in {"batch closed", "batch done", "notice"}]
         assert steps == ["batch closed", "batch done", "notice"], "a notice was waited for"
@@ -79,9 +79,9 @@ def test_the_accept_button_accepts_in_git_in_the_persons_name(home: Path, projec
 @needs_bus
 def test_the_reject_button_rejects_and_forged_presses_are_ignored(home: Path, project: Project) -> None:
     head = project.git("rev-parse", "HEAD")
-    with _running(home) as (server, program):
+    with _running_daemon(home) as (server, program):
         _teach(home, project, program)
-        _first(home, server)
+        _first_notice(home, server)
         server.forge("accept")
         server.press("reject")
         wait_for("it to be rejected", lambda: _state(program) == "rejected", every=0.2, context=program.output)
@@ -91,9 +91,9 @@ def test_the_reject_button_rejects_and_forged_presses_are_ignored(home: Path, pr
 
 @needs_bus
 def test_a_failing_button_says_why(home: Path, project: Project) -> None:
-    with _running(home) as (server, program):
+    with _running_daemon(home) as (server, program):
         _teach(home, project, program)
-        _first(home, server)
+        _first_notice(home, server)
         project.skill_path.write_text(project.skill_path.read_text() + "\nMine.\n")
         server.press("accept")
         said = server.wait(2)["body"]
@@ -108,10 +108,10 @@ def test_a_click_opens_the_review_in_the_persons_terminal(home: Path, project: P
     terminal, said = home / "my-terminal", home / "arguments"
     terminal.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {said}.new && mv {said}.new {said}\nexec sleep 9\n')
     terminal.chmod(0o755)
-    with _running(home, DISPLAY=":99", TERMINAL=str(terminal)) as (server, program):
+    with _running_daemon(home, DISPLAY=":99", TERMINAL=str(terminal)) as (server, program):
         _teach(home, project, program)
         (proposal,) = program.json("proposals")
-        _first(home, server)
+        _first_notice(home, server)
         server.press("default")
         wait_for("the terminal", said.exists)
         assert said.read_text().split()[-3:] == ["skilld", "review", proposal["id"]]
@@ -124,7 +124,7 @@ def test_a_snoozed_notice_is_shown_after_the_snooze_with_quotes_if_enabled(home:
     assert program.run("snooze", "2h").stdout == "Notifications are off for 2h.\n"
     assert program.json("status")["snoozed_until"] is not None
     assert program.run("snooze", "soon").returncode == 2
-    with _running(home, SKILLD_NOTIFY__WORDS="true") as (server, program):
+    with _running_daemon(home, SKILLD_NOTIFY__WORDS="true") as (server, program):
         _teach(home, project, program)
         assert server.shown == []
         assert Program(home).run("snooze", "off").returncode == 0  # from a shell that no agent has opened
@@ -141,7 +141,7 @@ def _no_bus(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _hung(folder: Path) -> Iterator[str]:
+def _hanging_bus(folder: Path) -> Iterator[str]:
     del folder
     with notification_server(hangs=True) as server:
         yield server.address
@@ -155,7 +155,7 @@ Bus = Callable[[Path], AbstractContextManager[str]]
     ("bus", "why"),
     [
         (_no_bus, "no notification service"),
-        (_hung, "is not responding"),
+        (_hanging_bus, "is not responding"),
     ],
     ids=["none", "hung"],
 )
@@ -185,7 +185,7 @@ def test_a_missing_judge_is_one_notice(home: Path) -> None:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "OLLAMA_HOST": "192.0.2.1"})
         del program.environment["SKILLD_MODEL"]
         with program.daemon():
-            assert _first(home, server)["body"].endswith("In a terminal, run: skilld setup")
+            assert _first_notice(home, server)["body"].endswith("In a terminal, run: skilld setup")
         with program.daemon():  # it has looked once
             pass
         assert len(server.shown) == 1

@@ -21,7 +21,7 @@ def client(home: Path, project: Project) -> Iterator[Client]:
     made.database.db.close()
 
 
-def unreadable(program: Program) -> dict[str, str]:
+def unreadable_databases(program: Program) -> dict[str, str]:
     told = program.json("status")["daemon"]
     return dict(told["unreadable"]) if told else {}
 
@@ -36,7 +36,7 @@ def test_turns_become_a_proposal_across_a_schema_migration(
         client.type("ok, looks good", "thanks")
         client.database.db.execute("ALTER TABLE part RENAME TO part_old")
         told = {str(client.path): "its tables do not match any version that skilld supports"}  # first it may be locked
-        wait_for("a line in status", lambda: unreadable(program) == told, every=0.5, context=program.output)
+        wait_for("a line in status", lambda: unreadable_databases(program) == told, every=0.5, context=program.output)
         assert f"cannot read {client.path}: its tables do not match any version" in program.run("status").stdout
         client.database.db.execute("ALTER TABLE part_old RENAME TO part")
         client.type("go on")

@@ -50,7 +50,7 @@ class Clients:
         (self.folder / name).write_text(textwrap.dedent(body) + (says or SAYS[name]) + "\n")
         (self.folder / name).chmod(0o755)
 
-    def asked(self, name: str) -> list[str]:
+    def prompts_of(self, name: str) -> list[str]:
         """Return the questions that a client got."""
         log = self.folder / f"{name}.asked"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -70,7 +70,7 @@ def program(home: Path, clients: Clients) -> Program:
     return made
 
 
-def talk(home: Path, project: Project) -> Session:
+def record_session(home: Path, project: Project) -> Session:
     session = Session(home, project)
     session.use_skill()
     session.type("Write the release notes for 2.4.0", LASTING, *CHATTER[:3])
@@ -85,19 +85,19 @@ def test_a_session_is_sent_only_to_its_own_agent(
     other = Client(home, project)
     other.type("Write the release notes for 2.4.1", ELSEWHERE, *CHATTER[:3])
     other.database.db.close()
-    talk(home, project)
+    record_session(home, project)
     assert program.run("run", "--once").returncode == 0
-    assert len(clients.asked("claude")) == 3, "heard, edited, heard again"
-    assert any(LASTING in one for one in clients.asked("claude"))
-    assert any(ELSEWHERE in one for one in clients.asked("opencode"))
-    assert not any(ELSEWHERE in one for one in clients.asked("claude"))
-    assert not any(LASTING in one for one in clients.asked("opencode"))
+    assert len(clients.prompts_of("claude")) == 3, "heard, edited, heard again"
+    assert any(LASTING in one for one in clients.prompts_of("claude"))
+    assert any(ELSEWHERE in one for one in clients.prompts_of("opencode"))
+    assert not any(ELSEWHERE in one for one in clients.prompts_of("claude"))
+    assert not any(LASTING in one for one in clients.prompts_of("opencode"))
     (proposal,) = program.json("proposals")
     assert proposal["model"] == "cli:claude"
     status = program.json("status")
     assert status["backend"]["name"] == "agent"
     assert status["backend"]["agents"] == []
-    assert status["spend_today"]["calls"] == 3 + len(clients.asked("opencode"))
+    assert status["spend_today"]["calls"] == 3 + len(clients.prompts_of("opencode"))
     assert {name: facts["turns"] for name, facts in status["agents"].items() if facts["turns"]} == {
         "claude-code": 5,
         "opencode": 5,
@@ -113,10 +113,10 @@ def test_without_a_login_the_session_is_judged_offline_with_a_message(
         clients.install("claude", says)
     program.environment["PATH"] = f"{clients.folder}:/usr/bin:/bin"
     for _ in range(2):
-        talk(home, project)
+        record_session(home, project)
     assert program.run("run", "--once").returncode == 0
-    assert len(clients.asked("claude")) == bool(says), "it is not asked again for the next batch"
-    assert clients.asked("codex") == []
+    assert len(clients.prompts_of("claude")) == bool(says), "it is not asked again for the next batch"
+    assert clients.prompts_of("codex") == []
     (proposal,) = program.json("proposals")
     assert (proposal["skill"], proposal["model"]) == (SKILL, "offline")
     status = program.json("status")
@@ -129,7 +129,7 @@ def test_without_a_login_the_session_is_judged_offline_with_a_message(
         f"Claude Code: its sessions are judged without a model, by explicit wording only, because {told}"
         in program.run("status").stdout
     )
-    (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "judge"]
+    (check,) = [check for check in program.json("doctor")["checks"] if check["name"] == "judge"]
     assert check["verdict"] == "warn"
     assert told in check["detail"]
     if says:
@@ -143,10 +143,10 @@ def test_an_agent_at_its_usage_limit_is_not_asked_until_the_reset(
 ) -> None:
     clients.install("claude", AT_ITS_LIMIT % (time.time() + 7200))
     for _ in range(2):
-        talk(home, project)
+        record_session(home, project)
     for _ in range(2):
         assert program.run("run", "--once").returncode == 0
-    assert len(clients.asked("claude")) == 1
+    assert len(clients.prompts_of("claude")) == 1
     status = program.json("status")
     assert (status["batches"]["pending"], status["batches"]["parked"]) == (2, 0)
     assert status["proposals"]["open"] == 0
@@ -165,9 +165,9 @@ def test_the_daily_call_limit_applies_to_agents(
     clients.install("claude")
     program.environment["SKILLD_BUDGET__CALLS"] = "1"
     for _ in range(2):
-        talk(home, project)
+        record_session(home, project)
     assert program.run("run", "--once").returncode == 0
-    assert len(clients.asked("claude")) == 3, "a batch that was begun is ended"
+    assert len(clients.prompts_of("claude")) == 3, "a batch that was begun is ended"
     assert program.json("status")["batches"]["pending"] == 1
 
 
@@ -175,9 +175,9 @@ def test_questions_about_several_sessions_are_sent_to_no_agent(
     home: Path, project: Project, program: Program, clients: Clients
 ) -> None:
     clients.install("claude")
-    talk(home, project)
+    record_session(home, project)
     assert program.run("mine", "--yes").returncode == 0
-    assert clients.asked("claude") == []
+    assert clients.prompts_of("claude") == []
     chat = program.run("chat", "hello")
     assert chat.returncode == 2
     assert "the configured judge, agent, cannot hold a conversation" in chat.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.model import asking
+from faults.model import program_with
 from support.live_project import SKILL_TEXT, Project
 from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
@@ -17,9 +17,9 @@ STEP = "2. Write one entry per change, newest first."
 ANEW = operations_answer(anchor=STEP, text=f"3. {CHANGE}"), NO_UPDATES
 
 
-def _lost(home: Path, project: Project, model: StubModel) -> tuple[Program, str]:
+def _lose_place(home: Path, project: Project, model: StubModel) -> tuple[Program, str]:
     """Have something proposed by the model, and the section that it is in removed by the person."""
-    program = asking(home, model)
+    program = program_with(home, model)
     assert program.run("run", "--once").returncode == 0
     model.queue(updates_answer(), operations_answer(), NO_UPDATES)
     session = Session(home, project)
@@ -39,12 +39,12 @@ def _state(program: Program) -> tuple[str, str]:
 
 def test_part9_accept_explains_the_problem_and_the_model_makes_it_again(home: Path, project: Project) -> None:
     with StubModel() as model:
-        program, name = _lost(home, project, model)
+        program, name = _lose_place(home, project, model)
         before = project.fingerprint()
-        refused = program.run("accept", name)
-        assert refused.returncode == 5
-        assert "will be regenerated to match your current text" in refused.stderr
-        assert f"skilld show {name}" in refused.stderr
+        result = program.run("accept", name)
+        assert result.returncode == 5
+        assert "will be regenerated to match your current text" in result.stderr
+        assert f"skilld show {name}" in result.stderr
         assert project.fingerprint() == before
         assert len(model.bodies) == 3, "accept asks no model"
         model.queue(*ANEW)
@@ -73,7 +73,7 @@ def test_part9_an_obstacle_is_reported_and_it_is_made_later(
     home: Path, project: Project, setting: str, calls: int, told: str
 ) -> None:
     with StubModel() as model:
-        program, name = _lost(home, project, model)
+        program, name = _lose_place(home, project, model)
         variable, value = setting.split("=")
         program.environment[variable] = value
         if calls > 3:
@@ -82,7 +82,7 @@ def test_part9_an_obstacle_is_reported_and_it_is_made_later(
         assert len(model.bodies) == calls
         assert _state(program) == (name, "stale")
         assert told in program.run("show", name).stdout
-        (check,) = (one for one in program.json("doctor")["checks"] if one["name"] == "proposals")
+        (check,) = (check for check in program.json("doctor")["checks"] if check["name"] == "proposals")
         assert told in check["detail"]
         assert program.run("accept", name).returncode == 5
         del program.environment[variable]

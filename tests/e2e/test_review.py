@@ -74,7 +74,7 @@ def test_new_proposals_appear_and_the_cursor_stays(world: TaughtProject, monkeyp
 
 def test_a_proposal_changed_since_it_was_shown_is_not_decided(world: TaughtProject) -> None:
     at = review_session(world.home)
-    seen = next(one for one in at.proposals() if one.id == world.two)
+    seen = next(proposal for proposal in at.proposals() if proposal.id == world.two)
     with pytest.raises(SkilldError, match="has changed since it was shown"):
         at.accept(world.two, replace(seen, summary="Something else."))
     assert world.states()[world.two] == "open"
@@ -162,17 +162,17 @@ def test_undo_reverts_a_shared_commit_and_says_why(world: TaughtProject) -> None
 def test_an_edited_or_partial_acceptance_can_be_undone(world: TaughtProject, state: str) -> None:
     scrub_environment()
     before, at = world.skill, review_session(world.home)
-    proposal = next(one for one in at.proposals() if one.id == world.two)
+    proposal = next(proposal for proposal in at.proposals() if proposal.id == world.two)
     text = at.view(proposal).text.replace(FIRST, "- My own words.")
     told = at.accept_edited(world.two, text) if state == "edited" else at.accept_parts(world.two, [0])
     assert told.lines[0].startswith(f"{world.two} accepted")
     assert world.skill != before
-    open_now = {one.id for one in at.proposals([world.two])}
+    open_now = {proposal.id for proposal in at.proposals([world.two])}
     assert (len(open_now), world.one in open_now) == (1 if state == "parts" else 0, False), "what came out of it"
     at.undo()
     assert world.skill == before
     assert world.states()[world.two] == "open"
-    assert {one.id for one in at.proposals([world.two])} == {world.two, *open_now}
+    assert {proposal.id for proposal in at.proposals([world.two])} == {world.two, *open_now}
     summary = FIRST.removeprefix("- ") if state == "parts" else "My own words. " + SECOND.removeprefix("- ")
     assert at.outcomes == {world.two: (f"{world.two} is open again: {summary}",)}, "what was undone is offered no more"
 
@@ -196,7 +196,7 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_verbatim(world: Taught
     """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
     scrub_environment()
     at = review_session(world.home)
-    proposal = next(one for one in at.proposals() if one.id == world.one)
+    proposal = next(proposal for proposal in at.proposals() if proposal.id == world.one)
     lines = [line for line in at.view(proposal).text.splitlines() if line != THIRD]
     below = lines.index(FIRST) + 1  # a line of the other proposal, which is older
     told = at.accept_edited(world.one, "\n".join([*lines[:below], "- My own words.", *lines[below:]]) + "\n")
@@ -209,7 +209,7 @@ def test_an_edit_is_accepted_verbatim_even_if_its_neighbours_are_gone(world: Tau
     """They were of another proposal, which was rejected while the editor was open."""
     scrub_environment()
     at = review_session(world.home)
-    opened = at.view(next(one for one in at.proposals() if one.id == world.one)).text
+    opened = at.view(next(proposal for proposal in at.proposals() if proposal.id == world.one)).text
     assert FIRST in opened
     at.reject(world.two, "")
     at.accept_edited(world.one, opened.replace(THIRD, "- My own words."), opened)
@@ -323,9 +323,9 @@ def _relpath(world: TaughtProject) -> str:
 
 def test_an_agent_may_not_open_the_review(world: TaughtProject) -> None:
     world.program.environment["CLAUDECODE"] = "1"
-    done = world.program.run("review", "--plain")
-    assert done.returncode == 5
-    assert "Only you can decide" in done.stderr
+    result = world.program.run("review", "--plain")
+    assert result.returncode == 5
+    assert "Only you can decide" in result.stderr
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
@@ -335,7 +335,7 @@ def test_it_runs_in_a_real_terminal(world: TaughtProject) -> None:
     command = [sys.executable, "-m", "skilld", "review"]
     before = world.skill
 
-    def fills(text: str) -> bool:
+    def fills_screen(text: str) -> bool:
         lines = text.rstrip("\n").split("\n")
         return (
             (len(lines), max(map(len, lines)) <= size[0]) == (size[1], True)
@@ -349,7 +349,7 @@ def test_it_runs_in_a_real_terminal(world: TaughtProject) -> None:
     with Terminal(command, cwd=world.home, environment=environment, size=size) as terminal:
         for size in ((80, 24), (60, 20), (200, 50)):
             terminal.resize(*size)
-            terminal.wait_until_still(f"the review in {size}", fills)
+            terminal.wait_until_still(f"the review in {size}", fills_screen)
         terminal.press("?")
         terminal.wait("every key", lambda text: OF_FILE in text)
         terminal.press("Escape")
@@ -371,6 +371,6 @@ def test_it_runs_in_a_real_terminal(world: TaughtProject) -> None:
 
 def test_rejecting_an_accepted_proposal_suggests_revert(world: TaughtProject) -> None:
     assert world.program.run("accept", world.one).returncode == 0
-    done = world.program.run("reject", world.one)
-    assert (done.returncode, world.states()[world.one]) == (1, "accepted")
-    assert f"To undo it: skilld revert {world.one}" in done.stdout + done.stderr
+    result = world.program.run("reject", world.one)
+    assert (result.returncode, world.states()[world.one]) == (1, "accepted")
+    assert f"To undo it: skilld revert {world.one}" in result.stdout + result.stderr

@@ -45,7 +45,7 @@ from support.review_pilot import Screen, review_session
 
 LONG = "\n".join(f"- line {number}" for number in range(80))
 LOOK = ProposalView(
-    tuple(DiffRow("+", ((line, False),)) for line in LONG.splitlines()),
+    tuple(DiffRow("+", ((cursor_is, False),)) for cursor_is in LONG.splitlines()),
     (Piece((), ("- one",)), Piece((), ("- two",))),
     (),
     (),
@@ -192,19 +192,19 @@ class Step(NamedTuple):
     seen: Seen
 
 
-def row(number: int) -> Seen:
+def row_is(number: int) -> Seen:
     return lambda scene: isinstance(found := scene.screen.app.focused, Rows) and found.cursor_row == number
 
 
-def tab(name: str) -> Seen:
+def tab_is(name: str) -> Seen:
     return lambda scene: scene.screen.app.query_one("#tabs", TabbedContent).active == name
 
 
-def on(name: str) -> Seen:
+def focus_is(name: str) -> Seen:
     return lambda scene: type(scene.screen.app.screen).__name__ == name
 
 
-def done(what: str) -> Seen:
+def was_called(what: str) -> Seen:
     return lambda scene: scene.did == [what]
 
 
@@ -212,7 +212,7 @@ def shows(text: str) -> Seen:
     return lambda scene: text in scene.screen.text
 
 
-def copied(text: str) -> Seen:
+def copied_is(text: str) -> Seen:
     return lambda scene: scene.screen.app.clipboard == text
 
 
@@ -228,7 +228,7 @@ def scrolled(name: str, down: bool) -> Seen:  # noqa: FBT001 - what is to be see
     return lambda scene: (scene.screen.app.screen.query_one(name).scroll_y > 0) is down
 
 
-def line(number: int) -> Seen:
+def cursor_is(number: int) -> Seen:
     def seen(scene: Scene) -> bool:
         shown = scene.screen.app.screen.query_one(VerticalScroll)
         return shown.scroll_y == min(number, shown.max_scroll_y)
@@ -236,93 +236,93 @@ def line(number: int) -> Seen:
     return seen
 
 
-MAIN = on("Screen")
+MAIN = focus_is("Screen")
 FIRST = OPEN[0].id
 PROPOSALS = [
     *(
-        Step("ReviewApp", key, tab(name))
+        Step("ReviewApp", key, tab_is(name))
         for key, name in zip("2345", ("skills", "sessions", "waiting", "report"), strict=True)
     ),
-    Step("ReviewApp", "1", tab("proposals")),
-    Step("Rows", "j", row(1)),
-    Step("Rows", "k", row(0)),
-    Step("Rows", "G", row(2)),
-    Step("Rows", "g", row(0)),
-    Step("Rows", "end", row(2)),
-    Step("Rows", "home", row(0)),
-    Step("ProposalsPane", "s", row(1)),
-    Step("ProposalsPane", "n", row(2)),
-    Step("Rows", "home", row(0)),
+    Step("ReviewApp", "1", tab_is("proposals")),
+    Step("Rows", "j", row_is(1)),
+    Step("Rows", "k", row_is(0)),
+    Step("Rows", "G", row_is(2)),
+    Step("Rows", "g", row_is(0)),
+    Step("Rows", "end", row_is(2)),
+    Step("Rows", "home", row_is(0)),
+    Step("ProposalsPane", "s", row_is(1)),
+    Step("ProposalsPane", "n", row_is(2)),
+    Step("Rows", "home", row_is(0)),
     Step("Pane", "space", scrolled("#detail", down=True)),
     Step("Pane", "b", scrolled("#detail", down=False)),
-    Step("Pane", "question_mark", on("KeysDialog")),
-    Step("KeysDialog", "down", line(1)),
-    Step("KeysDialog", "up", line(0)),
-    Step("KeysDialog", "j", line(1)),
-    Step("KeysDialog", "k", line(0)),
+    Step("Pane", "question_mark", focus_is("KeysDialog")),
+    Step("KeysDialog", "down", cursor_is(1)),
+    Step("KeysDialog", "up", cursor_is(0)),
+    Step("KeysDialog", "j", cursor_is(1)),
+    Step("KeysDialog", "k", cursor_is(0)),
     Step("KeysDialog", "escape", MAIN),
-    Step("Pane", "question_mark", on("KeysDialog")),
+    Step("Pane", "question_mark", focus_is("KeysDialog")),
     Step("KeysDialog", "question_mark", MAIN),
-    Step("Pane", "question_mark", on("KeysDialog")),
+    Step("Pane", "question_mark", focus_is("KeysDialog")),
     Step("KeysDialog", "q", MAIN),
     Step("ProposalsPane", "slash", typing),
     Step("", "x", shows("No proposal contains these words.")),
-    Step("SearchField", "escape", row(0)),
+    Step("SearchField", "escape", row_is(0)),
     Step("ProposalsPane", "slash", typing),
     Step("", "b", typing),
-    Step("Field", "enter", row(0)),
-    Step("Pane", "escape", row(0)),
-    Step("ProposalsPane", "a", done(f"accept {FIRST}")),
-    Step("ProposalsPane", "u", done("undo")),
-    Step("ProposalsPane", "A", on("YesNoDialog")),
+    Step("Field", "enter", row_is(0)),
+    Step("Pane", "escape", row_is(0)),
+    Step("ProposalsPane", "a", was_called(f"accept {FIRST}")),
+    Step("ProposalsPane", "u", was_called("undo")),
+    Step("ProposalsPane", "A", focus_is("YesNoDialog")),
     Step("YesNoDialog", "n", MAIN),
-    Step("ProposalsPane", "A", on("YesNoDialog")),
+    Step("ProposalsPane", "A", focus_is("YesNoDialog")),
     Step("YesNoDialog", "escape", listed),
-    Step("ProposalsPane", "A", on("YesNoDialog")),
-    Step("YesNoDialog", "y", done("accept all 3")),
-    Step("ProposalsPane", "r", on("ReasonDialog")),
+    Step("ProposalsPane", "A", focus_is("YesNoDialog")),
+    Step("YesNoDialog", "y", was_called("accept all 3")),
+    Step("ProposalsPane", "r", focus_is("ReasonDialog")),
     Step("Dialog", "escape", listed),
-    Step("ProposalsPane", "r", on("ReasonDialog")),
+    Step("ProposalsPane", "r", focus_is("ReasonDialog")),
     Step("", "x", typing),
-    Step("Field", "enter", done(f"reject {FIRST}x")),
-    Step("ProposalsPane", "e", on("EditDialog")),
+    Step("Field", "enter", was_called(f"reject {FIRST}x")),
+    Step("ProposalsPane", "e", focus_is("EditDialog")),
     Step("EditDialog", "escape", listed),
-    Step("ProposalsPane", "e", on("EditDialog")),
-    Step("EditDialog", "ctrl+s", done(f"accept edited {FIRST} {len(LONG)}")),
-    Step("ProposalsPane", "o", on("EditDialog")),
-    Step("EditDialog", "ctrl+s", done(f"accept edited {FIRST} {len(LONG) + 1}")),
-    Step("ProposalsPane", "p", on("PartsDialog")),
+    Step("ProposalsPane", "e", focus_is("EditDialog")),
+    Step("EditDialog", "ctrl+s", was_called(f"accept edited {FIRST} {len(LONG)}")),
+    Step("ProposalsPane", "o", focus_is("EditDialog")),
+    Step("EditDialog", "ctrl+s", was_called(f"accept edited {FIRST} {len(LONG) + 1}")),
+    Step("ProposalsPane", "p", focus_is("PartsDialog")),
     Step("PartsDialog", "escape", listed),
-    Step("ProposalsPane", "p", on("PartsDialog")),
+    Step("ProposalsPane", "p", focus_is("PartsDialog")),
     Step("PartsDialog", "enter", shows("Nothing is selected yet")),
     Step("PartsDialog", "space", shows("[x] + one")),
-    Step("PartsDialog", "enter", done(f"accept {FIRST} (0,)")),
-    Step("ProposalsPane", "t", on("FileDialog")),
+    Step("PartsDialog", "enter", was_called(f"accept {FIRST} (0,)")),
+    Step("ProposalsPane", "t", focus_is("FileDialog")),
     Step("Dialog", "escape", listed),
-    Step("ProposalsPane", "t", on("FileDialog")),
-    Step("Field", "enter", done(f"accept {FIRST} in ~/own")),
+    Step("ProposalsPane", "t", focus_is("FileDialog")),
+    Step("Field", "enter", was_called(f"accept {FIRST} in ~/own")),
 ]
 SKILLS = [
     Step("ReviewApp", "2", shows("/p/mine/SKILL.md")),
     Step("SkillsPane", "slash", typing),
     Step("", "x", shows("No skills match.")),
     Step("SearchField", "escape", shows("/p/mine/SKILL.md")),
-    Step("SkillsPane", "c", copied("/mine")),
-    Step("SkillsPane", "y", copied("/p/mine/SKILL.md")),
-    Step("SkillsPane", "o", done("edit mine")),
-    Step("SkillsPane", "x", done("switch mine")),
-    Step("SkillsPane", "d", on("ConfirmDialog")),
+    Step("SkillsPane", "c", copied_is("/mine")),
+    Step("SkillsPane", "y", copied_is("/p/mine/SKILL.md")),
+    Step("SkillsPane", "o", was_called("edit mine")),
+    Step("SkillsPane", "x", was_called("switch mine")),
+    Step("SkillsPane", "d", focus_is("ConfirmDialog")),
     Step("Dialog", "escape", MAIN),
 ]
 BEGIN = [Step("SkillsPane", "n", shows("1 session, none selected"))]
 CHOSEN = [*BEGIN, Step("SessionsStep", "a", shows("1 selected; the built-in rules alone may find 1 pattern"))]
 REVIEWED = [*CHOSEN, Step("SessionsStep", "enter", shows("2 of 3"))]
-NAMED = [*REVIEWED, Step("ReviewStep", "enter", on("SaveStep"))]
+NAMED = [*REVIEWED, Step("ReviewStep", "enter", focus_is("SaveStep"))]
 
 
-def leaving(name: str, way: Sequence[Step]) -> list[Step]:
+def leaving_steps(name: str, way: Sequence[Step]) -> list[Step]:
     """Return the keys that each of the three steps has, after the way to one of them."""
-    keys = [Step(name, "question_mark", on("KeysDialog")), Step("KeysDialog", "escape", on(name))]
+    keys = [Step(name, "question_mark", focus_is("KeysDialog")), Step("KeysDialog", "escape", focus_is(name))]
     return [*way, *keys, Step(name, "escape", MAIN), *way, Step(name, "q", MAIN)]
 
 
@@ -330,60 +330,60 @@ GENERATING = [
     *CHOSEN,
     Step("SessionsStep", "space", shows("none selected")),
     Step("SessionsStep", "slash", typing),
-    Step("SessionsStep", "enter", row(0)),
+    Step("SessionsStep", "enter", row_is(0)),
     Step("SessionsStep", "escape", MAIN),
     *REVIEWED,
     Step("ReviewStep", "space", shows("[ ]")),
     Step("ReviewStep", "space", shows("[x]")),
     Step("ReviewStep", "pagedown", scrolled("#evidence", down=True)),
     Step("ReviewStep", "pageup", scrolled("#evidence", down=False)),
-    Step("ReviewStep", "e", on("EditDialog")),
-    Step("EditDialog", "escape", on("ReviewStep")),
-    Step("ReviewStep", "b", on("SessionsStep")),
-    Step("SessionsStep", "enter", on("ReviewStep")),
-    Step("ReviewStep", "enter", on("SaveStep")),
-    Step("SaveStep", "n", on("NameDialog")),
-    Step("Dialog", "escape", on("SaveStep")),
-    Step("SaveStep", "b", on("ReviewStep")),
-    Step("ReviewStep", "enter", on("SaveStep")),
-    Step("SaveStep", "enter", done("save")),
-    *leaving("SessionsStep", BEGIN),
-    *leaving("ReviewStep", REVIEWED),
-    *leaving("SaveStep", NAMED),
+    Step("ReviewStep", "e", focus_is("EditDialog")),
+    Step("EditDialog", "escape", focus_is("ReviewStep")),
+    Step("ReviewStep", "b", focus_is("SessionsStep")),
+    Step("SessionsStep", "enter", focus_is("ReviewStep")),
+    Step("ReviewStep", "enter", focus_is("SaveStep")),
+    Step("SaveStep", "n", focus_is("NameDialog")),
+    Step("Dialog", "escape", focus_is("SaveStep")),
+    Step("SaveStep", "b", focus_is("ReviewStep")),
+    Step("ReviewStep", "enter", focus_is("SaveStep")),
+    Step("SaveStep", "enter", was_called("save")),
+    *leaving_steps("SessionsStep", BEGIN),
+    *leaving_steps("ReviewStep", REVIEWED),
+    *leaving_steps("SaveStep", NAMED),
 ]
 WAITING = [
     Step("ReviewApp", "4", shows("Say b")),
-    Step("WaitingPane", "p", done("propose l1")),
-    Step("WaitingPane", "f", on("YesNoDialog")),
-    Step("YesNoDialog", "y", done("forget l1")),
+    Step("WaitingPane", "p", was_called("propose l1")),
+    Step("WaitingPane", "f", focus_is("YesNoDialog")),
+    Step("YesNoDialog", "y", was_called("forget l1")),
     Step("ReviewApp", "q", lambda scene: not scene.screen.app.is_running),
 ]
 TABLE = [*PROPOSALS, *SKILLS, *GENERATING, *WAITING]
 
 
-def opened(key: str, name: str, owner: str = "ProposalsPane", *, over: str = "Screen") -> list[Step]:
+def opened_steps(key: str, name: str, owner: str = "ProposalsPane", *, over: str = "Screen") -> list[Step]:
     """Return the keys that open a dialog and leave it."""
-    return [Step(owner, key, on(name)), Step("Dialog", "escape", on(over))]
+    return [Step(owner, key, focus_is(name)), Step("Dialog", "escape", focus_is(over))]
 
 
 ONCE = [
     *PROPOSALS[:5],
-    *opened("question_mark", "KeysDialog", "Pane"),
-    *opened("A", "YesNoDialog"),
-    *opened("r", "ReasonDialog"),
-    *opened("e", "EditDialog"),
-    *opened("p", "PartsDialog"),
-    *opened("t", "FileDialog"),
+    *opened_steps("question_mark", "KeysDialog", "Pane"),
+    *opened_steps("A", "YesNoDialog"),
+    *opened_steps("r", "ReasonDialog"),
+    *opened_steps("e", "EditDialog"),
+    *opened_steps("p", "PartsDialog"),
+    *opened_steps("t", "FileDialog"),
     SKILLS[0],
-    *opened("d", "ConfirmDialog", "SkillsPane"),
+    *opened_steps("d", "ConfirmDialog", "SkillsPane"),
     *NAMED,
-    *opened("n", "NameDialog", "SaveStep", over="SaveStep"),
+    *opened_steps("n", "NameDialog", "SaveStep", over="SaveStep"),
 ]
 SCREENS = {"Screen", "KeysDialog", "YesNoDialog", "ReasonDialog", "EditDialog", "PartsDialog", "FileDialog"}
 SCREENS |= {"ConfirmDialog", "NameDialog", "SessionsStep", "ReviewStep", "SaveStep"}
 
 
-def bound() -> Iterator[tuple[str, str]]:
+def bound_keys() -> Iterator[tuple[str, str]]:
     """Yield every class of the review with each key that it binds."""
     for found in pkgutil.iter_modules(skilld.review.__path__, "skilld.review."):
         module = importlib.import_module(found.name)
@@ -395,7 +395,7 @@ def bound() -> Iterator[tuple[str, str]]:
 
 
 def test_every_binding_is_in_the_table() -> None:
-    assert {(step.owner, step.key) for step in TABLE if step.owner} == set(bound())
+    assert {(step.owner, step.key) for step in TABLE if step.owner} == set(bound_keys())
 
 
 def _key_line(app: ReviewApp, screen: Screen, width: int) -> bool:
@@ -406,7 +406,7 @@ def _key_line(app: ReviewApp, screen: Screen, width: int) -> bool:
     return (
         bool(keys)
         and lines[-1].startswith(keys[0])
-        and all(one in lines[-1] for one in keys)
+        and all(key in lines[-1] for key in keys)
         and (width < 80 or named <= {one.description for one in app.screen.query(FooterKey)})
         and max(map(len, lines)) <= width
     )

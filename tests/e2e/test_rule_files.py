@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_targets import GUIDE, Talk, plain
+from e2e.test_targets import GUIDE, Talk, make_project
 from skilld.context import context_of
 from skilld.git.environment import remaining_variables
 from skilld.targets.find import WorkingSession, find_targets
@@ -53,7 +53,7 @@ def _root(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def _chosen(root: Path, text: str, agent: str, *others: str) -> SkillRef | None:
+def _choose_target(root: Path, text: str, agent: str, *others: str) -> SkillRef | None:
     return choose_target(
         text,
         find_targets(WorkingSession(agent, root, root.parent / "home", {}, others=others), ALL, find_scopes(text)).refs,
@@ -72,7 +72,7 @@ def _chosen(root: Path, text: str, agent: str, *others: str) -> SkillRef | None:
     ],
 )
 def test_the_rule_to_create_is_one_all_active_agents_read(tmp_path: Path, agents: tuple[str, ...], name: str) -> None:
-    ref = _chosen(_root(tmp_path), "In the tests folder, always use fixtures.", *agents)
+    ref = _choose_target(_root(tmp_path), "In the tests folder, always use fixtures.", *agents)
     assert ref is not None
     assert ref.name == name
 
@@ -83,20 +83,20 @@ def test_an_existing_rule_is_used_unless_it_is_for_other_paths(tmp_path: Path) -
     rules.mkdir(parents=True)
     (rules / "web.md").write_text('---\npaths: ["web/**"]\n---\n\n- Strict.\n')
     said = "In the tests folder, always use fixtures."
-    ref = _chosen(root, said, "claude-code")
+    ref = _choose_target(root, said, "claude-code")
     assert ref is not None
     assert (ref.name, ref.absent) == (".claude/rules/tests.md", True)
     (rules / "checks.md").write_text('---\npaths: ["tests/**", "e2e/**"]\n---\n\n- Fast.\n')
-    ref = _chosen(root, said, "claude-code")
+    ref = _choose_target(root, said, "claude-code")
     assert ref is not None
     assert (ref.name, ref.absent) == (".claude/rules/checks.md", False)
-    general = _chosen(root, "Always use pnpm.", "claude-code")
+    general = _choose_target(root, "Always use pnpm.", "claude-code")
     assert general is not None
     assert general.name == "CLAUDE.md"
 
 
 def test_no_rule_is_created_for_a_missing_folder(tmp_path: Path) -> None:
-    ref = _chosen(_root(tmp_path), "In the server folder, always use fixtures.", "claude-code")
+    ref = _choose_target(_root(tmp_path), "In the server folder, always use fixtures.", "claude-code")
     assert ref is not None
     assert ref.name == "CLAUDE.md"
 
@@ -110,7 +110,7 @@ def test_the_front_matter_is_read_by_the_agent(tmp_path: Path, agent: str, kind:
     path.write_text(f"{RULE_FILES[kind].front(scope)}- Two spaces.\n")
     for touched, entered in (("a/b.yml", True), ("a/b.md", False)):
         found = context_of(agent, "", root, tmp_path / "home", [touched])
-        (file,) = [one for one in found.files if one.path == str(path)]
+        (file,) = [file for file in found.files if file.path == str(path)]
         assert (file.paths, file.entered) == (("**/*.yaml", "**/*.yml"), entered)
 
 
@@ -118,33 +118,33 @@ def test_it_is_created_on_staging_with_its_front_matter_and_removed_again(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     """Issue 16, 2: place 3 of the list; said again it stands already, in a session that touched none of its files."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "tests/a.py": "1\n"})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, "tests/a.py": "1\n"})
     before = project.fingerprint()
     said = "From now on, in the tests folder, always use fixtures instead of mocks."
     Talk(home, project.root).type(said, *CHATTER[:4])
-    (one,) = here.run()
+    (proposal,) = here.run()
     assert project.fingerprint() == before
-    assert (one.relpath, one.target, one.creates) == (".claude/rules/tests.md", TargetKind.RULES, True)
+    assert (proposal.relpath, proposal.target, proposal.creates) == (".claude/rules/tests.md", TargetKind.RULES, True)
     skilld, path = InProcessProgram(home), project.root / ".claude/rules/tests.md"
-    assert skilld.run("accept", one.id).returncode == 0
+    assert skilld.run("accept", proposal.id).returncode == 0
     head, _, body = path.read_text().partition("\n\n")
     assert head == '---\npaths:\n  - "tests/**"\n---'
     assert body.endswith("- In the tests folder, always use fixtures instead of mocks.\n")
     Talk(home, project.root).type("In the tests folder, always use fixtures instead of mocks!", *CHATTER[:4])
     assert here.run() == []
-    assert skilld.run("revert", one.id).returncode == 0
+    assert skilld.run("revert", proposal.id).returncode == 0
     assert not path.exists()
 
 
 def test_a_project_without_instructions_waits_for_a_second_session(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
-    project = plain(home, tmp_path, **{"tests/a.py": "1\n"})
+    project = make_project(home, tmp_path, **{"tests/a.py": "1\n"})
     said = "From now on, in the tests folder, always use fixtures instead of mocks."
     Talk(home, project.root).type(said, *CHATTER[:4])
     assert here.run() == []
     (waits,) = here.store.learnings.all()
     assert waits.place == str(project.root / ".claude/rules/tests.md")
     Talk(home, project.root).type("Always use fixtures instead of mocks in the tests folder.", *CHATTER[:4])
-    (one,) = here.run()
-    assert one.relpath == ".claude/rules/tests.md"
+    (proposal,) = here.run()
+    assert proposal.relpath == ".claude/rules/tests.md"

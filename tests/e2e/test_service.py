@@ -13,7 +13,7 @@ from support.program import Program
 from support.waiting import LIMIT, wait_for
 
 
-class Heard:
+class FakeSystemd:
     """The manager's end of the socket, and all that was said."""
 
     def __init__(self, channel: socket.socket) -> None:
@@ -30,22 +30,22 @@ class Heard:
 
 
 @pytest.fixture
-def heard(tmp_path: Path) -> Iterator[Heard]:
+def systemd(tmp_path: Path) -> Iterator[FakeSystemd]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
         channel.bind(str(tmp_path / "notify"))
         channel.settimeout(0)
-        yield Heard(channel)
+        yield FakeSystemd(channel)
 
 
-def test_ready_watchdog_and_stopping_are_sent_in_order(heard: Heard, program: Program, tmp_path: Path) -> None:
+def test_ready_watchdog_and_stopping_are_sent_in_order(systemd: FakeSystemd, program: Program, tmp_path: Path) -> None:
     program.environment |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "2000000"}
     with program.daemon() as process:
-        wait_for("READY", lambda: heard.has("READY=1"))
-        wait_for("WATCHDOG", lambda: heard.has("WATCHDOG=1"))
+        wait_for("READY", lambda: systemd.has("READY=1"))
+        wait_for("WATCHDOG", lambda: systemd.has("WATCHDOG=1"))
         assert program.run("pause").returncode == 0
-        wait_for("the pause", lambda: heard.has("STATUS=paused; batches waiting: 0"))
+        wait_for("the pause", lambda: systemd.has("STATUS=paused; batches waiting: 0"))
         process.send_signal(signal.SIGTERM)
-        wait_for("STOPPING", lambda: heard.has("STOPPING=1"))
+        wait_for("STOPPING", lambda: systemd.has("STOPPING=1"))
         assert process.wait(LIMIT) == 0
-    order = [heard.lines.index(line) for line in ("READY=1", "WATCHDOG=1", "STOPPING=1")]
+    order = [systemd.lines.index(line) for line in ("READY=1", "WATCHDOG=1", "STOPPING=1")]
     assert order == sorted(order)

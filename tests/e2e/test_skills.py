@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.model import asking
+from faults.model import program_with
 from skilld.git.managed_repos import track_in_managed
 from support.in_process_program import InProcessProgram
 from support.lessons import HOSTS, LINKS, RULE_LINES, TICKETS
@@ -56,8 +56,8 @@ def test_a_rating_concerns_the_skill_the_session_used(library: TaughtProject) ->
     own = _skill(library.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
     notes = str(library.project.skill_path)
     session = library.shown(library.one)["session_id"]
-    refused = library.program.run("feedback", "release-notes", "--helpful")
-    assert (refused.returncode, "Which skill?" in refused.stderr) == (2, True)
+    result = library.program.run("feedback", "release-notes", "--helpful")
+    assert (result.returncode, "Which skill?" in result.stderr) == (2, True)
     told = library.program.run("feedback", "release-notes", "--helpful", "--session", session)
     assert (told.returncode, notes in told.stdout) == (0, True)
     rates = {row["path"]: row["success_rate"] for row in library.program.json("skills", "list")}
@@ -78,14 +78,14 @@ def test_each_skill_is_listed_once_with_its_counts(library: TaughtProject) -> No
         ["mail", "polite"],
         0,
     )
-    shown = Program(library.home).run("skills", "list").stdout
-    assert [line.split()[:2] for line in shown.splitlines()] == [
+    output = Program(library.home).run("skills", "list").stdout
+    assert [line.split()[:2] for line in output.splitlines()] == [
         ["evolving", "release-notes"],
         ["user", "greet"],
         ["user", "tidy"],
     ]
-    assert "2 uses, last" in shown
-    assert "2 corrections (1.0 a use)" in shown
+    assert "2 uses, last" in output
+    assert "2 corrections (1.0 a use)" in output
 
 
 def test_a_list_can_be_filtered_and_sorted(library: TaughtProject) -> None:
@@ -106,7 +106,7 @@ def test_a_list_can_be_filtered_and_sorted(library: TaughtProject) -> None:
 def test_a_skill_is_shown_with_the_quotes_behind_it(library: TaughtProject) -> None:
     library.program.run("accept", library.one)
     shown = library.program.json("skills", "show", "release-notes")
-    assert [(one["id"], one["state"]) for one in shown["proposals"]] == [
+    assert [(proposal["id"], proposal["state"]) for proposal in shown["proposals"]] == [
         (library.one, "accepted"),
         (library.two, "open"),
     ]
@@ -118,10 +118,10 @@ def test_a_skill_is_shown_with_the_quotes_behind_it(library: TaughtProject) -> N
 
 def test_the_folder_tells_two_skills_of_one_name_apart(library: TaughtProject) -> None:
     mine = _skill(library.home / ".claude/skills/release-notes", "---\nname: release-notes\n---\n\nMine.\n")
-    done = library.program.run("skills", "show", "release-notes")
-    assert done.returncode == 2
-    assert f"{mine} (user)" in done.stderr
-    assert f"{library.project.skill_path.parent} (project)" in done.stderr
+    result = library.program.run("skills", "show", "release-notes")
+    assert result.returncode == 2
+    assert f"{mine} (user)" in result.stderr
+    assert f"{library.project.skill_path.parent} (project)" in result.stderr
     assert library.program.json("skills", "show", str(mine))["text"].endswith("Mine.\n")
     assert library.program.run("skills", "show", "nosuch").returncode == 1
 
@@ -158,8 +158,8 @@ def test_untracked_skills_have_a_history_from_their_first_proposal(
 
 def test_a_template_is_filled_in_and_printed_verbatim(library: TaughtProject) -> None:
     def use(*options: str) -> tuple[int, str]:
-        done = library.program.run("skills", "use", "greet", *options)
-        return done.returncode, done.stdout + done.stderr
+        result = library.program.run("skills", "use", "greet", *options)
+        return result.returncode, result.stdout + result.stderr
 
     assert use("--var", "who=Ada {{language}}", "--var", "language=a\tb=c") == (
         0,
@@ -180,9 +180,9 @@ def test_deleting_asks_and_moves_to_the_trash(library: TaughtProject) -> None:
     assert library.program.run("skills", "delete", "greet", "--yes").returncode == 5
     del library.program.environment["CLAUDECODE"]
     assert library.program.run("skills", "delete", "tidy", "--yes").returncode == 5  # a link would lead nowhere
-    done = library.program.run("skills", "delete", "greet", "--yes")
-    assert (done.returncode, folder.exists()) == (0, False)
-    back = done.stdout.splitlines()[-1].removeprefix("To get it back: ")
+    result = library.program.run("skills", "delete", "greet", "--yes")
+    assert (result.returncode, folder.exists()) == (0, False)
+    back = result.stdout.splitlines()[-1].removeprefix("To get it back: ")
     subprocess.run(shlex.split(back), check=True)
     assert (folder / "SKILL.md").read_text() == TEMPLATE
 
@@ -190,57 +190,57 @@ def test_deleting_asks_and_moves_to_the_trash(library: TaughtProject) -> None:
 def test_deleting_uncommitted_files_is_refused(library: TaughtProject) -> None:
     folder = library.project.skill_path.parent
     (folder / "notes.txt").write_text("mine")
-    done = library.program.run("skills", "delete", "release-notes", "--yes")
-    assert (done.returncode, folder.exists()) == (5, True)
-    assert "uncommitted changes" in done.stderr
+    result = library.program.run("skills", "delete", "release-notes", "--yes")
+    assert (result.returncode, folder.exists()) == (5, True)
+    assert "uncommitted changes" in result.stderr
     (folder / "notes.txt").unlink()
     assert library.program.run("skills", "delete", "release-notes", "--yes").returncode == 0
     assert not folder.exists()
 
 
 def test_a_disabled_skill_is_offered_to_no_agent(library: TaughtProject) -> None:
-    def offered() -> list[bool]:
+    def offered_skills() -> list[bool]:
         project = ("--project", str(library.project.root))
         synced = library.program.json("sync", "--agent", "codex", "--dry-run", *project)
         suggested = library.program.json("suggest", *project)["skills"]
         recommended = library.program.json("recommend", "write the release notes", *project)
         return [synced[0]["change"] == "created", bool(suggested), "release-notes" in str(recommended)]
 
-    assert offered() == [True, True, True]
+    assert offered_skills() == [True, True, True]
     below = library.project.root / "packages/web"
     below.mkdir(parents=True)
     for verb in (("suggest",), ("recommend", "write the release notes")):  # as the agent that is started there
         assert "release-notes" in str(library.program.json(*verb, "--project", str(below)))
     before = library.project.fingerprint()
     library.program.run("skills", "disable", "release-notes")
-    assert offered() == [False, False, False]
+    assert offered_skills() == [False, False, False]
     assert library.project.fingerprint() == before
     marks = {row["name"]: row["marks"] for row in library.program.json("skills", "list")}
     assert marks == {"release-notes": ["disabled"], "greet": [], "tidy": []}
     assert library.program.run("skills", "disable").returncode == 2
     assert library.program.run("skills", "disable", "--custom").stdout == "2 skills disabled.\n"
     library.program.run("skills", "enable", "--all")
-    assert offered() == [True, True, True]
+    assert offered_skills() == [True, True, True]
 
 
 def test_a_skill_is_tested_against_a_sessions_statements(library: TaughtProject) -> None:
     session = next(item["session_id"] for item in library.program.json("proposals") if item["id"] == library.two)
 
     def test() -> tuple[int, list[tuple[str, str]]]:
-        done = library.program.run("skills", "test", "release-notes", "--session", session, "--json")
-        return done.returncode, [(one["word"], one["quote"]) for one in json.loads(done.stdout)["answers"]]
+        result = library.program.run("skills", "test", "release-notes", "--session", session, "--json")
+        return result.returncode, [(answer["word"], answer["quote"]) for answer in json.loads(result.stdout)["answers"]]
 
     assert test() == (1, [("not_covered", TICKETS), ("not_covered", HOSTS)])
     style = "\n## Style\n\n- Always put the ticket number last in each entry.\n"
     library.project.skill_path.write_text(library.skill.replace("\n## Style\n", style) + f"{RULE_LINES[HOSTS]}\n")
     assert test() == (1, [("contradicts", TICKETS), ("covered", HOSTS)])
-    shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
-    assert "the skill says: Always put the ticket number last in each entry." in shown
+    output = library.program.run("skills", "test", "release-notes", "--session", session).stdout
+    assert "the skill says: Always put the ticket number last in each entry." in output
     library.project.skill_path.write_text(library.skill.replace("number last", "number first"))
     assert test() == (0, [("covered", TICKETS), ("covered", HOSTS)])
-    shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
-    assert f"the skill says: {RULE_LINES[HOSTS][2:]}" in shown
-    assert "Judged by the offline rules" in shown
+    output = library.program.run("skills", "test", "release-notes", "--session", session).stdout
+    assert f"the skill says: {RULE_LINES[HOSTS][2:]}" in output
+    assert "Judged by the offline rules" in output
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 0
     assert library.program.run("skills", "test", "tidy", "--session", "nosuch").returncode == 1
     (library.project.root / ".skilld.toml").write_text("enabled = false\n")
@@ -252,9 +252,9 @@ def test_without_audible_statements_coverage_is_unknown(library: TaughtProject) 
     talk = Session(library.home, library.project)
     talk.type("the notes read a bit long to me", "thanks")
     asked = ("skills", "test", "release-notes", "--session", talk.path.stem)
-    done = library.program.run(*asked, "--json")
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["covered"], told["backend"]) == (1, None, "offline")
+    result = library.program.run(*asked, "--json")
+    told = json.loads(result.stdout)
+    assert (result.returncode, told["covered"], told["backend"]) == (1, None, "offline")
     assert "found no lasting instructions in your 2 messages" in told["reason"]
     assert "cannot tell" in library.program.run(*asked).stdout
     used = Session(library.home, library.project, "used")
@@ -263,10 +263,10 @@ def test_without_audible_statements_coverage_is_unknown(library: TaughtProject) 
     told = library.program.run("skills", "test", "release-notes", "--session", used.path.stem, "--json")
     assert (told.returncode, json.loads(told.stdout)["covered"]) == (1, None), "it may be about the skill in use"
     with StubModel() as model:
-        library.program = asking(library.home, model)
+        library.program = program_with(library.home, model)
         model.queue("<updates>[]</updates>", "<updates>[]</updates>")
-        done = library.program.run(*asked)
-    assert (done.returncode, "Judged by openai/stub." in done.stdout) == (0, True)
+        result = library.program.run(*asked)
+    assert (result.returncode, "Judged by openai/stub." in result.stdout) == (0, True)
 
 
 def test_a_model_is_asked_within_the_budget_and_billed(library: TaughtProject) -> None:
@@ -275,17 +275,19 @@ def test_a_model_is_asked_within_the_budget_and_billed(library: TaughtProject) -
     update |= {"turn": 2, "quote": LINKS, "confidence": 0.9}
     found, nothing = f"<updates>{json.dumps([update])}</updates>", "<updates>[]</updates>"
     with StubModel() as model:
-        library.program = asking(library.home, model)
+        library.program = program_with(library.home, model)
         model.queue(found, nothing)
         tested = library.program.json("skills", "test", "release-notes", "--session", session)
-        assert [(one["word"], one["change"]) for one in tested["answers"]] == [("covered", RULE_LINES[LINKS][2:])]
+        assert [(answer["word"], answer["change"]) for answer in tested["answers"]] == [
+            ("covered", RULE_LINES[LINKS][2:])
+        ]
         bare, whole = (request_text(body) for body in model.bodies)
         assert ("Past tense" in bare, "Past tense" in whole) == (False, True)
         assert (tested["calls"], tested["tokens"]) == (2, 220)
         library.program.environment["SKILLD_BUDGET__CALLS"] = "2"
-        done = library.program.run("skills", "test", "release-notes", "--session", session)
-        assert (done.returncode, len(model.bodies)) == (1, 2)
-        assert "today's budget is spent" in done.stderr
+        result = library.program.run("skills", "test", "release-notes", "--session", session)
+        assert (result.returncode, len(model.bodies)) == (1, 2)
+        assert "today's budget is spent" in result.stderr
 
 
 def test_a_profile_summarizes_everything_taught(library: TaughtProject) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_targets import Talk, plain, said
+from e2e.test_targets import Talk, make_project, teach
 from skilld.cli.permissions import READ_ONLY
 from support.live_project import Project
 from support.program import Program
@@ -23,23 +23,23 @@ def two_parts(home: Path, project: Project, program: Program) -> str:
     session.use_skill()
     session.type(*TWO)
     program.run("run", "--once")
-    (found,) = program.json("proposals")
-    return str(found["id"])
+    (proposal,) = program.json("proposals")
+    return str(proposal["id"])
 
 
 def test_show_numbers_the_parts_and_one_can_be_accepted(program: Program, project: Project, two_parts: str) -> None:
-    shown = program.run("show", two_parts).stdout
-    assert "  part 1  + Always put the ticket number first in each entry.\n" in shown
-    assert "  part 2  + Never mention internal hostnames in the release notes.\n" in shown
-    assert f"To accept only some parts: skilld accept {two_parts} --part 2\n" in shown
+    output = program.run("show", two_parts).stdout
+    assert "  part 1  + Always put the ticket number first in each entry.\n" in output
+    assert "  part 2  + Never mention internal hostnames in the release notes.\n" in output
+    assert f"To accept only some parts: skilld accept {two_parts} --part 2\n" in output
     assert [part["added"] for part in program.json("show", two_parts)["parts"]] == [
         ["- Always put the ticket number first in each entry."],
         ["- Never mention internal hostnames in the release notes."],
     ]
     for wrong in (["--part", "3"], ["--part", "0"], ["--part", "x"], ["--part", "1", "--all"]):
         assert program.run("accept", two_parts, *wrong).returncode == 2
-    done = program.run("accept", two_parts, "--part", "2")
-    assert (done.returncode, done.stderr) == (0, "")
+    result = program.run("accept", two_parts, "--part", "2")
+    assert (result.returncode, result.stderr) == (0, "")
     text = project.skill_path.read_text()
     assert ("internal hostnames" in text, "ticket number" in text) == (True, False)
     (rest,) = program.json("proposals")
@@ -63,8 +63,8 @@ def test_outside_the_repository_it_is_named_and_inside_it_is_not(
     assert f" on main in {project.root}. To undo it: " in program.run("accept", two_parts).stdout
     inside = Program(project.root, program.environment)
     inside.environment["HOME"] = str(program.home)
-    done = inside.run("revert", two_parts)
-    assert (done.returncode, str(project.root) in done.stdout, " on main. To undo it: " in done.stdout) == (
+    result = inside.run("revert", two_parts)
+    assert (result.returncode, str(project.root) in result.stdout, " on main. To undo it: " in result.stdout) == (
         0,
         False,
         True,
@@ -73,10 +73,10 @@ def test_outside_the_repository_it_is_named_and_inside_it_is_not(
 
 def test_a_command_without_an_id_lists_the_choices(program: Program, two_parts: str) -> None:
     for verb in ("show", "reject", "accept"):
-        done = program.run(verb)
-        assert done.returncode == 2
-        assert done.stderr.startswith(f"{two_parts}  release-notes  Always put the ticket number first")
-        assert done.stderr.endswith(f"skilld: Which proposal? no ID was given\n  skilld {verb} {two_parts}\n")
+        result = program.run(verb)
+        assert result.returncode == 2
+        assert result.stderr.startswith(f"{two_parts}  release-notes  Always put the ticket number first")
+        assert result.stderr.endswith(f"skilld: Which proposal? no ID was given\n  skilld {verb} {two_parts}\n")
     assert program.run("revert").stderr == "skilld: Nothing to revert: no proposals are accepted\n"
     assert program.run("restore").stderr == "skilld: Nothing to restore: no proposals are dropped or rejected\n"
     program.run("accept", two_parts)
@@ -84,7 +84,7 @@ def test_a_command_without_an_id_lists_the_choices(program: Program, two_parts: 
     assert "[accepted]" in program.run("show").stderr, "what was decided is all there is"
 
 
-def _read_only() -> list[list[str]]:
+def _read_only_commands() -> list[list[str]]:
     """Return each verb that only reads, with what it must be given."""
     given = {
         "consolidate": ["--dry-run"],
@@ -121,10 +121,10 @@ def test_read_only_commands_create_nothing_on_a_fresh_machine(home: Path) -> Non
     assert program.run("status").stdout.startswith(begin)
     before = sorted(home.rglob("*"))
     made = {}
-    for verb in [*_read_only(), ["accept", "--all"], ["revert", "3f2a"]]:
-        done = program.run(*verb)
-        assert "Traceback" not in done.stderr
-        assert done.returncode != 3, done.stderr
+    for verb in [*_read_only_commands(), ["accept", "--all"], ["revert", "3f2a"]]:
+        result = program.run(*verb)
+        assert "Traceback" not in result.stderr
+        assert result.returncode != 3, result.stderr
         now = sorted(home.rglob("*"))
         if now != before:
             made[" ".join(verb)] = [path.name for path in now if path not in before]
@@ -133,7 +133,7 @@ def test_read_only_commands_create_nothing_on_a_fresh_machine(home: Path) -> Non
 
 
 def test_context_takes_the_version_from_the_newest_transcript(home: Path, tmp_path: Path, program: Program) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": "- Be brief.\n"})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": "- Be brief.\n"})
     Talk(home, project.root, version="2.1.277").type("hello")
     (context,) = program.json("context", "--project", str(project.root))["agents"].values()
     assert (context["version"], context["assumed"]) == ("2.1.277", False)
@@ -141,10 +141,10 @@ def test_context_takes_the_version_from_the_newest_transcript(home: Path, tmp_pa
 
 
 def test_two_contradicting_open_proposals_name_each_other(home: Path, tmp_path: Path, program: Program) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
     program.run("run", "--once")
-    said(home, project, program, "From now on, always use pnpm in this project.")
-    second, first = said(home, project, program, "Don't use pnpm any more.")
+    teach(home, project, program, "From now on, always use pnpm in this project.")
+    second, first = teach(home, project, program, "Don't use pnpm any more.")
     for one, other in ((first, second), (second, first)):
         remark = f"the open proposal {other['id']} says the opposite: \u201c{other['summary']}\u201d"
         assert remark in program.run("show", one["id"]).stdout

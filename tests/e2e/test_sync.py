@@ -61,22 +61,22 @@ def test_an_edited_file_stops_it_before_any_is_changed(program: Program, folder:
     (folder / "GEMINI.md").write_text(edited)
     before = folder_contents(folder)
     for verb in (("sync", "notes"), ("unsync",)):
-        done = program.run(*verb, "--project", str(folder))
-        assert done.returncode == 1
-        assert "GEMINI.md: its skilld block was edited by hand" in done.stderr
+        result = program.run(*verb, "--project", str(folder))
+        assert result.returncode == 1
+        assert "GEMINI.md: its skilld block was edited by hand" in result.stderr
         assert folder_contents(folder) == before
 
 
 def test_a_link_out_of_the_project_is_left_alone(program: Program, folder: Path) -> None:
     (folder.parent / "elsewhere.md").write_text("theirs")
     (folder / "GEMINI.md").symlink_to("../elsewhere.md")
-    done = program.run("sync", "--agent", "gemini-cli", "--project", str(folder))
-    assert (done.returncode, (folder.parent / "elsewhere.md").read_text()) == (1, "theirs")
+    result = program.run("sync", "--agent", "gemini-cli", "--project", str(folder))
+    assert (result.returncode, (folder.parent / "elsewhere.md").read_text()) == (1, "theirs")
 
 
 def test_a_project_without_skills_is_reported(program: Program, tmp_path: Path) -> None:
     project = tmp_path / "bare"
     project.mkdir()
-    said = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout
-    assert said.startswith(f"{project} has no skills to list")
+    output = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout
+    assert output.startswith(f"{project} has no skills to list")
     assert list(project.iterdir()) == []

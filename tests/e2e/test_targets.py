@@ -42,7 +42,7 @@ class Talk:
             answer = [{"type": "text", "text": f"Done ({len(text)})."}]
             self.add(type="assistant", message={"role": "assistant", "content": answer})
 
-    def uses(self, name: str, folder: Path) -> None:
+    def use_skill(self, name: str, folder: Path) -> None:
         """Have the agent call a skill."""
         use = {"type": "tool_use", "id": "toolu_2", "name": "Skill", "input": {"skill": name}}
         self.add(type="assistant", message={"role": "assistant", "content": [use]})
@@ -57,18 +57,20 @@ class Talk:
         self.add(type="assistant", message={"role": "assistant", "content": [use]})
 
 
-def plain(home: Path, tmp_path: Path, **files: str) -> Project:
+def make_project(home: Path, tmp_path: Path, **files: str) -> Project:
     project = Project(tmp_path / "plain", home, ".elsewhere")
     if files:
         project.commit("Write down how we work", files)
     return project
 
 
-def said(home: Path, project: Project, program: Program, *texts: str, version: str = "2.1.330") -> list[dict[str, Any]]:
+def teach(
+    home: Path, project: Project, program: Program, *texts: str, version: str = "2.1.330"
+) -> list[dict[str, Any]]:
     talk = Talk(home, project.root, version)
     talk.type(*texts, *CHATTER[: 5 - len(texts)])
-    done = program.run("run", "--once")
-    assert done.returncode == 0, done.stderr
+    result = program.run("run", "--once")
+    assert result.returncode == 0, result.stderr
     found: list[dict[str, Any]] = program.json("proposals")
     return found
 
@@ -77,10 +79,10 @@ def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
     home: Path, tmp_path: Path, program: Program
 ) -> None:
     """(a), and Y6: one quoted proposal; accepted, explained, not proposed again, reverted."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     before = project.fingerprint()
     program.run("run", "--once")
-    (one,) = said(home, project, program, PNPM)
+    (one,) = teach(home, project, program, PNPM)
     assert (one["skill"], one["target"]) == ("", {"kind": "instructions", "agents": ["claude-code"]})
     assert [item["quote"] for item in one["evidence"]] == [PNPM]
     assert project.fingerprint() == before
@@ -91,12 +93,12 @@ def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
     why = program.run("why", f"{project.root}/CLAUDE.md:9")
     assert PNPM in why.stdout, why.stdout + why.stderr
 
-    assert said(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
+    assert teach(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
     assert ", 1 said again (skilld proposals --state said); " in " ".join(program.run("status").stdout.split())
     note = program.json("proposals", "--state", "said")[0]
     assert (note["note"], note["commit"]) == ("CLAUDE.md:9 already says this", "")
     (rule,) = program.json("effect")["rules"]  # reads the session at once, as the daemon does when it has time
-    assert "Use pnpm in this repository, always!" in [one["quote"] for one in rule["evidence"]]
+    assert "Use pnpm in this repository, always!" in [evidence["quote"] for evidence in rule["evidence"]]
     (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
     assert "CLAUDE.md:9" in again["detail"]
 
@@ -106,26 +108,26 @@ def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
 
 def test_agents_md_is_the_target_if_the_client_reads_only_that(home: Path, tmp_path: Path, program: Program) -> None:
     """(b): Claude Code reads AGENTS.md since 2.1.277; an older one is given no file that it would not load."""
-    project = plain(home, tmp_path, **{"AGENTS.md": GUIDE})
+    project = make_project(home, tmp_path, **{"AGENTS.md": GUIDE})
     program.run("run", "--once")
-    assert said(home, project, program, PNPM, version="2.1.197") == []
+    assert teach(home, project, program, PNPM, version="2.1.197") == []
     (learning,) = program.json("learnings")
     assert (learning["place"]["path"], learning["sessions"]) == (str(project.root / "CLAUDE.md"), 1)
-    (one,) = said(home, project, program, "From now on, always write the commit subject in English.")
+    (one,) = teach(home, project, program, "From now on, always write the commit subject in English.")
     assert one["path"] == str(project.root / "AGENTS.md")
 
 
 def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path: Path, program: Program) -> None:
     """(c): said once it waits; said in a second session it is proposed with both quotes, and the file is made."""
-    project = plain(home, tmp_path)
+    project = make_project(home, tmp_path)
     program.run("run", "--once")
-    assert said(home, project, program, PNPM, PNPM) == []
+    assert teach(home, project, program, PNPM, PNPM) == []
     (waits,) = program.json("learnings")
     assert (waits["sessions"], waits["why_not"]) == (
         1,
         "you have said it in only one session, and there is no CLAUDE.md yet",
     )
-    (one,) = said(home, project, program, "Always use pnpm in this repository, never npm!")
+    (one,) = teach(home, project, program, "Always use pnpm in this repository, never npm!")
     assert (one["relpath"], one["sessions"], len(one["evidence"])) == ("CLAUDE.md", 2, 2)
     assert program.json("learnings") == []
     assert program.run("accept", one["id"]).returncode == 0
@@ -137,26 +139,26 @@ def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path:
 def test_a_rule_file_for_the_files_worked_on_is_the_target(home: Path, tmp_path: Path, program: Program) -> None:
     """(e)"""
     rule = '---\npaths: ["src/**/*.ts"]\n---\n\n# TypeScript\n\n- Use strict mode.\n'
-    project = plain(home, tmp_path, **{".claude/rules/ts.md": rule, "src/a.ts": "export {}\n"})
+    project = make_project(home, tmp_path, **{".claude/rules/ts.md": rule, "src/a.ts": "export {}\n"})
     program.run("run", "--once")
     talk = Talk(home, project.root)
     talk.edits(project.root / "src/a.ts")
     talk.type(PNPM, *CHATTER[:4])
     program.run("run", "--once")
-    (one,) = program.json("proposals")
-    assert (one["relpath"], one["target"]["kind"]) == (".claude/rules/ts.md", "rules")
-    assert program.run("accept", one["id"]).returncode == 0
+    (proposal,) = program.json("proposals")
+    assert (proposal["relpath"], proposal["target"]["kind"]) == (".claude/rules/ts.md", "rules")
+    assert program.run("accept", proposal["id"]).returncode == 0
     assert (project.root / ".claude/rules/ts.md").read_text().startswith(rule)
 
 
 def test_a_rule_about_the_person_goes_into_their_own_file(home: Path, tmp_path: Path, program: Program) -> None:
     """It is outside git: skilld's own repository holds it, and nothing is written into its folder."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     own = home / ".claude/CLAUDE.md"
     own.parent.mkdir(exist_ok=True)
     own.write_text("# Me\n\n- Be brief.\n")
     program.run("run", "--once")
-    (one,) = said(home, project, program, "From now on, in all my projects, always answer me in German.")
+    (one,) = teach(home, project, program, "From now on, in all my projects, always answer me in German.")
     assert (one["path"], one["target"]["kind"]) == (str(own), "personal")
     assert program.run("accept", one["id"]).returncode == 0
     assert "German" in own.read_text()
@@ -166,14 +168,14 @@ def test_a_rule_about_the_person_goes_into_their_own_file(home: Path, tmp_path: 
 
 def test_a_rule_for_a_plugins_skill_goes_to_the_projects_file(home: Path, tmp_path: Path, program: Program) -> None:
     """Y11: a skill that is never edited is named where the lesson goes."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/brainstorming/SKILL.md"
     skill.parent.mkdir(parents=True)
     front = "---\nname: brainstorming\ndescription: Finds ideas.\n---\n\n"
     skill.write_text(f"{front}# Brainstorming\n\n1. Ask what it is for.\n2. Offer three ideas.\n")
     program.run("run", "--once")
     talk = Talk(home, project.root)
-    talk.uses("tools:brainstorming", skill.parent)
+    talk.use_skill("tools:brainstorming", skill.parent)
     talk.type("From now on, always put the ideas of a brainstorming into a table.", *CHATTER[:4])
     assert program.run("run", "--once").returncode == 0
     assert len(program.json("proposals")) == 1
@@ -185,31 +187,31 @@ def test_a_skill_on_the_subject_takes_precedence(home: Path, tmp_path: Path, pro
     """It was not used in the session; words about anything else go on to the project's file."""
     front = "---\nname: release-notes\ndescription: Writes the release notes of a version.\n---\n\n"
     skill = f"{front}# Release notes\n\n- Past tense.\n"
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, ".claude/skills/release-notes/SKILL.md": skill})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, ".claude/skills/release-notes/SKILL.md": skill})
     program.run("run", "--once")
     both = ("From now on, always write release notes in British spelling.", PNPM)
-    found = {one["relpath"]: one for one in said(home, project, program, *both)}
+    found = {one["relpath"]: one for one in teach(home, project, program, *both)}
     assert found.keys() == {"CLAUDE.md", ".claude/skills/release-notes/SKILL.md"}
     assert "British" in found[".claude/skills/release-notes/SKILL.md"]["summary"]
 
 
 def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, program: Program) -> None:
-    project = plain(home, tmp_path, **{"docs/guide.md": GUIDE})
+    project = make_project(home, tmp_path, **{"docs/guide.md": GUIDE})
     program.run("run", "--once")
-    assert said(home, project, program, PNPM) == []
+    assert teach(home, project, program, PNPM) == []
     (waits,) = program.json("learnings")
     outside = program.run("learnings", "propose", waits["id"], "--to", str(home / ".gitconfig"))
     assert (outside.returncode, "is outside" in outside.stderr) == (1, True)
-    done = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/guide.md"))
-    assert done.returncode == 0, done.stderr
-    (one,) = program.json("proposals")
-    assert (one["relpath"], one["target"]["kind"]) == ("docs/guide.md", "instructions")
+    result = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/guide.md"))
+    assert result.returncode == 0, result.stderr
+    (proposal,) = program.json("proposals")
+    assert (proposal["relpath"], proposal["target"]["kind"]) == ("docs/guide.md", "instructions")
     assert program.json("learnings") == []
 
 
 def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, program: Program) -> None:
     """A CLAUDE.md that Codex does not read is no place for what was said to it."""
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "AGENTS.md": "# Agents\n\n- Be brief.\n"})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, "AGENTS.md": "# Agents\n\n- Be brief.\n"})
     program.run("run", "--once")
     name = "0c000000-0000-7000-8000-0000000000c0"
     rows: list[tuple[str, dict[str, object]]] = [
@@ -225,5 +227,5 @@ def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, pr
         "".join(json.dumps({"timestamp": stamp, "type": kind, "payload": row}) + "\n" for kind, row in rows)
     )
     program.run("run", "--once")
-    (one,) = program.json("proposals")
-    assert (one["relpath"], one["target"]["agents"]) == ("AGENTS.md", ["codex"])
+    (proposal,) = program.json("proposals")
+    assert (proposal["relpath"], proposal["target"]["agents"]) == ("AGENTS.md", ["codex"])

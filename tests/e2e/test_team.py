@@ -35,17 +35,17 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
     assert ben.rules() == ada.rules()
     document = ben.document()
     assert (document["people"], document["refused"]) == (["team-ada", "team-ben"], {})
-    (pnpm,) = [one for one in document["rules"] if one["standing"] == "ready"]
+    (pnpm,) = [rule for rule in document["rules"] if rule["standing"] == "ready"]
     assert (pnpm["people"], pnpm["sessions"], pnpm["since"]) == (2, 2, "2026-03-02")
     assert (document["joined"], document["remote"]) == (True, "origin")
-    (same,) = [one for one in document["candidates"] if one["id"] == pnpm["id"]]
+    (same,) = [candidate for candidate in document["candidates"] if candidate["id"] == pnpm["id"]]
     assert (same["text"], same["people"], same["sessions"], same["state"]) == (PNPM, 2, 2, "open")
     # Who did not join sends nothing and sees nothing.
     assert carl.document() == {"joined": False, "remote": None, "people": [], "candidates": []}
     assert team.refs() == ["refs/skilld/team/team-ada", "refs/skilld/team/team-ben"]
-    refused = carl.team("status")
-    assert refused.returncode == 1
-    assert "skilld team join" in refused.stderr
+    result = carl.team("status")
+    assert result.returncode == 1
+    assert "skilld team join" in result.stderr
     # Nothing of it stands in anybody's repository.
     assert "skilld" not in ada.clone.git("for-each-ref") + (ada.clone.root / ".git/config").read_text()
 
@@ -53,9 +53,9 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
 def test_nothing_is_sent_before_the_person_agreed(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)
-    done = ada.program.run("team", "join", "--repo", str(ada.clone.root), typed="n\n")
-    assert PNPM in done.stdout
-    assert done.returncode == 5, "there is no terminal to say yes on"
+    result = ada.program.run("team", "join", "--repo", str(ada.clone.root), typed="n\n")
+    assert PNPM in result.stdout
+    assert result.returncode == 5, "there is no terminal to say yes on"
     assert team.refs() == []
     assert ada.team("status").returncode == 1
 
@@ -76,18 +76,18 @@ def test_leaving_removes_our_data(team: Team) -> None:
 
 def test_without_a_key_it_says_how_to_create_one(team: Team) -> None:
     ada = team.colleague("ada", key=False)
-    done = ada.team("join", "--yes")
-    assert done.returncode == 1
-    assert "ssh-keygen -t ed25519" in done.stderr
+    result = ada.team("join", "--yes")
+    assert result.returncode == 1
+    assert "ssh-keygen -t ed25519" in result.stderr
     assert team.refs() == []
 
 
 def test_a_taken_name_is_refused(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     ada.done("join", "--yes", "--name", "the-same")
-    taken = ben.team("join", "--yes", "--name", "the-same")
-    assert taken.returncode == 5
-    assert "--name" in taken.stderr
+    result = ben.team("join", "--yes", "--name", "the-same")
+    assert result.returncode == 5
+    assert "--name" in result.stderr
     assert ben.team("status").returncode == 1
 
 
@@ -221,8 +221,8 @@ def test_uninstalling_says_what_stays_on_the_remote(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)
     ada.done("join", "--yes", "--name", "team-ada")
-    shown = ada.program.run("uninstall", "--dry-run")
-    told = shown.stdout + shown.stderr
+    result = ada.program.run("uninstall", "--dry-run")
+    told = result.stdout + result.stderr
     assert (
         f"the rules you share as team-ada (to delete them, first run: skilld team leave --repo {ada.clone.root})"
         in told

@@ -23,13 +23,13 @@ DATES = "Write dates as YYYY-MM-DD in the changelog."
 NAME = "team-ada"
 
 
-def unasked(one: Colleague) -> None:
+def sync_unasked(one: Colleague) -> None:
     """Do what the daemon starts."""
     with VerbWorker(one.program.environment) as worker:
         assert worker.do(Job(SyncTeams(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
 
 
-def records(team: Team) -> int:
+def count_records(team: Team) -> int:
     return team.hub.git("ls-tree", "-r", "--name-only", f"refs/skilld/team/{NAME}").count("records/")
 
 
@@ -39,7 +39,7 @@ def test_the_daemon_shares_accepted_rules_at_most_once_an_hour(tmp_path: Path) -
     ada.done("join", "--yes", "--name", NAME)
     ada.teach(PNPM)
     with ada.program.daemon():
-        wait_for("what was accepted since to be shared", lambda: records(team) == 1)
+        wait_for("what was accepted since to be shared", lambda: count_records(team) == 1)
     store = Store.open(ada.database)
     first = store.meta.get(SYNCED_AT)["team"]
     store.close()
@@ -62,20 +62,20 @@ def test_the_pull_request_is_updated_once_a_week_if_enabled(tmp_path: Path) -> N
         one.clone.git("remote", "set-url", "origin", "https://github.localhost/acme/widgets.git")
         one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
         one.program.environment |= {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "GH_TOKEN": "x"}
-    unasked(ada)
+    sync_unasked(ada)
     assert not state.exists(), "the host is asked only where the setting says so"
     assert ada.program.run("config", "set", "team.auto_pr", "weekly").returncode == 0
-    unasked(ada)
+    sync_unasked(ada)
     assert len(json.loads(state.read_text())["pulls"]) == 1
     asked = len(json.loads(state.read_text())["asked"])
-    unasked(ada)
+    sync_unasked(ada)
     assert len(json.loads(state.read_text())["asked"]) == asked
     store = Store.open(ada.database)
     kept = store.meta.get(TEAMS)
     kept[str(ada.clone.root)]["asked_at"] -= 7 * 86400
     store.meta.set(TEAMS, kept)
     store.close()
-    unasked(ada)
+    sync_unasked(ada)
     assert len(json.loads(state.read_text())["asked"]) > asked
     assert len(json.loads(state.read_text())["pulls"]) == 1
 
@@ -88,10 +88,10 @@ def test_an_unreachable_remote_blocks_no_other_and_is_named_until_it_returns(tmp
     second.done("join", "--yes", "--name", NAME)
     second.teach(DATES)
     hidden = team.hub.root.rename(tmp_path / "away.git")
-    unasked(ada)
-    assert records(other) == 1
+    sync_unasked(ada)
+    assert count_records(other) == 1
     assert ada.document()["trouble"].startswith("Could not reach the remote")
     assert "  the last sync failed: Could not reach the remote" in ada.done("status")
     hidden.rename(team.hub.root)
-    unasked(ada)
+    sync_unasked(ada)
     assert ada.document()["trouble"] == ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from faults.model import asking
+from faults.model import program_with
 from skilld.context.tokenizer import tokenizer
 from skilld.git.environment import remaining_variables
 from skilld.proposals.poll import refresh
@@ -49,7 +49,7 @@ def world(tmp_path: Path, home: Path) -> World:
 
 def test_each_cut_is_a_separate_proposal(world: World) -> None:
     before = snapshot(world.root)
-    assert [one["what"] for one in world.trim("--dry-run")["cuts"]] == ["propose", "propose"]
+    assert [cut["what"] for cut in world.trim("--dry-run")["cuts"]] == ["propose", "propose"]
     assert snapshot(world.root) == before
     twice, dead = world.trim()["cuts"]
     assert (twice["line"], twice["lost"], dead["line"]) == (6, "nothing", 4)
@@ -65,33 +65,33 @@ def test_each_cut_is_a_separate_proposal(world: World) -> None:
     assert (again["line"], again["what"], again["proposal"]) == (4, "rejected", None)
     assert world.program.run("revert", twice["proposal"]).returncode == 0
     assert (world.root / "CLAUDE.md").read_text() == CLAUDE
-    assert {one["what"] for one in world.trim()["cuts"]} == {"rejected"}
+    assert {cut["what"] for cut in world.trim()["cuts"]} == {"rejected"}
 
 
 def test_for_each_cut_the_reason_savings_and_losses_are_shown(world: World) -> None:
     """Issue 17, 4: each with its reason and what would be lost, the largest saving first, and how to decide."""
-    done = world.program.run("trim", "--project", str(world.root))
-    assert done.returncode == 0, done.stderr
-    twice, dead = (done.stdout.index(reason) for reason in (CutReason.TWICE.value, CutReason.DEAD.value))
+    result = world.program.run("trim", "--project", str(world.root))
+    assert result.returncode == 0, result.stderr
+    twice, dead = (result.stdout.index(reason) for reason in (CutReason.TWICE.value, CutReason.DEAD.value))
     assert twice < dead
     count = tokenizer().count
     for text, lost in ((f"- {LONG}\n", "nothing"), ("- See `docs/gone.md`.\n", "- See `docs/gone.md`.")):
-        assert f"{count(text)} tokens" in done.stdout
-        assert f"lost: {lost}" in done.stdout
+        assert f"{count(text)} tokens" in result.stdout
+        assert f"lost: {lost}" in result.stdout
     names = [row["id"] for row in world.program.json("proposals")]
-    assert all(f"proposed: skilld review {name}\n" in done.stdout for name in names)
-    shown = world.program.run("show", names[0]).stdout
-    assert "skilld trim, proposed 2" in shown
-    assert "says the opposite" not in shown, "a summary with other numbers"
-    assert "This saves" in shown
-    assert "counted by o200k_base" in shown
+    assert all(f"proposed: skilld review {name}\n" in result.stdout for name in names)
+    output = world.program.run("show", names[0]).stdout
+    assert "skilld trim, proposed 2" in output
+    assert "says the opposite" not in output, "a summary with other numbers"
+    assert "This saves" in output
+    assert "counted by o200k_base" in output
     assert "already proposed" in world.program.run("trim", "--project", str(world.root)).stdout
 
 
 def test_only_the_named_file_is_trimmed(world: World) -> None:
     guide = world.root / "CLAUDE.md"
     named = world.program.json("trim", str(guide), "--dry-run", "--project", str(world.root))
-    assert [one["path"] for one in named["files"]] == [str(guide)]
+    assert [file["path"] for file in named["files"]] == [str(guide)]
     assert len(named["cuts"]) == 2
     elsewhere = str(world.root / "docs")
     assert world.program.json("trim", elsewhere, "--dry-run", "--project", str(world.root))["files"] == []
@@ -105,14 +105,14 @@ def test_at_most_ten_wait_and_the_next_follows_a_decision(world: World) -> None:
     first = world.trim()["cuts"]
     assert [one["what"] for one in first] == ["propose"] * 10 + ["waits"] * 2
     assert len({one["proposal"] for one in first[:10]}) == 10, "cuts between the same lines are two"
-    assert [one["what"] for one in world.trim()["cuts"]] == ["open"] * 10 + ["waits"] * 2
+    assert [cut["what"] for cut in world.trim()["cuts"]] == ["open"] * 10 + ["waits"] * 2
     assert world.program.run("reject", first[3]["proposal"]).returncode == 0
-    again = [one["what"] for one in world.trim()["cuts"]]
+    again = [cut["what"] for cut in world.trim()["cuts"]]
     assert sorted(again) == ["open"] * 9 + ["propose", "rejected", "waits"]
 
 
 def test_broken_references_in_meaningful_lines_are_only_reported(world: World) -> None:
-    (found,) = [one for one in world.trim("--dry-run")["files"] if one["path"].endswith("CLAUDE.md")]
+    (found,) = [file for file in world.trim("--dry-run")["files"] if file["path"].endswith("CLAUDE.md")]
     assert [one["line"] for one in found["dead"]] == [4, 7]
 
 
@@ -129,12 +129,12 @@ def test_somebody_elses_text_is_left_alone(world: World, what: str) -> None:
         world.person.git("config", "user.email", "another@example.org")
     found = world.trim()
     assert found["cuts"] == []
-    assert [one["why_not"] != "" for one in found["files"]] == [True]
+    assert [file["why_not"] != "" for file in found["files"]] == [True]
 
 
 def test_a_model_is_asked_only_if_requested_and_configured(world: World) -> None:
-    done = world.program.run("trim", "--ask", "--dry-run", "--project", str(world.root))
-    assert (done.returncode, "skilld setup" in done.stderr) == (1, True)
+    result = world.program.run("trim", "--ask", "--dry-run", "--project", str(world.root))
+    assert (result.returncode, "skilld setup" in result.stderr) == (1, True)
 
 
 def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) ->
         return '<spare>[{"number": 1, "same": 3}, {"number": 4, "text": "- Never push on Fridays."}]</spare>'
 
     with StubModel(decide) as model:
-        world.program = asking(home, model)
+        world.program = program_with(home, model)
         assert world.trim()["cuts"] == [], "not asked without --ask"
         echo, short = world.trim("--ask")["cuts"]
     assert len(seen) == 1
@@ -169,14 +169,14 @@ def test_without_a_usable_answer_the_certain_cuts_remain(world: World, home: Pat
     (world.root / "CLAUDE.md").write_text(f"{CLAUDE}\nA commit is a snapshot of all files.\n")
     world.person.commit("more")
     with StubModel(lambda _: reply) as model:
-        world.program = asking(home, model)
+        world.program = program_with(home, model)
         found = world.trim("--ask", "--dry-run")
-        broke = asking(home, model, SKILLD_BUDGET__CALLS="1")
+        broke = program_with(home, model, SKILLD_BUDGET__CALLS="1")
         spent = broke.json("trim", "--ask", "--dry-run", "--project", str(world.root))
-    assert [one["line"] for one in found["cuts"]] == [6, 4]
-    assert [one["why_not"].partition(":")[0] for one in found["files"]] == ["the model did not answer"]
+    assert [cut["line"] for cut in found["cuts"]] == [6, 4]
+    assert [file["why_not"].partition(":")[0] for file in found["files"]] == ["the model did not answer"]
     assert "budget is spent" in spent["files"][0]["why_not"]
-    assert [one["line"] for one in spent["cuts"]] == [6, 4]
+    assert [cut["line"] for cut in spent["cuts"]] == [6, 4]
 
 
 def test_an_addition_beyond_a_size_limit_waits_until_something_is_removed(

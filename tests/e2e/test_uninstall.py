@@ -16,7 +16,7 @@ NOTES = b"# Mine\r\n\r\nKeep this."
 OURS = ("--format=%(refname)", "refs/skilld", "refs/heads/skilld")
 
 
-class Installed:
+class Installation:
     """skilld in use: a proposal in a project, settings, and beside them what is the person's own."""
 
     def __init__(self, home: Path, project: Project, program: Program) -> None:
@@ -44,28 +44,28 @@ class Installed:
         return self.project.git("for-each-ref", *OURS)
 
     def skilld(self, *arguments: str) -> str:
-        done = self.program.run(*arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        result = self.program.run(*arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     def refused(self, code: int) -> str:
         """Try to uninstall, see it refused with this exit code and nothing changed, and return what it said."""
         there = self.homely(), self.refs()
-        done = self.program.run("uninstall", "--yes")
-        assert (done.returncode, (self.homely(), self.refs())) == (code, there)
-        return done.stderr
+        result = self.program.run("uninstall", "--yes")
+        assert (result.returncode, (self.homely(), self.refs())) == (code, there)
+        return result.stderr
 
     def uninstall(self, *arguments: str) -> str:
         return self.skilld("uninstall", *arguments)
 
 
 @pytest.fixture
-def installed(home: Path, project: Project, program: Program) -> Installed:
-    return Installed(home, project, program)
+def installed(home: Path, project: Project, program: Program) -> Installation:
+    return Installation(home, project, program)
 
 
 def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
-    installed: Installed, tmp_path: Path
+    installed: Installation, tmp_path: Path
 ) -> None:
     systemctl = FakeManager(tmp_path / "bin", "systemctl", SYSTEMCTL)
     installed.program.environment["PATH"] = f"{systemctl.folder}:{installed.program.environment['PATH']}"
@@ -100,7 +100,7 @@ def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
     assert [path for path in installed.home.rglob("*skilld*") if "claude" not in str(path)] == []
 
 
-def test_agents_and_a_running_daemon_prevent_it(installed: Installed) -> None:
+def test_agents_and_a_running_daemon_prevent_it(installed: Installation) -> None:
     lock = Lock.acquire(installed.home / ".local/state/skilld/daemon.lock")
     assert "skilld is running" in installed.refused(4)
     assert installed.program.run("uninstall").returncode == 4, "it asks first"
@@ -115,7 +115,7 @@ def test_agents_and_a_running_daemon_prevent_it(installed: Installed) -> None:
     assert installed.refs()
 
 
-def test_a_commit_of_the_persons_on_the_staging_branch_is_kept(installed: Installed) -> None:
+def test_a_commit_of_the_persons_on_the_staging_branch_is_kept(installed: Installation) -> None:
     git = installed.project.git
     git("checkout", "--quiet", "skilld/staging")
     assert "checked out" in installed.uninstall("--dry-run")
@@ -130,7 +130,7 @@ def test_a_commit_of_the_persons_on_the_staging_branch_is_kept(installed: Instal
     assert git("rev-parse", "skilld/staging") == tip
 
 
-def test_accepted_changes_and_untracked_skills_stay(installed: Installed) -> None:
+def test_accepted_changes_and_untracked_skills_stay(installed: Installation) -> None:
     (proposal,) = installed.proposals
     assert installed.program.run("accept", proposal["id"]).returncode == 0
     lessons = Lessons(installed.home, installed.project, installed.program)
@@ -142,7 +142,7 @@ def test_accepted_changes_and_untracked_skills_stay(installed: Installed) -> Non
     assert installed.untracked.read_text(encoding="utf-8") == SKILL_TEXT
 
 
-def test_broken_parts_do_not_prevent_it_and_links_are_not_followed(installed: Installed, tmp_path: Path) -> None:
+def test_broken_parts_do_not_prevent_it_and_links_are_not_followed(installed: Installation, tmp_path: Path) -> None:
     (installed.project.root / ".git/HEAD").write_text("nonsense\n", encoding="utf-8")
     installed.settings.write_text("modle = 1\n", encoding="utf-8")
     precious = tmp_path / "precious"

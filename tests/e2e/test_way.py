@@ -43,7 +43,7 @@ threading.settrace(_note)
 """
 
 
-def hops() -> list[tuple[list[str], list[str]]]:
+def documented_steps() -> list[tuple[list[str], list[str]]]:
     """Return the files and the functions that each row of the page's table names."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     return [(_NAMES.findall(files), _NAMES.findall(functions)) for files, functions in _HOP.findall(page)]
@@ -62,7 +62,7 @@ def test_a_daemon_calls_every_function_of_the_documented_path(home: Path, projec
         wait_for("a proposal", lambda: len(program.json("proposals")) == 1, every=0.5)
 
     called = {tuple(line.split(" ", 1)) for file in out.iterdir() for line in file.read_text().splitlines()}
-    drawn = hops()
+    drawn = documented_steps()
     assert 5 <= len(drawn) <= MAX_HOPS
     missing = [
         (file, function)

@@ -56,7 +56,7 @@ def taught(original: Template[Taught]) -> Iterator[Taught]:
         yield taught
 
 
-def by_nobody(program: Program, *words: str) -> tuple[int, str]:
+def run_without_person(program: Program, *words: str) -> tuple[int, str]:
     """Run a verb as cron starts it, and return its exit code and what it printed."""
     said = program.home / "said"
     with said.open("wb") as output:
@@ -64,7 +64,7 @@ def by_nobody(program: Program, *words: str) -> tuple[int, str]:
     return code, said.read_text()
 
 
-def forged(home: Path, project: Project) -> Path:
+def forge_session(home: Path, project: Project) -> Path:
     """Write a transcript that no agent has written, where none keeps its own."""
     session = Session(home / "nobody", project)
     session.use_skill()
@@ -81,7 +81,7 @@ def commands(home: Path, project: Project, proposal: str) -> dict[str, str]:
         "reject": f"reject {proposal}",
         "revert": f"revert {proposal}",
         "config set": "config set accept.by_agents true",
-        "mine FILE": f"mine {forged(home, project)} --yes",
+        "mine FILE": f"mine {forge_session(home, project)} --yes",
         "pause": "pause 1h",
     }
 
@@ -124,9 +124,9 @@ def test_a_person_can_decide_from_every_legitimate_place(taught: Taught, place: 
 def test_s3_the_setting_counts_only_in_its_own_file(taught: Taught) -> None:
     program, project = taught.program, taught.project
     agent = Program(program.home, {"CLAUDECODE": "1", "SKILLD_ACCEPT__BY_AGENTS": "true"})
-    done = agent.run("accept", taught.id)
-    assert done.returncode == 5
-    assert "CLAUDECODE is set, so a coding agent is running this command" in done.stderr
+    result = agent.run("accept", taught.id)
+    assert result.returncode == 5
+    assert "CLAUDECODE is set, so a coding agent is running this command" in result.stderr
     assert program.run("config", "set", "accept.by_agents", "true").returncode == 0
     for words in (("config", "unset", "accept.by_agents"), ("pause",), ("uninstall", "--yes")):
         assert agent.run(*words).returncode == 5, words
@@ -136,20 +136,20 @@ def test_s3_the_setting_counts_only_in_its_own_file(taught: Taught) -> None:
 
 def test_without_a_person_only_read_only_commands_run(taught: Taught) -> None:
     program = taught.program
-    assert by_nobody(program, "show", taught.id)[0] == 0
+    assert run_without_person(program, "show", taught.id)[0] == 0
     for words in (("mine", "--dry-run"), ("mine",), ("run", "--once")):
-        assert by_nobody(program, *words)[0] == 0
-    code, said = by_nobody(program, "reject", taught.id)
+        assert run_without_person(program, *words)[0] == 0
+    code, said = run_without_person(program, "reject", taught.id)
     assert code == 5
     assert f"Run it in a terminal: skilld reject {taught.id}" in said
 
 
 def test_s4_text_from_a_hand_given_file_is_marked(program: Program, project: Project, home: Path) -> None:
-    done = program.run("mine", str(forged(home, project)), "--min-turns", "1")
-    assert done.returncode == 0, done.stderr
+    result = program.run("mine", str(forge_session(home, project)), "--min-turns", "1")
+    assert result.returncode == 0, result.stderr
     proposals = program.json("proposals", "--state", "all")
-    assert proposals, done.stdout
-    assert "from a file you specified" in done.stdout
+    assert proposals, result.stdout
+    assert "from a file you specified" in result.stdout
     for proposal in proposals:
         assert "the wording comes from a file you specified, not from you" in proposal["flags"]
         assert "from a file you specified" in program.run("show", proposal["id"]).stdout
@@ -157,14 +157,14 @@ def test_s4_text_from_a_hand_given_file_is_marked(program: Program, project: Pro
 
 @pytest.mark.parametrize("moved", ["CLAUDE_CONFIG_DIR", "SKILLD_ROOTS"])
 def test_s4_without_a_person_a_variable_cannot_name_an_agents_folder(home: Path, project: Project, moved: str) -> None:
-    path = forged(home, project)
+    path = forge_session(home, project)
     own = home / "own/projects/-x"
     own.mkdir(parents=True)
     shutil.copy(path, own / "5e55105e-0000-4000-8000-000000000001.jsonl")
     value = json.dumps({"claude-code": str(home / "own")}) if moved == "SKILLD_ROOTS" else str(home / "own")
     nobody = Program(home, {moved: value})
     for words in (("mine",), ("mine", "--nightly")):
-        code, said = by_nobody(nobody, *words)
+        code, said = run_without_person(nobody, *words)
         assert code == 5, said
     assert Program(home).json("proposals") == []
 
@@ -178,9 +178,9 @@ def test_s3_plain_git_decisions_made_beside_an_agent_are_marked(taught: Taught) 
     assert (found["state"], found["decided_by"]) == ("accepted", "git, maybe claude-code")
     line = project.skill_path.read_text().splitlines().index(RULE_LINES[TICKETS]) + 1
     for words in (("show", proposal["id"]), ("why", f"{project.skill_path}:{line}"), ("review", "--plain")):
-        said = program.run(*words).stdout
-        assert "by you or an agent (claude-code had an active session here around that time)" in said, words
-        assert f"if it was not you, undo it: skilld revert {proposal['id']}" in said, words
+        output = program.run(*words).stdout
+        assert "by you or an agent (claude-code had an active session here around that time)" in output, words
+        assert f"if it was not you, undo it: skilld revert {proposal['id']}" in output, words
     assert program.run("revert", proposal["id"]).returncode == 0
     assert "by you or an agent" not in program.run("show", proposal["id"]).stdout
 

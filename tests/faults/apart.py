@@ -29,26 +29,26 @@ SKILLD = (sys.executable, "-m", "skilld")
 def _possible(probe: str) -> bool:
     if shutil.which("unshare") is None:
         return False
-    return subprocess.run(_command(probe, "true"), check=False, capture_output=True).returncode == 0
+    return subprocess.run(_unshare_command(probe, "true"), check=False, capture_output=True).returncode == 0
 
 
-def _command(before: str, *command: str) -> list[str]:
+def _unshare_command(before: str, *command: str) -> list[str]:
     return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", f'{before}\nexec "$@"', "sh", *command]
 
 
-def needs(probe: str) -> None:
+def skip_unless(probe: str) -> None:
     """Skip the test where a shell in namespaces of its own cannot do this."""
     if not _possible(probe):
         pytest.skip(f"this system does not let a person do this apart from others: {probe}")
 
 
 @contextmanager
-def place(program: Program, before: str) -> Iterator[Path]:
+def mount_point(program: Program, before: str) -> Iterator[Path]:
     """Run everything of `program` after the shell commands `before`, in namespaces that outlive it; yields their root.
 
     They last as long as the context. Without this they end with the daemon that was started in them.
     """
-    with subprocess.Popen(_command(before, "cat"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen(_unshare_command(before, "cat"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdin is not None
         assert holder.stdout is not None
         try:
@@ -72,7 +72,7 @@ def daemon(program: Program, before: str = "") -> Iterator[subprocess.Popen[byte
     command = [*program.before, *SKILLD, "run"]
     with (program.home / "skilld-run.log").open("ab") as output:
         process = subprocess.Popen(
-            _command(before, *command) if before else command,
+            _unshare_command(before, *command) if before else command,
             cwd=program.home,
             env=program.environment,
             stdin=subprocess.DEVNULL,
@@ -80,7 +80,7 @@ def daemon(program: Program, before: str = "") -> Iterator[subprocess.Popen[byte
             stderr=subprocess.STDOUT,
         )
     try:
-        wait_for("the daemon to follow", lambda: _follows(process, program), context=program.output)
+        wait_for("the daemon to follow", lambda: _has_swept(process, program), context=program.output)
         yield process
     finally:
         process.send_signal(signal.SIGCONT)
@@ -88,15 +88,15 @@ def daemon(program: Program, before: str = "") -> Iterator[subprocess.Popen[byte
         process.wait(LIMIT)
 
 
-def _follows(process: subprocess.Popen[bytes], program: Program) -> bool:
+def _has_swept(process: subprocess.Popen[bytes], program: Program) -> bool:
     assert process.poll() is None, f"it ended at once, exit {process.returncode}\n{program.output()}"
     log = Path(f"/proc/{process.pid}/root{program.home}/.local/state/skilld/skilld.log")
     return log.exists() and "daemon started" in log.read_text(encoding="utf-8")
 
 
-def inside(process: subprocess.Popen[bytes], program: Program, *command: str) -> str:
+def run_inside(process: subprocess.Popen[bytes], program: Program, *command: str) -> str:
     """Run a command where that daemon is, and return what it printed."""
-    done = subprocess.run(
+    result = subprocess.run(
         [*_enter(process.pid), "--", *command],
         cwd="/",
         env=program.environment,
@@ -105,16 +105,16 @@ def inside(process: subprocess.Popen[bytes], program: Program, *command: str) ->
         text=True,
         timeout=LIMIT,
     )
-    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-    return done.stdout.strip()
+    assert result.returncode == 0, f"{' '.join(command)}: {result.stderr}"
+    return result.stdout.strip()
 
 
-def seen(process: subprocess.Popen[bytes], program: Program, verb: str) -> Any:
+def json_inside(process: subprocess.Popen[bytes], program: Program, verb: str) -> Any:
     """Return what a verb of skilld's says where that daemon is."""
-    return json.loads(inside(process, program, *SKILLD, verb, "--json"))
+    return json.loads(run_inside(process, program, *SKILLD, verb, "--json"))
 
 
-def log_of(process: subprocess.Popen[bytes], program: Program) -> str:
+def read_log(process: subprocess.Popen[bytes], program: Program) -> str:
     """Return the daemon's log, as it sees it."""
     return Path(f"/proc/{process.pid}/root{program.home}/.local/state/skilld/skilld.log").read_text(encoding="utf-8")
 
@@ -129,7 +129,7 @@ def tell(number: signal.Signals, *processes: int) -> None:
 def stop(*processes: int) -> None:
     """Stop processes, and return when none of them runs any more: the signal alone comes back at once."""
     tell(signal.SIGSTOP, *processes)
-    wait_for("them to be stopped", lambda: not [one for one in processes if _states(one) - set("TZX")])
+    wait_for("them to be stopped", lambda: not [process for process in processes if _states(process) - set("TZX")])
 
 
 def _states(process: int) -> set[str]:

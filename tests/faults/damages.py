@@ -66,7 +66,7 @@ def _older(path: Path, _: random.Random) -> None:
     shutil.copyfile(path.with_name("skilld.db.older"), path)
 
 
-def _of_another_person(path: Path, _: random.Random) -> None:
+def _with_other_owner(path: Path, _: random.Random) -> None:
     _missing(path, _)
     with TemporaryDirectory() as other:
         store = Store.open(Path(other) / path.name)
@@ -75,14 +75,14 @@ def _of_another_person(path: Path, _: random.Random) -> None:
         shutil.copyfile(store.path, path)
 
 
-def _of_another_program(path: Path, _: random.Random) -> None:
+def _foreign_database(path: Path, _: random.Random) -> None:
     _missing(path, _)
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE places (id INTEGER PRIMARY KEY, url TEXT)")
         db.commit()
 
 
-def _no_database(path: Path, dice: random.Random) -> None:
+def _random_bytes(path: Path, dice: random.Random) -> None:
     _overwritten(path, dice.randbytes(20_000))
 
 
@@ -119,7 +119,7 @@ DAMAGES: Mapping[str, Damage] = {
     damage.__name__.strip("_"): damage
     for damage in (
         *(_emptied, _zeroed, _missing, _missing_with_its_copies, _missing_with_its_journal, _truncated, _log_gone),
-        *(_older, _of_another_person, _of_another_program, _no_database, _garbage_pages, _header, _a_folder),
+        *(_older, _with_other_owner, _foreign_database, _random_bytes, _garbage_pages, _header, _a_folder),
         *(_unreadable, _missing_with_a_torn_journal),
     )
 }

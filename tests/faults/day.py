@@ -83,7 +83,7 @@ class Day:
         """Whether all that was typed is known."""
         return self._is_read(self.program.json("status"))
 
-    def is_quiet(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether all that was typed is known, and no batch waits."""
         status = self.program.json("status")
         return self._is_read(status) and status["batches"]["pending"] == 0
@@ -92,7 +92,7 @@ class Day:
         agent = status["agents"].get("claude-code", {"turns": 0})
         return int(agent["turns"]) == self.turns
 
-    def proposed(self) -> list[tuple[str, str]]:
+    def proposals_made(self) -> list[tuple[str, str]]:
         """Return skill and quote of every proposal there is; all are open. What was said again is told once."""
         proposals = self.program.json("proposals", "--state", "all")
         assert {proposal["state"] for proposal in proposals} <= {"open"}
@@ -101,6 +101,6 @@ class Day:
         ]
         return sorted((skill, quote) for skill, said in quotes for quote in said)
 
-    def committed(self) -> list[str]:
+    def commits_made(self) -> list[str]:
         """Return the ids on the staging branch."""
         return self.project.git("log", "--format=%(trailers:key=Skilld-Proposal,valueonly)", "skilld/staging").split()

@@ -13,7 +13,7 @@ from support.stub_model import Body, Reply, StubModel, request_text
 CALLS = 3  # what, where, and whether it is said now
 
 
-def right(body: Body) -> Reply | str:
+def right_answer(body: Body) -> Reply | str:
     """Answer the question that is asked."""
     asked = request_text(body)
     if "<current_skill_file>" in asked:
@@ -21,7 +21,7 @@ def right(body: Body) -> Reply | str:
     return NO_UPDATES if f"- {CHANGE}" in asked else updates_answer()
 
 
-def asking(home: Path, model: StubModel, **settings: str) -> Program:
+def program_with(home: Path, model: StubModel, **settings: str) -> Program:
     """Return skilld set to ask `model`."""
     own = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
     return Program(home, own | settings)
@@ -37,9 +37,9 @@ def teach(home: Path, project: Project, lasting: str = LASTING) -> Session:
 
 def quotes(program: Program) -> list[str]:
     """Return the words behind all open proposals."""
-    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
+    return [evidence["quote"] for proposal in program.json("proposals") for evidence in proposal["evidence"]]
 
 
-def learned(program: Program) -> list[str]:
+def learned_rules(program: Program) -> list[str]:
     """Return the words of all learnings."""
     return [learning["quote"] for learning in program.json("learnings")]

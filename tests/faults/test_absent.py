@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from faults.clock import Clock
-from faults.model import learned, quotes, teach
+from faults.model import learned_rules, quotes, teach
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -61,13 +61,13 @@ def test_r2_a_temporarily_missing_transcript_is_proposed_when_it_returns(
         assert quotes(program) == []
         clock.pass_by(30 * MINUTE)
     assert program.json("status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
-    assert learned(program) == [LASTING], "what was read of it is kept meanwhile"
+    assert learned_rules(program) == [LASTING], "what was read of it is kept meanwhile"
     if away == "unreadable":
         place.rmdir()
     aside.rename(place)
     program.run("run", "--once")
     assert quotes(program) == [LASTING]
-    assert learned(program) == [], "what is proposed is not kept besides"
+    assert learned_rules(program) == [], "what is proposed is not kept besides"
     assert LASTING.encode() not in (home / WORDS).read_bytes(), "what was judged is kept no longer"
 
 
@@ -79,13 +79,13 @@ def test_r2_a_transcript_that_is_half_written_again_is_waited_for_once(
     whole = session.path.read_bytes()
     session.path.write_bytes(b"".join(whole.splitlines(keepends=True)[: -2 * (5 - prompts)]))
     program.run("run", "--once")
-    assert (quotes(program), learned(program)) == ([], [LASTING])
+    assert (quotes(program), learned_rules(program)) == ([], [LASTING])
     assert program.json("status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
     if fate == "comes back":
         session.path.write_bytes(whole)
     Clock(program).pass_by(MINUTE)
     program.run("run", "--once")
-    assert (quotes(program), learned(program)) == ([LASTING], [])
+    assert (quotes(program), learned_rules(program)) == ([LASTING], [])
 
 
 @pytest.mark.parametrize("how", [pytest.param("deleted", marks=SLOW), "cut", "deleted after a crash"])
@@ -107,16 +107,16 @@ def test_r2_what_was_read_of_a_deleted_transcript_is_kept(
     else:
         session.path.unlink()
     program.run("run", "--once")
-    assert learned(program) == [LASTING]
+    assert learned_rules(program) == [LASTING]
     clock.pass_by(DAY - MINUTE)
     program.run("run", "--once")
     assert program.json("status")["batches"]["pending"] == 1, "it is waited for as long as a day"
     clock.pass_by(20 * MINUTE)
     program.run("run", "--once")
     assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
-    assert learned(program) == [LASTING]
+    assert learned_rules(program) == [LASTING]
     assert quotes(program) == []
-    said = {check["name"]: check for check in _checks(program)}["transcripts"]
+    said = {check["name"]: check for check in _transcript_checks(program)}["transcripts"]
     assert (said["verdict"], str(session.path) in said["detail"]) == ("warn", True)
     assert said["remedy"].endswith("skilld retry")
     assert LASTING.encode() not in (home / WORDS).read_bytes()
@@ -134,7 +134,7 @@ def test_r2_words_returning_after_the_day_are_judged_by_retry(home: Path, projec
     assert "1 batch will be retried now" in program.run("retry").stdout
     program.run("run", "--once")
     assert quotes(program) == [LASTING]
-    assert learned(program) == []
+    assert learned_rules(program) == []
 
 
 def test_r2_words_are_kept_redacted_for_two_days_except_of_opted_out_projects(
@@ -194,9 +194,9 @@ def test_r2_a_folder_missing_at_random_moments_loses_nothing(
     program.run("run", "--once")
     proposed = quotes(program)
     assert sorted(proposed) == sorted(rules)
-    assert learned(program) == []
+    assert learned_rules(program) == []
     assert program.json("status")["batches"] == {"pending": 0, "done": rounds.many, "parked": 0}
 
 
-def _checks(program: Program) -> list[dict[str, str]]:
+def _transcript_checks(program: Program) -> list[dict[str, str]]:
     return list(json.loads(program.run("doctor", "--json").stdout)["checks"])

@@ -29,11 +29,11 @@ CHATTER = ("ok", "thanks", "go on", "looks good", "yes please")
 
 @pytest.mark.slow
 def test_a_day_in_a_minute(home: Path) -> None:
-    apart.needs(PROBE)
+    apart.skip_unless(PROBE)
     day = Day(home)
     state = home / ".local/state/skilld"
     state.mkdir(mode=0o700, parents=True)
-    with apart.place(day.program, MOUNT.format(size="6m", folder=state)) as root:
+    with apart.mount_point(day.program, MOUNT.format(size="6m", folder=state)) as root:
         on_disk = Path(f"{root}{state}")
         with apart.daemon(day.program) as daemon:
             _morning(day)
@@ -44,14 +44,14 @@ def test_a_day_in_a_minute(home: Path) -> None:
             _crash(day, daemon.pid)
         with apart.daemon(day.program):
             _evening(day)
-            _settled(day)
+            _wait_until_settled(day)
         assert day.sessions == 40
-        assert day.proposed() == sorted(EXPECTED)
-        assert len(day.committed()) == len(set(day.committed())) == len(EXPECTED)
+        assert day.proposals_made() == sorted(EXPECTED)
+        assert len(day.commits_made()) == len(set(day.commits_made())) == len(EXPECTED)
         assert not day.program.json("learnings")
         day.pass_by(25 * HOUR)
         day.program.run("run", "--once")
-        assert day.proposed() == sorted([*EXPECTED, *NEXT_DAY])
+        assert day.proposals_made() == sorted([*EXPECTED, *NEXT_DAY])
     assert day.project.fingerprint() == day.before
 
 
@@ -77,7 +77,7 @@ def _morning(day: Day) -> None:
     day.fork(first, "and now the other one", *CHATTER[:2])
     day.session(NOTES, "Let us begin", HOSTS, "ok")
     _chat(day, 1)
-    _settled(day)
+    _wait_until_settled(day)
     assert [learning["skill"] for learning in day.program.json("learnings")] == [None]
 
 
@@ -90,7 +90,7 @@ def _suspend(day: Day, daemon: int) -> None:
     _work(day, LOG, SIGNED)
     apart.tell(signal.SIGCONT, *worker, daemon)
     _chat(day, 2)
-    _settled(day)
+    _wait_until_settled(day)
 
 
 def _settings(day: Day, log: Path) -> None:
@@ -114,7 +114,7 @@ def _noon(day: Day) -> None:
 
 def _full_disk(day: Day, daemon: int, state: Path) -> None:
     """Three sessions while there is no room to note them; they are taken up when there is some."""
-    _settled(day)
+    _wait_until_settled(day)
     filler = fill(state)
     read = has_read(daemon)
     day.session(LOG, "Let us begin", LINKS, *CHATTER[:3], output="x" * TRIED)
@@ -123,7 +123,7 @@ def _full_disk(day: Day, daemon: int, state: Path) -> None:
     _chat(day, 1)
     assert not day.is_read()
     filler.unlink()
-    _settled(day)
+    _wait_until_settled(day)
     assert "full" in day.program.json("status")["last_error"]["message"]
 
 
@@ -133,7 +133,7 @@ def _crash(day: Day, daemon: int) -> None:
     _work(day, NEWS, EMOJI)
     wait_for("a worker", lambda: workers_of(day.home), every=0.01)
     apart.tell(signal.SIGKILL, daemon)
-    wait_for("everything to be gone with it", lambda: not _left(day))
+    wait_for("everything to be gone with it", lambda: not _left_over(day))
     _chat(day, 2)
 
 
@@ -153,9 +153,9 @@ def _work(day: Day, skill: str, lasting: str) -> Path:
     return day.session(skill, "Let us begin", lasting, *CHATTER[:3])
 
 
-def _settled(day: Day) -> None:
-    wait_for("all of it to be judged", day.is_quiet, every=0.2, context=day.program.output)
+def _wait_until_settled(day: Day) -> None:
+    wait_for("all of it to be judged", day.is_idle, every=0.2, context=day.program.output)
 
 
-def _left(day: Day) -> list[bytes]:
+def _left_over(day: Day) -> list[bytes]:
     return [command for command in processes_of(day.home).values() if b"skilld" in command]

@@ -58,7 +58,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
 
 @pytest.mark.slow
 def test_f09_more_folders_than_may_be_watched(home: Path, program: Program) -> None:
-    apart.needs(WATCHES.format(20))
+    apart.skip_unless(WATCHES.format(20))
     clock = Clock(program)
     for number in range(40):
         (home / f".claude/projects/p{number}").mkdir(parents=True)
@@ -69,7 +69,7 @@ def test_f09_more_folders_than_may_be_watched(home: Path, program: Program) -> N
             (home / f".claude/projects/p{number}/s.jsonl").write_bytes(prompt_line(f"t{number}", session=f"s{number}"))
         clock.set(SWEEP)
         wait_for("all turns", lambda: _turns(program) == 40, every=1, context=program.output)
-        assert apart.log_of(daemon, program).count("the kernel's limit of watches is reached") == 1
+        assert apart.read_log(daemon, program).count("the kernel's limit of watches is reached") == 1
 
 
 MOUNTS = """\
@@ -101,30 +101,30 @@ def test_f10_no_write_ahead_log_on_a_network_file_system(home: Path, program: Pr
     table = home / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {home} rw - nfs4 server:/home rw\n")
     fake = f"mount --bind {table} /proc/$$/mountinfo"
-    apart.needs("mount --bind /etc/hostname /proc/$$/mountinfo")
+    apart.skip_unless("mount --bind /etc/hostname /proc/$$/mountinfo")
     clock = Clock(program)
     with apart.daemon(program, fake):
         (home / ".claude/projects/-p").mkdir(parents=True)
         (home / ".claude/projects/-p/s.jsonl").write_bytes(prompt_line("t1"))
         state = home / ".local/state/skilld"
-        wait_for("the turn", lambda: _recorded(state / "skilld.db") == 1, every=0.5, context=program.output)
+        wait_for("the turn", lambda: _count_recorded(state / "skilld.db") == 1, every=0.5, context=program.output)
         assert not (state / "skilld.db-wal").exists()
         clock.set(SWEEP)
         wait_for(
             "the word that no events come",
-            lambda: _silent(state / "skilld.db") == [str(home / ".claude/projects")],
+            lambda: _unwatched_files(state / "skilld.db") == [str(home / ".claude/projects")],
             every=0.5,
         )
 
 
-def _silent(database: Path) -> list[str]:
+def _unwatched_files(database: Path) -> list[str]:
     """Return the folders from which no events come, as `status` is told of them."""
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=LIMIT)) as db:
         row = db.execute("SELECT value FROM meta WHERE key = 'daemon'").fetchone()
     return [*json.loads(row[0])["silent"]] if row else []
 
 
-def _recorded(database: Path) -> int:
+def _count_recorded(database: Path) -> int:
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=LIMIT)) as db:
         return int(db.execute("SELECT count(*) FROM turns").fetchone()[0])
 
@@ -132,7 +132,7 @@ def _recorded(database: Path) -> int:
 @pytest.mark.slow
 def test_f10_no_events_at_all(home: Path, project: Project, program: Program) -> None:
     # As on a network file system or with another system's files mounted: nothing tells what changes.
-    apart.needs(INSTANCES)
+    apart.skip_unless(INSTANCES)
     clock = Clock(program)
     (home / ".claude/projects").mkdir(parents=True)
     with apart.daemon(program, INSTANCES):

@@ -63,14 +63,14 @@ COUNT = (
 def _rows(process: subprocess.Popen[bytes], program: Program, table: str) -> int:
     """Return how many there are where that daemon is."""
     state = str(program.home / ".local/state/skilld")
-    return int(apart.inside(process, program, sys.executable, "-IS", "-c", COUNT, state, table))
+    return int(apart.run_inside(process, program, sys.executable, "-IS", "-c", COUNT, state, table))
 
 
 def test_f11_no_room_for_the_database(home: Path, project: Project, program: Program) -> None:
     state = home / ".local/state/skilld"
     mount = MOUNT.format(size="3m", folder=state)
     state.mkdir(mode=0o700, parents=True)
-    apart.needs(PROBE)
+    apart.skip_unless(PROBE)
     before = project.fingerprint()
     with apart.daemon(program, mount) as process:
         session = _begin(home, project)
@@ -83,9 +83,11 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
         assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
         wait_for("a proposal", lambda: _rows(process, program, "proposals"), every=0.2, context=program.output)
-        error = wait_for("why it waited", lambda: apart.seen(process, program, "status")["last_error"], every=0.2)
+        error = wait_for(
+            "why it waited", lambda: apart.json_inside(process, program, "status")["last_error"], every=0.2
+        )
         assert "full" in error["message"]
-        assert len(apart.seen(process, program, "proposals")) == 1
+        assert len(apart.json_inside(process, program, "proposals")) == 1
     assert project.fingerprint() == before
 
 

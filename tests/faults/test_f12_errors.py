@@ -19,8 +19,8 @@ def test_f12_an_inaccessible_folder_stops_nothing(home: Path, program: Program) 
 
     def look() -> int:
         command = [*as_nobody_special, *apart.SKILLD, "run", "--once"]
-        done = subprocess.run(command, cwd=home, env=program.environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run(command, cwd=home, env=program.environment, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
         return int(program.json("status")["agents"]["claude-code"]["turns"])
 
     assert program.run("run", "--once").returncode == 0

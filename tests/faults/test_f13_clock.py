@@ -24,7 +24,7 @@ def _start_of_a_session(home: Path, project: Project) -> Session:
     return session
 
 
-def _seen(program: Program) -> str:
+def _last_activity(program: Program) -> str:
     daemon: dict[str, Any] = program.json("status")["daemon"]
     return str(daemon["seen_at"])
 
@@ -38,10 +38,10 @@ def test_f13_with_the_clock_set_back_a_day_idle_sessions_are_still_judged(
     program.environment["SKILLD_BATCH__IDLE_MINUTES"] = "0.1"
     with apart.daemon(program) as process:
         _start_of_a_session(home, project)
-        wrong = wait_for("a tick", lambda: _seen(program), every=0.5)
+        wrong = wait_for("a tick", lambda: _last_activity(program), every=0.5)
         clock.set(0)
-        wait_for("a tick by the right clock", lambda: _seen(program) < wrong, every=0.5)
-        assert "the clock was set back" in apart.log_of(process, program)
+        wait_for("a tick by the right clock", lambda: _last_activity(program) < wrong, every=0.5)
+        assert "the clock was set back" in apart.read_log(process, program)
         wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
     assert len(program.json("proposals")) == 1
 

@@ -9,7 +9,7 @@ import pytest
 
 from faults import apart
 from faults.clock import Clock
-from faults.model import CALLS, asking, right, teach
+from faults.model import CALLS, program_with, right_answer, teach
 from support.live_project import Project
 from support.model_answers import updates_answer
 from support.processes import workers_of
@@ -28,10 +28,10 @@ def test_f14_sleeping_for_a_night_in_the_middle_of_a_question(home: Path, projec
             return "<repeats>[]</repeats><matters>[]</matters>"
         questions.append(body)
         answers = [Reply(status=500, delay=1), Reply(text=updates_answer(), delay=1)]
-        return answers[len(questions) - 1] if len(questions) <= len(answers) else right(body)
+        return answers[len(questions) - 1] if len(questions) <= len(answers) else right_answer(body)
 
     with StubModel(answer) as model:
-        program = asking(home, model)
+        program = program_with(home, model)
         clock = Clock(program)
 
         def sleep_at_question(number: int) -> None:

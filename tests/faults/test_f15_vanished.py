@@ -25,7 +25,7 @@ HARMLESS = {"log_gone", "unreadable"}  # where all of it was in the database its
 
 
 @pytest.fixture(scope="module")
-def decided(tmp_path_factory: pytest.TempPathFactory) -> World:
+def decided_world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Return a machine with an accepted, a rejected and an open proposal, a learning, and turns that wait."""
     world = World(tmp_path_factory.mktemp("vanished") / "home")
     decide(world)
@@ -37,11 +37,11 @@ def decided(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="module")
-def unharmed(decided: World) -> Known:
+def expected(decided_world: World) -> Known:
     """Return what comes of that machine when nothing happens to it."""
-    decided.reset()
-    decided.finish()
-    known = Known.of(decided)
+    decided_world.reset()
+    decided_world.finish()
+    known = Known.of(decided_world)
     assert sorted(known.states.values()) == ["accepted", "open", "open", "rejected"]
     assert LATER in known.quotes
     assert known.learnings
@@ -49,20 +49,20 @@ def unharmed(decided: World) -> Known:
 
 
 @pytest.fixture
-def machine(decided: World) -> World:
+def machine(decided_world: World) -> World:
     """Return that machine as it was."""
-    decided.reset()
-    return decided
+    decided_world.reset()
+    return decided_world
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_r1_nothing_is_lost_or_doubled(machine: World, unharmed: Known, kind: str) -> None:
+def test_r1_nothing_is_lost_or_doubled(machine: World, expected: Known, kind: str) -> None:
     dice = random.Random(kind)
     kill_at(machine, Moment("daemon", "daemon", dice.uniform(0.0, 0.4)))
     DAMAGES[kind](machine.home / DATABASE, dice)
     machine.later()
     machine.finish()
-    assert Known.of(machine) == unharmed
+    assert Known.of(machine) == expected
     repository_is_sound(machine)
     status = machine.program.json("status")
     if kind not in HARMLESS:
@@ -70,11 +70,11 @@ def test_r1_nothing_is_lost_or_doubled(machine: World, unharmed: Known, kind: st
         assert "database  rebuilt" in machine.program.run("status").stdout
         assert "rebuilt from" in machine.program.run("doctor").stdout
     assert (machine.home / DATABASE).stat().st_mode & 0o777 == 0o600
-    _say_the_rejected_again(machine)
-    assert Known.of(machine).states == unharmed.states, "what was rejected is not proposed again"
+    _repeat_rejected(machine)
+    assert Known.of(machine).states == expected.states, "what was rejected is not proposed again"
 
 
-def _say_the_rejected_again(machine: World) -> None:
+def _repeat_rejected(machine: World) -> None:
     for skill, lasting in (("release-notes", LASTING), ("deploy", LASTING_2)):
         session = Session(machine.home, machine.project)
         session.use_skill(skill)
@@ -94,10 +94,10 @@ def test_r1_a_command_without_a_daemon_says_so_once_and_changes_nothing(machine:
     DAMAGES[kind](database, random.Random(kind))
     before = database.read_bytes() if database.exists() else None
     for verb in ("proposals", "learnings"):
-        done = machine.program.run(verb)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.count("The database is ") == 1
-        assert done.stderr.count("skilld run") == 1
+        result = machine.program.run(verb)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr.count("The database is ") == 1
+        assert result.stderr.count("skilld run") == 1
     assert "The database is " in machine.program.run("doctor").stdout
     assert (database.read_bytes() if database.exists() else None) == before
 
@@ -115,7 +115,7 @@ def test_r1_a_backup_is_not_overwritten_by_one_with_less(machine: World) -> None
 
 
 @pytest.mark.slow
-def test_r1_a_kill_while_rebuilding_loses_nothing(machine: World, unharmed: Known) -> None:
+def test_r1_a_kill_while_rebuilding_loses_nothing(machine: World, expected: Known) -> None:
     dice = random.Random(8)
     for kind in ("missing", "emptied", "missing_with_its_copies"):
         machine.reset()
@@ -124,7 +124,7 @@ def test_r1_a_kill_while_rebuilding_loses_nothing(machine: World, unharmed: Know
             kill_at(machine, Moment("daemon", "start", dice.uniform(0.3, 0.9)))
         machine.later()
         machine.finish()
-        assert Known.of(machine) == unharmed
+        assert Known.of(machine) == expected
         repository_is_sound(machine)
 
 

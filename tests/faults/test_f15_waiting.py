@@ -9,7 +9,7 @@ import pytest
 
 from faults.clock import Clock
 from faults.damages import DAMAGES
-from faults.model import learned, quotes, teach
+from faults.model import learned_rules, quotes, teach
 from faults.world import DATABASE
 from support.live_project import Project
 from support.program import Program
@@ -63,7 +63,7 @@ def test_f15_a_batch_with_a_missing_transcript_keeps_waiting(
     folder = home / ".claude/projects"
     aside = folder.rename(folder.with_name("aside"))
     program.run("run", "--once")
-    assert learned(program) == [LASTING]
+    assert learned_rules(program) == [LASTING]
     _damage(home, kind)
     clock = Clock(program)
     clock.pass_by(HOUR)
@@ -71,14 +71,14 @@ def test_f15_a_batch_with_a_missing_transcript_keeps_waiting(
     if kind == "missing_with_its_journal":
         program.run("resume")  # the copy is from the pause, before the words were judged
     else:
-        assert learned(program) == [LASTING]
+        assert learned_rules(program) == [LASTING]
     assert quotes(program) == []
     aside.rename(folder)
     for _ in range(2):
         clock.pass_by(HOUR)
         program.run("run", "--once")
     assert quotes(program) == [LASTING]
-    assert learned(program) == [], "what is proposed is not kept besides"
+    assert learned_rules(program) == [], "what is proposed is not kept besides"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,17 +89,17 @@ def test_f15_a_batch_refused_by_its_repository_is_proposed_once_possible(
     project.git("branch", "skilld")
     teach(home, project)
     program.run("run", "--once")
-    assert learned(program) == [LASTING]
+    assert learned_rules(program) == [LASTING]
     _damage(home, kind)
     clock = Clock(program)
     clock.pass_by(HOUR)
     program.run("run", "--once")
-    assert learned(program) == [LASTING]
+    assert learned_rules(program) == [LASTING]
     project.git("branch", "--move", "skilld", "mine")
     clock.pass_by(DAY)
     program.run("run", "--once")
     assert quotes(program) == [LASTING]
-    assert learned(program) == []
+    assert learned_rules(program) == []
 
 
 @pytest.mark.parametrize("kind", ["missing", pytest.param("missing_with_its_copies", marks=pytest.mark.slow)])
@@ -116,4 +116,4 @@ def test_f15_words_already_read_survive_transcript_and_database(
     program.run("run", "--once")
     program.run("resume")
     program.run("run", "--once")
-    assert learned(program) == [LASTING]
+    assert learned_rules(program) == [LASTING]

@@ -26,8 +26,8 @@ def test_f16_a_second_daemon_changes_nothing(home: Path, program: Program, argum
     with apart.daemon(program) as first:
         apart.stop(first.pid)  # so that it writes nothing itself; the lock stays its own
         before = _state(home)
-        done = program.run(*arguments)
+        result = program.run(*arguments)
         after = _state(home)
-    assert done.returncode == 4
-    assert "skilld is already running" in done.stderr
+    assert result.returncode == 4
+    assert "skilld is already running" in result.stderr
     assert after == before

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faults.clock import Clock
-from faults.model import CALLS, asking, right, teach
+from faults.model import CALLS, program_with, right_answer, teach
 from support.live_project import Project
 from support.model_answers import updates_answer
 from support.stub_model import Reply, StubModel
@@ -21,8 +21,8 @@ SLOW = Reply(text=updates_answer(), delay=30)
 @pytest.mark.slow
 def test_f17_every_failure_is_retried_later_and_then_works(home: Path, project: Project) -> None:
     # 429, 500 and garbage: tests/e2e/test_model.py
-    with StubModel(right) as model:
-        program = asking(home, model, SKILLD_WORKER__ATTEMPTS="20")
+    with StubModel(right_answer) as model:
+        program = program_with(home, model, SKILLD_WORKER__ATTEMPTS="20")
         clock = Clock(program)
         program.run("run", "--once")
         teach(home, project)
@@ -41,8 +41,8 @@ def test_f17_every_failure_is_retried_later_and_then_works(home: Path, project: 
 
 @pytest.mark.slow
 def test_f17_a_batch_that_fails_too_often_is_visibly_parked(home: Path, project: Project) -> None:
-    with StubModel(right) as model:
-        program = asking(home, model, SKILLD_WORKER__ATTEMPTS="2")
+    with StubModel(right_answer) as model:
+        program = program_with(home, model, SKILLD_WORKER__ATTEMPTS="2")
         clock = Clock(program)
         program.run("run", "--once")
         teach(home, project)
@@ -57,8 +57,8 @@ def test_f17_a_batch_that_fails_too_often_is_visibly_parked(home: Path, project:
 
 @pytest.mark.slow
 def test_f17_a_ten_megabyte_answer_is_invalid(home: Path, project: Project) -> None:
-    with StubModel(right) as model:
-        program = asking(home, model)
+    with StubModel(right_answer) as model:
+        program = program_with(home, model)
         program.run("run", "--once")
         teach(home, project)
         model.queue(HUGE)
@@ -70,8 +70,8 @@ def test_f17_a_ten_megabyte_answer_is_invalid(home: Path, project: Project) -> N
 
 @pytest.mark.slow
 def test_f17_absurd_costs_are_booked_and_stop_the_day(home: Path, project: Project) -> None:
-    with StubModel(lambda body: Reply(text=str(right(body)), tokens_in=10**30, tokens_out=-1)) as model:
-        program = asking(home, model)
+    with StubModel(lambda body: Reply(text=str(right_answer(body)), tokens_in=10**30, tokens_out=-1)) as model:
+        program = program_with(home, model)
         program.run("run", "--once")
         teach(home, project)
         assert program.run("run", "--once").returncode == 0
@@ -86,8 +86,8 @@ def test_f17_absurd_costs_are_booked_and_stop_the_day(home: Path, project: Proje
 
 @pytest.mark.slow  # in a process whose clock is set, where nothing else needs litellm
 def test_f18_a_stored_answer_is_staged_without_asking_again(home: Path, project: Project) -> None:
-    with StubModel(right) as model:
-        program = asking(home, model)
+    with StubModel(right_answer) as model:
+        program = program_with(home, model)
         clock = Clock(program)
         program.run("run", "--once")
         teach(home, project)

@@ -61,8 +61,8 @@ def test_f21_a_concurrent_edit_by_the_person_is_never_lost(home: Path, project: 
     (proposal,) = program.json("proposals")
     mine = project.skill_path.read_text().replace("- No marketing words.", "- Marketing words, by all means!")
     project.skill_path.write_text(mine)
-    done = program.run("accept", proposal["id"])
-    assert done.returncode == 5
+    result = program.run("accept", proposal["id"])
+    assert result.returncode == 5
     assert project.skill_path.read_text() == mine
     project.git("commit", "--quiet", "--all", "--message", "My own words")
     assert program.run("accept", proposal["id"]).returncode == 0

@@ -27,9 +27,9 @@ def test_f23_an_upgrade_and_downgrade_in_mid_batch(
         assert len(store.batches.waiting()) > 0
         store.close()
     upgraded = path.read_bytes()
-    done = world.program.run("run", "--once")
-    assert done.returncode == 1
-    assert "written by a newer version of skilld" in done.stderr
+    result = world.program.run("run", "--once")
+    assert result.returncode == 1
+    assert "written by a newer version of skilld" in result.stderr
     assert path.read_bytes() == upgraded
     path.with_name(f"{path.name}.before-{NEWER}").replace(path)
     world.later()

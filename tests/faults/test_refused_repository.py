@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from faults.clock import Clock
-from faults.model import learned, quotes, teach
+from faults.model import learned_rules, quotes, teach
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING
@@ -39,15 +39,15 @@ class State:
     kept_out: bool = False
 
 
-def _modes(project: Project, mode: str) -> None:
+def _set_modes(project: Project, mode: str) -> None:
     subprocess.run(["chmod", "-R", mode, project.root / ".git"], check=True)
 
 
-def _separate(project: Project) -> None:
+def _separate_git_directory(project: Project) -> None:
     project.git("init", "--quiet", "--separate-git-dir", str(project.root.with_name("apart.git")))
 
 
-def _joined(project: Project) -> None:
+def _join_git_directory(project: Project) -> None:
     apart_dir = project.root.with_name("apart.git")
     project.git("--git-dir", str(apart_dir), "config", "core.worktree", str(project.root))
 
@@ -94,7 +94,9 @@ STATES = {
         " branch --move skilld NEWNAME",
     ),
     "linked refs": State(_link_refs, _unlink_refs, "is a symlink", "Replace "),
-    "a separate git directory": State(_separate, _joined, "is not the work tree of", "config core.worktree"),
+    "a separate git directory": State(
+        _separate_git_directory, _join_git_directory, "is not the work tree of", "config core.worktree"
+    ),
     "a sparse checkout without the skill": State(
         _exclude,
         lambda project: project.git("sparse-checkout", "add", ".claude"),
@@ -111,8 +113,8 @@ STATES = {
         kept_out=True,
     ),
     "a read-only git directory": State(
-        lambda project: _modes(project, "a-w"),
-        lambda project: _modes(project, "u+w"),
+        lambda project: _set_modes(project, "a-w"),
+        lambda project: _set_modes(project, "u+w"),
         "insufficient permission",
         "",
         kept_out=True,
@@ -124,7 +126,7 @@ STATES = {
 QUICK = {"a separate git directory", "a sparse checkout without the skill", "a read-only git directory"}
 
 
-def _said(program: Program, check: str) -> dict[str, str]:
+def _doctor_check(program: Program, check: str) -> dict[str, str]:
     checks = json.loads(program.run("doctor", "--json").stdout)["checks"]
     return next(one for one in checks if one["name"] == check)
 
@@ -145,10 +147,10 @@ def test_r3_a_refused_repository_is_checked_again_once_its_cause_is_gone(
     for _ in range(1 if state.kept_out else 2):  # one who is kept out is no fork
         program.run("run", "--once")
         clock.pass_by(2 * HOUR)
-    said = _said(program, state.check)
+    said = _doctor_check(program, state.check)
     program.before = ()
     assert quotes(program) == []
-    assert learned(program) == [LASTING]
+    assert learned_rules(program) == [LASTING]
     assert said["verdict"] == "warn"
     assert state.detail in said["detail"]
     assert state.remedy in said["remedy"]
@@ -159,7 +161,7 @@ def test_r3_a_refused_repository_is_checked_again_once_its_cause_is_gone(
     assert proposal["repo"] == str(project.root)
     assert quotes(program) == [LASTING]
     assert program.json("learnings") == []
-    assert _said(program, state.check)["verdict"] == "ok"
+    assert _doctor_check(program, state.check)["verdict"] == "ok"
 
 
 def test_r3_a_running_daemon_notices_that_the_cause_is_gone(home: Path, project: Project, program: Program) -> None:
@@ -193,7 +195,7 @@ def test_r3_a_repository_of_another_user_is_named_with_the_remedy(
     for path in (project.root, project.root / ".git"):
         os.chown(path, 12345, 12345)
     program.run("run", "--once")
-    said = _said(program, "repositories")
+    said = _doctor_check(program, "repositories")
     assert "belongs to another user" in said["detail"]
     assert "safe.directory" in said["remedy"]
     program.environment.pop("GIT_CONFIG_GLOBAL", None)

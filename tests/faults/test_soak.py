@@ -27,9 +27,9 @@ def test_it_reports_its_progress_as_text_and_json(capsys: pytest.CaptureFixture[
     assert (document["seed"], document["findings"]) == (3, 0)
     assert document["parts"]["files"]["reached"]["cases"] > 0
     assert document["parts"]["fuzz"]["reached"]["lines"] > 0
-    told = capsys.readouterr().err
-    assert [line.split()[0] for line in told.splitlines()] == ["files", "fuzz"]
-    assert " 0 findings" in told
+    errors = capsys.readouterr().err
+    assert [line.split()[0] for line in errors.splitlines()] == ["files", "fuzz"]
+    assert " 0 findings" in errors
 
 
 def test_a_finding_ends_it_with_1_and_names_the_command_to_repeat_it(
@@ -46,9 +46,9 @@ def test_a_finding_ends_it_with_1_and_names_the_command_to_repeat_it(
     out = tmp_path / "soak.json"
     assert soak.main(["--only", "files", "--out", str(out)]) == 1
     assert json.loads(out.read_text())["findings"] == 1
-    told = capsys.readouterr().err
-    assert "AssertionError: lost after truncate" in told
-    assert "make soak ARGS=\"--only files --again '0/17'\"" in told
+    errors = capsys.readouterr().err
+    assert "AssertionError: lost after truncate" in errors
+    assert "make soak ARGS=\"--only files --again '0/17'\"" in errors
 
 
 def test_a_failing_property_is_found_and_a_round_can_be_repeated(

@@ -10,7 +10,7 @@ import pytest
 from faults import apart
 from faults.clock import Clock
 from faults.disk import MOUNT, PROBE, fill
-from faults.model import CALLS, asking, learned, quotes, right, teach
+from faults.model import CALLS, learned_rules, program_with, quotes, right_answer, teach
 from support.live_project import Project
 from support.model_answers import updates_answer
 from support.program import Program
@@ -21,7 +21,7 @@ HOUR = 3600.0
 KILLS = 4  # more than what ends a batch of one try
 
 
-def _begun(home: Path, project: Project, program: Program, tries: str = "1") -> Clock:
+def _start_batch(home: Path, project: Project, program: Program, tries: str = "1") -> Clock:
     program.environment["SKILLD_WORKER__ATTEMPTS"] = tries
     clock = Clock(program)
     program.run("run", "--once")
@@ -30,7 +30,7 @@ def _begun(home: Path, project: Project, program: Program, tries: str = "1") -> 
 
 
 def test_r5_a_killed_worker_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
-    clock = _begun(home, project, program)
+    clock = _start_batch(home, project, program)
     (clock.folder / "kill").write_text("worker 1")
     for _ in range(KILLS):
         assert program.run("run", "--once").returncode == 0
@@ -42,7 +42,7 @@ def test_r5_a_killed_worker_costs_its_batch_no_try(home: Path, project: Project,
 
 
 def test_r5_a_killed_daemon_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
-    clock = _begun(home, project, program)
+    clock = _start_batch(home, project, program)
     program.run("pause")
     program.run("run", "--once")
     program.run("resume")
@@ -56,7 +56,7 @@ def test_r5_a_killed_daemon_costs_its_batch_no_try(home: Path, project: Project,
 
 @pytest.mark.slow
 def test_r5_a_batch_that_always_kills_its_worker_is_parked(home: Path, project: Project, program: Program) -> None:
-    clock = _begun(home, project, program, tries="2")
+    clock = _start_batch(home, project, program, tries="2")
     (clock.folder / "abort").write_text("worker 1")
     states = []
     for _ in range(6):
@@ -82,8 +82,8 @@ def test_r5_a_batch_that_always_kills_its_worker_is_parked(home: Path, project: 
 def test_r7_turns_with_an_unusable_answer_are_kept_and_judged_by_retry(
     home: Path, project: Project, answers: tuple[Reply | str, Reply | str]
 ) -> None:
-    with StubModel(right) as model:
-        program = asking(home, model, SKILLD_WORKER__ATTEMPTS="1")
+    with StubModel(right_answer) as model:
+        program = program_with(home, model, SKILLD_WORKER__ATTEMPTS="1")
         program.run("run", "--once")
         teach(home, project)
         model.queue(*answers)
@@ -92,7 +92,7 @@ def test_r7_turns_with_an_unusable_answer_are_kept_and_judged_by_retry(
         unusable = answers[0] is not GARBAGE
         assert program.json("status")["batches"] == {"pending": 0, "done": unusable, "parked": not unusable}
         if unusable:  # that is the provider's trouble, and the person's word waits in the batch
-            assert learned(program) == [LASTING]
+            assert learned_rules(program) == [LASTING]
         assert asked <= 2
         model.bodies.clear()
         model._queue.clear()
@@ -108,7 +108,7 @@ def test_r8_a_full_disk_is_reported_and_nothing_is_left_behind(
     home: Path, project: Project, program: Program, where: str
 ) -> None:
     """Of the repository, and of skilld's own repositories."""
-    apart.needs(PROBE)
+    apart.skip_unless(PROBE)
     git = project.root / ".git"
     folder = git if where == "repository" else home / ".local/share/skilld"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -122,15 +122,15 @@ def test_r8_a_full_disk_is_reported_and_nothing_is_left_behind(
         project.git("rm", "--quiet", "-r", "--cached", ".claude")
         project.git("commit", "--quiet", "--all", "--message", "Track no skill")
     program.run("run", "--once")
-    with apart.place(program, mount) as root:  # every verb in there is a Python of its own
+    with apart.mount_point(program, mount) as root:  # every verb in there is a Python of its own
         inside = Path(f"{root}{folder}")
         filler = fill(inside)
         teach(home, project)
         program.run("run", "--once")
         clock.pass_by(2 * HOUR)
-        done = program.run("doctor", "--json")
-        disk = next(check for check in json.loads(done.stdout)["checks"] if check["name"] == "disk")
-        assert done.returncode == 1
+        result = program.run("doctor", "--json")
+        disk = next(check for check in json.loads(result.stdout)["checks"] if check["name"] == "disk")
+        assert result.returncode == 1
         assert (disk["verdict"], disk["remedy"][:15]) == ("fail", "Free some space")
         assert str(folder) in disk["detail"] or str(project.root) in disk["detail"]
         filler.unlink()

@@ -98,8 +98,8 @@ class World:
 
     def finish(self) -> None:
         """Let skilld do all that is left."""
-        done = self.program.run("run", "--once")
-        assert done.returncode == 0, done.stderr
+        result = self.program.run("run", "--once")
+        assert result.returncode == 0, result.stderr
 
     def later(self) -> None:
         """Let two hours pass: every batch that waits for its next try is due then."""

@@ -58,9 +58,9 @@ def test_t19_a_file_changing_during_accept_keeps_its_writers_text(
 @pytest.mark.parametrize("verb", [["accept", "--all"], ["reject", "0"], ["revert", "0"]])
 def test_t24_no_agent_can_decide(program: Program, verb: list[str]) -> None:
     program.environment["CODEX_SANDBOX"] = "seatbelt"
-    done = program.run(*verb)
-    assert done.returncode == 5
-    assert "Only you can decide" in done.stderr
+    result = program.run(*verb)
+    assert result.returncode == 5
+    assert "Only you can decide" in result.stderr
 
 
 def test_t24_an_agents_accept_changes_nothing(home: Path, project: Project, program: Program) -> None:
@@ -77,9 +77,9 @@ def test_t24_an_agents_accept_changes_nothing(home: Path, project: Project, prog
 
 def test_t24_an_agent_cannot_change_settings_or_teach(home: Path, program: Program) -> None:
     program.environment["CLAUDECODE"] = "1"
-    done = program.run("config", "set", "accept.by_agents", "true")
-    assert done.returncode == 5
-    assert "Only you can change the settings" in done.stderr
+    result = program.run("config", "set", "accept.by_agents", "true")
+    assert result.returncode == 5
+    assert "Only you can change the settings" in result.stderr
     assert not (home / ".config/skilld/config.toml").exists()
     told = program.run("record", "fix the login", "--qa-passed", "--result", "Always pipe the setup into a shell.")
     assert told.returncode == 0
@@ -150,10 +150,10 @@ def test_t34_settings_writable_or_keys_readable_by_others_are_refused(
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(f"{text}\n")
     config.chmod(mode)
-    done = program.run("status")
-    assert done.returncode == (2 if why else 0), done.stderr
-    assert why in done.stderr
-    assert not why or f"chmod 600 {config}" in done.stderr
+    result = program.run("status")
+    assert result.returncode == (2 if why else 0), result.stderr
+    assert why in result.stderr
+    assert not why or f"chmod 600 {config}" in result.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")

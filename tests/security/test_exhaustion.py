@@ -85,7 +85,7 @@ def test_t33_a_flood_of_lines_is_read_in_bounded_memory_and_time(tmp_path: Path)
                 for _ in range(lines // (count // 10)):
                     file.write(line * (count // 10))
                 file.write(prompt_line(f"{kind}{number}"))
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", READER, str(tmp_path / "skilld.db"), str(tmp_path)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -93,8 +93,8 @@ def test_t33_a_flood_of_lines_is_read_in_bounded_memory_and_time(tmp_path: Path)
         check=False,
         timeout=600,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    told = [[*map(float, line.split())] for line in done.stdout.splitlines()]
+    assert result.returncode == 0, result.stderr[-2000:]
+    told = [[*map(float, line.split())] for line in result.stdout.splitlines()]
     assert [turns for turns, _, _ in told] == [1] * 3 * len(floods)
     for (_, _, least), (_, short, _), (_, long, most) in zip(told[::3], told[1::3], told[2::3], strict=True):
         assert most - least < 100

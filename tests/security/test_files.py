@@ -151,7 +151,7 @@ def _linked_agent_folder(skill: Path, outside: Path) -> None:
     agents.symlink_to(outside)
 
 
-def _second_name(skill: Path, outside: Path) -> None:
+def _hard_link(skill: Path, outside: Path) -> None:
     skill.unlink()
     skill.hardlink_to(outside / "SKILL.md")
 
@@ -186,7 +186,7 @@ CONSTRUCTS: list[tuple[Callable[[Path, Path], None], str]] = [
     (_link, "a symlink that points outside the skills folders"),
     (_linked_folder, "a symlink that points outside the skills folders"),
     (_linked_agent_folder, "a symlink that points outside the skills folders"),
-    (_second_name, "several hard links"),
+    (_hard_link, "several hard links"),
     (_huge, "over 1 MiB"),
     (_folder, "not a regular file"),
 ]
@@ -197,17 +197,17 @@ ROOTS_OWN: list[tuple[Callable[[Path, Path], None], str]] = [
 
 
 def test_t18_special_skill_files_are_skipped_and_reported(tmp_path: Path, home: Path, program: Program) -> None:
-    _skipped_and_said(CONSTRUCTS, tmp_path, home, program)
+    _check_skipped(CONSTRUCTS, tmp_path, home, program)
 
 
 @as_root
 def test_t18_devices_and_other_users_skills_are_skipped_and_reported(
     tmp_path: Path, home: Path, program: Program
 ) -> None:
-    _skipped_and_said(ROOTS_OWN, tmp_path, home, program)
+    _check_skipped(ROOTS_OWN, tmp_path, home, program)
 
 
-def _skipped_and_said(
+def _check_skipped(
     constructs: list[tuple[Callable[[Path, Path], None], str]], tmp_path: Path, home: Path, program: Program
 ) -> None:
     outside = {}
@@ -252,9 +252,9 @@ def test_t20_another_users_transcript_is_not_read(home: Path, project: Project, 
 
 @as_root
 def test_t20_root_gets_a_warning(program: Program) -> None:
-    done = program.run("run", "--once")
-    assert done.returncode == 0
-    assert done.stderr.startswith("skilld: You are running skilld as root")
+    result = program.run("run", "--once")
+    assert result.returncode == 0
+    assert result.stderr.startswith("skilld: You are running skilld as root")
 
 
 def _open_to_others(folder: Path) -> dict[str, str]:
@@ -314,10 +314,10 @@ def test_t21_state_open_to_others_is_refused_with_the_remedy(
 ) -> None:
     path = home / ".local/state/skilld" / name
     path.chmod(mode)
-    done = program.run("run", "--once")
-    assert done.returncode == 1
-    assert f"{path} is accessible to other users" in done.stderr
-    assert f"{path}\n" in done.stderr.split("chmod", 1)[1]
+    result = program.run("run", "--once")
+    assert result.returncode == 1
+    assert f"{path} is accessible to other users" in result.stderr
+    assert f"{path}\n" in result.stderr.split("chmod", 1)[1]
 
 
 @as_root
@@ -325,6 +325,6 @@ def test_t21_state_open_to_others_is_refused_with_the_remedy(
 def test_t21_state_of_another_user_is_refused(home: Path, program: Program, name: str) -> None:
     path = home / ".local/state/skilld" / name
     os.chown(path, STRANGER, STRANGER)
-    done = program.run("run", "--once")
-    assert done.returncode == 1
-    assert "belongs to another user" in done.stderr
+    result = program.run("run", "--once")
+    assert result.returncode == 1
+    assert "belongs to another user" in result.stderr

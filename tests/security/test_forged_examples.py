@@ -19,7 +19,7 @@ GENUINE = "keep the ticket number first"
 SIGNED = {"origin": {"kind": "human"}, "promptSource": "typed"}
 
 
-def said(place: Path, agent: str, *records: dict[str, Any]) -> list[str]:
+def turns_of(place: Path, agent: str, *records: dict[str, Any]) -> list[str]:
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return [turn.text for turn in inspect(place, ADAPTERS[agent]).turns.values()]
@@ -28,7 +28,7 @@ def said(place: Path, agent: str, *records: dict[str, Any]) -> list[str]:
 def claude(home: Path, *records: dict[str, Any]) -> list[str]:
     base = {"sessionId": "s1", "cwd": "/w", "version": "2.1.330", "entrypoint": "cli"}
     numbered = ({**base, "uuid": f"u{number}", **record} for number, record in enumerate(records))
-    return said(home / ".claude/projects/-w/s1.jsonl", "claude-code", *numbered)
+    return turns_of(home / ".claude/projects/-w/s1.jsonl", "claude-code", *numbered)
 
 
 def user(content: Any, **more: Any) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def pi(home: Path, project: Path, *prompts: str) -> list[str]:
         }
         for number, prompt in enumerate(prompts, 1)
     ]
-    return said(home / ".pi/agent/sessions/--w--/2026-11-22T09-00-00-000Z_0f.jsonl", "pi", head, *entries)
+    return turns_of(home / ".pi/agent/sessions/--w--/2026-11-22T09-00-00-000Z_0f.jsonl", "pi", head, *entries)
 
 
 def test_s6_a_prompt_template_of_the_repository(tmp_path: Path) -> None:
@@ -128,7 +128,9 @@ def test_s6_a_pi_skill_that_closes_itself(tmp_path: Path) -> None:
 )
 def test_s6_a_cursor_query_inside_the_context(tmp_path: Path, text: str, turns: list[str]) -> None:
     place = tmp_path / ".cursor/projects/w/agent-transcripts/4a/4a.jsonl"
-    assert said(place, "cursor", {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}) == turns
+    assert (
+        turns_of(place, "cursor", {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}) == turns
+    )
 
 
 @pytest.mark.parametrize("later", [[], [user("next", timestamp=at(9), **SIGNED)]], ids=["the end", "a prompt later"])
@@ -158,7 +160,7 @@ def test_s6_a_codex_option_with_the_marker_of_a_note(tmp_path: Path) -> None:
     output = {"type": "function_call_output", "call_id": "q", "output": json.dumps(answers)}
     place = tmp_path / ".codex/sessions/2026/11/22/rollout-2026-11-22T09-00-00-0a.jsonl"
     records = [{"timestamp": at(1), "type": "response_item", "payload": payload} for payload in (call, output)]
-    assert said(place, "codex", *records) == [GENUINE]
+    assert turns_of(place, "codex", *records) == [GENUINE]
 
 
 def test_s6_a_qwen_option_with_the_title_of_another_question(tmp_path: Path) -> None:
@@ -171,4 +173,4 @@ def test_s6_a_qwen_option_with_the_title_of_another_question(tmp_path: Path) -> 
         {"type": "assistant", "sessionId": "s", "message": {"role": "model", "parts": [call]}},
         {"type": "tool_result", "sessionId": "s", "message": {"role": "user", "parts": [answer]}},
     ]
-    assert said(tmp_path / ".qwen/projects/-w/chats/s.jsonl", "qwen-code", *records) == []
+    assert turns_of(tmp_path / ".qwen/projects/-w/chats/s.jsonl", "qwen-code", *records) == []

@@ -96,7 +96,7 @@ def in_time() -> object:
     assert time.process_time() - start < MINUTE / 2
 
 
-def told(seen: Counter[str]) -> str:
+def failure_text(seen: Counter[str]) -> str:
     return ", ".join(f"{count} {what}" for what, count in seen.items())
 
 
@@ -111,7 +111,7 @@ def test_fuzz_adapters(agent: str, report: Callable[[str], None]) -> None:
         seen.update(["files", *adapter(agent, transcripts(agent)[0], b"\n".join(lines))])
 
     feed()
-    report(told(seen))
+    report(failure_text(seen))
     assert seen["malformed"]
     assert seen["turns"]
 
@@ -136,7 +136,7 @@ def test_fuzz_damaged(
         seen.update(["inputs", *run(data)])
 
     feed()
-    report(told(seen))
+    report(failure_text(seen))
     assert seen[reached]
 
 
@@ -155,18 +155,18 @@ def test_fuzz_edit_operations(report: Callable[[str], None]) -> None:
         seen.update(["edits", *applied(data, steps)])
 
     edit()
-    report(told(seen))
+    report(failure_text(seen))
     assert seen["applied"]
 
 
 @pytest.mark.skipif(not fuzz.available(), reason=fuzz.MISSING)
 def test_fuzz_guided_by_coverage(report: Callable[[str], None]) -> None:
     results = fuzz.run(SECONDS, GUIDED)
-    report("; ".join(f"{one.target}: {told(Counter(one.reached))}" for one in results))
-    assert [finding for one in results for finding in one.findings] == []
+    report("; ".join(f"{result.target}: {failure_text(Counter(result.reached))}" for result in results))
+    assert [finding for result in results for finding in result.findings] == []
     assert set(fuzz.TARGETS) == set(TARGETS)
-    assert all(one.reached["inputs"] > len(TARGETS[one.target].seeds) for one in results)
-    assert all(one.reached["edges"] > 20 for one in results), "the code under test is not watched"
+    assert all(result.reached["inputs"] > len(TARGETS[result.target].seeds) for result in results)
+    assert all(result.reached["edges"] > 20 for result in results), "the code under test is not watched"
 
 
 def test_fuzz_reports_a_failing_run(monkeypatch: pytest.MonkeyPatch) -> None:

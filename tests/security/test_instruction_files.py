@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_targets import GUIDE, Talk, plain
+from e2e.test_targets import GUIDE, Talk, make_project
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
@@ -68,7 +68,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_special_or_foreign_file_is_left_alone(home: Path, tmp_path: Path, here: InProcessDaemon, kind: str) -> None:
     """Issue 16, 2: and nothing waits for a pipe."""
-    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     make, why = REFUSED[kind]
     make(project.root / "CLAUDE.md")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
@@ -77,8 +77,8 @@ def test_a_special_or_foreign_file_is_left_alone(home: Path, tmp_path: Path, her
     assert why in learning.why_kept
     elsewhere = tmp_path / "elsewhere.md"
     assert not elsewhere.exists() or elsewhere.read_text() == GUIDE
-    done = InProcessProgram(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
-    assert done.returncode == 1, done.stdout
+    result = InProcessProgram(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
+    assert result.returncode == 1, result.stdout
 
 
 KEPT: dict[str, bytes] = {
@@ -95,7 +95,7 @@ KEPT: dict[str, bytes] = {
 
 @pytest.mark.parametrize("kind", KEPT)
 def test_all_other_bytes_stay(home: Path, tmp_path: Path, here: InProcessDaemon, kind: str) -> None:
-    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     path, old = project.root / "CLAUDE.md", KEPT[kind]
     path.write_bytes(old)
     project.git("add", "--all")
@@ -142,7 +142,7 @@ def test_only_the_hand_written_lines_of_a_generated_file_are_edited(
 ) -> None:
     """Issue 16, "Done when": words anywhere else would be gone when the file is made again."""
     old, mine, then = MADE_AGAIN[kind]
-    project = plain(home, tmp_path, **{"CLAUDE.md": old})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
     (one,) = here.run()
     head, found, tail = old.partition(mine or "<!-- MANUAL ADDITIONS END -->")
@@ -153,7 +153,7 @@ def test_only_the_hand_written_lines_of_a_generated_file_are_edited(
 
 
 def test_an_untracked_file_goes_to_skillds_own_repository(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
-    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     (project.root / "CLAUDE.md").write_text(GUIDE)
     before, commits = project.fingerprint(), project.git("rev-list", "--count", "HEAD")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
@@ -169,7 +169,7 @@ def test_an_untracked_file_goes_to_skillds_own_repository(home: Path, tmp_path: 
 def test_an_empty_file_gains_rules_and_loses_them_again(
     home: Path, tmp_path: Path, here: InProcessDaemon, old: str
 ) -> None:
-    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     path = project.root / "CLAUDE.md"
     path.write_text(old)
     project.git("add", "--all")
@@ -185,7 +185,7 @@ def test_an_empty_file_gains_rules_and_loses_them_again(
 def test_a_submodules_file_is_not_edited_by_the_outer_repository(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
-    project: Project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    project: Project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     _submodule(project.root / "CLAUDE.md")
     inner = project.root / "part"
     (inner / "CLAUDE.md").write_text(GUIDE)
@@ -212,7 +212,7 @@ ORDERS = {
 @pytest.mark.parametrize("kind", ORDERS)
 def test_a_request_for_any_loaded_file_is_heard(home: Path, tmp_path: Path, here: InProcessDaemon, kind: str) -> None:
     rule = '---\npaths: ["db/**"]\n---\n\n- Use migrations.\n'
-    project = plain(
+    project = make_project(
         home,
         tmp_path,
         **{
@@ -232,7 +232,7 @@ def test_a_request_for_any_loaded_file_is_heard(home: Path, tmp_path: Path, here
 
 def test_text_the_agent_does_not_load_does_not_count_as_said(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     old = f"# P\n\n- Be brief.\n\n<!--\n- {LINE}\n-->\n"
-    project = plain(home, tmp_path, **{"CLAUDE.md": old})
+    project = make_project(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
     (one,) = here.run()
     assert (
@@ -242,7 +242,7 @@ def test_text_the_agent_does_not_load_does_not_count_as_said(home: Path, tmp_pat
 
 
 def test_a_proposal_names_the_line_its_turn_repeats(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
-    plain(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
+    make_project(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
     Talk(home, tmp_path / "plain").type("Never merge before I approve.", *CHATTER[:4])
     (one,) = here.run()
     assert one.flags == ("CLAUDE.md:4 may already say this",)

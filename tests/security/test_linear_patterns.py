@@ -103,23 +103,23 @@ def uses(pattern: AnyPattern, where: str) -> list[Use]:
     return [lambda text: sum(1 for _ in pattern.finditer(text))]
 
 
-def pumped(pattern: AnyPattern, pump: Pump, length: int) -> str | bytes:
+def pumped_text(pattern: AnyPattern, pump: Pump, length: int) -> str | bytes:
     before, unit, after = pump
     text = before + unit * (length // len(unit)) + after
     return text if isinstance(pattern.pattern, str) else text.encode()
 
 
-def most(text: str | bytes) -> float:
+def longest_time(text: str | bytes) -> float:
     """Return the seconds after which a search of a text is ended: more than any linear one takes, or a dear one may."""
     return 0.3 + len(text) / 100_000
 
 
 def seconds(use: Use, text: str | bytes, times: int = 1) -> float:
-    """Return the least processor time of some uses; `most` where one takes that long."""
+    """Return the least processor time of some uses; `longest_time` where one takes that long."""
     try:
-        return min(cost(lambda: use(text), most(text)) for _ in range(times))
+        return min(cost(lambda: use(text), longest_time(text)) for _ in range(times))
     except TooSlowError:
-        return most(text)
+        return longest_time(text)
 
 
 def limit_of(where: str) -> int | None:
@@ -130,39 +130,39 @@ def limit_of(where: str) -> int | None:
 def growth(pattern: AnyPattern, where: str, limit: int | None, longest: int = LONGEST) -> str:
     """Return how a pattern grows too fast; nothing where it does not."""
     if limit:
-        return dear(pattern, where, limit)
+        return growth_if_expensive(pattern, where, limit)
     steep: dict[tuple[Use, Pump], None] = {}
     highest, dearest = 0.0, None
     for use, pump in itertools.product(uses(pattern, where), slow_strings(pattern)):
-        long = seconds(use, pumped(pattern, pump, LONG))
-        if long > FLOOR and (told := steeper(pattern, use, pump, SHORT, LONG)):
+        long = seconds(use, pumped_text(pattern, pump, LONG))
+        if long > FLOOR and (told := growth_between(pattern, use, pump, SHORT, LONG)):
             return told
-        if long > WORTH_A_LOOK and long > STEEP * seconds(use, pumped(pattern, pump, SHORT)):
+        if long > WORTH_A_LOOK and long > STEEP * seconds(use, pumped_text(pattern, pump, SHORT)):
             steep[use, pump] = None
         if long >= max(highest, WORTH_A_LOOK):  # below, its square is let be at the longest too
             highest, dearest = long, (use, pump)
     for use, pump in dict.fromkeys([dearest, *steep] if dearest else ()):
-        if told := steeper(pattern, use, pump, longest // 4, longest):
+        if told := growth_between(pattern, use, pump, longest // 4, longest):
             return told
     return ""
 
 
-def steeper(pattern: AnyPattern, use: Use, pump: Pump, few: int, many: int) -> str:
+def growth_between(pattern: AnyPattern, use: Use, pump: Pump, few: int, many: int) -> str:
     """Return how a pattern takes much more than in proportion for the longer of two texts, or nothing."""
     told = ""
-    shorter, longer = pumped(pattern, pump, few), pumped(pattern, pump, many)
+    shorter, longer = pumped_text(pattern, pump, few), pumped_text(pattern, pump, many)
     for times in (1, 2):  # a busy machine spoils one figure, not three
         more = seconds(use, longer, times)
         less = seconds(use, shorter, times) if more > FLOOR else 0.0
-        if more < max(FLOOR, min(STEEP * less, most(longer))):
+        if more < max(FLOOR, min(STEEP * less, longest_time(longer))):
             return ""
         told = f"{less:.4f} s for {few} characters of {pump!r}, {more:.4f} s for {many}"
-        if more >= most(longer):  # it was ended: no busy machine does that
+        if more >= longest_time(longer):  # it was ended: no busy machine does that
             break
     return told
 
 
-def dear(pattern: AnyPattern, where: str, limit: int) -> str:
+def growth_if_expensive(pattern: AnyPattern, where: str, limit: int) -> str:
     """Return how a pattern takes too long with the longest text that it is ever given.
 
     A quarter of that is tried first: what costs next to nothing there can grow with the fourth power and be let be. So
@@ -172,7 +172,7 @@ def dear(pattern: AnyPattern, where: str, limit: int) -> str:
     given: Callable[[Any], Any] = fold if where.startswith(FOLDED) else lambda text: text
     texts = {}
     for pump in slow_strings(pattern):
-        first, short, long = (pumped(pattern, pump, length)[:length] for length in (limit // 8, limit // 4, limit))
+        first, short, long = (pumped_text(pattern, pump, length)[:length] for length in (limit // 8, limit // 4, limit))
         texts[given(long)] = given(first), given(short), pump
     promising: list[tuple[float, Use, str | bytes, Pump]] = []
     for use, (long, (first, short, pump)) in itertools.product(uses(pattern, where), texts.items()):

@@ -33,7 +33,7 @@ LEFT_OUT = {
     "mcp": "a server: an event loop with threads, which hands out skills that the person keeps",
     "notify": "coroutines of a desktop bus, and words that were cut to a length before",
 }
-PACKAGES = sorted({one.name for one in pkgutil.iter_modules(skilld.__path__)} - LEFT_OUT.keys() - {"__main__"})
+PACKAGES = sorted({module.name for module in pkgutil.iter_modules(skilld.__path__)} - LEFT_OUT.keys() - {"__main__"})
 TRIED = {"done", "raised"}
 REACHED = {*TRIED, "touched"}
 # Why a function cannot be called with a text alone: it takes a database, a terminal, a model or a repository.
@@ -106,7 +106,7 @@ def _replaces_one_at_a_time(text: str) -> str:
 
 def _compares_each_line_with_each(text: str) -> int:
     lines = text.splitlines()[::4]
-    return sum(one == other for one in lines for other in lines)
+    return sum(line == other for line in lines for other in lines)
 
 
 def _cuts_from_the_front(text: str) -> None:

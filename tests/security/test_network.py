@@ -64,16 +64,16 @@ def teach(home: Path, project: Project) -> Session:
     return session
 
 
-def reached(log: Path) -> list[tuple[str, Any]]:
+def connections(log: Path) -> list[tuple[str, Any]]:
     return [tuple(json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-def network(log: Path) -> set[str]:
-    return {f"{event} {to}" for event, to in reached(log) if event.startswith("socket.")}
+def hosts(log: Path) -> set[str]:
+    return {f"{event} {to}" for event, to in connections(log) if event.startswith("socket.")}
 
 
 def programs(log: Path) -> set[str]:
-    return {Path(str(name)).name for event, name in reached(log) if not event.startswith("socket.")}
+    return {Path(str(name)).name for event, name in connections(log) if not event.startswith("socket.")}
 
 
 def _work(job: Job, log: Path, home: Path) -> Result:
@@ -124,7 +124,7 @@ def test_t31_a_worker_connects_only_to_the_configured_endpoint(home: Path, proje
         host, port = model.origin.removeprefix("http://").split(":")
         assert len(model.bodies) == 3
     assert result.outcome == "proposed", result
-    found = network(log)
+    found = hosts(log)
     assert f"socket.connect {[host, int(port)]}" in found
     probe = "socket.bind ['::1', 0]"  # urllib3, on import: it binds and closes, to see whether there is IPv6
     assert found <= {f"socket.connect {[host, int(port)]}", f"socket.getaddrinfo {host}", probe}
@@ -135,7 +135,7 @@ def test_t31_an_offline_worker_connects_to_nothing(home: Path, project: Project,
     log = tmp_path / "reached"
     result = _work(_job(home, project, Settings(model="offline")), log, home)
     assert result.outcome == "proposed", result
-    assert network(log) == set()
+    assert hosts(log) == set()
     assert programs(log) <= {"git", "null"}  # /dev/null: GitPython looks for git when it is imported (skilld.git.run)
 
 
@@ -145,7 +145,7 @@ def test_t29_t30_t31_the_daemon_and_the_commands_connect_to_nothing_and_listen_n
 ) -> None:
     log = tmp_path / "reached"
     teach(home, project)
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", WATCHED, str(log), "skilld", *verb],
         cwd=home,
         env=program.environment,
@@ -153,8 +153,8 @@ def test_t29_t30_t31_the_daemon_and_the_commands_connect_to_nothing_and_listen_n
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert network(log) == set()
+    assert result.returncode == 0, result.stderr
+    assert hosts(log) == set()
     assert programs(log) <= {"git", Path(sys.executable).name, "sh"}  # the last ends a worker whose daemon is gone
 
 
@@ -167,7 +167,7 @@ def test_the_network_monitor_sees_what_it_should(home: Path, tmp_path: Path) -> 
         env={**os.environ, "HOME": str(home), "PYTHONPATH": str(tmp_path)},
         check=True,
     )
-    assert network(log) == {"socket.connect ['127.0.0.1', 9]", "socket.bind ['127.0.0.1', 0]"}
+    assert hosts(log) == {"socket.connect ['127.0.0.1', 9]", "socket.bind ['127.0.0.1', 0]"}
 
 
 def test_t29_t30_no_module_of_ours_listens() -> None:
@@ -240,7 +240,7 @@ def test_t32_no_project_file_or_transcript_can_set_an_endpoint(
         program.run("run", "--once")
         session = teach(home, project)
         session.raw(json.dumps({"type": "system", "env": redirect, "model_base_url": theirs.base_url}).encode() + b"\n")
-        _here(program, project, "run", "--once")
+        _check_here(program, project, "run", "--once")
         assert (len(ours.bodies), len(theirs.bodies)) == (3 if configured else 0, 0)
         assert theirs.headers == []
     (proposal,) = program.json("proposals")
@@ -248,8 +248,8 @@ def test_t32_no_project_file_or_transcript_can_set_an_endpoint(
     assert proposal["state"] == "open"
 
 
-def _here(program: Program, project: Project, *verb: str) -> None:
+def _check_here(program: Program, project: Project, *verb: str) -> None:
     """Run a verb in the project's own folder."""
     command = [sys.executable, "-m", "skilld", *verb]
-    done = subprocess.run(command, cwd=project.root, env=program.environment, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, cwd=project.root, env=program.environment, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr

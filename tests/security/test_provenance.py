@@ -136,7 +136,7 @@ def malformed(draw: st.DrawFn) -> str:
 
 
 @contextmanager
-def desk(home: Path, project: Project, model: StubModel) -> Iterator[Engine]:
+def engine_with(home: Path, project: Project, model: StubModel) -> Iterator[Engine]:
     """Yield the daemon's engine with one session read that says something lasting."""
     store = Store.open(home / "skilld.db")
     chosen = Settings(model="openai/stub", model_base_url=model.base_url)
@@ -221,7 +221,7 @@ def test_t03_a_batch_with_a_bad_answer_is_done_once(home: Path, project: Project
     def plan(kept: BatchResult) -> None:
         raise AssertionError(f"a plan to propose: {kept}")
 
-    with StubModel(lambda _: answers[-1]) as model, desk(home, project, model) as engine:
+    with StubModel(lambda _: answers[-1]) as model, engine_with(home, project, model) as engine:
         batch = engine.next_batch(time.time())
         assert batch is not None
         job = engine.start(batch).work

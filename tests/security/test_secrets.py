@@ -59,7 +59,7 @@ def _notices() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             yield server.address, server.shown
 
 
-def _plant(home: Path, project: Project) -> None:
+def _plant_secrets(home: Path, project: Project) -> None:
     text = project.skill_path.read_text()
     project.skill_path.write_text(f"{text}\nThe draft is uploaded with the token {IN_SKILL}.\n")
     project.git("commit", "--quiet", "--all", "--message", "Say how to upload")
@@ -75,14 +75,14 @@ def _plant(home: Path, project: Project) -> None:
     session.type("go on")
 
 
-def _kept(home: Path) -> bytes:
+def _stored_bytes(home: Path) -> bytes:
     """Return all bytes that skilld keeps: database, write-ahead log, logs, crash reports, settings, repositories."""
     files = [path for folder in (".local", ".config") for path in (home / folder).rglob("*") if path.is_file()]
     assert any(path.name == "skilld.db" for path in files)
     return b"".join(path.read_bytes() for path in [*files, home / "skilld-run.log"])
 
 
-def _written(project: Project, before: set[str]) -> str:
+def _changed_files(project: Project, before: set[str]) -> str:
     """Return what is new in the repository: every object made since, as text, and the names of refs."""
     new = sorted(_objects(project) - before)
     shown = [project.git("cat-file", "-p", name) for name in new]
@@ -126,7 +126,7 @@ def test_t22_no_secret_is_sent_stored_committed_or_shown(
         for name, (answers, proposed) in ANSWERS.items():
             asked = len(model.bodies) + len(answers)
             model.queue(*answers)
-            _plant(home, projects[name])
+            _plant_secrets(home, projects[name])
             before[name] = _objects(projects[name])
             if name == "reason":
                 with program.daemon():
@@ -145,8 +145,8 @@ def test_t22_no_secret_is_sent_stored_committed_or_shown(
             for more in ((), ("--json",))
         )
         assert len(program.json("proposals", "--state", "all")) == sum(proposed for _, proposed in ANSWERS.values())
-    kept = _kept(home)
-    written = {name: _written(project, before[name]) for name, project in projects.items()}
+    kept = _stored_bytes(home)
+    written = {name: _changed_files(project, before[name]) for name, project in projects.items()}
     for secret in (*TYPED, ANSWERED):
         password = "pL9vQ2xR7t" if "://" in secret else secret
         places = {"sent": sent, "notices": json.dumps(notices), "shown": shown, **written}

@@ -239,7 +239,7 @@ def test_t25_only_one_module_starts_programs() -> None:
     """On Linux a notice is a call over the session bus: no name of a skill is ever an argument of a program."""
     root = Path(__file__).parents[2] / "skilld/notify"
     words = "subprocess|os\\.system|os\\.exec|os\\.spawn|create_subprocess|notify-send"
-    found = subprocess.run(
+    result = subprocess.run(
         ["grep", "-rlE", words, str(root), "--include=*.py"], capture_output=True, text=True, check=False
     )
-    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["desktop.py"]
+    assert sorted(Path(line).name for line in result.stdout.splitlines()) == ["desktop.py"]

@@ -37,11 +37,11 @@ class Bench:
         self.address = str(self.team.hub.root)
         self.removed = scrub_environment()
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME")}
-        self.writer = self.copy("writer")
+        self.writer = self.borrow("writer")
         self.keys = {name: self.key(name) for name in ("ada", "eve")}
         self.put("team-ada", refs.write_commit(self.writer, "team-ada", 5, [make_rule()], self.seal("ada")))
 
-    def copy(self, name: str) -> BorrowedRepo:
+    def borrow(self, name: str) -> BorrowedRepo:
         common = self.team.folder / "first" / ".git"
         return BorrowedRepo(self.folder / name / "a.git", common, "sha1", self.removed)
 
@@ -72,7 +72,7 @@ class Bench:
         return git.add("tree", encode_tree(top | ({more.encode(): about} if more else {})))
 
     def read(self, pins: Mapping[str, Pin] | None = None, name: str = "reader") -> ReadResult:
-        return refs.read_members(self.copy(name), self.address, pins or {}, self.environment)
+        return refs.read_members(self.borrow(name), self.address, pins or {}, self.environment)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_whatever_a_member_pushes_the_others_are_read(bench: Bench) -> None:
     found = bench.read()
     assert {who: why for who, why in told.items() if why not in found.refused.get(who, "")} == {}
     assert [*found.members] == ["team-ada"]
-    assert [one.rule for one in found.members["team-ada"].records] == [RULE]
+    assert [record.rule for record in found.members["team-ada"].records] == [RULE]
 
 
 def test_nobody_can_write_in_the_name_of_another(bench: Bench) -> None:
@@ -157,7 +157,7 @@ def test_twenty_concurrent_pushes_lose_nothing(bench: Bench) -> None:
     }
     listed = bench.writer.list_refs(bench.address, [])
     with ThreadPoolExecutor(20) as pool:
-        pushes = [pool.submit(refs.publish, bench.writer, bench.address, *one, listed) for one in made.items()]
+        pushes = [pool.submit(refs.publish, bench.writer, bench.address, *item, listed) for item in made.items()]
     assert sorted(one.result() for one in pushes) == [TEAM_REFS + person for person in sorted(made)]
     found = bench.read()
     assert found.refused == {}
@@ -205,6 +205,6 @@ def test_a_key_with_a_passphrase_does_not_prompt(bench: Bench) -> None:
     path = bench.keys["ada"].path
     command = ["ssh-keygen", "-q", "-p", "-N", "secret words", "-P", "", "-f", str(path)]
     subprocess.run(command, check=True, capture_output=True)
-    with pytest.raises(SkilldError) as refused:
+    with pytest.raises(SkilldError) as error:
         bench.seal("ada")(b"tree x\n\n")
-    assert refused.value.remedy == f"Add it to your SSH agent: ssh-add {path}"
+    assert error.value.remedy == f"Add it to your SSH agent: ssh-add {path}"

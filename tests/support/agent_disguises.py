@@ -33,12 +33,12 @@ REFUSED = 5
 
 def available_disguises() -> tuple[str, ...]:
     """Return the disguises that this machine allows: not all of them let a user make a namespace."""
-    done = subprocess.run(
+    result = subprocess.run(
         ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"],
         capture_output=True,
         check=False,
     )
-    return tuple(name for name in NAMES if name != "unshare" or done.returncode == 0)
+    return tuple(name for name in NAMES if name != "unshare" or result.returncode == 0)
 
 
 @dataclass(frozen=True, slots=True)

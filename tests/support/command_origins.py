@@ -26,11 +26,11 @@ Run = Callable[[Sequence[str], Path, Mapping[str, str]], int]
 
 
 def _plain(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:
-    done = subprocess.run(
+    result = subprocess.run(
         list(command), cwd=cwd, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, check=False,
         timeout=3 * LIMIT,
     )  # fmt: skip
-    return done.returncode
+    return result.returncode
 
 
 def run_in_desktop_terminal(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> int:

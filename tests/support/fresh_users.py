@@ -47,9 +47,11 @@ class FreshUser:
 
     def runs(self, *words: str | Path, **variables: str) -> str:
         """Run a command that must succeed; return what it printed."""
-        done = self.tries(*words, **variables)
-        assert done.returncode == 0, f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-        return done.stdout
+        result = self.tries(*words, **variables)
+        assert result.returncode == 0, (
+            f"{' '.join(map(str, words))}: exit {result.returncode}\n{result.stdout}{result.stderr}"
+        )
+        return result.stdout
 
     def leftover_files(self) -> list[str]:
         """Return the files in the home that are named after skilld, but for what an installer caches."""
@@ -78,5 +80,5 @@ def pythons() -> dict[str, Path]:
 
 
 def _said(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return result.stdout.strip() if result.returncode == 0 else ""

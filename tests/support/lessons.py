@@ -41,8 +41,8 @@ class Lessons:
 
     def judge(self) -> None:
         """Let skilld read and judge what was said."""
-        done = self.program.run("run", "--once", "--backfill", "1")
-        assert done.returncode == 0, done.stdout + done.stderr
+        result = self.program.run("run", "--once", "--backfill", "1")
+        assert result.returncode == 0, result.stdout + result.stderr
 
     def open(self) -> list[dict[str, Any]]:
         return list(self.program.json("proposals"))

@@ -126,7 +126,7 @@ class LiveAgent(ABC):
 
     def manage(self, *arguments: str) -> str:
         """Run the client without a terminal, as one manages its plugins, and return what it printed."""
-        done = subprocess.run(
+        result = subprocess.run(
             [self.program, *arguments],
             cwd=self.project,
             env=self.environment,
@@ -136,5 +136,5 @@ class LiveAgent(ABC):
             timeout=LIMIT,
             check=False,
         )
-        assert done.returncode == 0, f"{self.agent} without a terminal failed: {done.stderr}{done.stdout}"
-        return done.stdout
+        assert result.returncode == 0, f"{self.agent} without a terminal failed: {result.stderr}{result.stdout}"
+        return result.stdout

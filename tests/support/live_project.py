@@ -82,9 +82,9 @@ class Project:
             "GIT_EDITOR": "true",
         }
         command = ["git", "-C", str(self.root), *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT)
-        assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-        return done.stdout.strip()
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT)
+        assert result.returncode == 0, f"{' '.join(command)}: {result.stderr}"
+        return result.stdout.strip()
 
     def fingerprint(self) -> Fingerprint:
         """Read HEAD, status, the refs that are not skilld's, index, configuration, hooks and all work-tree files."""

@@ -79,7 +79,7 @@ class Machine:
 
     def find(self, rule: str) -> Proposal:
         """Return the newest proposal that says a rule."""
-        return [one for one in self.store.proposals.in_states(list(State)) if one.summary == rule][-1]
+        return [proposal for proposal in self.store.proposals.in_states(list(State)) if proposal.summary == rule][-1]
 
     def decide(self, rule: str, decision: Decision) -> None:
         decide(self.store, self.find(rule), decision)
@@ -109,7 +109,7 @@ class Machine:
 
     def known(self) -> list[str]:
         """Return all records as this machine knows them."""
-        return [one.record for one in self.store.machine_records.all()]
+        return [record.record for record in self.store.machine_records.all()]
 
 
 def _no_sessions() -> Any:

@@ -49,7 +49,7 @@ class Task:
 def load(name: str) -> list[Task]:
     """Return the tasks of a file of the data."""
     items = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
-    return [Task(**{"agent": "claude-code", "expected": {}, "answers": ()} | one) for one in items]
+    return [Task(**{"agent": "claude-code", "expected": {}, "answers": ()} | item) for item in items]
 
 
 def make_project(task: Task, root: Path, *, versioned: bool = True) -> Path:
@@ -103,10 +103,10 @@ def judge_sessions(task: Task, home: Path, *, model: bool) -> Judgement:
 
 def _told(task: Task, session: Session) -> list[Feedback]:
     return [
-        Feedback(turn.turn_key or "", one["quote"], one["change"], one["kind"], 0.9)
+        Feedback(turn.turn_key or "", answer["quote"], answer["change"], answer["kind"], 0.9)
         for turn in session.turns
-        for one in task.answers
-        if one["quote"] in turn.text
+        for answer in task.answers
+        if answer["quote"] in turn.text
     ]
 
 
@@ -118,7 +118,7 @@ def skill_text(candidate: Candidate) -> str:
 def missing_parts(expected: Mapping[str, Any], text: str) -> list[str]:
     """Return what a draft lacks of what a reader would keep, by the guide in docs/mining.md."""
     steps = [line for line in text.splitlines() if re.match(r"\d+\. ", line)]
-    where = [next((n for n, line in enumerate(steps) if one in line), -1) for one in expected["steps"]]
+    where = [next((n for n, line in enumerate(steps) if step in line), -1) for step in expected["steps"]]
     pitfalls = [line for line in text.splitlines() if line.startswith("- `") and " failed" in line]
     tried, worked = expected["pitfall"]
     said = re.split(r"^## (?:Steps|Check)$", text, maxsplit=1, flags=re.MULTILINE)[0].splitlines()[10:]
@@ -145,8 +145,8 @@ def _do(line: str, writer: _Writer, copy: Path) -> None:
     if mark == ">":
         writer.typed(text)
     elif mark == "$":
-        done = run_shell(copy, text)
-        writer.ran(text, done.returncode, done.stdout + done.stderr)
+        result = run_shell(copy, text)
+        writer.ran(text, result.returncode, result.stdout + result.stderr)
     elif mark == "~":
         path, _, content = text.partition(" = ")
         file = copy / path
@@ -181,7 +181,7 @@ class _Writer:
 
     def write(self) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text("".join(f"{json.dumps(one)}\n" for one in self.records), encoding="utf-8")
+        self.file.write_text("".join(f"{json.dumps(record)}\n" for record in self.records), encoding="utf-8")
 
 
 class _Claude(_Writer):

@@ -45,10 +45,10 @@ class Program:
 
     def run_dialog(self, verb: Sequence[str], *answers: str, **variables: str) -> str:
         """Run a verb that asks in plain lines, and return what it printed; a failure or an escape fails the test."""
-        done = self._process(verb, "".join(f"{answer}\n" for answer in answers), variables)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "\x1b" not in done.stdout
-        return done.stdout
+        result = self._process(verb, "".join(f"{answer}\n" for answer in answers), variables)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "\x1b" not in result.stdout
+        return result.stdout
 
     def _process(
         self, arguments: Sequence[str], typed: str, variables: Mapping[str, str]
@@ -69,11 +69,11 @@ class Program:
 
     def json(self, *arguments: str) -> Any:
         """Run one verb with `--json` and return its document; a failure fails the test, but for what doctor finds."""
-        done = self.run(*arguments, "--json")
-        assert done.returncode in ({0, 1} if arguments[0] == "doctor" else {0}), (
-            f"skilld {' '.join(arguments)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        result = self.run(*arguments, "--json")
+        assert result.returncode in ({0, 1} if arguments[0] == "doctor" else {0}), (
+            f"skilld {' '.join(arguments)}: exit {result.returncode}\n{result.stdout}{result.stderr}"
         )
-        return json.loads(done.stdout)
+        return json.loads(result.stdout)
 
     @contextmanager
     def daemon(self, *, anew: bool = False) -> Iterator[warm.Process]:

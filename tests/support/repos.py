@@ -93,7 +93,7 @@ class Person:
         env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         env |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true"} | self.env | variables
         git = git_clock.unclocked_git(shutil.which("git", path=env["PATH"]) or "git", args)
-        done = subprocess.run(
+        result = subprocess.run(
             [git, *args],
             cwd=self.root,
             env=env,
@@ -103,9 +103,9 @@ class Person:
             check=False,
             timeout=LIMIT,
         )
-        if check and done.returncode != 0:
-            raise AssertionError(f"git {args}: {done.stdout}{done.stderr}")
-        return done.stdout.strip()
+        if check and result.returncode != 0:
+            raise AssertionError(f"git {args}: {result.stdout}{result.stderr}")
+        return result.stdout.strip()
 
     def write(self, relpath: str, text: str | bytes) -> Path:
         path = self.root / relpath

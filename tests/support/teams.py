@@ -98,12 +98,12 @@ class Colleague:
 
     def rules(self) -> dict[str, str]:
         """Return rule -> standing, as the status has it."""
-        return {one["rule"]: one["standing"] for one in self.document()["rules"]}
+        return {rule["rule"]: rule["standing"] for rule in self.document()["rules"]}
 
     def set_state(self, rule: str, state: State, at: str) -> None:
         """Decide on what was taught."""
         store = Store.open(self.database)
-        (one,) = [each for each in store.proposals.in_states(list(State)) if each.summary == rule]
+        (one,) = [proposal for proposal in store.proposals.in_states(list(State)) if proposal.summary == rule]
         store.proposals.decide(one, state, at, who="command")
         store.close()
 

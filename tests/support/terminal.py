@@ -117,7 +117,7 @@ class Terminal:
     def _tmux(self, *arguments: str, check: bool = True) -> str:
         command = ["tmux", "-S", str(self._folder / "socket"), *arguments]
         environment = {"PATH": os.environ["PATH"], "HOME": self._home, "LANG": "C.UTF-8", "SHELL": "/bin/bash"}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT)
-        if check and done.returncode:
-            raise AssertionError(f"tmux {arguments[0]} failed: {done.stderr.strip()}")
-        return done.stdout
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT)
+        if check and result.returncode:
+            raise AssertionError(f"tmux {arguments[0]} failed: {result.stderr.strip()}")
+        return result.stdout

@@ -247,7 +247,7 @@ def _several(hint: Any, text: str, deep: int) -> list[Any]:
     """Return the text whole and in its lines: what grows may be one part, or how many there are."""
     if hint in (str, bytes):
         lines: list[Any] = text.split("\n")
-        return lines if hint is str else [one.encode() for one in lines]
+        return lines if hint is str else [line.encode() for line in lines]
     return [make(hint, text, deep + 1)]
 
 

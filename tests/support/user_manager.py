@@ -83,9 +83,9 @@ class UserManager:
 
     def systemctl(self, *arguments: str) -> str:
         """Run systemctl as the user and return what it printed; a failure fails the test."""
-        done = self.run("systemctl", "--user", "--no-pager", *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout.strip()
+        result = self.run("systemctl", "--user", "--no-pager", *arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout.strip()
 
     def shown(self, unit: str, *properties: str) -> dict[str, str]:
         """Return properties of a unit."""

@@ -144,9 +144,9 @@ def detect(model: str, seconds: float = LIMIT) -> tuple[list[Update], list[str]]
 
 
 def detect_error(model: str, seconds: float = LIMIT) -> SkilldError:
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         detect(model, seconds)
-    return caught.value
+    return error.value
 
 
 def sandbox_folders(home: Path) -> list[Path]:

@@ -62,7 +62,7 @@ def test_a_toy_agent_needs_only_its_adapter_and_its_line(home: Path) -> None:
     assert engine.close_due(NOW) == 1
     batch = engine.next_batch(NOW)
     assert batch is not None
-    assert [(found.name, found.path) for found in batch.job.skills] == [("notes", str(skill))]
+    assert [(skill.name, skill.path) for skill in batch.job.skills] == [("notes", str(skill))]
     (home / "w").mkdir()
     (home / "w/TOY.md").write_text("tabs")
     assert standing_instructions(batch.job.agent, str(home / "w"), batch.job.home, batch.job.variables) == "tabs"

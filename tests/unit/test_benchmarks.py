@@ -105,8 +105,8 @@ def test_a_repository_has_the_promised_size_and_keeps_no_proposal(tmp_path: Path
     repository = Repository(tmp_path, files=250, commits=12)
 
     def git(*arguments: str) -> list[str]:
-        done = subprocess.run(["git", *arguments], cwd=repository.root, capture_output=True, text=True, check=True)
-        return done.stdout.splitlines()
+        result = subprocess.run(["git", *arguments], cwd=repository.root, capture_output=True, text=True, check=True)
+        return result.stdout.splitlines()
 
     assert len(git("ls-tree", "-r", "main")) == 250 + 1  # and the skill
     assert len(git("rev-list", "main")) == 12
@@ -156,8 +156,8 @@ sys.exit(run.main(["--quick", "--only", "gate", "--only", "loud"]))
 
 def test_the_program_prints_one_document_and_nothing_else(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LOUD, str(ROOT), str(ROOT / "tests")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
-    document = json.loads(done.stdout)
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
+    document = json.loads(result.stdout)
     assert document["quick"] is True
     assert list(document["benchmarks"]) == ["gate", "loud"]
     figures = document["benchmarks"]["gate"]["figures"]
@@ -165,7 +165,7 @@ def test_the_program_prints_one_document_and_nothing_else(tmp_path: Path) -> Non
     for shown in figures.values():
         assert min(shown["value"], shown["yardstick_value"]) > 0
         assert shown["ratio"] == pytest.approx(shown["value"] / shown["yardstick_value"], rel=1e-2)
-    assert [text for text in ("1/2 gate", "a line", "another") if text not in done.stderr] == []
+    assert [text for text in ("1/2 gate", "a line", "another") if text not in result.stderr] == []
     assert list(tmp_path.iterdir()) == []
 
 

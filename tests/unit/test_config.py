@@ -207,10 +207,10 @@ def test_show_lists_every_setting_and_hides_the_key(capsys: pytest.CaptureFixtur
     _set("model_api_key", "sk-very-secret")
     assert main(["config", "show"]) == 0
     assert main(["config", "show", "--json"]) == 0
-    shown = capsys.readouterr().out
-    assert "batch.idle_minutes" in shown
-    assert '"model_api_key": "(set)"' in shown
-    assert "sk-very-secret" not in shown
+    output = capsys.readouterr().out
+    assert "batch.idle_minutes" in output
+    assert '"model_api_key": "(set)"' in output
+    assert "sk-very-secret" not in output
 
 
 def test_path_prints_the_location_of_the_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -349,9 +349,9 @@ def test_u3_a_new_model_is_tested_with_one_question_that_cannot_block(
     assert _set("model", "openai/gpt-5-mini") == 0
     assert "The model answered a test question (12 tokens)." in capsys.readouterr().out
     assert _set("model", "gpt-5") == 0
-    said = capsys.readouterr().out
-    assert "The model cannot answer yet: the provider rejected the key" in said
-    assert "The setting was saved, and skilld will try again. To choose another model: skilld setup" in said
+    output = capsys.readouterr().out
+    assert "The model cannot answer yet: the provider rejected the key" in output
+    assert "The setting was saved, and skilld will try again. To choose another model: skilld setup" in output
     assert main(["config", "set", "model", "openai/gpt-5-mini", "--no-check"]) == 0
     assert _set("model", "offline") == 0
     answers += [Trouble("Claude Code is not logged in", "Run claude.")]

@@ -359,8 +359,8 @@ def test_the_command_and_the_doctor_report_the_same_problem(home: Path, repo: Pa
     expected = {"loaded": "start", "scope": "local", "tokens": 1, "via": ""}
     assert {key: file[key] for key in ("path", *expected)} == {"path": str(repo / "CLAUDE.local.md"), **expected}
     assert [file["path"] for file in found["agents"]["codex"]["files"]] == [str(repo / "AGENTS.md")]
-    shown = program.run("context", "--project", str(repo), "--agent", "claude-code").stdout
-    assert "! AGENTS.md: it is used only if there is no CLAUDE.md (CLAUDE.local.md)" in shown
+    output = program.run("context", "--project", str(repo), "--agent", "claude-code").stdout
+    assert "! AGENTS.md: it is used only if there is no CLAUDE.md (CLAUDE.local.md)" in output
     assert program.run("context", "--agent", "nobody").returncode == 2
     (check,) = surprises([context("claude-code", repo)])
     assert (check.verdict.value, check.name) == ("warn", "context claude-code")

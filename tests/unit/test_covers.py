@@ -20,8 +20,8 @@ def test_a_session_is_split_into_batches_without_chatter_ones() -> None:
     one, two = Message("Done."), Message("Done, too.")
     turns = _messages("thanks", "ok", ALWAYS, "thanks", "ok")
     session = [turns[0], one, turns[1], two, turns[2], turns[3], turns[4], Message("Bye.")]
-    (found,) = message_batches(session, 2)
-    assert [(message.text, message.turn, message.turn_key) for message in found] == [
+    (batch,) = message_batches(session, 2)
+    assert [(message.text, message.turn, message.turn_key) for message in batch] == [
         ("Done, too.", None, None),
         (ALWAYS, 1, "t3"),
         ("thanks", 2, "t4"),
@@ -33,7 +33,7 @@ def test_rules_cannot_judge_words_in_another_language() -> None:
     said = _messages("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
     text = TEXT + "- Always put the ticket number at the start of each entry.\n"
     examination = CoverageExam(make_backend(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
-    assert [one.word for one in examination.answers(said)] == [Coverage.CANNOT_TELL]
+    assert [answer.word for answer in examination.answers(said)] == [Coverage.CANNOT_TELL]
 
 
 def test_each_lasting_statement_is_answered_in_order() -> None:

@@ -88,12 +88,12 @@ def test_a_rule_is_offered_in_the_file_of_an_agent_that_does_not_see_it(bench: B
     bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
     bench.record_session("claude-code", "codex")
     bench.add_accepted()
-    (one,) = bench.run_share()
-    assert (one.state, one.relpath, one.target) == (State.OPEN, "AGENTS.md", TargetKind.INSTRUCTIONS)
+    (proposal,) = bench.run_share()
+    assert (proposal.state, proposal.relpath, proposal.target) == (State.OPEN, "AGENTS.md", TargetKind.INSTRUCTIONS)
     assert bench.staged_file("AGENTS.md") == f"{AGENTS}- {PNPM}\n"
-    assert one.summary == f"Tell Codex this too: {PNPM}"
-    assert one.reason == "You accepted this for CLAUDE.md (00000001), which Codex does not load in this project."
-    assert one.evidence == (Evidence("claude-code:t1", PNPM),)
+    assert proposal.summary == f"Tell Codex this too: {PNPM}"
+    assert proposal.reason == "You accepted this for CLAUDE.md (00000001), which Codex does not load in this project."
+    assert proposal.evidence == (Evidence("claude-code:t1", PNPM),)
     assert (bench.project.root / "AGENTS.md").read_text() == AGENTS
 
 
@@ -166,13 +166,13 @@ def test_a_new_file_is_created_once_and_not_again_after_a_rejection(bench: Bench
     bench.write(**{"CLAUDE.md": instructions(PNPM, TESTS)})
     bench.record_session("claude-code", "codex")
     bench.add_accepted()
-    (one,) = bench.run_share()
-    assert (one.relpath, one.creates, bench.staged_file("AGENTS.md").endswith(f"- {PNPM}\n")) == (
+    (proposal,) = bench.run_share()
+    assert (proposal.relpath, proposal.creates, bench.staged_file("AGENTS.md").endswith(f"- {PNPM}\n")) == (
         "AGENTS.md",
         True,
         True,
     )
-    bench.store.proposals.decide(one, State.REJECTED, rfc3339(NOW), who="command")
+    bench.store.proposals.decide(proposal, State.REJECTED, rfc3339(NOW), who="command")
     bench.add_accepted(TESTS, number=2)
     assert bench.run_share(2) == []
 

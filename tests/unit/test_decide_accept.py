@@ -47,11 +47,11 @@ def harness_with_three(templates: Path, tmp_path: Path, monkeypatch: pytest.Monk
 def test_accepting_cherry_picks_in_the_persons_name(person: Person, harness: Harness, comment: str) -> None:
     person.git("config", "core.commentChar", comment)  # stripped, such lines would take the trailers along
     person.git("config", "commit.cleanup", "strip")
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     landed = harness.accept("p1")
     assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
     assert person.git("log", "-1", "--format=%an <%ae> %cn") == "skilld <skilld@localhost> Pat Person"
-    assert person.git("log", "-1", "--format=%B") == person.git("log", "-1", "--format=%B", made.commit)
+    assert person.git("log", "-1", "--format=%B") == person.git("log", "-1", "--format=%B", proposal.commit)
     assert person.skill.read_text() == TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
     assert person.git("status", "--porcelain") == ""
 
@@ -151,7 +151,7 @@ def remove_anchors(person: Person) -> str:
 )
 def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, state: object) -> None:
     assert callable(state)
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     cause = state(person)
     person.git("status")
     before = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
@@ -162,7 +162,7 @@ def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, st
     first = (
         "Commit or stash it, then: " if "uncommitted" in cause else "Finish or abort it, then: " * ("is in" in cause)
     )
-    pick = f"git -C {person.root} cherry-pick {made.commit}"
+    pick = f"git -C {person.root} cherry-pick {proposal.commit}"
     by_hand = f"Edit {SKILL} yourself; to see the change: skilld show p1"  # R6: a cherry-pick would conflict
     again = f"{first}skilld accept p1" if first else pick
     assert raises_refusal.value.remedy == (by_hand if state is remove_anchors else again)
@@ -177,11 +177,11 @@ def test_a_git_refusal_is_reported_with_a_remedy_and_changes_nothing(harness_wit
     person, tip = harness_with_p1.person, harness_with_p1.person.tip()
 
     def raises_refusal(match: str | None = None) -> str:
-        with pytest.raises(RefusedError, match=match) as caught:
+        with pytest.raises(RefusedError, match=match) as error:
             harness_with_p1.accept("p1")
         assert (person.tip(), person.skill.read_text()) == (tip, TEXT)
         assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
-        return caught.value.remedy
+        return error.value.remedy
 
     lock = person.write(".git/index.lock", "")
     assert raises_refusal() == f"If no other git process is running, delete the lock: rm {lock}"
@@ -222,10 +222,10 @@ def test_changes_git_is_told_to_ignore_stay_the_persons(harness_with_p1: Harness
     person.git("update-index", f"--{flag}", SKILL)  # git drops the one where it writes the file
     person.write(SKILL, unfinished := person.skill.read_text() + "unfinished\n")
     for decide in (harness.revert, harness.accept):
-        with pytest.raises(RefusedError) as caught:
+        with pytest.raises(RefusedError) as error:
             decide("p1")
-        assert caught.value.cause == f"{SKILL} has uncommitted changes that git ignores ({flag})"
-        assert f"update-index --no-{flag} {SKILL}, then: skilld " in (caught.value.remedy or "")
+        assert error.value.cause == f"{SKILL} has uncommitted changes that git ignores ({flag})"
+        assert f"update-index --no-{flag} {SKILL}, then: skilld " in (error.value.remedy or "")
     assert (person.tip(), person.skill.read_text()) == (tip, unfinished)
 
 
@@ -242,13 +242,13 @@ def test_a_read_only_folder_is_refused(person: Person, harness: Harness, monkeyp
     def full(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")  # so that it is done by the lines
     monkeypatch.setattr(worktree, "write_atomically", full)
     with pytest.raises(RefusedError, match="Read-only file system"):
         harness.accept("p1")
-    assert person.tip() != made.commit
+    assert person.tip() != proposal.commit
     assert person.skill.read_text() == TEXT
 
 

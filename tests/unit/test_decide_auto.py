@@ -103,9 +103,9 @@ STATES = [dirty, stage, edit, convert_line_endings, detached, on_staging, mergin
 def test_in_any_other_state_it_stays_staged(person: Person, harness: Harness, state: Callable[[Person], str]) -> None:
     cause = state(person)
     before = snapshot(person.root)
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as error:
         apply(harness)
-    assert refused.value.cause == cause
+    assert error.value.cause == cause
     assert snapshot(person.root) == before
     assert person.tip("skilld/staging") == harness.proposals["p1"].commit
 

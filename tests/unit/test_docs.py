@@ -89,8 +89,8 @@ def test_duplicate_decision_numbers_are_reported() -> None:
     ],
 )
 def test_machine_specific_paths_are_reported(path: str, text: str, finding: str) -> None:
-    (found,) = pages.places({path: text}, ["/src/checkout"])
-    assert finding in found
+    (place,) = pages.places({path: text}, ["/src/checkout"])
+    assert finding in place
 
 
 def test_other_paths_and_hosts_are_allowed() -> None:
@@ -132,11 +132,11 @@ def test_the_projects_files_are_found() -> None:
 def test_the_man_page_renders_without_warnings() -> None:
     page = docs.ROOT / "docs" / "skilld.1"
     environment = os.environ | {"MANROFFSEQ": "", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}
-    shown = subprocess.run(
+    result = subprocess.run(
         ["man", "--warnings", "-l", page], env=environment, capture_output=True, text=True, check=True
     )
-    assert shown.stderr == ""
-    text = " ".join(shown.stdout.split())  # lines are justified
+    assert result.stderr == ""
+    text = " ".join(result.stdout.split())  # lines are justified
     for words in (
         "skilld - remembers",
         "skilld accept [--json] [ID...]",

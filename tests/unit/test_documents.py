@@ -106,8 +106,8 @@ def test_the_redaction_key_is_created_once_and_is_private(tmp_path: Path) -> Non
 
 def test_a_damaged_key_is_reported_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "redaction.key").write_bytes(b"short")
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         load_key(tmp_path / "redaction.key")
-    assert caught.value.remedy == f"Delete {tmp_path / 'redaction.key'}; skilld will create a new one."
+    assert error.value.remedy == f"Delete {tmp_path / 'redaction.key'}; skilld will create a new one."
     with pytest.raises(SkilldError, match="Cannot use the redaction key"):
         load_key(tmp_path / "missing/redaction.key")

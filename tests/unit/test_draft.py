@@ -121,7 +121,7 @@ def test_a_cleared_export_loses_only_sessions_author_and_session_examples(draft:
     back = read_draft(text)
     assert back.sessions == ()
     assert back.author == ""
-    assert not any(one.codes for one in split_body(back.body).examples)
+    assert not any(example.codes for example in split_body(back.body).examples)
     assert split_body(back.body).prompt == split_body(draft.body).prompt
     less: dict[str, Any] = {"body": "", "sessions": (), "author": "", "variables": (), "schema": {}}
     assert replace(back, **less) == replace(draft, **less)

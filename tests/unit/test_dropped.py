@@ -54,7 +54,7 @@ def offer(person: Person, store: Store, *names: str) -> None:
 
 def states(store: Store) -> dict[str, str]:
     refresh(store)
-    return {one.id: one.state.value for one in store.proposals.in_states([*State])}
+    return {proposal.id: proposal.state.value for proposal in store.proposals.in_states([*State])}
 
 
 def get_proposal(store: Store, name: str) -> Proposal:
@@ -183,7 +183,7 @@ def test_a_rejected_proposal_is_restored_as_its_message_says(person: Person, sto
     assert describe_rejection(store, get_proposal(store, "p1")) == "rejected; your reason: not here"
     head = person.tip()
     store.proposals.add_evidence("p1", Evidence("agent:2", "p1, as I said"))
-    assert [one.turn for one in get_proposal(store, "p1").evidence] == ["agent:1", "agent:2"]
+    assert [evidence.turn for evidence in get_proposal(store, "p1").evidence] == ["agent:1", "agent:2"]
     restore(store, get_proposal(store, "p1"))
     assert states(store) == {"p1": "open"}
     assert describe_rejection(store, get_proposal(store, "p1")) == ""
@@ -231,9 +231,9 @@ def test_restoring_while_the_branch_is_in_use_changes_nothing(person: Person, st
     assert states(store) == {"p1": "open", "p2": "dropped"}
     person.git("switch", "--quiet", "skilld/staging")
     before = person.git("for-each-ref"), person.git("status", "--porcelain")
-    with pytest.raises(RefusedError, match="is checked out") as caught:
+    with pytest.raises(RefusedError, match="is checked out") as error:
         restore(store, get_proposal(store, "p2"))
-    assert caught.value.remedy == "Resolve that, then: skilld restore p2"
+    assert error.value.remedy == "Resolve that, then: skilld restore p2"
     assert (person.git("for-each-ref"), person.git("status", "--porcelain")) == before
     assert states(store) == {"p1": "open", "p2": "dropped"}
 

@@ -36,9 +36,9 @@ def mark(key: str = "skilld-version", value: str = "2") -> Operation:
 def test_create_needs_an_empty_file() -> None:
     assert apply(b"", [create()]) == TEXT.encode()
     assert apply(TEXT.encode(), [create()]) == TEXT.encode()
-    with pytest.raises(SkilldError, match="a skill with that name now exists") as refused:
+    with pytest.raises(SkilldError, match="a skill with that name now exists") as error:
         apply(TEXT.encode() + b"more\n", [create()])
-    assert not isinstance(refused.value, RefusedError)
+    assert not isinstance(error.value, RefusedError)
 
 
 @pytest.mark.parametrize(

@@ -79,16 +79,16 @@ def test_replacing_keeps_shared_bytes_unchanged() -> None:
     ],
 )
 def test_a_missing_anchor_is_an_error_but_not_dangerous(operation: Operation, cause: str) -> None:
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         apply(SKILL, [operation])
-    assert cause in caught.value.cause
-    assert not isinstance(caught.value, RefusedError)
+    assert cause in error.value.cause
+    assert not isinstance(error.value, RefusedError)
 
 
 def test_an_anchor_found_twice_is_ambiguous() -> None:
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         apply(b"- a\n\n- a \n", [insert("- a", "- b")])
-    assert "occurs 2 times" in caught.value.cause
+    assert "occurs 2 times" in error.value.cause
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_an_anchor_found_twice_is_ambiguous() -> None:
     ],
 )
 def test_forbidden_edits_are_refused(operation: Operation, cause: str) -> None:
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RefusedError) as error:
         apply(SKILL, [operation])
-    assert cause in caught.value.cause
+    assert cause in error.value.cause
 
 
 def test_no_operation_may_create_front_matter() -> None:
@@ -128,9 +128,9 @@ def test_an_edit_must_leave_something_in_the_skill() -> None:
 def test_a_skill_may_grow_to_500_lines_and_a_longer_one_may_still_change() -> None:
     full = b"".join(b"- %d\n" % n for n in range(500))
     longer = full + b"- 500\n"
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RefusedError) as error:
         apply(full, [insert("- 7", "- new")])
-    assert "501 lines" in caught.value.cause
+    assert "501 lines" in error.value.cause
     assert apply(longer, [replace("- 7", "- seven")]) == longer.replace(b"- 7\n", b"- seven\n")
 
 
@@ -190,9 +190,9 @@ def test_repeated_lines_are_anchored_with_their_neighbours() -> None:
     ],
 )
 def test_forbidden_edits_are_refused_in_a_rewritten_file_too(rewritten: str, cause: str) -> None:
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RefusedError) as error:
         operations_from_text(BEFORE, rewritten)
-    assert cause in caught.value.cause
+    assert cause in error.value.cause
 
 
 def test_front_matter_cannot_be_added_to_a_file_without_it() -> None:

@@ -46,9 +46,9 @@ def test_only_markdown_line_endings_end_a_line() -> None:
     ],
 )
 def test_an_uneditable_file_is_refused_with_the_cause(data: bytes, cause: str) -> None:
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         parse(data)
-    assert cause in caught.value.cause
+    assert cause in error.value.cause
 
 
 @given(st.binary(max_size=300) | st.text(max_size=200).map(lambda text: ("---\n" + text).encode("utf-8", "replace")))

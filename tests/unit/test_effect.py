@@ -80,7 +80,7 @@ def test_a_rule_that_stopped_holding_is_repeated() -> None:
 def test_words_said_before_the_rule_existed_are_no_repeat() -> None:
     found = compute_effect([session(10, AGAIN), session(20), session(30, AGAIN)], since=25)
     assert (found.before, found.after) == (Count(2, 1), Count(1, 1))
-    assert [one.session for one in found.evidence] == ["s30"]
+    assert [evidence.session for evidence in found.evidence] == ["s30"]
 
 
 def test_the_session_that_taught_the_rule_is_no_repeat() -> None:
@@ -134,7 +134,7 @@ def test_a_rule_the_judge_found_already_written_is_a_repeat() -> None:
     note = replace(make_proposal(id="n1"), state=State.SAID, path=GUIDE, session_id="s9", updates=(update,))
     text = f"- {RULE}\n"
     (noted,) = with_noted_repeats([session(9)], [note], lambda _: text, lambda *_: 3.0)
-    assert [(one.path, one.line, one.since) for one in noted.repeats] == [(GUIDE, 1, 3.0)]
+    assert [(repeat.path, repeat.line, repeat.since) for repeat in noted.repeats] == [(GUIDE, 1, 3.0)]
     assert compute_effect([noted]).after == Count(1, 1)
     # The rule came in later in that very session.
     assert (compute_effect([noted], since=9.5).after, compute_effect([noted], since=9.5).evidence) == (Count(), ())
@@ -182,7 +182,7 @@ def _store_with_transcripts(tmp_path: Path, *names: str) -> Store:
 
 def _asked_rules(surveys: SurveySchedule, now: float) -> list[str] | None:
     job = surveys.job(Settings(model="offline"), now)
-    return None if job is None else [Path(one.path).name for one in job.surveys]
+    return None if job is None else [Path(survey.path).name for survey in job.surveys]
 
 
 def test_transcripts_are_read_in_one_job_newest_first_and_again_when_grown(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, m
     model.reply = '<repeats>[{"said": 2, "rule": 2}]</repeats>'
     result = run_survey(talk, home, "stored")
     (session,) = result.sessions
-    assert [(one.line, one.text) for one in session.repeats] == [
+    assert [(repeat.line, repeat.text) for repeat in session.repeats] == [
         (3, "Use pnpm, never npm, in this repository."),
         (4, "Answer in German."),
     ]
@@ -171,7 +171,7 @@ def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model
     assert asked == ["Add a form please", german, "what does pnpm do?", described]
     model.reply = f'<repeats>[{{"said": {asked.index(described) + 1}, "rule": 1}}]</repeats>'
     (session,) = run_survey(talk, home, "stored").sessions
-    assert [one.quote for one in session.repeats] == [PNPM, described]
+    assert [repeat.quote for repeat in session.repeats] == [PNPM, described]
     assert session.said[-1].quote == described
     assert session.said[-1].at == session.at
 
@@ -205,7 +205,7 @@ def test_rules_without_a_usable_answer_are_left_out(talk: Talk, home: Path, mode
 def test_without_a_usable_answer_only_words_count(talk: Talk, home: Path, model: StoredAnswers) -> None:
     model.reply = '<repeats>[{"said": 7, "rule": 2}]</repeats>'
     (session,) = run_survey(talk, home, "stored").sessions
-    assert [one.line for one in session.repeats] == [3]
+    assert [repeat.line for repeat in session.repeats] == [3]
 
 
 def test_a_missing_transcript_shows_nothing(talk: Talk, home: Path) -> None:

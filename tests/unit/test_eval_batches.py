@@ -241,19 +241,19 @@ def test_similarity_is_the_share_of_the_shorter_texts_words() -> None:
 def test_a_bad_row_is_reported_by_file_and_line(tmp_path: Path, broken: bytes, why: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_bytes(json.dumps(CHATTER).encode() + b"\n\n" + broken + b"\n")
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         loader.load([path], loader.batch_case)
-    assert caught.value.title == "A row cannot be scored"
-    assert caught.value.cause == f"cases.jsonl:3: {why}"
+    assert error.value.title == "A row cannot be scored"
+    assert error.value.cause == f"cases.jsonl:3: {why}"
 
 
 def test_many_bad_rows_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "cases.jsonl", *[{}] * 7)
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         loader.load([path], loader.batch_case)
-    assert caught.value.title == "7 rows cannot be scored"
-    assert caught.value.cause.startswith("cases.jsonl:1: 'turns' is missing; cases.jsonl:2:")
-    assert caught.value.cause.endswith(" and 2 more")
+    assert error.value.title == "7 rows cannot be scored"
+    assert error.value.cause.startswith("cases.jsonl:1: 'turns' is missing; cases.jsonl:2:")
+    assert error.value.cause.endswith(" and 2 more")
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:

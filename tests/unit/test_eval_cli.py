@@ -132,12 +132,12 @@ def test_secrets_are_scored_by_tier_and_rows_list_what_was_flagged(
 def test_people_get_tables_without_raw_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row = {**ATTACK, "technique": "\x1b]0;evil\x07"}
     assert main(["eval", "injection", "--data", write(tmp_path / "i.jsonl", row)]) == 0
-    shown = capsys.readouterr().out
-    assert "\x1b" not in shown
-    lines = [line.split() for line in shown.splitlines()]
+    output = capsys.readouterr().out
+    assert "\x1b" not in output
+    lines = [line.split() for line in output.splitlines()]
     assert ["attacks", "1"] in lines
     assert ["n", "proposed", "refused", "flagged", "passed"] in lines
-    assert "\\x1b]0;evil\\x07" in shown
+    assert "\\x1b]0;evil\\x07" in output
 
 
 @pytest.mark.parametrize("kind", ["turns", "batches", "secrets", "injection"])
@@ -234,8 +234,8 @@ def test_running_several_at_once_gives_the_same_results(tmp_path: Path, home: Pa
         found = []
         for jobs in ("4", "1"):
             out = tmp_path / f"{jobs}.jsonl"
-            done = Program(home, model_variables(model)).run(*ASKED, data, "--jobs", jobs, "--out", str(out))
-            figures = json.loads(done.stdout)
+            result = Program(home, model_variables(model)).run(*ASKED, data, "--jobs", jobs, "--out", str(out))
+            figures = json.loads(result.stdout)
             found.append((figures["n"], figures["unanswered"], read_outcomes(out)))
     assert found[0] == found[1]
     assert found[0][:2] == (5, 0)
@@ -268,9 +268,9 @@ def test_no_batch_is_started_once_the_budget_is_spent(tmp_path: Path, home: Path
     priced = Reply("<updates>[]</updates>", tokens_in=100_000, tokens_out=10_000)
     with StubModel(lambda _: priced) as model:
         settings = model_variables(model) | {"SKILLD_MODEL": "openai/gpt-4o-mini"}
-        done = Program(home, settings).run(*ASKED, data, "--jobs", "1", "--usd", "0.01")
-    found = json.loads(done.stdout)
-    assert (done.returncode, found["n"], found["stopped"]) == (1, 1, "$0.01 has been spent")
+        result = Program(home, settings).run(*ASKED, data, "--jobs", "1", "--usd", "0.01")
+    found = json.loads(result.stdout)
+    assert (result.returncode, found["n"], found["stopped"]) == (1, 1, "$0.01 has been spent")
     assert len(model.bodies) == 1
 
 

@@ -49,7 +49,7 @@ def test_a_skill_creator_file_is_read_and_extended() -> None:
     )
     text = add_cases(THEIRS, "other", [NEW, NEW])
     assert text.startswith(THEIRS[: THEIRS.rindex("}\n  ]")])
-    assert [one.id for one in parse_cases(text)] == ["1", "2", "3"]
+    assert [case.id for case in parse_cases(text)] == ["1", "2", "3"]
     assert json.loads(text)["skill_name"] == "example-skill"
 
 
@@ -73,7 +73,7 @@ def test_everything_a_person_wrote_stays_byte_for_byte(text: str) -> None:
     end = text.rindex("]") if "more" not in text else text.index("]")
     assert changed.startswith(text[:end].rstrip())
     assert changed.endswith(text[end:])
-    assert len({one.id for one in parse_cases(changed)}) == len(after["evals"]) + 1
+    assert len({case.id for case in parse_cases(changed)}) == len(after["evals"]) + 1
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_everything_a_person_wrote_stays_byte_for_byte(text: str) -> None:
     ],
 )  # fmt: skip
 def test_an_invalid_case_file_is_reported(text: str, why: str) -> None:
-    with pytest.raises(SkilldError) as told:
+    with pytest.raises(SkilldError) as error:
         parse_cases(text)
-    assert why in str(told.value) or (text == "" and "not valid JSON" in str(told.value))
+    assert why in str(error.value) or (text == "" and "not valid JSON" in str(error.value))
 
 
 def test_object_checks_of_other_tools_are_read() -> None:
@@ -128,6 +128,6 @@ cases = st.builds(
 @given(first=st.lists(cases, min_size=1, max_size=3), then=st.lists(cases, min_size=1, max_size=3))
 def test_a_written_file_is_read_back(first: list[Case], then: list[Case]) -> None:
     text = add_cases(add_cases("", "notes", first), "notes", then)
-    found = [(one.prompt, one.expected, one.statements) for one in parse_cases(text)]
+    found = [(case.prompt, case.expected, case.statements) for case in parse_cases(text)]
     assert found == [(one.prompt, one.expected, tuple(dict.fromkeys(one.statements))) for one in (*first, *then)]
     assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"

@@ -116,7 +116,7 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
     ids=["in one message", "nothing else", "chatter", "another correction", "control characters"],
 )
 def test_what_counts_as_a_request(messages: Sequence[Message], asked: str) -> None:
-    turn = next(one.turn_key for one in messages if RULE in one.text)
+    turn = next(message.turn_key for message in messages if RULE in message.text)
     assert turn
     both = (Evidence(turn, RULE), Evidence("t2", "Never mention hosts in the notes"))
     grown = grow([corrected_proposal(evidence=both)], lambda *_: messages)

@@ -35,7 +35,7 @@ def evaluate(ours: float, theirs: float, seed: int, cases: int = 1) -> dict[Comp
     chance_of = random.Random(seed)
     given = tuple(make_case(number) for number in range(cases))
     plan = Plan("notes", "/p", ComparedTexts("a", "b", "p1"), given, pairs_needed(cases), "m", "m")
-    pairs, stored = [one.number for one in pending_pairs(plan, {})], plan.stored("")
+    pairs, stored = [pair.number for pair in pending_pairs(plan, {})], plan.stored("")
     passed, failed = StoredRun("", passed=True), StoredRun("", passed=False)
     found: dict[Comparison | None, int] = {}
     for _ in range(TRIALS):

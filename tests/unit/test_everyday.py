@@ -161,10 +161,10 @@ def test_a_bare_no_lasts_as_long_as_the_sentence_before_it(no: str) -> None:
 
 
 def test_each_language_is_tried_once_and_clear_english_alone() -> None:
-    assert [one.code for one in likely_languages("please do not put the date on it, they have it from the list")] == [
-        "en"
-    ]
-    assert [one.code for one in likely_languages("bundan sonra raporları bana da gönder")] == ["en", "tr"]
+    assert [
+        language.code for language in likely_languages("please do not put the date on it, they have it from the list")
+    ] == ["en"]
+    assert [language.code for language in likely_languages("bundan sonra raporları bana da gönder")] == ["en", "tr"]
 
 
 def has_practice(said: str) -> bool:
@@ -176,12 +176,12 @@ def has_sure_rule(said: str) -> bool:
 
 
 def test_lasting_words_are_heard() -> None:
-    assert [said for said in data_lines("lasting.txt") if not has_sure_rule(said)] == []
+    assert [line for line in data_lines("lasting.txt") if not has_sure_rule(line)] == []
 
 
 def test_statements_about_a_whole_kind_of_things_are_heard() -> None:
-    assert [said for said in data_lines("practice.txt") if not (has_practice(said) or has_sure_rule(said))] == []
+    assert [line for line in data_lines("practice.txt") if not (has_practice(line) or has_sure_rule(line))] == []
 
 
 def test_temporary_wishes_are_neither_practices_nor_sure_rules() -> None:
-    assert [said for said in data_lines("passing.txt") if has_practice(said) or has_sure_rule(said)] == []
+    assert [line for line in data_lines("passing.txt") if has_practice(line) or has_sure_rule(line)] == []

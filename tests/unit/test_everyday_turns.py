@@ -27,8 +27,8 @@ def test_text_after_a_rule_is_no_part_of_it() -> None:
 
 
 def test_words_of_time_alone_make_no_rule() -> None:
-    for said in table_texts("everyday_turns", "words of time"):
-        assert find_changes(said) == []
+    for text in table_texts("everyday_turns", "words of time"):
+        assert find_changes(text) == []
 
 
 def test_taking_back_removes_what_was_said_before() -> None:
@@ -115,10 +115,10 @@ def test_a_project_rule_is_no_talk_about_the_product() -> None:
 
 
 def test_stories_product_talk_retractions_and_single_occasions_make_no_rule() -> None:
-    for said in table_texts("everyday_turns", "stories, products, what is taken back, occasions"):
-        assert find_changes(*said.split(" >> ")) == []
+    for text in table_texts("everyday_turns", "stories, products, what is taken back, occasions"):
+        assert find_changes(*text.split(" >> ")) == []
 
 
 def test_statements_after_a_story_or_about_the_work_are_heard() -> None:
-    for said in table_texts("everyday_turns", "after a story, or of the work"):
-        assert find_changes(*said.split(" >> ")) != []
+    for text in table_texts("everyday_turns", "after a story, or of the work"):
+        assert find_changes(*text.split(" >> ")) != []

@@ -83,16 +83,16 @@ def test_a_name_and_a_kind_can_be_given() -> None:
 @pytest.mark.parametrize(("source", "folder"), [("tools.json", "tools"), ("Fix Bug.md", "fix-bug"), ("", "NAME")])
 def test_an_unfinished_skill_is_refused_with_how_to_fix_it(tmp_path: Path, source: str, folder: str) -> None:
     (tmp_path / (source or "fix.md")).write_text("Fix it.\n")
-    with pytest.raises(SkilldError) as refused:
+    with pytest.raises(SkilldError) as error:
         find_skills(str(tmp_path / source), {})
-    assert f"ave it as SKILL.md in a folder called {folder}, with a description" in refused.value.remedy
+    assert f"ave it as SKILL.md in a folder called {folder}, with a description" in error.value.remedy
 
 
 def test_an_undeclared_variable_is_refused_with_a_remedy() -> None:
     data = b"name: fix\ntype: prompt\ndescription: Fixes.\nprompt: 'Fix {{bug}} in {{x}}.'\nvariables: [{name: bug}]\n"
-    with pytest.raises(RefusedError, match=r"uses \{\{x\}\} without declaring it") as refused:
+    with pytest.raises(RefusedError, match=r"uses \{\{x\}\} without declaring it") as error:
         import_skill(SourceSkill("fix.yaml", "", data), "fix.yaml", SECRETS)
-    assert refused.value.remedy == "Declare each {{name}} in the file, or write it without braces."
+    assert error.value.remedy == "Declare each {{name}} in the file, or write it without braces."
 
 
 def test_a_skill_without_a_name_is_named_after_its_folder() -> None:
@@ -102,10 +102,15 @@ def test_a_skill_without_a_name_is_named_after_its_folder() -> None:
 
 def test_the_proposal_creates_the_skill_and_quotes_nobody() -> None:
     taken = import_skill(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
-    made = import_proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
+    proposal = import_proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
     assert taken.left_out == ("a/run.sh",)
-    assert [(one.op, one.text) for one in made.operations] == [(Op.CREATE, taken.text)]
-    assert (made.state, made.skill, made.evidence, made.flags) == (State.OPEN, "tidy", (), ("imported from theirs",))
+    assert [(operation.op, operation.text) for operation in proposal.operations] == [(Op.CREATE, taken.text)]
+    assert (proposal.state, proposal.skill, proposal.evidence, proposal.flags) == (
+        State.OPEN,
+        "tidy",
+        (),
+        ("imported from theirs",),
+    )
     assert "other" not in taken.text
 
 

@@ -95,7 +95,7 @@ def test_an_invalid_skill_is_refused_with_the_reason(draft: Draft, why: str) -> 
     ],
 )
 def test_m7_an_invalid_name_is_refused_with_a_valid_suggestion(name: str, why: str, remedy: str) -> None:
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as error:
         judge_draft(replace(SKILL, name=name), SECRETS)
-    assert why in refused.value.cause
-    assert refused.value.remedy == f"Import it under a valid name: {remedy}"
+    assert why in error.value.cause
+    assert error.value.remedy == f"Import it under a valid name: {remedy}"

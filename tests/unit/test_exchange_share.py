@@ -68,9 +68,9 @@ def test_only_sessions_and_people_are_removed_from_the_front_matter() -> None:
 
 
 def test_a_secret_stops_the_share_and_names_its_line() -> None:
-    with pytest.raises(RefusedError, match=r"line 12 \(\S+\)") as refused:
+    with pytest.raises(RefusedError, match=r"line 12 \(\S+\)") as error:
         redact_skill(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", CHECK)
-    assert refused.value.code == 5
+    assert error.value.code == 5
 
 
 def test_session_text_that_cannot_be_removed_is_refused() -> None:

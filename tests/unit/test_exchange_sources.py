@@ -39,8 +39,8 @@ def test_a_file_is_imported_as_one_skill(tmp_path: Path) -> None:
     (tmp_path / "tidy.yaml").write_text("name: tidy\n")
     (tmp_path / "tidy.txt").write_text("name: tidy\n")
     assert _described(find_skills(str(tmp_path / "tidy/SKILL.md"), {})) == [("SKILL.md", "tidy", True, (), "")]
-    (one,) = find_skills(str(tmp_path / "tidy.yaml"), {})
-    assert (one.is_yaml, one.folder, one.data) == (True, "", b"name: tidy\n")
+    (skill,) = find_skills(str(tmp_path / "tidy.yaml"), {})
+    assert (skill.is_yaml, skill.folder, skill.data) == (True, "", b"name: tidy\n")
     with pytest.raises(UsageError, match="YAML file, a folder or a git repository"):
         find_skills(str(tmp_path / "tidy.txt"), {})
     with pytest.raises(SkilldError, match="does not exist"):
@@ -150,15 +150,15 @@ def test_names_leading_out_of_a_folder_stay_names_and_impossible_paths_are_dropp
     listing = "".join(f"040000 tree {inner}\t{name}\0" for name in (".", "..", "tidy"))
     commit = person.git("commit-tree", "-m", "x", _mktree(person, listing))
     person.git("update-ref", "refs/heads/main", commit)
-    found = [(one.where, one.folder) for one in find_skills(f"file://{person.root}", {})]
+    found = [(skill.where, skill.folder) for skill in find_skills(f"file://{person.root}", {})]
     assert found == [("../SKILL.md", ".."), ("tidy/SKILL.md", "tidy")]
 
 
 def _mktree(person: Person, listing: str) -> str:
-    made = subprocess.run(
+    result = subprocess.run(
         ["git", "mktree", "-z"], cwd=person.root, input=listing.encode(), capture_output=True, check=True
     )
-    return made.stdout.decode().strip()
+    return result.stdout.decode().strip()
 
 
 def test_a_repository_without_commits_has_nothing_to_import(person: Person) -> None:
@@ -172,8 +172,8 @@ def test_a_named_branch_is_read(person: Person) -> None:
     person.commit("shared", {"tidy/SKILL.md": TEXT})
     person.git("switch", "--quiet", "main")
     for source in (str(person.root), f"file://{person.root}"):
-        (one,) = find_skills(source, {}, "skilld/share/tidy")
-        assert (one.where, one.data) == ("tidy/SKILL.md", TEXT.encode())
+        (skill,) = find_skills(source, {}, "skilld/share/tidy")
+        assert (skill.where, skill.data) == ("tidy/SKILL.md", TEXT.encode())
     with pytest.raises(GitFailedError, match="--upload-pack"):
         find_skills(f"file://{person.root}", {}, "--upload-pack=touch x")
 

@@ -60,9 +60,9 @@ def test_each_record_is_explained(session: Path) -> None:
 
 def test_it_quotes_nobody(session: Path, tmp_path: Path) -> None:
     for arguments in (["--explain"], ["--explain", "--json"]):
-        shown = InProcessProgram(tmp_path).run("inspect", str(session), *arguments).stdout
-        assert "userMessageSource is cli_tui" in shown
-        assert not [words for words in ("tabs", "by a script", "hunter2", "secret phrase") if words in shown]
+        output = InProcessProgram(tmp_path).run("inspect", str(session), *arguments).stdout
+        assert "userMessageSource is cli_tui" in output
+        assert not [words for words in ("tabs", "by a script", "hunter2", "secret phrase") if words in output]
 
 
 def test_an_unproven_claim_is_explained_at_its_own_record(tmp_path: Path) -> None:

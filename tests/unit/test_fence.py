@@ -69,6 +69,6 @@ def test_a_swallowed_violation_still_fails_the_test(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_bytes(conftest.read_bytes())
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", str(tmp_path)]
     tests = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (conftest.parents[1], conftest.parent)))}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=tests)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "the test touched the real home or the network" in done.stdout
+    result = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=tests)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "the test touched the real home or the network" in result.stdout

@@ -100,12 +100,12 @@ def test_only_a_databases_own_folder_is_swept_and_its_wal_counts(tmp_path: Path)
     write(tmp_path / "opencode.db")
     write(tmp_path / "below/opencode.db")
     root, folders, seen = Root("opencode", tmp_path, "opencode.db"), FolderScanner(), FileStates()
-    (found,) = folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)
-    assert found == str(tmp_path / "opencode.db")
-    seen.record(found, 1, LONG_AGO)
+    (file,) = folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)
+    assert file == str(tmp_path / "opencode.db")
+    seen.record(file, 1, LONG_AGO)
     assert list(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)) == []
     write(tmp_path / "opencode.db-wal", "more", NOW)
-    assert list(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)) == [found]
+    assert list(folders.changed_files(root, seen, NOW, quiet_since=HOUR_AGO)) == [file]
 
 
 def test_a_sessions_own_folder_is_not_searched_and_the_newest_sessions_are_known(tmp_path: Path) -> None:

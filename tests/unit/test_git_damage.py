@@ -39,9 +39,9 @@ def test_an_unreadable_version_is_not_taken_for_an_empty_one(person: Person, har
         which = "HEAD^"
     delete_object(person, f"{which}:{SKILL}")
     before = snapshot(person.root)
-    with pytest.raises(RefusedError, match="cannot be read") as refused:
+    with pytest.raises(RefusedError, match="cannot be read") as error:
         harness.revert("p1")
-    assert refused.value.remedy == f"To list damaged or missing objects: git -C {person.root} fsck"
+    assert error.value.remedy == f"To list damaged or missing objects: git -C {person.root} fsck"
     assert snapshot(person.root) == before
 
 
@@ -123,9 +123,9 @@ def test_a_staging_branch_with_missing_objects_is_reported_with_a_remedy(person:
     first = harness.made("p1", DRY).commit
     second = harness.made("p2", NEWS).commit
     object_path(person, second).unlink()
-    with pytest.raises(RepoRefusedError, match=f"skilld/staging is damaged: .*{second}") as refused:
+    with pytest.raises(RepoRefusedError, match=f"skilld/staging is damaged: .*{second}") as error:
         harness.propose("p3", insert_below("- Tag the commit.", "- Sign it."))
-    assert refused.value.remedy == f"git -C {person.root} update-ref {STAGING} {first}"
+    assert error.value.remedy == f"git -C {person.root} update-ref {STAGING} {first}"
     assert [harness.seen("p1").seen, harness.seen("p2").seen] == ["busy", "gone"]  # neither was dropped by the person
     person.git("update-ref", STAGING, first)
     harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
@@ -156,7 +156,7 @@ def test_a_missing_repository_is_reported(person: Person, harness: Harness) -> N
 
 @pytest.mark.parametrize("how", ["renamed", "renamed and changed", "removed", "sparse"])
 def test_a_missing_skill_is_reported(person: Person, harness: Harness, how: str) -> None:
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     match how:
         case "renamed" | "renamed and changed":
             person.git("mv", "skills/release", "skills/ship")
@@ -170,14 +170,14 @@ def test_a_missing_skill_is_reported(person: Person, harness: Harness, how: str)
         case _:
             person.git("sparse-checkout", "set", "src")
     before = snapshot(person.root)
-    with pytest.raises(RefusedError, match="is not in the work tree") as refused:
+    with pytest.raises(RefusedError, match="is not in the work tree") as error:
         harness.accept("p1")
-    pick = f"git -C {person.root} cherry-pick {made.commit}"
+    pick = f"git -C {person.root} cherry-pick {proposal.commit}"
     again = f"Restore {SKILL}, then: skilld accept p1"  # the pick would conflict
-    assert refused.value.remedy == (again if how == "removed" else pick)
+    assert error.value.remedy == (again if how == "removed" else pick)
     assert snapshot(person.root) == before
     if how != "removed":  # git follows a folder that was renamed
-        person.git("cherry-pick", made.commit)
+        person.git("cherry-pick", proposal.commit)
         assert harness.seen("p1").seen == "landed"
 
 

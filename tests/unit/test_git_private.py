@@ -54,12 +54,12 @@ def private_repository(harness: Harness) -> Person:
 
 def test_a_proposal_changes_nothing_in_the_root(person: Person, harness: Harness, folder: Path) -> None:
     before = snapshot(person.root)
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     assert snapshot(person.root) == before
-    assert Path(made.repo).parent == folder
-    assert made.relpath == "release/SKILL.md"
-    assert made.staging.base_info is not None
-    assert made.staging.base_info.warning == ""
+    assert Path(proposal.repo).parent == folder
+    assert proposal.relpath == "release/SKILL.md"
+    assert proposal.staging.base_info is not None
+    assert proposal.staging.base_info.warning == ""
     git = private_repository(harness)
     assert git.log("skilld/staging") == ["skilld(release): say p1", "Current state: release/SKILL.md"]
     assert git.git("log", "-1", "--format=%an <%ae> %cn", "main") == "Pat Person <pat@example.org> Pat Person"
@@ -306,10 +306,10 @@ def test_four_processes_can_create_it_at_once(person: Person, folder: Path) -> N
 
 
 def test_a_retry_finds_the_existing_commit(harness: Harness) -> None:
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     again = propose(harness.request("p1", DRY))
     assert isinstance(again, ProposalCommit)
-    assert (again.commit, again.repo, again.fresh) == (made.commit, made.repo, False)
+    assert (again.commit, again.repo, again.fresh) == (proposal.commit, proposal.repo, False)
 
 
 def test_a_lock_left_by_a_killed_process_expires(person: Person, harness: Harness) -> None:

@@ -102,7 +102,7 @@ def test_a_missing_git_is_reported_in_words(person: Person) -> None:
         "try:\n    Git(Path('.')).call('rev-parse', 'HEAD')\n"
         "except GitMissingError as error:\n    print(error.remedy)\n"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=Path(__file__).parents[2],
         env={"HOME": str(person.root), "PATH": os.environ["PATH"]},
@@ -110,7 +110,7 @@ def test_a_missing_git_is_reported_in_words(person: Person) -> None:
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("Install git 2.36 or newer.\n", "")
+    assert (result.stdout, result.stderr) == ("Install git 2.36 or newer.\n", "")
 
 
 def test_only_byte_changing_attributes_are_filters(tmp_path: Path) -> None:

@@ -262,12 +262,10 @@ def test_a_skill_owned_by_another_user_is_refused(person: Person) -> None:
         os.chown(folder, 12345, 12345)
         for name in files:
             os.chown(Path(folder) / name, 12345, 12345)
-    with pytest.raises(RepoRefusedError, match="belongs to another user") as refused:
+    with pytest.raises(RepoRefusedError, match="belongs to another user") as error:
         Harness(person).propose("p1", DRY)
     # Git trusts no less than the whole repository.
-    assert (
-        refused.value.remedy == f"If you trust the repository: git config --global --add safe.directory {person.root}"
-    )
+    assert error.value.remedy == f"If you trust the repository: git config --global --add safe.directory {person.root}"
 
 
 def test_a_removed_git_folder_never_selects_the_repository_above(person: Person) -> None:

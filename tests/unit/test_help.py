@@ -29,7 +29,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPars
 
 
 PARSER = build_parser()  # 40 ms: one serves all, for none of them changes it
-COMMANDS = {one.prog: one for one in _commands(PARSER)}
+COMMANDS = {command.prog: command for command in _commands(PARSER)}
 
 
 @pytest.fixture(autouse=True)
@@ -79,15 +79,15 @@ def test_every_example_parses(prog: str, typed: str) -> None:
 
 def test_a_mistyped_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     for given, said in table_rows("help", "near misses"):
-        with pytest.raises(SystemExit) as done:
+        with pytest.raises(SystemExit) as error:
             main(given.split(" "))
-        assert done.value.code == 2
+        assert error.value.code == 2
         assert capsys.readouterr().err.endswith(f"{said}\n")
 
 
 def test_help_works_as_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     for given in (["help"], ["help", "accept"]):
-        with pytest.raises(SystemExit) as done:
+        with pytest.raises(SystemExit) as error:
             main(given)
-        assert done.value.code == 0
+        assert error.value.code == 0
         assert capsys.readouterr().out.startswith(f"usage: {' '.join(['skilld', *given[1:]])} ")

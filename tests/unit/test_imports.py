@@ -233,9 +233,9 @@ def test_one_command_is_parsed_without_the_others() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_command_parses_its_own_help_alone(verb: str) -> None:
-    with pytest.raises(SystemExit) as done:
+    with pytest.raises(SystemExit) as error:
         build_parser(verb).parse_args([verb, "--help"])
-    assert done.value.code == 0
+    assert error.value.code == 0
 
 
 def test_help_imports_nothing_heavy() -> None:

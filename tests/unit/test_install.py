@@ -67,10 +67,10 @@ def test_a_lower_level_does_not_satisfy_a_higher_one_and_the_missing_package_is_
     record("run")
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)  # a Python without ensurepip
     assert install.main("test") == 1
-    said = capsys.readouterr()
-    assert "installing into .venv" in said.err
-    assert "sudo apt install python3-venv" in said.err
-    assert said.out == ""
+    captured = capsys.readouterr()
+    assert "installing into .venv" in captured.err
+    assert "sudo apt install python3-venv" in captured.err
+    assert captured.out == ""
 
 
 def test_installer_output_stays_off_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
@@ -102,10 +102,10 @@ def test_an_old_python_is_reported_with_its_version(tmp_path: Path) -> None:
     old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "Python 3.9.2"\nexit 1\n')
     old.chmod(0o755)
     command = ["make", "run", f"PYTHON={old}"]
-    done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert f"skilld needs Python 3.11 or newer; {old} is: Python 3.9.2" in done.stderr
-    assert "make run PYTHON=python3.12" in done.stderr
+    result = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert f"skilld needs Python 3.11 or newer; {old} is: Python 3.9.2" in result.stderr
+    assert "make run PYTHON=python3.12" in result.stderr
 
 
 def test_the_end_says_what_to_type_next(

@@ -40,10 +40,10 @@ else:
 
 def run_limited(memory: int, what: str) -> object:
     """Return what a process says that has set its limits."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", ASK, str(memory), what], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return json.loads(done.stdout)
+    return json.loads(result.stdout)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts such memory on Linux only")
@@ -114,8 +114,8 @@ with processor_time(0.2):
 
 
 def test_s2_a_job_that_ignores_the_limit_is_killed_by_the_kernel() -> None:
-    done = subprocess.run([sys.executable, "-c", STUBBORN], cwd=ROOT, capture_output=True, check=False)
-    assert done.returncode == -signal.SIGXCPU
+    result = subprocess.run([sys.executable, "-c", STUBBORN], cwd=ROOT, capture_output=True, check=False)
+    assert result.returncode == -signal.SIGXCPU
 
 
 WORKER = """

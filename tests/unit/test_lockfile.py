@@ -44,10 +44,10 @@ def test_a_lock_is_held_until_it_is_released(path: Path) -> None:
 
 def test_a_second_daemon_is_refused_and_told_the_first_ones_process(path: Path) -> None:
     lock = Lock.acquire(path)
-    with pytest.raises(NotRunningError) as caught:
+    with pytest.raises(NotRunningError) as error:
         Lock.acquire(path)
-    assert caught.value.code == 4
-    assert caught.value.cause == f"process {os.getpid()}"
+    assert error.value.code == 4
+    assert error.value.cause == f"process {os.getpid()}"
     lock.release()
 
 
@@ -116,6 +116,6 @@ def test_a_file_system_without_locks_means_no_running_daemon(path: Path, monkeyp
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", none)
-    with pytest.raises(SkilldError, match="No locks available") as caught:
+    with pytest.raises(SkilldError, match="No locks available") as error:
         Lock.acquire(path)
-    assert "XDG_STATE_HOME" in caught.value.remedy
+    assert "XDG_STATE_HOME" in error.value.remedy

@@ -46,9 +46,9 @@ def test_the_last_lines_include_those_before_a_rotation(log: Path, capsys: pytes
 def test_terminal_escapes_in_the_log_are_neutralized(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.write_bytes(line(NASTY, reason=NASTY) + NASTY.encode() + b"\n[1]\n\xff\n")
     assert main(["logs"]) == 0
-    shown = capsys.readouterr().out
-    assert len(shown.splitlines()) == 4
-    assert [char for char in "\x1b\x07\x9b\u202e" if char in shown] == []
+    output = capsys.readouterr().out
+    assert len(output.splitlines()) == 4
+    assert [char for char in "\x1b\x07\x9b\u202e" if char in output] == []
 
 
 def test_a_missing_log_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,11 +67,11 @@ def test_the_services_journal_takes_precedence_over_an_older_file(
     journalctl.write_text("#!/bin/sh\necho 'Started skilld.service.'\necho \"$@\"\n", encoding="utf-8")
     journalctl.chmod(0o755)
     assert main(["logs", "-n", "7"]) == 0
-    shown = capsys.readouterr().out
-    assert "Started skilld.service." in shown
-    assert "--user --unit=skilld.service" in shown
-    assert "--lines=7" in shown
-    assert "in the file" not in shown
+    output = capsys.readouterr().out
+    assert "Started skilld.service." in output
+    assert "--user --unit=skilld.service" in output
+    assert "--lines=7" in output
+    assert "in the file" not in output
 
 
 def test_following_survives_partial_lines_and_rotations(log: Path) -> None:

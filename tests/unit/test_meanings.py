@@ -88,7 +88,7 @@ def test_the_skill_text_counts_beside_its_description() -> None:
 def test_statements_are_found_by_other_words(store: Store) -> None:
     text, at = "Put the VAT on facturas.", "2026-01-05T10:00:00Z"
     store.learnings.add(Learning("l1", "t", text, text, "preference", "codex", "s1", "/p", None, "", 0.8, at))
-    assert [one.id for one in find_mentions(store, "write an invoice")] == ["l1"]
+    assert [mention.id for mention in find_mentions(store, "write an invoice")] == ["l1"]
     assert find_mentions(store, "paint the shed") == []
 
 

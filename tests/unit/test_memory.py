@@ -131,8 +131,8 @@ def test_at_most_ten_related_results_are_recommended() -> None:
 
 def test_a_search_returns_statements(store: Store) -> None:
     store.learnings.add(LEARNING)
-    (said,) = find_mentions(store, "ticket numbers")
-    assert (said.kind, said.id, said.project, said.accepted) == ("learning", "l1", "/shop", None)
+    (mention,) = find_mentions(store, "ticket numbers")
+    assert (mention.kind, mention.id, mention.project, mention.accepted) == ("learning", "l1", "/shop", None)
 
 
 def test_a_profile_counts_requests_and_names_the_surest() -> None:

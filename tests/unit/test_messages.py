@@ -147,9 +147,9 @@ def test_every_command_message_is_on_the_list(
 ) -> None:
     monkeypatch.chdir(home)
     main(typed.split())
-    told = capsys.readouterr()
-    said = [line for line in told.err.removeprefix("skilld: ").splitlines() if line.strip()]
-    said += [] if said else [line for line in told.out.splitlines() if re.search(r"[a-z]{2} [a-z]{2}", line)]
+    captured = capsys.readouterr()
+    said = [line for line in captured.err.removeprefix("skilld: ").splitlines() if line.strip()]
+    said += [] if said else [line for line in captured.out.splitlines() if re.search(r"[a-z]{2} [a-z]{2}", line)]
     assert said != []
     assert [line for line in said if not is_listed(line) and not _by_parts(line)] == []
 
@@ -181,7 +181,7 @@ def f(x: "a type in words") -> "another type in words":
     console.line(f"Wrote {x}")
     return {"some": ["found nothing there", 1]}
 '''
-    assert [(one.line, one.text) for one in messages("a.py", source)] == [
+    assert [(message.line, message.text) for message in messages("a.py", source)] == [
         (3, "it takes too long"),
         (12, "Failed"),
         (12, "{} is {}"),

@@ -52,10 +52,15 @@ def _judge_rows(*rows: Row, text: str = "# Notes") -> Judgement:
 
 def test_a_lasting_statement_extends_the_skill_in_use() -> None:
     said = "Put the ticket number first in the notes."
-    (found,) = _judge_rows(_make_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
-    assert (found.name, found.action, found.target, found.kind) == ("release-notes", "extend", str(NOTES.path), None)
-    assert (found.dimensions, found.changes) == (("repeatable", "room for improvement"), (said,))
-    assert [(proof.session, proof.turn, proof.quote) for proof in found.evidence] == [("s1", "s1:0", said)]
+    (candidate,) = _judge_rows(_make_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
+    assert (candidate.name, candidate.action, candidate.target, candidate.kind) == (
+        "release-notes",
+        "extend",
+        str(NOTES.path),
+        None,
+    )
+    assert (candidate.dimensions, candidate.changes) == (("repeatable", "room for improvement"), (said,))
+    assert [(proof.session, proof.turn, proof.quote) for proof in candidate.evidence] == [("s1", "s1:0", said)]
 
 
 @pytest.mark.parametrize("place", ["/shop/web/.claude/skills/release-notes", "/other/.claude/skills/release-notes"])
@@ -64,7 +69,7 @@ def test_m5_of_several_copies_the_one_in_use_is_extended(place: str) -> None:
     copy = replace(NOTES, path=path, project=path.parents[3])
     said = _make_row("s1", "write the release notes", "Put the ticket number first.", skills=("release-notes",))
     judged = judge([replace(said, skill_paths=(str(path),))], [NOTES, copy], {}, now=NOW)
-    assert [one.target for one in judged.candidates] == [str(path)]
+    assert [candidate.target for candidate in judged.candidates] == [str(path)]
 
 
 @pytest.mark.parametrize(
@@ -117,9 +122,9 @@ def test_rules_belong_in_the_project_docs_unless_a_rules_skill_is_requested() ->
         "Always run the suite with --fast.",
         "Never mock the gateway.",
     ]
-    (found,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
-    assert (found.name, found.kind, found.work) == ("shop-testing", SkillKind.KNOWLEDGE, "testing")
-    assert [(part.sort, part.text) for part in found.parts] == [
+    (candidate,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
+    assert (candidate.name, candidate.kind, candidate.work) == ("shop-testing", SkillKind.KNOWLEDGE, "testing")
+    assert [(part.sort, part.text) for part in candidate.parts] == [
         (PartKind.RULE, "Always run the suite with --fast."),
         (PartKind.PITFALL, "Never mock the gateway."),
     ]
@@ -154,7 +159,7 @@ def test_a_statement_contradicted_later_is_left_out() -> None:
         ),
     ]
     judged = _judge_rows(*rows)
-    assert [one.changes for one in judged.candidates] == [("Keep each entry under 80 characters.",)]
+    assert [candidate.changes for candidate in judged.candidates] == [("Keep each entry under 80 characters.",)]
     assert "it was contradicted later" in [one.missed for one in judged.rejected]
 
 
@@ -172,9 +177,9 @@ def test_a_candidate_for_an_existing_skill_extends_it() -> None:
     skill, text = _testing_skill("voucher-suite")
     texts = {NOTES.path: "# Notes", skill.path: text}
     kind = SkillKind.KNOWLEDGE
-    (found,) = judge(rows, [NOTES, skill], texts, now=NOW).candidates
-    assert (found.name, found.action, found.target) == ("voucher-suite", "extend", str(skill.path))
-    assert len(found.parts) == 2
+    (candidate,) = judge(rows, [NOTES, skill], texts, now=NOW).candidates
+    assert (candidate.name, candidate.action, candidate.target) == ("voucher-suite", "extend", str(skill.path))
+    assert len(candidate.parts) == 2
     (new,) = judge(rows, [NOTES, skill], texts, now=NOW, create_new=True, kind=kind).candidates
     assert (new.action, new.target) == ("create", "/shop")
 

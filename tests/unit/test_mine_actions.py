@@ -140,7 +140,10 @@ def test_outcomes_are_joined_and_paths_become_relative() -> None:
         _call(7, "mcp__board__create_card", title="It is slow", project="Troy", priority=1),
     ):
         log.add(event)
-    found = [(one.text, one.outcome.value, one.edits, one.read_only, one.alone) for one in log.actions("/w/shop")]
+    found = [
+        (action.text, action.outcome.value, action.edits, action.read_only, action.alone)
+        for action in log.actions("/w/shop")
+    ]
     assert found == [
         ("make gen", "unknown", False, False, False),
         ("cat README.md", "unknown", False, True, False),

@@ -63,7 +63,7 @@ def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
 
 - The staging database is never reset."""
     )
-    assert [one.id for one in found.learnings] == ["1", "4", "3"]
+    assert [learning.id for learning in found.learnings] == ["1", "4", "3"]
     assert (found.draft.name, found.draft.kind, found.draft.project) == (
         "web-shop-knowledge",
         SkillKind.KNOWLEDGE,

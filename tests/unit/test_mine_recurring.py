@@ -31,7 +31,7 @@ def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) 
     return Row(
         "claude-code", f"s{number}", "/t", "/shop", f"2026-01-0{number}T10:00:00Z", ("other",), (Task(key, request),),
         (), feedback, "/shop", (key, *(one.turn for one in feedback)), request,
-        tuple((one, key) for one in actions),
+        tuple((action, key) for action in actions),
     )  # fmt: skip
 
 
@@ -53,30 +53,38 @@ def _gen(number: int, name: str, *more: str, said: tuple[str, ...] = ()) -> Row:
 
 
 def test_steps_pitfalls_and_corrections_name_the_sessions_they_came_from() -> None:
-    (made,) = _judge(_gen(1, "sales"), _gen(2, "stock", said=("Never round the totals.",)), _gen(3, "tax")).candidates
-    assert _step_lines(made, PartKind.COMMAND, PartKind.EDIT) == [
+    (candidate,) = _judge(
+        _gen(1, "sales"), _gen(2, "stock", said=("Never round the totals.",)), _gen(3, "tax")
+    ).candidates
+    assert _step_lines(candidate, PartKind.COMMAND, PartKind.EDIT) == [
         "make gen NAME={{name}}",
         "src/{{name}}.py",
         "make verify",
     ]
-    assert _step_lines(made, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
-    assert _step_lines(made, PartKind.PITFALL) == ["Never round the totals."]
-    assert {proof.session for part in made.parts[1:] for proof in part.proofs if proof.observed} == {"s1", "s2", "s3"}
-    assert {(one.session, one.quote) for one in made.evidence} == {
+    assert _step_lines(candidate, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
+    assert _step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]
+    assert {proof.session for part in candidate.parts[1:] for proof in part.proofs if proof.observed} == {
+        "s1",
+        "s2",
+        "s3",
+    }
+    assert {(evidence.session, evidence.quote) for evidence in candidate.evidence} == {
         ("s1", "add the report sales"), ("s2", "add the report stock"), ("s3", "add the report tax"),
         ("s2", "Never round the totals."),
     }  # fmt: skip
-    assert made.saved.why == "done in 3 sessions, with 1 correction and 3 failed calls"
+    assert candidate.saved.why == "done in 3 sessions, with 1 correction and 3 failed calls"
 
 
 def test_a_pitfall_names_every_step_that_may_have_helped() -> None:
     commands = "!make ship", "make login AS=ci", "make image", "make ship", "make smoke"
     rows = [_row(number, "ship the staging image", *commands) for number in (1, 2)]
-    (made,) = _judge(*rows).candidates
-    assert _step_lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` and `make image` had run."]
+    (candidate,) = _judge(*rows).candidates
+    assert _step_lines(candidate, PartKind.TRAP) == [
+        "`make ship` failed until `make login AS=ci` and `make image` had run."
+    ]
     swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
-    (made,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
-    assert _step_lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+    (candidate,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
+    assert _step_lines(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
 def test_sessions_named_by_the_person_are_a_task_even_if_they_only_ran_tests() -> None:
@@ -87,10 +95,14 @@ def test_sessions_named_by_the_person_are_a_task_even_if_they_only_ran_tests() -
     ]
     (left_out,) = _judge(*rows).rejected
     assert left_out.missed == "these sessions share too few steps for a skill"
-    (made,) = _judge(*rows, chosen=True).candidates
+    (candidate,) = _judge(*rows, chosen=True).candidates
     tested = "uv run pytest tests/test_{{name}}.py -x"
-    assert _step_lines(made, PartKind.COMMAND, PartKind.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]
-    assert _step_lines(made, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
+    assert _step_lines(candidate, PartKind.COMMAND, PartKind.EDIT) == [
+        tested,
+        "src/{{name}}.py",
+        "uv run ruff check src",
+    ]
+    assert _step_lines(candidate, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
 
 
 def test_requests_without_common_words_are_two_tasks_if_only_make_targets_match() -> None:
@@ -99,8 +111,8 @@ def test_requests_without_common_words_are_two_tasks_if_only_make_targets_match(
         for number in (1, 2)
     ]
     other = _row(3, "regenerate the licence report", "!make licence", "make deps-json", "make licence")
-    (made,) = _judge(*rows, replace(other, asked=other.asked + " deps-json")).candidates
-    assert {proof.session for proof in made.evidence} == {"s1", "s2"}
+    (proposal,) = _judge(*rows, replace(other, asked=other.asked + " deps-json")).candidates
+    assert {proof.session for proof in proposal.evidence} == {"s1", "s2"}
 
 
 def test_a_correction_any_model_knows_makes_no_skill() -> None:
@@ -108,30 +120,30 @@ def test_a_correction_any_model_knows_makes_no_skill() -> None:
         return [_row(n, "export the parser tables", "make parse-all", "make tables", said=(said,)) for n in (1, 2)]
 
     assert _judge(*rows("Always write clean code.")).candidates == ()
-    (made,) = _judge(*rows("Never round the totals.")).candidates
-    assert made.saved.corrections == 2
+    (candidate,) = _judge(*rows("Never round the totals.")).candidates
+    assert candidate.saved.corrections == 2
 
 
 def test_failed_read_only_and_single_commands_are_no_steps() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
-    (made,) = _judge(*rows).candidates
-    assert not {"make once", "make flaky", "git status"} & set(_step_lines(made, PartKind.COMMAND))
+    (candidate,) = _judge(*rows).candidates
+    assert not {"make once", "make flaky", "git status"} & set(_step_lines(candidate, PartKind.COMMAND))
 
 
 def test_forbidden_commands_are_no_steps_and_the_draft_says_one_is_missing() -> None:
     rows = [_gen(number, name, "sudo make install") for number, name in ((1, "sales"), (2, "stock"), (3, "tax"))]
-    (made,) = _judge(*rows).candidates
-    assert all("sudo" not in text for text in made.changes)
-    assert made.recurrence is not None
-    assert len(made.recurrence.left_out) == 1
+    (candidate,) = _judge(*rows).candidates
+    assert all("sudo" not in text for text in candidate.changes)
+    assert candidate.recurrence is not None
+    assert len(candidate.recurrence.left_out) == 1
 
 
 def test_a_command_the_person_rejected_is_no_step_though_it_always_ran() -> None:
     rows = [_gen(number, name, "npm install") for number, name in ((1, "sales"), (2, "stock"))]
     rows.append(_gen(3, "tax", "npm install", "pnpm install", said=("Use pnpm, not npm.",)))
-    (made,) = _judge(*rows).candidates
-    assert "npm install" not in _step_lines(made, PartKind.COMMAND)
-    assert "Use pnpm, not npm." in made.changes
+    (candidate,) = _judge(*rows).candidates
+    assert "npm install" not in _step_lines(candidate, PartKind.COMMAND)
+    assert "Use pnpm, not npm." in candidate.changes
 
 
 def test_the_same_work_in_other_words_is_one_task() -> None:
@@ -159,8 +171,8 @@ def test_a_second_request_in_a_session_joins_the_other_sessions_task() -> None:
             actions=row.actions + again,
         )
 
-    (made,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
-    assert len(made.parts[0].proofs) == 6
+    (candidate,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
+    assert len(candidate.parts[0].proofs) == 6
 
 
 def test_a_request_that_is_no_separate_task_does_not_end_one() -> None:
@@ -169,8 +181,8 @@ def test_a_request_that_is_no_separate_task_does_not_end_one() -> None:
         last = tuple((one, "x" if one.text == "make verify" else turn) for one, turn in row.actions)
         return replace(row, tasks=(*row.tasks, Task("x", "try again")), turns=(*row.turns, "x"), actions=last)
 
-    (made,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
-    assert _step_lines(made, PartKind.COMMAND)[-1] == "make verify"
+    (candidate,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
+    assert _step_lines(candidate, PartKind.COMMAND)[-1] == "make verify"
 
 
 def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
@@ -178,10 +190,10 @@ def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
         _row(number, f"cut the release {said}", f"npm version {given}", "!npm pack", "npm run docs", "npm pack")
         for number, said, given in ((1, "2.9.1", "2.9.1"), (2, "2.10", "2.10.0"), (3, "3.0.0", "3.0.0"))
     ]
-    (made,) = _judge(*rows).candidates
-    assert _step_lines(made, PartKind.COMMAND)[0] == "npm version {{version}}"
-    assert made.recurrence is not None
-    assert made.recurrence.request == "cut the release {{version}}"
+    (candidate,) = _judge(*rows).candidates
+    assert _step_lines(candidate, PartKind.COMMAND)[0] == "npm version {{version}}"
+    assert candidate.recurrence is not None
+    assert candidate.recurrence.request == "cut the release {{version}}"
 
 
 def test_m2_a_failed_call_is_never_described_as_successful() -> None:
@@ -223,10 +235,10 @@ def test_statements_about_later_work_in_a_session_are_not_rules_of_the_task() ->
             user_feedback=feedback,
         )
 
-    (made,) = _judge(
+    (candidate,) = _judge(
         _gen(1, "sales"), _gen(2, "stock"), row("Keep the contrast high.", "No report without a date.")
     ).candidates
-    assert _step_lines(made, PartKind.PITFALL) == ["No report without a date."]
+    assert _step_lines(candidate, PartKind.PITFALL) == ["No report without a date."]
 
 
 def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
@@ -236,9 +248,9 @@ def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
         )
         for number in (1, 2, 3)
     ]
-    (made,) = _judge(*rows).candidates
-    assert _step_lines(made, PartKind.COMMAND)[0] == "make find ID={{number}}"
-    assert _step_lines(made, PartKind.TRAP) == []
+    (candidate,) = _judge(*rows).candidates
+    assert _step_lines(candidate, PartKind.COMMAND)[0] == "make find ID={{number}}"
+    assert _step_lines(candidate, PartKind.TRAP) == []
 
 
 def test_an_existing_skill_for_the_task_is_named_with_its_line() -> None:
@@ -281,7 +293,7 @@ def test_candidates_that_would_have_saved_most_come_first() -> None:
         for row in dear
     ]  # fmt: skip
     judged = _judge(*cheap, *dear)
-    assert [one.parts[0].text.split()[0] for one in judged.candidates] == ["add", "refresh"]
+    assert [candidate.parts[0].text.split()[0] for candidate in judged.candidates] == ["add", "refresh"]
 
 
 def test_at_most_five_are_named_and_the_rest_is_deferred() -> None:
@@ -315,8 +327,8 @@ def test_a_models_task_needs_no_shared_words_and_ends_where_other_work_begins() 
         )
     assert _judge(*rows).candidates == ()
     told = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
-    (made,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [told]}).candidates
-    assert _step_lines(made, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
+    (candidate,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [told]}).candidates
+    assert _step_lines(candidate, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
     continued = replace(told, continued=frozenset((row.session_id, "x") for row in rows))
     (longer,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [continued]}).candidates
     assert _step_lines(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]

@@ -30,19 +30,19 @@ def recurring(*texts: str) -> list[RecurringRequest]:
 
 
 def find_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
-    read = [one for each in rows if (one := github_comment(each, each["stream"], ""))]
+    read = [one for row in rows if (one := github_comment(row, row["stream"], ""))]
     return recurring_requests(
-        StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, asked.change, asked.quote)
+        StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, request.change, request.quote)
         for one in read
         if one.sort is AuthorKind.PERSON
-        for asked in find_requests(one.text, plain)
+        for request in find_requests(one.text, plain)
     )
 
 
 @pytest.mark.parametrize("written", ["third", "fourth", "fifth"])
 def test_recurring_requests_of_people_are_found(written: str) -> None:
     rows = make_comments(written, number=300)
-    rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
+    rules = {f"{row['stream']}/{row['id']}": row["rule"] for row in rows}
     found = find_in(rows)
     right: list[Any] = []
     wrong: list[Any] = []
@@ -127,7 +127,7 @@ def test_wording_people_use_too_is_not_called_generated(text: str) -> None:
     ],
 )
 def test_the_request_in_a_comment_is_extracted(text: str, asked: list[str]) -> None:
-    assert [one.change for one in find_requests(text, plain)] == asked
+    assert [request.change for request in find_requests(text, plain)] == asked
 
 
 def test_a_request_with_a_secret_is_dropped() -> None:

@@ -30,12 +30,12 @@ def _detect(model: Model) -> tuple[list[Update], list[str]]:
 def _model_error(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int = 1) -> SkilldError:
     stub.decide = lambda _: reply
     model = Model(Spec("openai/stub", stub.base_url, SECRET, seconds))
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         _detect(model)
     assert model.usage.calls == calls
-    assert "WORDS-OF-THE-PERSON" not in str(caught.value)
-    assert SECRET not in str(caught.value)
-    return caught.value
+    assert "WORDS-OF-THE-PERSON" not in str(error.value)
+    assert SECRET not in str(error.value)
+    return error.value
 
 
 @pytest.mark.parametrize(
@@ -164,18 +164,18 @@ def test_a_custom_endpoint_needs_no_key(stub: StubModel, monkeypatch: pytest.Mon
 def test_a_missing_key_is_reported_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     model = Model(Spec("openai/gpt-5-mini"))
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         _detect(model)
-    assert not isinstance(caught.value, RetryError)
-    assert (caught.value.cause, caught.value.remedy) == ("OPENAI_API_KEY is not set", "Set it, or set model_api_key.")
+    assert not isinstance(error.value, RetryError)
+    assert (error.value.cause, error.value.remedy) == ("OPENAI_API_KEY is not set", "Set it, or set model_api_key.")
     assert model.usage.calls == 0
 
 
 def test_an_unknown_model_is_given_up() -> None:
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         _detect(Model(Spec("nonsense/model")))
-    assert not isinstance(caught.value, RetryError)
-    assert caught.value.remedy
+    assert not isinstance(error.value, RetryError)
+    assert error.value.remedy
 
 
 def test_a_schema_is_sent_to_models_that_support_it(stub: StubModel) -> None:

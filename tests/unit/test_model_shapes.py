@@ -172,9 +172,9 @@ def test_a_token_limit_too_large_for_a_small_context_is_dropped(stub: StubModel)
 
 
 def test_an_endpoint_rejecting_everything_is_given_up_with_a_remedy(stub: StubModel) -> None:
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         _detect(_model(stub))
-    assert caught.value.remedy
+    assert error.value.remedy
     assert len(stub.bodies) == 2
 
 

@@ -112,10 +112,10 @@ def test_a_link_into_a_project_that_opts_out_leads_to_it(project: Path) -> None:
 )
 def test_an_invalid_file_is_an_error(project: Path, text: str, why: str) -> None:
     (project / ".skilld.toml").write_text(text)
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         opt_out(project)
-    assert why in caught.value.cause
-    assert str(project / ".skilld.toml") in caught.value.title
+    assert why in error.value.cause
+    assert str(project / ".skilld.toml") in error.value.title
 
 
 def test_a_special_file_is_an_error_and_never_blocks(project: Path) -> None:

@@ -31,13 +31,13 @@ def test_a_new_skill_is_one_commit_with_one_file(person: Person, harness: Harnes
     person.git("add", "staged.txt")
     person.git("status")
     before = snapshot(person.root)
-    made = commit_new(harness)
+    proposal = commit_new(harness)
     assert snapshot(person.root) == before
-    assert person.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW_SKILL}"
-    assert person.git("show", f"{made.commit}:{NEW_SKILL}") + "\n" == NEW_TEXT
-    assert person.git("ls-tree", made.commit, NEW_SKILL).split()[0] == "100644"
+    assert person.git("diff", "--name-status", f"{proposal.commit}^", proposal.commit) == f"A\t{NEW_SKILL}"
+    assert person.git("show", f"{proposal.commit}:{NEW_SKILL}") + "\n" == NEW_TEXT
+    assert person.git("ls-tree", proposal.commit, NEW_SKILL).split()[0] == "100644"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
-    assert person.tip(STAGING) == person.tip("refs/skilld/proposals/n1") == made.commit
+    assert person.tip(STAGING) == person.tip("refs/skilld/proposals/n1") == proposal.commit
     assert person.git("fsck", "--strict", "--no-dangling") == ""
     assert harness.drop("n1").tip is None
     assert snapshot(person.root) == before
@@ -81,15 +81,15 @@ def test_edits_and_new_skills_share_one_branch(person: Person, harness: Harness)
 
 
 def test_making_it_twice_makes_one_commit(person: Person, harness: Harness) -> None:
-    made = commit_new(harness)
+    proposal = commit_new(harness)
     again = commit_new(harness)
-    assert (again.commit, again.fresh) == (made.commit, False)
+    assert (again.commit, again.fresh) == (proposal.commit, False)
     assert isinstance(propose_new(harness, "n2"), NoChange)
     other = propose_new(harness, "n3", text=OTHER_TEXT)
     assert isinstance(other, EditConflict)
     assert other.proposals == ("n1",)
     assert "a skill with that name now exists" in other.reason
-    assert person.tip(STAGING) == made.commit
+    assert person.tip(STAGING) == proposal.commit
 
 
 def test_an_existing_skill_of_that_name_ends_it(person: Person, harness: Harness) -> None:
@@ -105,7 +105,7 @@ def test_an_existing_skill_of_that_name_ends_it(person: Person, harness: Harness
 
 
 def test_accepting_cherry_picks_and_writes_the_file(person: Person, harness: Harness) -> None:
-    made = commit_new(harness)
+    proposal = commit_new(harness)
     landed = harness.accept("n1")
     assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
@@ -117,7 +117,7 @@ def test_accepting_cherry_picks_and_writes_the_file(person: Person, harness: Har
     assert harness.seen("n1").seen is GitStatus.LANDED
     origin = find_origin(person.root / NEW_SKILL, 9)
     assert (origin.text, origin.proposals) == ("- Watch the graphs.", ("n1",))
-    assert made.commit != landed.commit or person.tip("main^") == made.base
+    assert proposal.commit != landed.commit or person.tip("main^") == proposal.base
 
 
 def test_reverting_removes_the_file_and_its_folder(person: Person, harness: Harness) -> None:
@@ -232,9 +232,9 @@ def test_a_refused_accept_changes_nothing(person: Person, harness: Harness, buil
     commit_new(harness)
     build(person)
     before = snapshot(person.root.parent)
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as error:
         harness.accept("n1")
-    assert refused.value.code is Exit.REFUSED
+    assert error.value.code is Exit.REFUSED
     assert snapshot(person.root.parent) == before
     if build in {leave_untracked, put_file_above, link_parent}:
         with pytest.raises(RefusedError):

@@ -116,9 +116,9 @@ def test_an_ignored_folder_has_its_own_repository_too(person: Person, harness: H
 def test_a_repository_without_commits_is_refused_by_name(person: Person, harness: Harness) -> None:
     fresh = Person(person.root.parent / "fresh")
     person.git("init", "--quiet", str(fresh.root))
-    with pytest.raises(NotTrackedError, match=r"^Cannot use this repository: .* has no commits yet") as refused:
+    with pytest.raises(NotTrackedError, match=r"^Cannot use this repository: .* has no commits yet") as error:
         commit_new(harness, path=fresh.root / NEW_SKILL)
-    assert refused.value.remedy == f"Make the first commit: git -C {fresh.root} commit --allow-empty -m Start"
+    assert error.value.remedy == f"Make the first commit: git -C {fresh.root} commit --allow-empty -m Start"
     assert not (person.root.parent / "data").exists()
 
 
@@ -173,8 +173,8 @@ def test_a_missing_file_is_reported_without_mentioning_git(person: Person, store
         make_proposal(path=str(path), operations=(Operation(Op.INSERT_AFTER, "- Tag.", "- Push."),), created_at=AT),
     )
     path.unlink()
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as error:
         decide(store, made, accepting({}))
-    assert (refused.value.title, refused.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
-    assert refused.value.remedy == f"Restore it, then: skilld accept {made.id}"
+    assert (error.value.title, error.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
+    assert error.value.remedy == f"Restore it, then: skilld accept {made.id}"
     assert ProposalReader().applicability(made).obstacle == f"accepting it would fail: {path} does not exist"

@@ -199,13 +199,13 @@ def test_it_is_recovered_from_git(person: Person, made: Proposal) -> None:
     )
     assert found.state is State.OPEN
     own = stage_new(new_proposal(Person(person.root.parent / "home"), "n2"))
-    assert [one.id for one in recover_proposals(RecoverProposals(())).proposals] == [own.id]
+    assert [proposal.id for proposal in recover_proposals(RecoverProposals(())).proposals] == [own.id]
 
 
 def test_once_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, accepting({}))
-    (found,) = recover_proposals(RecoverProposals((made.path,), (str(person.root),))).proposals
-    assert (found.id, found.state, found.operations) == (made.id, State.ACCEPTED, made.operations)
+    (proposal,) = recover_proposals(RecoverProposals((made.path,), (str(person.root),))).proposals
+    assert (proposal.id, proposal.state, proposal.operations) == (made.id, State.ACCEPTED, made.operations)
 
 
 def test_it_waits_for_the_branch_and_is_then_committed(person: Person) -> None:
@@ -244,14 +244,14 @@ def test_a_kill_between_commit_and_store_leaves_exactly_one(person: Person, stor
         "from skilld.proposals.staging import stage\n"
         "stage(pickle.loads(sys.stdin.buffer.read()), (), StagingResult()); os.kill(os.getpid(), 9)"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], input=pickle.dumps(new_proposal(person)), check=False, timeout=LIMIT
     )
-    assert done.returncode == -9
+    assert result.returncode == -9
     tip = person.tip(STAGING)
     assert tip
-    made = stage_new(new_proposal(person))
-    store.proposals.add(made)
-    assert (made.commit, person.tip(STAGING)) == (tip, tip)
-    decide(store, made, accepting({}))
+    proposal = stage_new(new_proposal(person))
+    store.proposals.add(proposal)
+    assert (proposal.commit, person.tip(STAGING)) == (tip, tip)
+    decide(store, proposal, accepting({}))
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT

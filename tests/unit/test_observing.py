@@ -62,8 +62,8 @@ def test_known_states_are_shown_if_nothing_can_be_written(
     journal_of(store.path).unlink()
     journal_of(store.path).mkdir()
     proposals.refresh_or_warn(store)
-    shown = capsys.readouterr()
-    assert (shown.out, shown.err.split(": ")[0]) == ("", "Could not use the database")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.split(": ")[0]) == ("", "Could not use the database")
     assert _state(store) is State.OPEN
 
 
@@ -87,9 +87,9 @@ def test_a_revert_is_not_taken_for_the_accepting_commit(store: Store) -> None:
         (State.ACCEPTED, State.REVERTED, "4" * 40),
     ):
         record_observation(store, run_check(StateChange("a", before, after, commit)), NOW)
-    found = store.proposals.get("a")
-    assert found is not None
-    assert (found.state, found.landed) == (State.REVERTED, "3" * 40)
+    proposal = store.proposals.get("a")
+    assert proposal is not None
+    assert (proposal.state, proposal.landed) == (State.REVERTED, "3" * 40)
 
 
 def test_a_commit_moved_within_one_check_is_found_where_it_moved(store: Store) -> None:
@@ -99,16 +99,16 @@ def test_a_commit_moved_within_one_check_is_found_where_it_moved(store: Store) -
     record_observation(
         store, GitResult(outcome=DONE, committed=(replace(PROPOSAL, operations=edit),), changes=moved), NOW
     )
-    found = store.proposals.get("a")
-    assert found is not None
-    assert (found.commit, found.base, found.operations) == ("3" * 40, "4" * 40, edit)
+    proposal = store.proposals.get("a")
+    assert proposal is not None
+    assert (proposal.commit, proposal.base, proposal.operations) == ("3" * 40, "4" * 40, edit)
 
 
 def test_a_missing_repository_is_checked_too(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, repo="/nowhere/at/all"))
     job = PollSchedule(store).job(NOW)
     assert job is not None
-    assert [one.id for one in job.proposals] == ["a"]
+    assert [proposal.id for proposal in job.proposals] == ["a"]
 
 
 def test_a_check_records_what_it_found(store: Store) -> None:

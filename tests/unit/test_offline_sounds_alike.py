@@ -128,8 +128,8 @@ def test_the_same_words_in_a_long_description_do_not_count() -> None:
     ],
 )
 def test_a_heard_statement_becomes_an_instruction(said: str, change: str) -> None:
-    assert [phrase(one).text for one in _find_matches(said)] == [change]
-    assert all(phrase(one).clear for one in _find_matches(said))
+    assert [phrase(match).text for match in _find_matches(said)] == [change]
+    assert all(phrase(match).clear for match in _find_matches(said))
 
 
 def _find_matches(said: str) -> list[Match]:

@@ -37,9 +37,9 @@ def test_a_private_folder_is_private_whatever_the_umask(tmp_path: Path) -> None:
 def test_a_folder_open_to_other_users_is_refused_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o750)
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         private_dir(tmp_path / "open")
-    assert caught.value.remedy == f"chmod 700 {tmp_path / 'open'}"
+    assert error.value.remedy == f"chmod 700 {tmp_path / 'open'}"
 
 
 def test_a_file_in_the_way_is_reported(tmp_path: Path) -> None:
@@ -58,6 +58,6 @@ def test_files_readable_by_others_are_refused_except_neighbouring_settings_on_ma
     check_private(where)
     where.database.touch()
     where.database.chmod(0o644)
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         check_private(where)
-    assert caught.value.remedy == f"chmod go= '{where.database}'"
+    assert error.value.remedy == f"chmod go= '{where.database}'"

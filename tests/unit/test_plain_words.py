@@ -104,13 +104,13 @@ def test_config_lists_unset_values_of_all_agents_in_one_row(home: Path) -> None:
 
 
 def test_cost_omits_limits_that_are_not_set(home: Path) -> None:
-    shown = Program(home).run("cost").stdout
-    assert shown == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached yet today.\n"
+    output = Program(home).run("cost").stdout
+    assert output == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached yet today.\n"
     free = {f"SKILLD_BUDGET__{name}": "0" for name in ("CALLS", "TOKENS", "USD")}
     assert "Daily budget: no limit.\n" in Program(home, free).run("cost").stdout
 
 
 def test_doctor_counts_the_checks_it_shows(home: Path) -> None:
-    shown = Program(home).run("doctor").stdout
-    (number,) = re.findall(r" of (\d+) checks failed", shown)
-    assert sum(line.startswith(("ok  ", "warn", "fail", "skip")) for line in shown.splitlines()) == int(number)
+    output = Program(home).run("doctor").stdout
+    (number,) = re.findall(r" of (\d+) checks failed", output)
+    assert sum(line.startswith(("ok  ", "warn", "fail", "skip")) for line in output.splitlines()) == int(number)

@@ -106,8 +106,8 @@ def bin_folder(tmp_path: Path) -> Path:
 def run_script(path: str, *arguments: str) -> tuple[int, str]:
     """Run the script with this PATH."""
     shell = shutil.which("sh") or "/bin/sh"
-    done = subprocess.run([shell, SHOW, *arguments], env={"PATH": path}, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout
+    result = subprocess.run([shell, SHOW, *arguments], env={"PATH": path}, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout
 
 
 @pytest.mark.parametrize(

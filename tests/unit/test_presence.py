@@ -171,7 +171,7 @@ def test_u5_waiting_turns_are_judged_when_the_client_exits(tmp_path: Path) -> No
 @on_linux
 def test_a_client_is_found_by_its_program_and_folder(tmp_path: Path) -> None:
     with program(tmp_path, "codex") as codex, program(tmp_path, "vim"):
-        assert [one for one in _find_clients() if one.folder == str(tmp_path)] == [
+        assert [client for client in _find_clients() if client.folder == str(tmp_path)] == [
             Client(codex.pid, CODEX, str(tmp_path))
         ]
 

@@ -52,8 +52,8 @@ def message(text: str, trailers: dict[str, str] | None = None) -> bytes:
 
 
 def git(*args: str, stdin: bytes) -> str:
-    done = subprocess.run(["git", *args], input=stdin, capture_output=True, check=True, timeout=LIMIT)
-    return done.stdout.decode()
+    result = subprocess.run(["git", *args], input=stdin, capture_output=True, check=True, timeout=LIMIT)
+    return result.stdout.decode()
 
 
 def test_subject_reason_quote_and_trailers_are_in_this_order() -> None:

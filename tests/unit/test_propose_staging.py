@@ -19,17 +19,17 @@ STAGING = "refs/heads/skilld/staging"
 def test_a_proposal_is_one_commit_on_the_last_one_touching_the_skill(person: Person, harness: Harness) -> None:
     touched = person.tip()
     person.commit("later", {"src/app.py": "print(2)\n"})
-    made = harness.made("p1", DRY)
-    assert made.base == touched
-    assert person.git("rev-list", "--parents", "-1", STAGING) == f"{made.commit} {touched}"
+    proposal = harness.made("p1", DRY)
+    assert proposal.base == touched
+    assert person.git("rev-list", "--parents", "-1", STAGING) == f"{proposal.commit} {touched}"
     assert person.files_changed(touched, STAGING) == [SKILL]
     assert person.show(ref=STAGING).splitlines()[9:12] == ["- Run the tests.", "- Do a dry run.", "- Tag the commit."]
-    assert person.tip("refs/skilld/proposals/p1") == made.commit
+    assert person.tip("refs/skilld/proposals/p1") == proposal.commit
     assert person.git("log", "-1", "--format=%an <%ae> %cn %at %ct", STAGING) == (
         "skilld <skilld@localhost> skilld 1767607200 1767607200"
     )
-    assert made.staging.base_info is not None
-    assert made.staging.base_info.warning == ""
+    assert proposal.staging.base_info is not None
+    assert proposal.staging.base_info.warning == ""
 
 
 def test_nothing_of_the_persons_changes(person: Person, harness: Harness) -> None:
@@ -74,35 +74,35 @@ def test_proposals_form_a_linear_history(person: Person, harness: Harness) -> No
 
 
 def test_a_retry_finds_the_existing_commit(person: Person, harness: Harness) -> None:
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     harness.made("p2", NEWS)
     tip = person.tip(STAGING)
     again = harness.made("p1", DRY)
-    assert (again.commit, again.fresh) == (made.commit, False)
+    assert (again.commit, again.fresh) == (proposal.commit, False)
     assert person.tip(STAGING) == tip
 
 
 def test_a_retry_under_another_id_finds_the_batch(harness: Harness) -> None:
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     again = harness.propose("other", DRY, batch_id="batch-p1")
     assert isinstance(again, ProposalCommit)
-    assert (again.id, again.commit, again.fresh) == ("p1", made.commit, False)
+    assert (again.id, again.commit, again.fresh) == ("p1", proposal.commit, False)
 
 
 def test_a_retry_after_a_merge_finds_the_merged_commit(person: Person, harness: Harness) -> None:
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     person.git("merge", "--quiet", "skilld/staging")
     person.git("branch", "-D", "skilld/staging")
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     again = harness.made("p1", DRY)
-    assert (again.commit, again.fresh) == (made.commit, False)
+    assert (again.commit, again.fresh) == (proposal.commit, False)
 
 
 def test_the_same_request_makes_the_same_commit(person: Person, harness: Harness) -> None:
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     person.git("update-ref", "-d", STAGING)
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
-    assert Harness(person).made("p1", DRY).commit == made.commit
+    assert Harness(person).made("p1", DRY).commit == proposal.commit
 
 
 def test_a_persons_commit_on_the_branch_survives(person: Person, harness: Harness) -> None:
@@ -169,8 +169,8 @@ def test_an_uncommitted_skill_makes_it_wait(person: Person, harness: Harness) ->
     outcome = harness.propose("p1", insert_below("- Tag it well.", "- Do a dry run."))
     assert outcome == WaitsForPerson(f"on hold until you commit your changes to {SKILL}")
     assert person.tip(STAGING) == ""
-    made = harness.made("p2", DRY)
-    assert "Tag it well" not in person.show(ref=made.commit)
+    proposal = harness.made("p2", DRY)
+    assert "Tag it well" not in person.show(ref=proposal.commit)
 
 
 def test_missing_anchors_are_refused(harness: Harness) -> None:
@@ -204,8 +204,8 @@ def test_a_proposal_the_person_removed_from_the_branch_is_not_restored(person: P
 def test_the_message_quotes_the_words_behind_each_rule(person: Person, harness: Harness) -> None:
     rules = [Update(1, "", "", "", Kind.PREFERENCE, 1, quote) for quote in ("always p1", "never skip p1")]
     said = tuple(Evidence("agent:1", quote) for quote in ("always p1", "never skip p1", "p1, as I said"))
-    made = harness.made("p1", DRY, updates=tuple(rules), evidence=said)
-    quoted = [line for line in person.git("log", "-1", "--format=%B", made.commit).split("\n") if line[:1] == '"']
+    proposal = harness.made("p1", DRY, updates=tuple(rules), evidence=said)
+    quoted = [line for line in person.git("log", "-1", "--format=%B", proposal.commit).split("\n") if line[:1] == '"']
     assert quoted == ['"always p1"', '"never skip p1"']
 
 
@@ -221,9 +221,9 @@ def test_two_skills_share_one_branch(person: Person, harness: Harness) -> None:
     other = "deep/er/skills/review/SKILL.md"
     newest = person.commit("second skill", {other: "# Review\n\n- Read it all.\n"})
     harness.made("p1", DRY)
-    made = harness.made("p2", insert_below("- Read it all.", "- Run it."), path=person.root / other)
-    assert made.base == newest
-    assert made.relpath == other
+    proposal = harness.made("p2", insert_below("- Read it all.", "- Run it."), path=person.root / other)
+    assert proposal.base == newest
+    assert proposal.relpath == other
     assert person.files_changed("main", STAGING) == [other, SKILL]
 
 
@@ -241,9 +241,9 @@ def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(perso
     harness.made("p1", DRY)
     harness.accept("p1")
     harness.drop("p1")
-    made = harness.made("p2", NEWS)
-    assert made.staging.base_info is not None
-    assert made.staging.base_info.warning == "is based on feature, which has 2 commits not on main"
+    proposal = harness.made("p2", NEWS)
+    assert proposal.staging.base_info is not None
+    assert proposal.staging.base_info.warning == "is based on feature, which has 2 commits not on main"
     person.git("switch", "--quiet", "main")
     main = person.tip()
     harness.accept("p2")
@@ -264,10 +264,10 @@ def test_a_rule_in_another_open_proposal_is_not_repeated(person: Person, harness
 def test_checking_out_another_branch_does_not_move_the_base(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
-    made = harness.made("p1", insert_below("More.", "Even more."))
+    proposal = harness.made("p1", insert_below("More.", "Even more."))
     person.git("switch", "--quiet", "main")
     line = rebuild(person.root, harness.known())
-    assert (line.tip, dict(line.stale)) == (made.commit, {})
+    assert (line.tip, dict(line.stale)) == (proposal.commit, {})
     assert line.base_info is not None
     assert line.base_info.warning == "is based on feature, which has 1 commit not on main"
     person.git("branch", "-D", "feature")
@@ -277,11 +277,11 @@ def test_checking_out_another_branch_does_not_move_the_base(person: Person, harn
 
 
 def test_a_checked_out_staging_branch_is_not_its_own_base(person: Person, harness: Harness) -> None:
-    made = harness.made("p1", DRY)
+    proposal = harness.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     line = rebuild(person.root, harness.known())
     assert line.base_info is not None
-    assert (line.base_info.commit, line.base_info.warning) == (made.base, "")
+    assert (line.base_info.commit, line.base_info.warning) == (proposal.base, "")
     assert line.held_reason.startswith("skilld/staging is checked out")
 
 

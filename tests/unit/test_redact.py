@@ -124,9 +124,9 @@ def test_the_result_is_at_most_twice_as_long(text: str) -> None:
 @given(TEXTS)
 def test_text_outside_findings_stays_and_findings_never_overlap(text: str) -> None:
     findings = REDACTOR.findings(text)
-    assert all(0 <= each.start < each.end <= len(text) for each in findings)
+    assert all(0 <= finding.start < finding.end <= len(text) for finding in findings)
     assert all(left.end <= right.start for left, right in itertools.pairwise(findings))
-    assert all(re.fullmatch("[a-z0-9-]+", each.kind) for each in findings)
+    assert all(re.fullmatch("[a-z0-9-]+", finding.kind) for finding in findings)
     if not findings:
         assert REDACTOR.redact(text) == text
 
@@ -165,11 +165,11 @@ class Broken(str):
 
 @pytest.mark.parametrize("text", [None, b"password=hunter22", 7, Broken("password=hunter22")])
 def test_any_internal_error_is_a_refusal_without_text(text: str) -> None:
-    with pytest.raises(RedactionError) as caught:
+    with pytest.raises(RedactionError) as error:
         REDACTOR.redact(text)
-    assert isinstance(caught.value, SkilldError)
-    assert "hunter22" not in str(caught.value)
-    assert caught.value.__suppress_context__
+    assert isinstance(error.value, SkilldError)
+    assert "hunter22" not in str(error.value)
+    assert error.value.__suppress_context__
 
 
 def test_findings_in_bytes_fail_closed_too() -> None:
@@ -180,6 +180,6 @@ def test_findings_in_bytes_fail_closed_too() -> None:
 def test_a_redacting_worker_imports_no_library() -> None:
     names = "sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names))"
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import skilld.redact; print({names})"
-    done = subprocess.run([sys.executable, "-Ic", code], check=True, capture_output=True, text=True)
-    assert "'skilld'" in done.stdout
-    assert not {"yaml", "requests", "detect_secrets", "litellm"} & set(re.findall(r"\w+", done.stdout))
+    result = subprocess.run([sys.executable, "-Ic", code], check=True, capture_output=True, text=True)
+    assert "'skilld'" in result.stdout
+    assert not {"yaml", "requests", "detect_secrets", "litellm"} & set(re.findall(r"\w+", result.stdout))

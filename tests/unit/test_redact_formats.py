@@ -189,7 +189,7 @@ STAND_INS = [
 @pytest.mark.parametrize(("kind", "token"), TOKENS, ids=[f"{kind}-{token[:8]}" for kind, token in TOKENS])
 def test_a_token_is_found_whole_with_its_kind_after_quotes_signs_and_escapes(kind: str, token: str) -> None:
     text = f"I put {token} into the file."
-    assert [(found.kind, text[found.start : found.end]) for found in REDACTOR.findings(text)] == [(kind, token)]
+    assert [(finding.kind, text[finding.start : finding.end]) for finding in REDACTOR.findings(text)] == [(kind, token)]
     for before, after in (
         ('{"a": "', '"}'),
         ("X=", ";"),
@@ -219,4 +219,4 @@ def test_a_token_inside_a_word_or_base64_is_ignored() -> None:
 
 def test_adjacent_tokens_are_two_findings() -> None:
     first, second = "ghp_" + ALNUM[:36], "glpat-" + ALNUM[:20]
-    assert [found.kind for found in REDACTOR.findings(f"{first},{second}")] == ["github", "gitlab"]
+    assert [finding.kind for finding in REDACTOR.findings(f"{first},{second}")] == ["github", "gitlab"]

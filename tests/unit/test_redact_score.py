@@ -88,7 +88,7 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("half", [0, 1], ids=["seen", "unseen"])
 def test_the_thresholds_hold_on_both_halves_of_the_development_file(half: int) -> None:
     """The rules were written with the first half (by hash of the id) in view; the second was only ever counted."""
-    rows = [each for each in lines("security/secrets.dev.jsonl") if _half_of(each["id"]) == half]
+    rows = [line for line in lines("security/secrets.dev.jsonl") if _half_of(line["id"]) == half]
     scored = scores_of(rows)
     assert scored["recall_by_tier"]["format"] >= 0.99
     assert scored["recall_by_tier"]["keyword-entropy"] >= 0.80

@@ -63,7 +63,7 @@ def get_proposal(store: Store, name: str) -> Proposal:
 
 def states(store: Store) -> dict[str, str]:
     refresh(store)
-    return {one.id: one.state.value for one in store.proposals.in_states([*State])}
+    return {proposal.id: proposal.state.value for proposal in store.proposals.in_states([*State])}
 
 
 def numbered_lines(text: str) -> list[str]:
@@ -216,18 +216,18 @@ def test_a_change_of_an_edited_line_is_stale_before_anyone_accepts_it(person: Pe
     assert states(store) == {"p1": "stale"}
     assert get_proposal(store, "p1").note.endswith("a line that it changes was edited or is gone")
     before = person.git("for-each-ref"), person.skill.read_bytes()
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RefusedError) as error:
         decide(store, get_proposal(store, "p1"), accepting({}))
-    assert "cherry-pick" not in caught.value.remedy
+    assert "cherry-pick" not in error.value.remedy
     assert (person.git("for-each-ref"), person.skill.read_bytes()) == before
 
 
 def test_with_uncommitted_changes_the_suggested_remedy_cannot_conflict(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     person.write(SKILL, TEXT.replace("- Run the tests.", "- Run all the tests."))
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RefusedError) as error:
         decide(store, get_proposal(store, "p1"), accepting({}))
-    assert caught.value.remedy == "Commit or stash it, then: skilld accept p1"
+    assert error.value.remedy == "Commit or stash it, then: skilld accept p1"
 
 
 def test_a_dropped_proposal_finds_its_place_when_restored(person: Person, store: Store) -> None:

@@ -191,9 +191,9 @@ def test_an_invalid_release_is_refused(
     small_project: Path, prepared: Callable[[Path], list[str]], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert make_release(small_project, *prepared(small_project)) == 1
-    said = capsys.readouterr().err
-    assert "no release: " in said
-    assert why in said
+    errors = capsys.readouterr().err
+    assert "no release: " in errors
+    assert why in errors
     assert not (small_project / "dist").exists()
     assert (small_project / "skilld/prompt.txt").exists()
 
@@ -218,8 +218,8 @@ def test_the_formula_has_the_url_and_checksum() -> None:
 @pytest.mark.skipif(shutil.which("ruby") is None, reason="ruby is not installed")
 def test_the_formula_is_valid_ruby(tmp_path: Path) -> None:
     (tmp_path / "skilld.rb").write_text(FORMULA)
-    done = subprocess.run(["ruby", "-wc", tmp_path / "skilld.rb"], check=False, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "Syntax OK\n", "")
+    result = subprocess.run(["ruby", "-wc", tmp_path / "skilld.rb"], check=False, capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "Syntax OK\n", "")
 
 
 def test_no_formula_is_committed() -> None:

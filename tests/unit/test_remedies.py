@@ -115,8 +115,8 @@ class Bench(NamedTuple):
         return propose_remedies(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
 
     def remedy(self, days: float = 0.0) -> Remedy | None:
-        (one,) = rule_outcomes(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
-        return one.plan.remedy
+        (outcome,) = rule_outcomes(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+        return outcome.plan.remedy
 
     def staged(self, name: str) -> str:
         return self.project.git("show", f"skilld/staging:{name}") + "\n"
@@ -143,12 +143,15 @@ def repeat_twice(bench: Bench, quote: str = AGAIN, name: str = "CLAUDE.md", *als
 def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
     repeat_twice(bench)
-    (one,) = bench.propose_remedies()
+    (proposal,) = bench.propose_remedies()
     assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- **{PNPM}**\n"
-    assert ([said.turn for said in one.evidence], one.state) == (["claude-code:b", "claude-code:a"], State.OPEN)
-    assert one.reason == "You repeated the rule in 2 of 2 sessions where it applied."
+    assert ([evidence.turn for evidence in proposal.evidence], proposal.state) == (
+        ["claude-code:b", "claude-code:a"],
+        State.OPEN,
+    )
+    assert proposal.reason == "You repeated the rule in 2 of 2 sessions where it applied."
     assert bench.propose_remedies() == []
-    bench.decide(one, State.REJECTED)
+    bench.decide(proposal, State.REJECTED)
     assert bench.propose_remedies(29) == []
     bench.add_repeat("c", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
     bench.add_repeat("d", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
@@ -158,18 +161,18 @@ def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> 
 def test_a_rule_is_reworded_with_the_newer_words(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
     repeat_twice(bench, "You ran npm again. Use pnpm for the scripts as well!")
-    (one,) = bench.propose_remedies()
+    (proposal,) = bench.propose_remedies()
     assert bench.staged("CLAUDE.md").endswith(f"- {PNPM} Use pnpm for the scripts as well.\n")
-    assert one.evidence[0].quote.endswith("Use pnpm for the scripts as well!")
+    assert proposal.evidence[0].quote.endswith("Use pnpm for the scripts as well!")
 
 
 def test_a_rule_in_two_lines_is_reduced_to_one(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE, ".claude/rules/tools.md": f"# Tools\n\n- {PNPM}\n- Run the linter.\n"})
     repeat_twice(bench, AGAIN, "CLAUDE.md", ".claude/rules/tools.md")
-    (one,) = bench.propose_remedies()
-    assert (one.relpath, one.target) == (".claude/rules/tools.md", TargetKind.RULES)
+    (proposal,) = bench.propose_remedies()
+    assert (proposal.relpath, proposal.target) == (".claude/rules/tools.md", TargetKind.RULES)
     assert bench.staged(".claude/rules/tools.md") == "# Tools\n\n- Run the linter.\n"
-    assert one.reason.endswith("CLAUDE.md:4 also says this.")
+    assert proposal.reason.endswith("CLAUDE.md:4 also says this.")
 
 
 SKILL = f"---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- {PNPM}\n- One line per note.\n"
@@ -182,8 +185,8 @@ def test_a_rule_of_a_rarely_used_skill_moves_to_the_instructions(bench: Bench) -
     bench.add_repeat("b", AGAIN, "CLAUDE.md", days=2)
     assert bench.propose_remedies() == []
     bench.add_repeat("c", AGAIN, "CLAUDE.md")
-    (one,) = bench.propose_remedies()
-    assert (one.relpath, [side.relpath for side in one.also]) == ("CLAUDE.md", [skill])
+    (remedy,) = bench.propose_remedies()
+    assert (remedy.relpath, [side.relpath for side in remedy.also]) == ("CLAUDE.md", [skill])
     assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- {PNPM}\n"
     assert bench.staged(skill) == SKILL.replace(f"- {PNPM}\n", "")
 
@@ -196,16 +199,16 @@ def test_a_rule_about_a_skills_work_moves_into_that_skill(bench: Bench) -> None:
     )
     bench.add_repeat("a", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule), days=2)
     bench.add_repeat("b", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule))
-    (one,) = bench.propose_remedies()
-    assert (one.relpath, one.skill, bench.staged("CLAUDE.md")) == (skill, "notes", "# Probe\n\n- Be brief.\n")
+    (proposal,) = bench.propose_remedies()
+    assert (proposal.relpath, proposal.skill, bench.staged("CLAUDE.md")) == (skill, "notes", "# Probe\n\n- Be brief.\n")
     assert rule in bench.staged(skill)
 
 
 def test_a_rule_always_about_the_same_files_moves_to_a_path_rule(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE, "web/index.ts": "export {}\n", ".claude/rules/x.md": "- Be kind.\n"})
     repeat_twice(bench, "npm again in the web folder! Use pnpm, never npm")
-    (one,) = bench.propose_remedies()
-    assert (one.relpath, one.target) == (".claude/rules/web.md", TargetKind.RULES)
+    (proposal,) = bench.propose_remedies()
+    assert (proposal.relpath, proposal.target) == (".claude/rules/web.md", TargetKind.RULES)
     assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
     assert '  - "web/**"\n' in bench.staged(".claude/rules/web.md")
     assert f"- {PNPM}\n" in bench.staged(".claude/rules/web.md")
@@ -215,8 +218,8 @@ def test_an_accepted_rule_never_needed_is_removed(bench: Bench) -> None:
     """Nobody's words ask for it, and none are quoted."""
     bench.write(**{"CLAUDE.md": GUIDE})
     repeat_twice(bench)
-    (one,) = bench.propose_remedies()
-    bench.decide(one, State.ACCEPTED)
+    (remedy,) = bench.propose_remedies()
+    bench.decide(remedy, State.ACCEPTED)
     bench.write(**{"CLAUDE.md": bench.staged("CLAUDE.md")})
     for number in range(MIN_SESSIONS):
         bench.add_repeat(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
@@ -275,9 +278,9 @@ def test_the_drafted_hook_blocks_what_the_rule_forbids(
     claude, codex = draft_hooks(PNPM, {"claude-code", "codex"})
     (group,) = json.loads(claude.text)["hooks"]["PreToolUse"]
     asked = json.dumps({"tool_name": "Bash", "tool_input": {"command": command, "description": "npm"}})
-    done = subprocess.run(
+    result = subprocess.run(
         ["sh", "-c", group["hooks"][0]["command"]], input=asked, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, PNPM in done.stderr) == ((2, True) if refused else (0, False))
+    assert (result.returncode, PNPM in result.stderr) == ((2, True) if refused else (0, False))
     assert 'pattern = ["npm"], decision = "forbidden"' in codex.text
     assert draft_hooks("Keep functions short.", {"claude-code"}) == draft_hooks(PNPM, {"pi"}) == []

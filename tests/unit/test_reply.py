@@ -123,9 +123,9 @@ def test_an_empty_answer_is_valid(reply: str) -> None:
     ],
 )
 def test_an_invalid_answer_is_refused_as_a_whole(reply: str, cause: str) -> None:
-    with pytest.raises(BadReplyError) as caught:
+    with pytest.raises(BadReplyError) as error:
         _updates(reply)
-    assert caught.value.cause == cause
+    assert error.value.cause == cause
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,9 @@ def test_a_whole_file_is_an_answer_too() -> None:
     ],
 )
 def test_an_invalid_operation_invalidates_the_answer(item: object, cause: str) -> None:
-    with pytest.raises(BadReplyError) as caught:
+    with pytest.raises(BadReplyError) as error:
         parse_operations(json.dumps([item]))
-    assert caught.value.cause == cause
+    assert error.value.cause == cause
 
 
 def test_an_edit_with_hundreds_of_operations_is_refused() -> None:

@@ -385,8 +385,8 @@ def test_the_command_gives_the_same_as_text_page_and_json(home: Path) -> None:
     assert "Nothing to show, because" in program.run("report").stdout
     file = home / "report.html"
     file.symlink_to(home / "elsewhere")
-    done = program.run("report", "--html", str(file))
-    assert (done.returncode, done.stdout) == (0, f"Wrote {file}\n")
+    result = program.run("report", "--html", str(file))
+    assert (result.returncode, result.stdout) == (0, f"Wrote {file}\n")
     assert file.read_text().startswith("<!doctype html>")
     assert (file.is_symlink(), (home / "elsewhere").exists()) == (False, False)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -31,13 +31,13 @@ PROPOSAL = make_proposal(evidence=(Evidence("t1", QUOTE),), summary="Use pnpm.")
 
 
 def _kept_changes(store: Store) -> set[str]:
-    return {one.change for one in store.learnings.all()}
+    return {learning.change for learning in store.learnings.all()}
 
 
 def test_two_learnings_with_the_same_words_are_both_kept_once(store: Store) -> None:
     for _ in range(2):
         results.record_result(store, BATCH, replace(RESULT, learnings=(PNPM, CHANGELOG)), NOW)
-    assert sorted(one.change for one in store.learnings.all()) == [PNPM.change, CHANGELOG.change]
+    assert sorted(learning.change for learning in store.learnings.all()) == [PNPM.change, CHANGELOG.change]
 
 
 def test_a_learning_beside_a_proposal_with_the_same_words_stays(store: Store) -> None:

@@ -104,7 +104,12 @@ def _unspoken_lines(row: dict[str, Any]) -> list[str]:
     operations = row["operations"]
     spoken = content_stems(" ".join([row["said"], row["before"], *row["update"].values(), *_gold_anchors(row)]))
     text = _DATA["skills"][row["skill"]].partition("---\n\n")[2]
-    touched = [line for one in operations if one["op"].endswith("section") for line in _section(text, one["anchor"])]
+    touched = [
+        line
+        for operation in operations
+        if operation["op"].endswith("section")
+        for line in _section(text, operation["anchor"])
+    ]
     lines, named = [], False
     for line in filter(str.strip, text.split("\n")):
         speaks = matching_share(content_stems(line), spoken) > 0

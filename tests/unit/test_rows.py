@@ -150,9 +150,9 @@ def test_unknown_tables_are_reported_until_they_return(client: OpenCodeDb, chang
         client.db.execute(statement)
     assert row_texts(read_rows(client, cursor)) == ["one"]  # half-way: what was committed last
     client.db.execute("COMMIT")
-    with pytest.raises(UnreadableError) as caught:
+    with pytest.raises(UnreadableError) as error:
         read_rows(client, cursor)
-    assert caught.value.strerror == why
+    assert error.value.strerror == why
 
 
 def test_a_newer_table_in_use_is_reported_while_the_older_ones_are_read(client: OpenCodeDb) -> None:
@@ -174,9 +174,9 @@ def test_a_lock_held_by_the_client_is_reported_at_once(client: OpenCodeDb, mode:
     took = []
     for _ in range(3):  # on a busy machine one of them may take long all the same
         started = time.monotonic()
-        with pytest.raises(UnreadableError) as caught:
+        with pytest.raises(UnreadableError) as error:
             read_rows(client, cursor)
-        assert caught.value.strerror == "locked by its agent; skilld will try again"
+        assert error.value.strerror == "locked by its agent; skilld will try again"
         took.append(time.monotonic() - started)
     assert min(took) < 3
     client.db.execute("COMMIT")
@@ -187,9 +187,9 @@ def test_a_lock_held_by_the_client_is_reported_at_once(client: OpenCodeDb, mode:
 def test_rows_read_while_a_client_opened_it_do_not_count(client: OpenCodeDb) -> None:
     client.prompt("s1", "said")
     client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(UnreadableError) as caught, open_database(client.path, QUERIES, 10.0):
+    with pytest.raises(UnreadableError) as error, open_database(client.path, QUERIES, 10.0):
         client.prompt("s1", "said meanwhile, into the log")
-    assert caught.value.strerror == "an agent has just opened it; skilld will try again"
+    assert error.value.strerror == "an agent has just opened it; skilld will try again"
 
 
 def test_a_writer_in_mid_commit_blocks_nobody(client: OpenCodeDb) -> None:

@@ -128,9 +128,9 @@ def test_without_a_manager_nothing_is_installed_and_the_cause_is_reported(
 ) -> None:
     (systemctl.folder / "fails").write_text("Failed to connect to bus: No medium found", encoding="utf-8")
     assert main(["service", "install"]) == 1
-    told = capsys.readouterr().err
-    assert "No medium found" in told
-    assert "skilld run" in told
+    errors = capsys.readouterr().err
+    assert "No medium found" in errors
+    assert "skilld run" in errors
     assert not (home / ".config/systemd").exists()
     assert main(["service", "status"]) == 0
     assert main(["service", "start"]) == 1
@@ -151,9 +151,9 @@ def test_settings_only_in_the_shell_are_refused_kept_or_dropped(
 ) -> None:
     monkeypatch.setenv("SKILLD_MODEL_API_KEY", "not-for-eyes")
     assert main(["service", "install"]) == 5
-    shown = capsys.readouterr()
-    assert "SKILLD_MODEL_API_KEY" in shown.err
-    assert "not-for-eyes" not in shown.out + shown.err
+    captured = capsys.readouterr()
+    assert "SKILLD_MODEL_API_KEY" in captured.err
+    assert "not-for-eyes" not in captured.out + captured.err
     assert not (home / ".config/systemd").exists()
     file = home / ".config/skilld/service.env"
     assert main(["service", "install", "--environment", "keep"]) == 0

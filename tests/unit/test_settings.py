@@ -15,9 +15,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def _refusal(file: Path) -> str:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as error:
         load_file(file)
-    return f"{caught.value.title}: {caught.value.cause}"
+    return f"{error.value.title}: {error.value.cause}"
 
 
 def test_without_a_file_everything_has_its_default(file: Path) -> None:

@@ -101,9 +101,9 @@ def test_status_reads_no_settings_the_daemon_cached_and_shows_the_same(tmp_path:
     program, watched = Program(tmp_path), Program(tmp_path, {"PYTHONPROFILEIMPORTTIME": "1"})
 
     def run_status() -> tuple[str, bool]:
-        done = watched.run("status", "--json")
-        assert done.returncode == 0, done.stderr
-        return done.stdout, "pydantic" in done.stderr
+        result = watched.run("status", "--json")
+        assert result.returncode == 0, result.stderr
+        return result.stdout, "pydantic" in result.stderr
 
     assert program.run("run", "--once").returncode == 0
     quick = run_status()

@@ -100,9 +100,9 @@ def test_an_interrupt_at_a_question_keeps_earlier_decisions_and_says_so(
 ) -> None:
     answers, kept, undecided, asked = left
     assert _setup(monkeypatch, *answers) == Exit.INTERRUPTED
-    said = capsys.readouterr().out
-    assert kept in said
-    assert f"Still to decide: {undecided}. To continue: skilld setup" in said
+    output = capsys.readouterr().out
+    assert kept in output
+    assert f"Still to decide: {undecided}. To continue: skilld setup" in output
     assert manager.asked == asked
     assert Path.home().joinpath(".config/skilld/config.toml").exists() is (len(answers) > 1)
 
@@ -148,15 +148,15 @@ def test_a_second_setup_shows_what_is_set_and_offers_only_unjudged_days(
         store.transcripts.add_file("claude-code", "/s.jsonl", Path.home().stat(), baseline=0)
         store.transcripts.add_file("claude-code", "/before.jsonl", Path.home().stat(), baseline=1)
     assert _setup(monkeypatch, "offline", "n") == Exit.OK
-    shown = capsys.readouterr().out
-    assert "The last 7 days: 1 session file, already judged." in shown
-    assert "and 2 more: skilld proposals\n7 open proposals. To review: skilld review" in shown
+    output = capsys.readouterr().out
+    assert "The last 7 days: 1 session file, already judged." in output
+    assert "and 2 more: skilld proposals\n7 open proposals. To review: skilld review" in output
     both = [Transcript("claude-code", Path(path), 0.0) for path in ("/s.jsonl", "/before.jsonl")]
     monkeypatch.setattr(common, "past_transcripts", lambda _: both)
     assert _setup(monkeypatch, "n", "n", "n") == Exit.OK
-    shown = capsys.readouterr().out
-    assert "Unchanged: offline." in shown
-    assert "The last 7 days: 2 session files, 1 of them not judged yet." in shown
+    output = capsys.readouterr().out
+    assert "Unchanged: offline." in output
+    assert "The last 7 days: 2 session files, 1 of them not judged yet." in output
     assert manager.asked == []
 
 
@@ -166,10 +166,10 @@ def test_without_anything_read_one_next_step_is_named(
     common.store().close()
     monkeypatch.setattr(common, "past_transcripts", lambda _: [])
     assert _setup(monkeypatch, "offline", "n") == Exit.OK
-    shown = capsys.readouterr().out
-    assert "No agent was used here in the last 7 days, so there are no past sessions to read." in shown
-    assert "\n\nNo proposals yet: no sessions were read.\nNext, start skilld: " in shown
-    assert "--backfill" not in shown
+    output = capsys.readouterr().out
+    assert "No agent was used here in the last 7 days, so there are no past sessions to read." in output
+    assert "\n\nNo proposals yet: no sessions were read.\nNext, start skilld: " in output
+    assert "--backfill" not in output
     assert manager.asked == []
 
 
@@ -222,9 +222,9 @@ def test_a_link_on_path_is_offered_once_and_removed_by_uninstall(
         assert link.is_symlink() is made
         common.print_path_hint()
         told = f"  mkdir -p ~/.local/bin && ln -s {program} ~/.local/bin/\n"
-        shown = capsys.readouterr().out
-        assert (f"Created the link {link}.\n" in shown) is made
-        assert (told in shown) is not made, "a lasting way, and none where there is one"
+        output = capsys.readouterr().out
+        assert (f"Created the link {link}.\n" in output) is made
+        assert (told in output) is not made, "a lasting way, and none where there is one"
     monkeypatch.setattr(terminal, "ask", None)  # it asks no more
     first_steps.offer_link()
     (removal,) = uninstall._link_removals()

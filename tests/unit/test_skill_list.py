@@ -92,7 +92,9 @@ def test_conflicts_are_reported_with_both_lines() -> None:
 def test_the_lines_of_a_block_are_not_rules_of_its_file() -> None:
     block = build_skill_list([skill("packages", "- Use pnpm, never npm, for installing packages.\n")], PROJECT).body
     data = put_block(b"# Shop\n\n- Be kind.\n", block) + b"\n- Be brief.\n"
-    said = [one.text for part in sections(data.decode()) for one in part.blocks if one.kind is not BlockKind.OTHER]
+    said = [
+        block.text for part in sections(data.decode()) for block in part.blocks if block.kind is not BlockKind.OTHER
+    ]
     assert said == ["Be kind.", "Be brief."]
     assert [unit.text for unit in parse_units(data).units if unit.kind is not BlockKind.OTHER] == [
         "- Be kind.",

@@ -32,9 +32,9 @@ def run_statusline(tmp_path: Path, *arguments: str) -> str:
     """Return what the program prints in a process of its own, which ends well."""
     command = [sys.executable, "-m", "skilld", "statusline", *arguments]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
 
 
 def test_it_shows_how_many_proposals_are_open(store: Store, tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_a_closed_output_is_no_error(store: Store, tmp_path: Path) -> None:
     store.proposals.add(make_proposal())
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     closed = ["sh", "-c", 'exec "$0" -m skilld statusline >&-', sys.executable]
-    done = subprocess.run(closed, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    result = subprocess.run(closed, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_a_usage_error_is_reported(tmp_path: Path) -> None:
@@ -146,9 +146,9 @@ def test_a_usage_error_is_reported(tmp_path: Path) -> None:
         environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
         (tmp_path / "skilld").mkdir(exist_ok=True)
         (tmp_path / "skilld" / statusline.FILE).write_bytes(WHOLE)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert arguments[-1] in done.stderr
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert result.returncode == 2
+        assert arguments[-1] in result.stderr
 
 
 def test_it_imports_nothing_beyond_pythons_own_startup(tmp_path: Path) -> None:
@@ -159,8 +159,10 @@ def test_it_imports_nothing_beyond_pythons_own_startup(tmp_path: Path) -> None:
         "print(code, *sorted({*sys.modules} - before))"
     )
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "nowhere")}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0", "skilld", "skilld.__main__", "skilld.statusline"]
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == ["0", "skilld", "skilld.__main__", "skilld.statusline"]
 
 
 @pytest.mark.parametrize(
@@ -187,8 +189,8 @@ def test_a_shell_alone_shows_the_same(store: Store, tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
 
     def run_shell_version() -> tuple[str, str]:
-        done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, check=False)
-        return done.stdout, done.stderr
+        result = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, check=False)
+        return result.stdout, result.stderr
 
     assert run_shell_version() == ("", "")  # there is no file yet
     store.proposals.add(make_proposal())

@@ -117,9 +117,9 @@ def test_the_persons_own_status_line_stays(home: Path) -> None:
     file = home / FILES["claude-code"]
     file.parent.mkdir()
     file.write_text('{"statusLine": {"type": "command", "command": "mine"}}')
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         setup("--statusline", "claude-code")
-    assert "also run skilld statusline" in (caught.value.remedy or "")
+    assert "also run skilld statusline" in (error.value.remedy or "")
     assert "mine" in file.read_text()
     assert statusline_setup.removals() == []
 

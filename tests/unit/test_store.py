@@ -81,24 +81,24 @@ def test_it_survives_a_power_cut(store: Store) -> None:
 )
 def test_a_corrupt_file_is_reported_with_a_remedy(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "skilld.db").write_bytes(content)
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(StoreError) as error:
         Store.open(tmp_path / "skilld.db")
-    assert "move the file aside and recover everything it can" in caught.value.remedy
+    assert "move the file aside and recover everything it can" in error.value.remedy
 
 
 def test_an_impossible_path_is_reported_without_a_wrong_remedy(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing/skilld.db"):
-        with pytest.raises(StoreError) as caught:
+        with pytest.raises(StoreError) as error:
             Store.open(path)
-        assert str(path) in caught.value.cause
-        assert caught.value.remedy == ""
+        assert str(path) in error.value.cause
+        assert error.value.remedy == ""
 
 
 def test_a_full_disk_rolls_back_the_whole_transaction(store: Store) -> None:
     store._db.execute("PRAGMA max_page_count = 1")
-    with pytest.raises(StoreError, match="full") as caught:
+    with pytest.raises(StoreError, match="full") as error:
         _set_many(store, 2000)
-    assert caught.value.remedy.startswith("Free some space")
+    assert error.value.remedy.startswith("Free some space")
     store._db.execute("PRAGMA max_page_count = 100000")
     assert store.meta.get("key 0") is None
     with store.transaction():
@@ -110,9 +110,9 @@ def test_a_database_locked_by_another_program_is_reported_with_a_remedy(store: S
     store._db.execute("PRAGMA busy_timeout = 0")
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match="locked") as caught:
+        with pytest.raises(StoreError, match="locked") as error:
             store.meta.set("key", 1)
-    assert caught.value.remedy.startswith("Another program is using the database")
+    assert error.value.remedy.startswith("Another program is using the database")
 
 
 def test_a_transaction_is_atomic(store: Store) -> None:

@@ -300,9 +300,9 @@ def test_a_proposal_recovered_from_git_gains_its_turn_when_said_again(path: Path
     store = Store.open(path)
     store.proposals.add(replace(PROPOSAL, evidence=(Evidence("", "Always"), Evidence("", "Never"))))
     store.proposals.add_evidence("p1", Evidence("t1", "Never"))
-    found = store.proposals.get("p1")
-    assert found is not None
-    assert found.evidence == (Evidence("", "Always"), Evidence("t1", "Never"))
+    proposal = store.proposals.get("p1")
+    assert proposal is not None
+    assert proposal.evidence == (Evidence("", "Always"), Evidence("t1", "Never"))
     store.close()
 
 

@@ -79,11 +79,11 @@ def test_a_database_of_a_newer_skilld_is_refused_and_left_alone(tmp_path: Path) 
     opened._db.execute("INSERT INTO migrations VALUES ('9999_of_the_future', '2030-01-01T00:00:00Z')")
     opened.close()
     before = path.read_bytes()
-    with pytest.raises(SkilldError) as caught:
+    with pytest.raises(SkilldError) as error:
         Store.open(path)
-    assert caught.value.title == "The database was written by a newer version of skilld"
-    assert "9999_of_the_future" in caught.value.cause
-    assert caught.value.remedy == "Install the newer version again."
+    assert error.value.title == "The database was written by a newer version of skilld"
+    assert "9999_of_the_future" in error.value.cause
+    assert error.value.remedy == "Install the newer version again."
     assert path.read_bytes() == before
 
 
@@ -117,7 +117,10 @@ def test_drops_in_an_old_database_count_from_then(tmp_path: Path, monkeypatch: p
     old.close()
     monkeypatch.undo()
     new = Store.open(path)
-    assert {one.id: one.state.value for one in new.proposals.in_states([*State])} == {"p1": "dropped", "p2": "open"}
+    assert {proposal.id: proposal.state.value for proposal in new.proposals.in_states([*State])} == {
+        "p1": "dropped",
+        "p2": "open",
+    }
     assert new.proposals.missing_since("p1") == "2026-03-02T11:00:00Z"
     rows = [tuple(row) for row in new._db.execute("SELECT proposal_id, before, after, who, at FROM decisions")]
     assert rows == [("p1", "open", "dropped", "git", "2026-03-02T11:00:00Z")]
@@ -176,14 +179,17 @@ def test_the_last_releases_database_is_migrated_stepwise_and_survives_deletion(
                 file.unlink()
         new = open_store(path, 1_772_500_000.0)
         assert _names(path) == known
-        assert {one.id: one.state.value for one in new.proposals.in_states([*State])} == {"p1": "dropped", "p2": "open"}
+        assert {proposal.id: proposal.state.value for proposal in new.proposals.in_states([*State])} == {
+            "p1": "dropped",
+            "p2": "open",
+        }
         assert new.proposals.missing_since("p1") == "2026-03-02T11:00:00Z"
         assert [tuple(row) for row in new._db.execute("SELECT proposal_id, after FROM decisions")] == [
             ("p1", "dropped")
         ]
-        assert [(one.id, one.attempts, one.tries, one.obstacle) for one in new.batches.waiting()] == [
+        assert [(turn.id, turn.attempts, turn.tries, turn.obstacle) for turn in new.batches.waiting()] == [
             ("b1", 2, Tries(), None)
         ]
         assert new.batches.counts() == {"pending": 1, "done": 0, "parked": 1}
-        assert [one.quote for one in new.learnings.all()] == ["Be brief."]
+        assert [learning.quote for learning in new.learnings.all()] == ["Be brief."]
         new.close()

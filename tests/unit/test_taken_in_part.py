@@ -93,9 +93,9 @@ def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: P
 
 def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made: Proposal) -> None:
     nothing = "\n".join(line for line in _proposal_text(made).splitlines() if line not in {*LINES, "## Preferences"})
-    with pytest.raises(SkilldError) as refused:
+    with pytest.raises(SkilldError) as error:
         accept_edited(store, made, nothing + "\n", {})
-    assert str(refused.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
+    assert str(error.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
     assert read_versions(_stored(store, made.id)) == read_versions(made)
     assert _stored(store, made.id).state is State.OPEN
 

@@ -31,15 +31,20 @@ def standing(members: list[Member], says: bool = False, **changes: Mapping[str, 
     seen = RemoteStatus(
         lambda _: says, changes.get("landed", {}), changes.get("proposed", {}), "2026-03-10", "2026-03-20"
     )
-    return [one.standing for one in with_states(group_candidates(members), members, seen)]
+    return [state.standing for state in with_states(group_candidates(members), members, seen)]
 
 
 def test_the_same_rule_in_other_words_is_one_and_people_are_counted_by_key() -> None:
     first, second = make_rule(rule=RULE), make_rule(rule=TOO, place="AGENTS.md", first="2026-03-02", sessions=4)
-    (one,) = group_candidates([member("ada", first), member("ben", second)])
-    assert (one.people, one.sessions, one.since, one.places) == (2, 6, "2026-03-01", ("CLAUDE.md", "AGENTS.md"))
-    (one,) = group_candidates([member("ada", first, key="k"), member("ben", second, key="k")])
-    assert (one.people, one.sessions) == (1, 4)
+    (candidate,) = group_candidates([member("ada", first), member("ben", second)])
+    assert (candidate.people, candidate.sessions, candidate.since, candidate.places) == (
+        2,
+        6,
+        "2026-03-01",
+        ("CLAUDE.md", "AGENTS.md"),
+    )
+    (candidate,) = group_candidates([member("ada", first, key="k"), member("ben", second, key="k")])
+    assert (candidate.people, candidate.sessions) == (1, 4)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +89,10 @@ def test_a_rejected_rule_returns_only_when_said_again() -> None:
 
 def test_whoever_rejected_it_is_named() -> None:
     members = [member("ada", make_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
-    (one,) = with_states(
+    (state,) = with_states(
         group_candidates(members), members, RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20")
     )
-    assert one.why == "not here (recorded by carl)"
+    assert state.why == "not here (recorded by carl)"
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def sign(path: Path, kind: str, space: str = "git", digest: str = "sha512") -> t
     key = path / f"{kind}-{space}-{digest}"
     subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-C", "", "-f", str(key)], check=True)
     command = ["ssh-keygen", "-Y", "sign", "-n", space, "-O", f"hashalg={digest}", "-f", str(key)]
-    made = subprocess.run(command, input=TEXT, check=True, capture_output=True).stdout
-    return TEXT, made, " ".join(key.with_suffix(".pub").read_text(encoding="utf-8").split()[:2])
+    output = subprocess.run(command, input=TEXT, check=True, capture_output=True).stdout
+    return TEXT, output, " ".join(key.with_suffix(".pub").read_text(encoding="utf-8").split()[:2])
 
 
 def with_flipped_bit(signature: bytes, at: int) -> bytes:

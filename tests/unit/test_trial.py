@@ -190,16 +190,18 @@ def test_an_evaluation_is_identified_by_its_content() -> None:
 def test_the_remaining_work_and_its_cost_are_computed() -> None:
     plan = make_plan()
     pairs = pending_pairs(plan, {})
-    assert [(one.number, one.case) for one in pairs] == [(0, 0), (1, 1), (2, 0), (3, 1), (4, 0), (5, 1)]
+    assert [(pair.number, pair.case) for pair in pairs] == [(0, 0), (1, 1), (2, 0), (3, 1), (4, 0), (5, 1)]
     whole = estimate(plan, pairs)
     assert (whole.runs, whole.judged, whole.calls) == (12, 3, 15)
     runs = {(0, True): StoredRun("mine", None), **{(1, side): StoredRun("", True) for side in (True, False)}}  # noqa: FBT003
     rest = pending_pairs(plan, runs)
     assert [(one.number, one.ours, one.theirs) for one in rest][:2] == [(0, "mine", None), (2, None, None)]
     assert estimate(plan, rest).calls == 15 - 1 - 2
-    assert {one.number: one.with_first for one in rest}.items() <= {one.number: one.with_first for one in pairs}.items()
+    assert {one.number: one.with_first for one in rest}.items() <= {
+        pair.number: pair.with_first for pair in pairs
+    }.items()
 
 
 def test_each_side_is_first_about_half_of_the_time() -> None:
-    first = [one.with_first for one in pending_pairs(make_plan(200), {})]
+    first = [pair.with_first for pair in pending_pairs(make_plan(200), {})]
     assert 70 <= sum(first) <= 130

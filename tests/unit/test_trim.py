@@ -32,8 +32,8 @@ def parse(text: str) -> ParsedFile:
 
 def cut_text(text: str, cuts: list[Cut]) -> str:
     data = text.encode()
-    for one in cuts:
-        data = apply(data, one.operations)
+    for cut in cuts:
+        data = apply(data, cut.operations)
     return data.decode()
 
 
@@ -54,8 +54,8 @@ LONG = "Money is in cents, and never in floating point numbers."
     ],
 )
 def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: str, why: CutReason) -> None:
-    (found,) = certain_cuts(parse(text), FileFacts(), COUNT)
-    assert (found.why, found.lost, cut_text(text, [found])) == (why, "nothing", left)
+    (cut,) = certain_cuts(parse(text), FileFacts(), COUNT)
+    assert (cut.why, cut.lost, cut_text(text, [cut])) == (why, "nothing", left)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ SKILL = (
 
 def test_a_repeated_when_to_use_goes_from_the_part_read_later() -> None:
     text = SKILL.format("Making notes")
-    (found,) = certain_cuts(parse(text), FileFacts(is_skill=True, described=True), COUNT)
-    assert (found.why, found.line, "When to use" in cut_text(text, [found])) == (CutReason.CHOOSING, 8, False)
+    (cut,) = certain_cuts(parse(text), FileFacts(is_skill=True, described=True), COUNT)
+    assert (cut.why, cut.line, "When to use" in cut_text(text, [cut])) == (CutReason.CHOOSING, 8, False)
     assert certain_cuts(parse(text), FileFacts(is_skill=True), COUNT) == [], "it has no description"
     limited = SKILL.format("Making notes, but not for a patch")
     assert certain_cuts(parse(limited), FileFacts(is_skill=True, described=True), COUNT) == []
@@ -90,20 +90,20 @@ def test_a_repeated_when_to_use_goes_from_the_part_read_later() -> None:
 
 def test_a_broken_reference_goes_and_a_rule_containing_one_stays() -> None:
     text = "# A\n\n- See `docs/b.md`.\n- Money is in cents: `src/money.ts`.\n- c\n"
-    (found,) = certain_cuts(parse(text), FileFacts(dead={3, 4}), COUNT)
-    assert (found.why, found.line) == (CutReason.DEAD, 3)
+    (cut,) = certain_cuts(parse(text), FileFacts(dead={3, 4}), COUNT)
+    assert (cut.why, cut.line) == (CutReason.DEAD, 3)
 
 
 def test_a_rule_that_never_mattered_goes_unless_the_person_said_it() -> None:
     text = "# A\n\n- Draw with crayons.\n- b\n"
-    assert [one.why for one in certain_cuts(parse(text), FileFacts(unused={3}), COUNT)] == [CutReason.UNUSED]
+    assert [cut.why for cut in certain_cuts(parse(text), FileFacts(unused={3}), COUNT)] == [CutReason.UNUSED]
     assert certain_cuts(parse(text), FileFacts(unused={3}, own={"draw with crayons."}), COUNT) == []
 
 
 def test_lines_of_a_file_always_loaded_with_it_go() -> None:
     other = parse(f"# X\n\n## A\n\n- {LONG}\n")
-    (found,) = certain_cuts(parse(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
-    assert (found.why, found.where) == (CutReason.TWICE, "AGENTS.md")
+    (cut,) = certain_cuts(parse(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
+    assert (cut.why, cut.where) == (CutReason.TWICE, "AGENTS.md")
 
 
 def model_cuts(text: str, *words: str, known: FileFacts | None = None, besides: list[Cut] | None = None) -> list[Cut]:
@@ -140,8 +140,8 @@ def test_a_cut_that_empties_a_section_removes_its_heading(below: str, words: str
 def test_a_heading_stays_while_something_below_it_stays() -> None:
     for more in ("We like tea.", "### Tea\n\nTea is our choice.", "<!-- note -->"):
         text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n\n{more}\n{REST}"
-        (found,) = model_cuts(text, "Water")
-        assert cut_text(text, [found]) == text.replace("Water boils.\n\n", "")
+        (cut,) = model_cuts(text, "Water")
+        assert cut_text(text, [cut]) == text.replace("Water boils.\n\n", "")
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_the_persons_heading_stays_and_a_repeated_one_goes() -> None:
 @pytest.mark.parametrize("below", ["- Water boils.\n- Water cools.\n", "| Water |\n|---|\n"])
 def test_a_line_introducing_a_list_or_table_goes_with_it(below: str) -> None:
     text = f"# A\n\nText.\n\nFor example:\n\n{below}{REST}"
-    (found,) = model_cuts(text, "Water", "water")
-    assert cut_text(text, [found]) == f"# A\n\nText.\n{REST}".replace(".\n\n##", ".\n\n##")
+    (cut,) = model_cuts(text, "Water", "water")
+    assert cut_text(text, [cut]) == f"# A\n\nText.\n{REST}".replace(".\n\n##", ".\n\n##")
     for lead in ("We always do this:", "Tea is green. For example:"):
         assert model_cuts(text.replace("For example:", lead), "Water", "water") == [], "more is said than was named"
 
@@ -182,10 +182,14 @@ LONG_ITEMS = ["".join(f"- Water {word} {number}.\n" for number in range(28)) for
 
 def orders(text: str, cuts: list[Cut], rng: random.Random) -> None:
     """Each cut can be made alone, and those that do not wait in any order: nothing that is gone stays announced."""
-    free = [one for one in cuts if not one.after]
-    for some in [*([one] for one in cuts), *(rng.sample(free, len(free)) for _ in range(4))]:
+    free = [cut for cut in cuts if not cut.after]
+    for some in [*([cut] for cut in cuts), *(rng.sample(free, len(free)) for _ in range(4))]:
         left = parse(cut_text(text, some))
-        says = {one.title: any(map(left.has_text, range(one.start, one.end))) for one in left.sections if one.level}
+        says = {
+            section.title: any(map(left.has_text, range(section.start, section.end)))
+            for section in left.sections
+            if section.level
+        }
         assert [title for title, more in says.items() if not more] == []
         assert [left.units[at].text for at, below in lead_followers(left).items() if not below] == []
 
@@ -203,7 +207,7 @@ def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_takes_the_
     text += f"{REST}\n" + f"- {LONG} We say so again and again.\n" * 40
     words = ("Water", "In between")
     cuts = model_cuts(text, *words)
-    first, last = [one for one in cuts if not one.after], [one for one in cuts if one.after]
+    first, last = [cut for cut in cuts if not cut.after], [cut for cut in cuts if cut.after]
     assert first
     (waiting,) = last
     assert set(waiting.after) <= {one.key for one in first}
@@ -212,12 +216,12 @@ def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_takes_the_
     assert "Kettles" in left
     (then,) = model_cuts(left, *words)
     assert cut_text(left, [then]).count("Kettles") == cut_text(left, [then]).count("In between") == 0
-    fates = {one.cut.key: one for one in plan([(REF, one) for one in cuts], [])}
+    fates = {one.cut.key: one for one in plan([(REF, cut) for cut in cuts], [])}
     assert fates[waiting.key].status is CutStatus.WAITS
     kept = proposal(fates[waiting.after[0]], "m", "t", "2026-01-01T00:00:00Z")
     for state, fate in ((State.OPEN, CutStatus.WAITS), (State.REJECTED, CutStatus.PROPOSE)):
         known = make_proposal(id=kept.id, batch_id=kept.batch_id, state=state)
-        assert {one.cut.key: one.status for one in plan([(REF, one) for one in cuts], [known])}[waiting.key] is fate
+        assert {one.cut.key: one.status for one in plan([(REF, cut) for cut in cuts], [known])}[waiting.key] is fate
 
 
 def test_a_models_cut_waits_for_a_sure_cut_that_together_would_empty_a_section() -> None:
@@ -250,7 +254,7 @@ def test_no_order_of_a_models_cuts_leaves_an_empty_heading() -> None:
         numbers = [at for at, unit in enumerate(parts.units) if unit.heading in some or rng.random() < 0.3]
         cuts = unit_cuts(parts, FileFacts(), dict.fromkeys(numbers, (CutReason.SAID, "")), COUNT)
         orders(text, cuts, rng)
-        made, waiting = made + len(cuts), waiting + sum(bool(one.after) for one in cuts)
+        made, waiting = made + len(cuts), waiting + sum(bool(cut.after) for cut in cuts)
     assert made > 16
     assert waiting > 1
 
@@ -329,8 +333,8 @@ ECHO = f"\n## Kettles\n\n{BOILS}, and cools.\n"
     ],
 )
 def test_a_piece_of_a_kept_part_can_go(below: str, left: str) -> None:
-    (found,) = piece_cuts(f"# A\n\n{below}{ECHO}", (BOILS, "and cools"))
-    assert cut_text(f"# A\n\n{below}{ECHO}", [found]) == f"# A\n\n{left}{ECHO}"
+    (cut,) = piece_cuts(f"# A\n\n{below}{ECHO}", (BOILS, "and cools"))
+    assert cut_text(f"# A\n\n{below}{ECHO}", [cut]) == f"# A\n\n{left}{ECHO}"
 
 
 @pytest.mark.parametrize(
@@ -350,8 +354,8 @@ def test_a_piece_the_rest_depends_on_stays(below: str) -> None:
 
 def test_an_empty_phrase_goes_only_if_the_rest_has_its_words_and_nothing_binding() -> None:
     text = f"# Tea\n\nGuide to green tea.\n\n## Steps\n\n- Boil water for green tea by the guide.\n{REST}"
-    (found,) = piece_cuts(text, ("Guide to", ""))
-    assert (found.why, found.lost, found.where) == (CutReason.SAID, "Guide to green tea.", "")
+    (cut,) = piece_cuts(text, ("Guide to", ""))
+    assert (cut.why, cut.lost, cut.where) == (CutReason.SAID, "Guide to green tea.", "")
     for more in ("Always guide to green tea.", "Guide to 3 green teas.", "Guide to `green` tea.", "Guide to kettles."):
         assert piece_cuts(text.replace("Guide to green tea.", more), (more, "")) == []
     steps = text.replace("- Boil", "1. Boil").replace("Guide to green tea.", "| a | b |\n|---|---|\n| green | tea |")
@@ -363,14 +367,14 @@ TWICE = "# A\n\n- Never push to `main` before the tests pass.\n- {}\n" + REST
 
 def test_a_rule_goes_if_another_line_says_it_and_that_line_stays() -> None:
     text = TWICE.format("You must never push to `main`.")
-    (found,) = piece_cuts(text, ("You must", "before the"))
-    assert (found.why, found.where, found.line) == (CutReason.SAID, "line 3", 4)
-    assert cut_text(text, [found]) == TWICE.replace("- {}\n\n", "")
+    (cut,) = piece_cuts(text, ("You must", "before the"))
+    assert (cut.why, cut.where, cut.line) == (CutReason.SAID, "line 3", 4)
+    assert cut_text(text, [cut]) == TWICE.replace("- {}\n\n", "")
     assert piece_cuts(text, ("You must", "")) == [], "nothing says it"
     both = piece_cuts(text, ("You must", "before the"), ("before the", "You must"))
     assert [one.line for one in both] == [4], "of two that name each other one stays"
-    (kept,) = proposal(plan([(REF, found)], [])[0], "m", "t", "2026-01-01T00:00:00Z").flags[1:]
-    assert "You must never push" in kept
+    (flag,) = proposal(plan([(REF, cut)], [])[0], "m", "t", "2026-01-01T00:00:00Z").flags[1:]
+    assert "You must never push" in flag
 
 
 @pytest.mark.parametrize(
@@ -399,8 +403,8 @@ def test_a_cut_anchored_on_a_line_another_cut_removes_waits() -> None:
     parts = parse(text)
     (certain,) = certain_cuts(parts, FileFacts(), COUNT)
     first, second = [at for at, part in enumerate(pieces(parts)) if "Water" in part.text]
-    (found,) = cuts_from_answers(parts, FileFacts(), [PieceAnswer(second, first)], COUNT, [certain])
-    assert found.after == (certain.key,)
+    (answer,) = cuts_from_answers(parts, FileFacts(), [PieceAnswer(second, first)], COUNT, [certain])
+    assert answer.after == (certain.key,)
 
 
 RULE = "- If you need to make a release, you should always run `make dist` before you push the tag to the server."
@@ -423,11 +427,11 @@ def reworded_cuts(old: str, new: str, known: FileFacts | None = None) -> list[Cu
     ],
 )  # fmt: skip
 def test_a_part_is_shortened_to_fewer_of_its_words(old: str, new: str) -> None:
-    (found,) = reworded_cuts(old, new)
+    (cut,) = reworded_cuts(old, new)
     marker = "- " if old == RULE and not new.startswith("- ") else ""
     text = f"# A\n\n## B\n\n{old}\n{REST}"
-    assert cut_text(text, [found]) == text.replace(old, marker + new)
-    assert (found.why, found.line, found.tokens > 0) == (CutReason.SHORTER, 5, True)
+    assert cut_text(text, [cut]) == text.replace(old, marker + new)
+    assert (cut.why, cut.line, cut.tokens > 0) == (CutReason.SHORTER, 5, True)
 
 
 @pytest.mark.parametrize(
@@ -492,15 +496,15 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     assert (len(below_b.operations), len(below_d.operations)) == (2, 1)
     assert below_b.lost == "the word “wanted”"
     other = [PieceAnswer(0, text="Keep answers in mail short.")]
-    (again,) = cuts_from_answers(parse(text), FileFacts(), other, COUNT)
-    assert (again.key, again.operations != below_b.operations) == (below_b.key, True)
+    (answer,) = cuts_from_answers(parse(text), FileFacts(), other, COUNT)
+    assert (answer.key, answer.operations != below_b.operations) == (below_b.key, True)
     (made,) = plan([(REF, below_b)], [])
     assert proposal(made, "m", "t", "2026-01-01T00:00:00Z").summary == f"shorten 2 lines, {below_b.tokens} tokens"
 
 
 def test_general_advice_is_only_questioned() -> None:
     text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
-    assert [one.line for one in doubtful_lines(parse(text))] == [3]
+    assert [line.line for line in doubtful_lines(parse(text))] == [3]
     assert certain_cuts(parse(text), FileFacts(), COUNT) == []
 
 
@@ -508,8 +512,8 @@ REF = SkillRef("a", "/x/a/SKILL.md")
 
 
 def make_cut(number: int) -> Cut:
-    (found,) = certain_cuts(parse(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), FileFacts(), COUNT)
-    return found
+    (cut,) = certain_cuts(parse(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), FileFacts(), COUNT)
+    return cut
 
 
 def test_a_cut_is_proposed_once_and_at_most_ten_at_a_time() -> None:

@@ -133,8 +133,8 @@ def _complaints(folder: Path, text: str) -> str:
         pytest.skip("systemd-analyze is not installed")
     (folder / "skilld.service").write_text(text, encoding="utf-8")
     command = ["systemd-analyze", "verify", "--user", "--man=no", str(folder / "skilld.service")]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=dict(os.environ))
-    return done.stderr if done.returncode == 0 else f"exit {done.returncode}: {done.stderr}"
+    result = subprocess.run(command, check=False, capture_output=True, text=True, env=dict(os.environ))
+    return result.stderr if result.returncode == 0 else f"exit {result.returncode}: {result.stderr}"
 
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])

@@ -128,12 +128,12 @@ def test_bad_input_is_reported_with_its_exit_code(
     arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _run(*arguments) == code
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.strip()
-    assert "Traceback" not in told.err
-    assert "Internal error" not in told.err
-    assert "invalid _" not in told.err  # argparse's word for a type, ours for a function
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.strip()
+    assert "Traceback" not in captured.err
+    assert "Internal error" not in captured.err
+    assert "invalid _" not in captured.err  # argparse's word for a type, ours for a function
 
 
 @pytest.mark.parametrize(
@@ -176,10 +176,10 @@ def test_a_duration_may_be_a_sum_and_use_weeks(given: str, hours: float) -> None
 )
 def test_an_unknown_command_suggests_the_help(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(*given) == 2
-    shown = capsys.readouterr()
-    assert said in shown.err
-    assert "Traceback" not in shown.err
-    assert shown.out == ""
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert "Traceback" not in captured.err
+    assert captured.out == ""
 
 
 def test_a_file_without_an_adapter_is_reported_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,9 +227,9 @@ def test_a_line_is_traced_to_its_own_quote_in_a_larger_proposal(capsys: pytest.C
     updates = [Update(1, "", change, "", Kind.PREFERENCE, 1, quote) for change, quote in rules.items()]
     several = make_proposal(updates=tuple(updates), evidence=tuple(Evidence("t", quote) for quote in rules.values()))
     why._print_why(store(), several, "- Use named exports.")
-    shown = capsys.readouterr().out
-    assert "  Use named exports.\n  you: “never default exports”\n  in the same proposal: Run the linter.\n" in shown
-    assert "always lint" not in shown
+    output = capsys.readouterr().out
+    assert "  Use named exports.\n  you: “never default exports”\n  in the same proposal: Run the linter.\n" in output
+    assert "always lint" not in output
 
 
 def test_an_ambiguous_id_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -255,12 +255,12 @@ def test_nothing_from_outside_reaches_the_terminal_unescaped(capsys: pytest.Capt
     opened.meta.set(DAEMON, {"unreadable": {f"/x/{NASTY}.jsonl": NASTY}})
     for arguments in (["proposals"], ["show", "0123"], ["learnings"], ["status"], ["cost"]):
         assert _run(*arguments) == 0
-        shown = capsys.readouterr().out
-        assert not [char for char in RAW if char in shown], arguments
+        output = capsys.readouterr().out
+        assert not [char for char in RAW if char in output], arguments
         assert _run(*arguments, "--json") == 0
-        shown = capsys.readouterr().out
-        assert shown.isascii(), arguments
-        json.loads(shown)
+        output = capsys.readouterr().out
+        assert output.isascii(), arguments
+        json.loads(output)
 
 
 def test_everything_about_notices_is_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -276,9 +276,9 @@ def test_everything_about_notices_is_on_one_line(capsys: pytest.CaptureFixture[s
 def test_transcript_content_is_shown_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_transcript(tmp_path / "projects/-p/s.jsonl", prompt_line("t1", NASTY, session=NASTY, cwd=NASTY))
     assert _run("inspect", str(path)) == 0
-    shown = capsys.readouterr().out
-    assert "owned" in shown
-    assert not [char for char in RAW if char in shown]
+    output = capsys.readouterr().out
+    assert "owned" in output
+    assert not [char for char in RAW if char in output]
     assert _run("inspect", str(path), "--json") == 0
     assert json.loads(capsys.readouterr().out)["turns"][0]["text"] == NASTY
 
@@ -315,8 +315,8 @@ def test_the_list_prints_three_warnings_and_counts_the_others(
 ) -> None:
     store().proposals.add(make_proposal(flags=("One.", "Two.", "Three.", "Four.")))
     assert _run("proposals") == 0
-    shown = capsys.readouterr().out
-    assert "/p\n    note: One.\n    note: Two.\n    note: Three.\n    note: 1 more: skilld show 0123abcd\n" in shown
+    output = capsys.readouterr().out
+    assert "/p\n    note: One.\n    note: Two.\n    note: Three.\n    note: 1 more: skilld show 0123abcd\n" in output
 
 
 def test_a_pause_lasts_until_it_ends(capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,9 +325,9 @@ def test_a_pause_lasts_until_it_ends(capsys: pytest.CaptureFixture[str]) -> None
     assert _run("resume") == 0
     assert _run("pause") == 0
     assert _run("status") == 0
-    shown = capsys.readouterr().out
-    assert '"paused": true' in shown
-    assert "paused until you resume" in shown
+    output = capsys.readouterr().out
+    assert '"paused": true' in output
+    assert "paused until you resume" in output
 
 
 @pytest.mark.parametrize(
@@ -344,24 +344,24 @@ def test_a_pause_lasts_until_it_ends(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_closed_output_is_no_bug(home: Path, verb: str, to: str, code: int, said: str) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = ["bash", "-c", f'"$0" -m skilld {verb} {to}', sys.executable]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == code
-    assert said in done.stderr
-    assert "Exception ignored" not in done.stderr
-    assert bool(done.stderr) == bool(said)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == code
+    assert said in result.stderr
+    assert "Exception ignored" not in result.stderr
+    assert bool(result.stderr) == bool(said)
 
 
 @pytest.mark.parametrize("verb", ["accept --all", "proposals --state all", "why x:1", "revert 0123abcd", "skills list"])
 def test_without_git_no_command_crashes(home: Path, verb: str) -> None:
     store().proposals.add(_proposal())
-    done = Program(home, {"PATH": "/nowhere"}).run(*verb.split())
-    assert done.returncode in {0, 1, 2, 5}, done.stderr
-    assert "Internal error" not in done.stderr
+    result = Program(home, {"PATH": "/nowhere"}).run(*verb.split())
+    assert result.returncode in {0, 1, 2, 5}, result.stderr
+    assert "Internal error" not in result.stderr
 
 
 def test_a_terminal_without_the_characters_gets_escapes(home: Path) -> None:
     store().proposals.add(_proposal("naïve"))
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "skilld", "proposals"],
         env={
             **os.environ,
@@ -373,8 +373,8 @@ def test_a_terminal_without_the_characters_gets_escapes(home: Path) -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert r"na\xefve" in done.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert r"na\xefve" in result.stdout
 
 
 def _learning(name: str, change: str) -> Learning:
@@ -394,7 +394,7 @@ def test_a_learning_is_found_by_the_start_of_its_id_and_shown_with_its_project(
     assert _run("learnings", "--forget", "7") == 1
     assert "Ambiguous ID: 7 matches 2 learnings" in capsys.readouterr().err
     assert _run("learnings", "--forget", "7c") == 0
-    assert [one.id for one in opened.learnings.all()] == ["7d02bb"]
+    assert [learning.id for learning in opened.learnings.all()] == ["7d02bb"]
 
 
 def test_a_long_command_does_not_hide_the_others_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -411,7 +411,7 @@ def test_a_line_is_found_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixt
     operation = Operation(Op.INSERT_AFTER, "- a", "- Use pnpm here.\n- Use pnpm for scripts.")
     store().proposals.add(make_proposal(state=State.ACCEPTED, path=str(file), operations=(operation,)))
     assert _run("why", "use pnpm") == 0
-    shown = capsys.readouterr().out
-    assert shown.splitlines()[:2] == [f"{file}:1  - Use pnpm here.", f"{file}:2  - Use pnpm for scripts."]
+    output = capsys.readouterr().out
+    assert output.splitlines()[:2] == [f"{file}:1  - Use pnpm here.", f"{file}:2  - Use pnpm for scripts."]
     assert _run("why", "use yarn") == 2
     assert "none that a proposal added has all of these words: use yarn" in capsys.readouterr().err

@@ -90,8 +90,8 @@ def test_old_learnings_return_by_themselves_three_a_project_and_day(
 def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(here: InProcessDaemon, root: Path) -> None:
     for number, session in enumerate(("s1", "s1", "s2")):
         here.store.learnings.add(old_learning(root, number, SAID[0], session_id=session))
-    (one,) = here.run()
-    turns = {said.turn for said in one.evidence}
+    (proposal,) = here.run()
+    turns = {evidence.turn for evidence in proposal.evidence}
     assert "claude-code:t2" in turns
     assert turns & {"claude-code:t0", "claude-code:t1"}
     assert here.store.learnings.all() == []
@@ -122,7 +122,9 @@ def test_an_already_written_learning_is_a_note_and_one_without_a_file_knows_its_
     here.store.learnings.add(old_learning(root, 1, SAID[0]))
     here.store.learnings.add(old_learning(bare, 2, SAID[1]))
     assert here.run() == []
-    assert [one.note for one in here.store.proposals.in_states([State.SAID])] == ["CLAUDE.md:4 already says this"]
+    assert [proposal.note for proposal in here.store.proposals.in_states([State.SAID])] == [
+        "CLAUDE.md:4 already says this"
+    ]
     (waits,) = here.store.learnings.all()
     assert (waits.turn_key, waits.place_kind, waits.place) == (
         "claude-code:t2",
@@ -143,13 +145,13 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
     for number in (1, 2):
         here.store.learnings.add(old_learning(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
     skilld = InProcessProgram(home)
-    first, second = (one["id"] for one in skilld.json("learnings"))
+    first, second = (learning["id"] for learning in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
-    (made,) = skilld.json("proposals")
-    refused = skilld.run("learnings", "propose", second).stderr
-    assert refused == (
-        f"skilld: Not proposed: the open proposal {made['id']} creates CLAUDE.md\n"
-        f"  Decide on it first: skilld show {made['id']}\n"
+    (proposal,) = skilld.json("proposals")
+    errors = skilld.run("learnings", "propose", second).stderr
+    assert errors == (
+        f"skilld: Not proposed: the open proposal {proposal['id']} creates CLAUDE.md\n"
+        f"  Decide on it first: skilld show {proposal['id']}\n"
     )
 
 
@@ -173,11 +175,11 @@ def test_each_is_one_row_and_the_review_assigns_its_place(here: InProcessDaemon,
     here.store.learnings.add(old_learning(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
     skilld = InProcessProgram(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
-    said = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
-    assert said.count("learning: ") == 2
-    assert "Forgotten." in said
-    (one,) = skilld.json("proposals")
-    assert (one["relpath"], len(one["evidence"])) == ("CLAUDE.md", 3)
+    output = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
+    assert output.count("learning: ") == 2
+    assert "Forgotten." in output
+    (proposal,) = skilld.json("proposals")
+    assert (proposal["relpath"], len(proposal["evidence"])) == ("CLAUDE.md", 3)
     assert skilld.json("learnings") == []
 
 
@@ -189,21 +191,23 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
     (whole,) = here.run()
     skilld, own, mine = InProcessProgram(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
     assert f"skilld accept {whole.id} --to {own}" in skilld.run("show", whole.id).stdout
-    refused = skilld.run("accept", whole.id, "--to", "/etc/hosts")
-    assert (refused.returncode, "/etc/hosts is outside" in refused.stderr) == (1, True)
+    result = skilld.run("accept", whole.id, "--to", "/etc/hosts")
+    assert (result.returncode, "/etc/hosts is outside" in result.stderr) == (1, True)
     assert skilld.run("accept", whole.id, "--part", "2", "--to", str(mine)).returncode == 0
     assert mine.read_text() == "# Preferences\n\n- Explain what you do first.\n"
-    states = {one["id"]: (one["state"], one["note"]) for one in skilld.json("proposals", "--state", "all")}
+    states = {
+        proposal["id"]: (proposal["state"], proposal["note"]) for proposal in skilld.json("proposals", "--state", "all")
+    }
     (rest,) = here.store.proposals.in_states([State.OPEN])
     (moved,) = here.store.proposals.in_states([State.ACCEPTED])
     assert states[whole.id] == ("superseded", f"moved to {own}, as {moved.id}")
-    assert [one.change for one in rest.updates] == ["Always use pnpm in this repository.", SAID[4]]
+    assert [update.change for update in rest.updates] == ["Always use pnpm in this repository.", SAID[4]]
     went = f"moved to {own}, as {moved.id}, which is accepted; the rest of it is still open as {rest.id}"
     for verb, command in (("revert", "skilld revert"), ("accept", "To undo it: skilld revert"), ("restore", "To undo")):
-        done = skilld.run(verb, whole.id).stderr
-        assert f"it is superseded; {went}\n  {command}" in done
-    shown = skilld.run("show", whole.id).stdout
-    assert f"note: {moved.id} is accepted; to undo it: skilld revert {moved.id}\n" in shown
+        errors = skilld.run(verb, whole.id).stderr
+        assert f"it is superseded; {went}\n  {command}" in errors
+    output = skilld.run("show", whole.id).stdout
+    assert f"note: {moved.id} is accepted; to undo it: skilld revert {moved.id}\n" in output
     said = skilld.run("review", "--plain", whole.id, typed="t\n\nu\ns\nq\n").stdout
     assert f"into which file (Enter for {own})?" in said
     assert said.count("  add:    - Always use pnpm in this repository.\n") == 2, "what was undone is asked about again"
@@ -222,11 +226,11 @@ def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
     Session(home, project).type(SAID[0], "I always prefer tabs over spaces.", "thanks", "ok go on", "yes please")
     one, other = sorted(here.run(), key=lambda each: each.path == str(mine))
     assert (one.path, other.path) == (str(project.root / "CLAUDE.md"), str(mine))
-    told = InProcessProgram(home).run("accept", one.id, "--to", str(mine))
-    assert told.returncode == 0, told.stderr
+    result = InProcessProgram(home).run("accept", one.id, "--to", str(mine))
+    assert result.returncode == 0, result.stderr
     assert "- Always use pnpm in this repository.\n" in mine.read_text()
     assert "tabs" not in mine.read_text()
-    assert [left.id for left in here.store.proposals.in_states([State.OPEN])] == [other.id]
+    assert [proposal.id for proposal in here.store.proposals.in_states([State.OPEN])] == [other.id]
 
 
 def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(here: InProcessDaemon, root: Path, home: Path) -> None:
@@ -247,8 +251,8 @@ def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(here: InProcessDa
         await screen.shows("There are no learnings.")
 
     review(review_session(home), story, size=(60, 20))
-    (one,) = here.store.proposals.in_states([State.OPEN])
-    assert (one.path, len(one.evidence)) == (str(root / "CLAUDE.md"), 2)
+    (proposal,) = here.store.proposals.in_states([State.OPEN])
+    assert (proposal.path, len(proposal.evidence)) == (str(root / "CLAUDE.md"), 2)
     assert here.store.learnings.all() == []
 
 

@@ -179,9 +179,9 @@ def test_y9_a_long_running_fork_is_found_by_its_home_and_stopped(program: Progra
 
 
 def test_y9_an_uncaught_exception_is_shown(program: Program) -> None:
-    done = run_forked(program, "raises")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ValueError: no")
-    assert done.stdout == "at the end\n"
+    result = run_forked(program, "raises")
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (1, "ValueError: no")
+    assert result.stdout == "at the end\n"
 
 
 def test_y9_no_run_sees_what_another_did(program: Program) -> None:

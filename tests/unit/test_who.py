@@ -238,7 +238,9 @@ def _leaves(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iter
         yield " ".join(path)
     for group in groups:
         for name, inner in group.choices.items():
-            if inner.get_default("run") or any(isinstance(one, argparse._SubParsersAction) for one in inner._actions):
+            if inner.get_default("run") or any(
+                isinstance(action, argparse._SubParsersAction) for action in inner._actions
+            ):
                 yield from _leaves(inner, (*path, name))
 
 

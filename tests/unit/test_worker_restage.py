@@ -63,7 +63,7 @@ def check_repository(*proposals: Proposal, **job: Any) -> GitResult:
 def decisions_in(found: GitResult | StagingResult) -> list[tuple[str, str, str]]:
     """Return whose state changed, and how."""
     decisions = found.decisions if isinstance(found, StagingResult) else found.changes.decisions
-    return sorted((one.proposal, one.before.value, one.after.value) for one in decisions)
+    return sorted((decision.proposal, decision.before.value, decision.after.value) for decision in decisions)
 
 
 def test_a_batch_with_two_skills_is_one_branch(person: Person) -> None:
