@@ -27,7 +27,7 @@ _UNKNOWN = (
 
 
 def parser_with_files(adapter: Adapter, carrier: Carrier, state: object = None, content: str = CONTENT) -> Parser:
-    """Return a parser that has been told what lies beside the session."""
+    """Return a parser that has been given the files beside the session."""
     parser = adapter.parser(PurePath(carrier.file), json.loads(json.dumps(state)) if state else None)
     if isinstance(parser, SideFileParser) and carrier.beside is not None:
         parser.read_side_files(carrier.beside(PROMPT).get)
@@ -40,7 +40,7 @@ def parser_with_files(adapter: Adapter, carrier: Carrier, state: object = None, 
 
 
 def read_events(adapter: Adapter, carrier: Carrier, lines: Sequence[RawLine], content: str = CONTENT) -> list[Event]:
-    """Return the events of a session's lines, read at one go."""
+    """Return the events of a session's lines, read in one pass."""
     parser = parser_with_files(adapter, carrier, content=content)
     return [event for line in lines for event in parser.feed(line)] + parser.flush()
 
@@ -58,7 +58,7 @@ def _skill_uses(events: Sequence[Event]) -> set[tuple[str, str | None]]:
 
 
 def check_prompt_is_found(adapter: Adapter, carrier: Carrier) -> None:
-    """The prompt is found, once, and nothing else; where it cannot be told, it may be lost."""
+    """Only the prompt is found, and once; where it cannot be recognized, it may be missed."""
     turns = [
         fold(event.text) for event in read_events(adapter, carrier, _carrier_lines(carrier)) if isinstance(event, Turn)
     ]
@@ -66,7 +66,7 @@ def check_prompt_is_found(adapter: Adapter, carrier: Carrier) -> None:
 
 
 def check_copy_has_same_keys(adapter: Adapter, carrier: Carrier) -> None:
-    """A copy of the session elsewhere in another file, where other lines stand before it, has the same turns."""
+    """A copy of the session further down in another file has the same turns."""
     lines = _carrier_lines(carrier)
     moved = [RawLine(line.start + 1000, line.end + 1000, line.data) for line in lines]
     place = PurePath(carrier.file)
@@ -75,7 +75,7 @@ def check_copy_has_same_keys(adapter: Adapter, carrier: Carrier) -> None:
 
 
 def check_resuming_reads_the_same(adapter: Adapter, carrier: Carrier) -> None:
-    """A reader that is killed behind each line and goes on from its checkpoint reads the same."""
+    """A reader that is killed after each line and resumes from its checkpoint reads the same."""
     lines, whole = _carrier_lines(carrier), read_events(adapter, carrier, _carrier_lines(carrier))
     events: list[Event] = []
     state, position, reached = None, 0, 0
@@ -95,7 +95,7 @@ def check_resuming_reads_the_same(adapter: Adapter, carrier: Carrier) -> None:
 
 
 def check_torn_lines(adapter: Adapter, carrier: Carrier) -> None:
-    """A line that is cut anywhere gives no turn but a prompt's beginning, and no other one fails by it."""
+    """A line cut anywhere yields at most the beginning of a prompt, and affects no other line."""
     lines = _carrier_lines(carrier)
     for number, line in enumerate(lines):
         for cut in sorted({0, 1, len(line.data) // 3, len(line.data) // 2, len(line.data) - 1}):
@@ -106,7 +106,7 @@ def check_torn_lines(adapter: Adapter, carrier: Carrier) -> None:
 
 
 def check_unknown_records(adapter: Adapter, carrier: Carrier) -> None:
-    """Records of kinds that nobody knows change nothing."""
+    """Records of unknown kinds change nothing."""
     lines = _carrier_lines(carrier)
     mixed = [each for line in lines for each in (line, *(RawLine(line.end, line.end, data) for data in _UNKNOWN))]
     if carrier.text is None:
@@ -114,7 +114,7 @@ def check_unknown_records(adapter: Adapter, carrier: Carrier) -> None:
 
 
 def check_growing_file(adapter: Adapter, carrier: Carrier) -> None:
-    """At each length the turns are the first of those of the whole, under the same keys."""
+    """At each length the turns are the first ones of the whole session, with the same keys."""
     lines = _carrier_lines(carrier)
     keys = _keys(read_events(adapter, carrier, lines))
     for length in range(len(lines)):
@@ -123,7 +123,7 @@ def check_growing_file(adapter: Adapter, carrier: Carrier) -> None:
 
 
 def check_forged_content(adapter: Adapter, carrier: Carrier) -> None:
-    """No content passes for typed, whatever marks it holds."""
+    """No content counts as typed, whatever markers it contains."""
     for content in _contents(carrier):
         data = list(raw_lines(carrier.data(content, PROMPT)))
         turns = [fold(event.text) for event in read_events(adapter, carrier, data, content) if isinstance(event, Turn)]
@@ -139,7 +139,7 @@ def _contents(carrier: Carrier) -> Iterator[str]:
 
 
 def check_state_holds_no_words(adapter: Adapter, carrier: Carrier) -> None:
-    """A checkpoint holds nobody's words."""
+    """A checkpoint contains no words of anybody."""
     parser = parser_with_files(adapter, carrier)
     for line in _carrier_lines(carrier):
         parser.feed(line)

@@ -1,4 +1,4 @@
-"""Tricks by which an agent may try to pass off its commands as the person's. One script runs them all.
+"""Tricks by which an agent may try to pass its commands off as the person's. One script runs them all.
 
 Each disguise writes down how its commands ended. The disguises run side by side.
 """

@@ -1,4 +1,4 @@
-"""What the forged sessions of all agents are made of."""
+"""The carrier of forged content: a session with a prompt and, in one wrapper, somebody else's text."""
 
 from __future__ import annotations
 

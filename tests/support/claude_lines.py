@@ -1,4 +1,4 @@
-"""Lines of a Claude Code transcript with given ids and times, for tests that look at single bytes and copies."""
+"""Lines of a Claude Code transcript with given ids and times, for tests of bytes, offsets and copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A back-end that is asked for edits and nothing else."""
+"""A back-end that may only be asked for edits."""
 
 from __future__ import annotations
 

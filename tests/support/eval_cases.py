@@ -1,4 +1,4 @@
-"""Evaluation cases for tests that only depend on their number or one field."""
+"""Evaluation cases for tests that depend only on their number or on one field."""
 
 from __future__ import annotations
 

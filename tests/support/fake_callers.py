@@ -1,4 +1,4 @@
-"""A person for tests: what stands above a command that somebody types in a terminal.
+"""Fake callers for tests: the processes above a command that somebody types in a terminal.
 
 The terminal is real as far as the kernel goes (a pty that controls the session of the command) and false by its name:
 it is a Python called `xterm`. It is nobody's child, so that whoever runs the tests, an agent perhaps, is not above it.
@@ -23,7 +23,7 @@ _SCRIPT = Path(__file__).with_name("fake_terminal.py")
 
 @cache
 def python_called(name: str, python: Path = _PYTHON) -> Path:
-    """Return a Python that goes by another name; it takes its libraries from the real one."""
+    """Return a Python under another name, with the libraries of the real one."""
     folder = Path(tempfile.mkdtemp(prefix="skilld-called-"))
     folder.chmod(0o755)  # for tests that go on as another user
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -33,7 +33,7 @@ def python_called(name: str, python: Path = _PYTHON) -> Path:
 
 
 def in_terminal(name: str = "xterm", python: Path = _PYTHON) -> tuple[str, ...]:
-    """Return the words to put before a command to have it typed in a terminal; its exit code is the command's."""
+    """Return the prefix that runs a command as if typed in a terminal; the exit code is the command's."""
     return (str(python_called(name, python)), "-IS", str(_SCRIPT))
 
 

@@ -1,4 +1,4 @@
-"""Runs a command as a terminal program does, and ends with its exit code. `python -IS fake_terminal.py COMMAND...`.
+"""Runs a command as a terminal program does, and exits with its exit code. `python -IS fake_terminal.py COMMAND...`.
 
 Three processes: this one waits; its grandchild, which nobody owns, is the terminal; the command leads a session that a
 new pty controls. When this one is killed, so is the command.

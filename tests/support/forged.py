@@ -1,4 +1,4 @@
-"""Every place where a client puts somebody else's text near a prompt, and text made to break out of it.
+"""Every place where a client puts other people's text near a prompt, and text made to break out of it.
 
 `CARRIERS` has, for each agent, one entry for each wrapper that its adapter names in `INFO.wrappers` (a test holds both
 to each other): it writes a session in which `content` stands in that wrapper and a person types `prompt`.

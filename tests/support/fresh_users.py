@@ -1,4 +1,4 @@
-"""A user who installs skilld, with an empty home and only this machine's settings for the package index."""
+"""A new user who installs skilld: an empty home, and only this machine's settings for the package index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of `skilld mine --interactive` driven in this process by Textual's pilot."""
+"""Drives the screens of `skilld mine --interactive` in this process with Textual's pilot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = (140, 40)
 
 
 def generation_steps(*arguments: str) -> Generation:
-    """Return the steps over the home that HOME names, as the verb makes them."""
+    """Return the generation as the command builds it for the home in HOME."""
     given = parser.build_parser("mine").parse_args(["mine", "--interactive", *arguments])
     return start_generation(mine._options(given), mine._world())
 

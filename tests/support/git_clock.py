@@ -1,4 +1,4 @@
-"""A clock for git: every commit of a test has another date, hours apart as in life, and once one before the last.
+"""A clock for git: each commit of a test has its own date, hours apart as in life, and once an earlier one.
 
 A test is over within a second, and all its commits would carry the same date: whatever orders or limits commits by date
 would be right by chance. So the git on the tests' PATH is a script that gives each command that makes commits a date of

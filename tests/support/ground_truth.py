@@ -1,4 +1,4 @@
-"""Compares what an adapter reads in a session typed on purpose with the list of what was typed.
+"""Compares what an adapter reads in a session typed for this purpose with the list of what was typed.
 
 Takes a case folder (`truth.json` beside the client's own files) and an adapter module; gives the differences as lines
 of text, none when all is well. The counting rule is the README's of the cases: every required row is extracted, in
@@ -108,7 +108,7 @@ def read_case(case: Path, adapter: Adapter) -> Reading:
 
 
 def find_differences(case: Path, adapter: Adapter) -> list[str]:
-    """Return what the adapter lost, made up, doubled or put in another order in this case."""
+    """Return what the adapter lost, invented, doubled or reordered in this case."""
     truth = _truth(case)
     reading = read_case(case, adapter)
     return _turn_differences(truth["turns"], reading.turns) + _skill_differences(truth["skills"], reading.skills)

@@ -1,4 +1,4 @@
-"""Work that must not grow faster than the text: texts of runs, the cost of a call, and who grows faster.
+"""Measures whether a call takes more than linear time: repetitive texts, the cost of a call, and its growth.
 
 Cost is processor time of this thread, so other programs of the machine take nothing of it. A call counts as growing too
 fast only where it also costs something, and where it does so again when it is measured once more.

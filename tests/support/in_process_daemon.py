@@ -1,4 +1,4 @@
-"""The daemon and its worker in the test's own process: transcripts are read, batches judged and staged as in life."""
+"""The daemon and its worker in the test's own process: transcripts are read, batches judged and staged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skilld.types import Proposal, State
 
 
 class InProcessDaemon:
-    """Follows the transcripts of a home; what is there when it begins is old."""
+    """Follows the transcripts of a home; those that exist when it starts are old."""
 
     def __init__(self, home: Path) -> None:
         scrub_environment()
@@ -35,7 +35,7 @@ class InProcessDaemon:
         self.engine.follower.sweep()
 
     def run(self) -> list[Proposal]:
-        """Read what is new and finish what is due; returns what is open then."""
+        """Read new lines and judge due batches; return the open proposals."""
         now = time.time()
         self.engine.follower.sweep()
         self.engine.close_due(now)

@@ -1,4 +1,4 @@
-"""Runs most verbs of skilld in the test's own process: a fifth of the time of a program of their own."""
+"""Runs most skilld commands in the test's own process, in a fifth of the time of a separate program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class InProcessProgram(Program):
     """As `Program`, with the same environment and current folder; no terminal is there."""
 
     def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        """Run one verb to its end, with `typed` on its standard input, and return what came of it."""
+        """Run one command to its end with `typed` on standard input, and return the result."""
         if not arguments or arguments[0] in _OWN_PROCESS:
             return super().run(*arguments, typed=typed)
         out, err = _Stream(), _Stream()

@@ -1,4 +1,4 @@
-"""A clock for what ends a program after some time: the time is up once the program has come far enough."""
+"""A clock for time limits: the time is up once the program has come far enough."""
 
 from __future__ import annotations
 

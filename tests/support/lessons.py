@@ -1,4 +1,4 @@
-"""What a person teaches a skill in sessions of their own, until it is an open proposal in the project's repository."""
+"""Rules that a person teaches a skill, each in a session of its own, up to the open proposals."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Lessons:
         self.program = program
 
     def teach(self, *said: str) -> list[dict[str, Any]]:
-        """Say each in a session of its own, have them judged, and return all open proposals, oldest first."""
+        """State each rule in a session of its own, have them judged, and return all open proposals, oldest first."""
         for text in said:
             self.say(text)
         self.judge()
         return self.open()
 
     def say(self, text: str) -> None:
-        """Say it in a session in which the skill is used."""
+        """State a rule in a session that uses the skill."""
         session = Session(self._home, self._project)
         session.use_skill()
         session.type("Write the release notes for 2.4.0", text, "ok, looks good", "thanks", "go on")
 
     def judge(self) -> None:
-        """Let skilld read and judge what was said."""
+        """Run skilld once, so that it reads and judges the sessions."""
         result = self.program.run("run", "--once", "--backfill", "1")
         assert result.returncode == 0, result.stdout + result.stderr
 

@@ -1,4 +1,4 @@
-"""A small skill and what the linter says when one bullet is added to it, for tests of the linter."""
+"""A small skill, and the linter's findings when one bullet is added to it or a piece of it replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project with a skill in a real git repository, and a fingerprint of all that skilld must leave alone."""
+"""A project with a skill in a real git repository, and a fingerprint of everything skilld must not change."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Project:
 
 
 def project_without_skill(root: Path, home: Path, files: Mapping[str, str]) -> Project:
-    """Make a project that has these files besides its README and its style page, and no skill."""
+    """Create a project without a skill, with these files besides its README and style page."""
     project = Project(root, home, ".elsewhere")
     project.git("rm", "--quiet", "-r", ".elsewhere")
     project.commit("Take out the skill, and write down how we work", files)

@@ -31,7 +31,7 @@ from support.teams import FILE, Team
 
 @dataclass
 class Machine:
-    """One of them: `now` counts the minutes of its own clock."""
+    """One machine; `now` counts the minutes of its own clock."""
 
     name: str
     home: Path
@@ -51,12 +51,12 @@ class Machine:
         return self.home / ".local/state/skilld/skilld.db"
 
     def tick(self) -> str:
-        """Return a later time than before."""
+        """Advance the clock by a minute and return the time."""
         self.now += 1
         return f"2026-03-{2 + self.now // 1440:02}T{self.now // 60 % 24:02}:{self.now % 60:02}:00Z"
 
     def say(self, rule: str, **changes: Any) -> Proposal:
-        """Have a rule proposed for the project's instructions, as it is when the person said it here."""
+        """Stage a proposal of a rule for the project's instructions, as if the person had said it here."""
         at = self.tick()
         path = self.clone.root / FILE
         number = f"{self.name}-{self.now}"
@@ -78,7 +78,7 @@ class Machine:
         return stage_and_store(self.store, make_proposal(**facts | changes))
 
     def find(self, rule: str) -> Proposal:
-        """Return the newest proposal that says a rule."""
+        """Return the newest proposal of a rule."""
         return [proposal for proposal in self.store.proposals.in_states(list(State)) if proposal.summary == rule][-1]
 
     def decide(self, rule: str, decision: Decision) -> None:
@@ -88,7 +88,7 @@ class Machine:
         return self.find(rule).state
 
     def staged(self) -> str:
-        """Return what the staging branch says."""
+        """Return the instructions on the staging branch."""
         return self.clone.git("show", f"skilld/staging:{FILE}") if self.clone.tip("skilld/staging") else ""
 
     def sync(self) -> SyncResult:
@@ -100,7 +100,7 @@ class Machine:
         return done
 
     def observe(self) -> None:
-        """Look at what plain git shows of the proposals here, as the daemon does."""
+        """Record what plain git shows of the proposals here, as the daemon does."""
         now = time.time()
         record_observation(self.store, observe(observe_job(self.store, proposals_to_check(self.store, now), now)), now)
 

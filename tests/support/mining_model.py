@@ -1,4 +1,4 @@
-"""A model for mining that hears by a simple script: what a person's message of these begins with is lasting.
+"""A scripted model for mining: a message that begins with one of these words is lasting.
 
 It quotes and phrases in the person's own words, edits a skill by adding a bullet, and finds nothing in a skill that
 says it already: what a good model would do, so that a test is about what comes after it.

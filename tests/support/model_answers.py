@@ -1,4 +1,4 @@
-"""What a model answers rightly to a session that says LASTING in its second turn: an update, and the edit for it."""
+"""Right answers of a model to a session that says LASTING in its second turn: an update, and the edit for it."""
 
 from __future__ import annotations
 

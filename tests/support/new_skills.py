@@ -1,4 +1,4 @@
-"""A skill that does not exist yet, and what proposing and deciding on it look like in a real repository."""
+"""A skill that does not exist yet, and how it is proposed in a real repository."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def commit_new(
 def new_proposal(
     person: Person, name: str = "n1", relpath: str = NEW_SKILL, text: str = NEW_TEXT, **other: Any
 ) -> Proposal:
-    """Return a proposal of a new skill as whoever mined it hands it to be staged."""
+    """Return a proposal of a new skill as mining hands it over for staging."""
     path = person.root / relpath
     facts: dict[str, Any] = {
         "id": name,

@@ -1,4 +1,4 @@
-"""Past sessions of tasks, as agents record them: each command really ran, in a project that the data describes.
+"""Recorded sessions of past tasks: each command really ran, in a project that the data describes.
 
 A task of `tests/data/tasks/*.json` has the files of a project and sessions as scripts: what was typed, what the agent
 ran, changed and wrote. The commands run in a copy of the project, and the transcript gets how they came out.
@@ -116,7 +116,7 @@ def skill_text(candidate: Candidate) -> str:
 
 
 def missing_parts(expected: Mapping[str, Any], text: str) -> list[str]:
-    """Return what a draft lacks of what a reader would keep, by the guide in docs/mining.md."""
+    """Return which expected parts a draft is missing, by the guide in docs/mining.md."""
     steps = [line for line in text.splitlines() if re.match(r"\d+\. ", line)]
     where = [next((n for n, line in enumerate(steps) if step in line), -1) for step in expected["steps"]]
     pitfalls = [line for line in text.splitlines() if line.startswith("- `") and " failed" in line]

@@ -1,4 +1,4 @@
-"""Strings that are expensive for a regular expression: its start, many repetitions, and then a mismatch."""
+"""Strings that are expensive for a regular expression: a prefix, many repetitions, then a mismatch."""
 
 from __future__ import annotations
 

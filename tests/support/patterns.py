@@ -1,4 +1,4 @@
-"""All regular expressions of the program: those its modules hold, however deep, and those written out in calls."""
+"""All regular expressions of the program: those held by modules, however deep, and literals in calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of a test, found by their HOME: agent clients start daemons that outlive their terminal."""
+"""The processes of a test, found by their HOME: agent clients start daemons that outlive the terminal."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def processes_of(home: Path) -> dict[int, bytes]:
 
 
 def workers_of(home: Path) -> list[int]:
-    """Return those of them that are workers."""
+    """Return the process ids of the workers among them."""
     return [pid for pid, command in processes_of(home).items() if b"skilld.worker" in command]
 
 
 def end_processes_of(home: Path) -> None:
-    """End every process whose HOME is `home`: a polite signal first, then a certain one."""
+    """End every process whose HOME is `home`: SIGTERM first, then SIGKILL."""
     for request, limit in ((signal.SIGTERM, 3.0), (signal.SIGKILL, LIMIT)):
         for process in processes_of(home):
             try:

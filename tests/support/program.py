@@ -1,4 +1,4 @@
-"""Runs skilld as a person does: as a program of its own, on a home that is only the test's."""
+"""Runs skilld as a person does: as a separate program, on a home of the test's own."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Program:
         self._output = home / "skilld-run.log"
 
     def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        """Run one verb to its end, with `typed` on its standard input, and return what came of it."""
+        """Run one command to its end with `typed` on standard input, and return the result."""
         return self._process(arguments, typed, {})
 
     def run_dialog(self, verb: Sequence[str], *answers: str, **variables: str) -> str:
-        """Run a verb that asks in plain lines, and return what it printed; a failure or an escape fails the test."""
+        """Answer a command's questions and return what it printed; a failure or a terminal escape fails the test."""
         result = self._process(verb, "".join(f"{answer}\n" for answer in answers), variables)
         assert (result.returncode, result.stderr) == (0, "")
         assert "\x1b" not in result.stdout

@@ -1,4 +1,4 @@
-"""A proposal as rows hold it, for tests that care for a field or two of it."""
+"""A stored proposal, for tests that care about one or two of its fields."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ COMMIT_FIELDS: Mapping[str, str] = {
 
 
 def make_proposal(**changes: Any) -> Proposal:
-    """Return an open proposal with these fields in place of the usual ones."""
+    """Return an open proposal with these fields replaced."""
     return replace(_PROPOSAL, **changes)

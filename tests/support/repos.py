@@ -1,4 +1,4 @@
-"""Real git repositories for tests: a person at work in one, and an oracle that sees every byte that changes.
+"""Real git repositories: a person working in one, a snapshot of every byte, and skilld proposing in it.
 
 The person's git runs as a separate program with a home of its own; nothing of the machine's configuration is read.
 """
@@ -83,7 +83,7 @@ def isolate_git(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 @dataclass
 class Person:
-    """Somebody working with plain git in the work tree at `root`."""
+    """A person working with plain git in the work tree at `root`."""
 
     root: Path
     env: dict[str, str] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Person:
 
 
 def new_repo(root: Path, *options: str, text: str | bytes = TEXT) -> Person:
-    """Make a repository with a skill and two other files in one commit on `main`."""
+    """Create a repository with a skill and two other files in one commit on `main`."""
     config = Path.home() / ".gitconfig"
     shutil.copytree(_uncommitted(options, text, config.read_bytes() if config.exists() else b""), root)
     person = Person(root)
@@ -189,7 +189,7 @@ def snapshot(root: Path) -> dict[str, str]:
 
 
 def insert_below(anchor: str, line: str) -> Callable[[bytes], bytes]:
-    """Return an edit that puts a line below an anchor line, which must stand there once; endings are kept."""
+    """Return an edit that inserts a line below an anchor line, which must occur once; line endings are kept."""
 
     def apply(data: bytes) -> bytes:
         end = b"\r\n" if b"\r\n" in data else b"\n"
@@ -203,7 +203,7 @@ def insert_below(anchor: str, line: str) -> Callable[[bytes], bytes]:
 
 
 def replace_line(anchor: str, line: str) -> Callable[[bytes], bytes]:
-    """Return an edit that puts a line in the place of an anchor line, which must stand there once."""
+    """Return an edit that replaces an anchor line, which must occur once."""
 
     def apply(data: bytes) -> bytes:
         rows = data.split(b"\n")
@@ -216,7 +216,7 @@ def replace_line(anchor: str, line: str) -> Callable[[bytes], bytes]:
 
 
 def remove_line(anchor: str) -> Callable[[bytes], bytes]:
-    """Return an edit that takes an anchor line away, which must stand there once."""
+    """Return an edit that removes an anchor line, which must occur once."""
 
     def apply(data: bytes) -> bytes:
         rows = data.split(b"\n")
@@ -229,13 +229,13 @@ def remove_line(anchor: str) -> Callable[[bytes], bytes]:
 
 
 def create_skill(text: str) -> Callable[[bytes], bytes]:
-    """Return the making of a skill with this text."""
+    """Return an edit that creates a skill with this text."""
     return partial(apply, operations=[Operation(Op.CREATE, "", text)])
 
 
 @dataclass
 class Harness:
-    """skilld as a program would use it on one repository: it remembers what it proposed, as the store does."""
+    """skilld's proposal functions on one repository; it remembers its proposals as the store does."""
 
     person: Person
     private: Path | None = None
@@ -295,7 +295,7 @@ class Harness:
             self.standing.pop(name, None)
 
     def drop(self, name: str) -> StagingState:
-        """Decide a proposal and make the branch again, as programs do after every decision."""
+        """Drop a proposal and rebuild the branch, as programs do after every decision."""
         self.decided.add(name)
         self.standing.pop(name, None)
         line = rebuild(Path(self.address(name)), self.known(), self.decided, self.private)
@@ -322,7 +322,7 @@ class Harness:
 
 
 def copy_repo(template: Path, to: Path) -> Person:
-    """Copy a folder that has a repository in `work` and its remotes beside it; return who works there."""
+    """Copy a folder with a repository in `work` and its remotes beside it; return the person working there."""
     shutil.copytree(template, to, symlinks=True, dirs_exist_ok=True)
     for config in to.glob("*/.git/config"):
         config.write_text(config.read_text().replace(str(template), str(to)))
@@ -335,7 +335,7 @@ _COMMITS: dict[Path, dict[str, ProposalCommit]] = {}  # in each template
 
 
 def harness_with(edits: Mapping[str, Callable[[bytes], bytes]], template: Path, to: Path) -> Harness:
-    """Return skilld with these proposals on a copy of a template, which the first call makes."""
+    """Return a harness with these proposals on a copy of a template, which the first call creates."""
     if template not in _COMMITS:
         first = Harness(new_repo(template / "work"))
         _COMMITS[template] = {name: first.made(name, apply) for name, apply in edits.items()}

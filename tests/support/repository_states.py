@@ -1,4 +1,4 @@
-"""States of a repository in which skilld refuses to commit; each function returns the expected cause."""
+"""States of a repository in which skilld refuses to commit; each function returns the expected reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Review comments as a host has them, made of sentences that were written for the tests.
+"""Review comments as a git host returns them, made of sentences written for the tests.
 
 `tests/data/review_comments.json` has four sets; each was written before what reads them first ran on it. A row knows,
 beside what the API tells, which recurring rule a person asked for in it (`rule`), if any. A third is from bots, or

@@ -1,4 +1,4 @@
-"""The review driven in this process by Textual's pilot: keys in, the screen as text out."""
+"""Drives the review in this process with Textual's pilot: keys in, the screen as text out."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Screen:
 
 
 def review_session(home: Path) -> ReviewSession:
-    """Return a review_session over the store of the home that HOME names, which is made as `review` makes it."""
+    """Return a review session on the store of the home in HOME, which is created as `review` creates it."""
     where = places()
     if not where.database.exists():
         common.store().close()

@@ -1,4 +1,4 @@
-"""Service managers that are scripts on PATH: they keep what they are asked and answer what a test put beside them."""
+"""Fake service managers, scripts on PATH: they record requests and answer what a test prepared."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FakeManager:
         (folder / "shown").write_text(STOPPED, encoding="utf-8")
 
     def asked(self) -> list[str]:
-        """Return what it was asked since the last time, but for questions."""
+        """Return the requests since the last call, except queries."""
         log = self.folder / "asked"
         lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
         log.unlink(missing_ok=True)

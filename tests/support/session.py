@@ -1,4 +1,4 @@
-"""A Claude Code session that a test types: the demo's writer, with what a demo does not need."""
+"""A Claude Code session written by a test: the demo's writer, with what only tests need."""
 
 from __future__ import annotations
 

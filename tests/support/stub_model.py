@@ -93,7 +93,7 @@ class StubModel(LoopbackServer):
 
 
 def request_text(body: Body) -> str:
-    """Return all message text of a request, one blank line between messages: for asserting what was sent."""
+    """Return the text of all messages of a request, separated by blank lines."""
     return "\n\n".join(_text(message.get("content")) for message in body["messages"])
 
 

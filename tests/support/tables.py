@@ -1,4 +1,4 @@
-"""Cases as text: tests/data/tables/NAME.txt has sections (`== title`) of rows, whose fields stand apart by ` => `.
+"""Test cases as text: tests/data/tables/NAME.txt has sections (`== title`) of rows with fields separated by ` => `.
 
 A field is written as in a JSON string, but for quotation marks: `\\n`, `\\u200b`, `\\\\`; an empty one is `<empty>`.
 """

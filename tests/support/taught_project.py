@@ -1,4 +1,4 @@
-"""A person's home and project in which two things were taught: made once, copied into the same place for each test.
+"""A home and project in which two things were taught: created once, copied to the same path for each test.
 
 Newest first: one learning from a session of its own, then a proposal of two parts from one session.
 """
@@ -64,7 +64,7 @@ def make_taught_project(folder: Path) -> None:
 
 @contextmanager
 def copy_of_taught_project(folder: Path) -> Iterator[TaughtProject]:
-    """Give a fresh copy."""
+    """Yield a fresh copy."""
     there = folder / "there"
     shutil.copytree(folder / "kept", there, symlinks=True)
     project = object.__new__(Project)

@@ -1,4 +1,4 @@
-"""A team: people with homes, keys and clones of their own, and the one bare repository that they share."""
+"""A team: people with their own homes, keys and clones, and the bare repository that they share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ssh_key(home: Path) -> None:
 
 
 def make_rule(**changes: Any) -> Record:
-    """Return an accepted rule of two sessions, with these fields in place of the usual ones."""
+    """Return an accepted rule from two sessions, with these fields replaced."""
     facts: dict[str, Any] = {
         "what": RecordType.RULE,
         "rule": RULE,
@@ -47,7 +47,7 @@ def make_rule(**changes: Any) -> Record:
 
 @dataclass
 class Colleague:
-    """Somebody with a home, a clone and skilld."""
+    """A member of the team with a home, a clone and skilld."""
 
     home: Path
     clone: Person
@@ -97,7 +97,7 @@ class Colleague:
         return self.program.json("team", verb, "--repo", str(self.clone.root))
 
     def rules(self) -> dict[str, str]:
-        """Return rule -> standing, as the status has it."""
+        """Return the standing of each rule, as the status has it."""
         return {rule["rule"]: rule["standing"] for rule in self.document()["rules"]}
 
     def set_state(self, rule: str, state: State, at: str) -> None:

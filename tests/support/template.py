@@ -1,4 +1,4 @@
-"""A folder of homes and repositories that is created once and copied to the same path for each test."""
+"""A folder of homes and repositories that is created once, and copied to the same path for each test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Template(Generic[T]):
-    """What `make` made in a folder below `below`, with all that lies there."""
+    """The result of `make`, which fills a folder below `below`, together with that folder."""
 
     def __init__(self, below: Path, make: Callable[[Path], T]) -> None:
         self._there, self._kept = below / "there", below / "kept"
@@ -23,7 +23,7 @@ class Template(Generic[T]):
 
     @contextmanager
     def copy(self) -> Iterator[T]:
-        """Give a copy, as it was when it was made."""
+        """Yield a copy in its original state."""
         shutil.copytree(self._kept, self._there, symlinks=True)
         try:
             yield copy.deepcopy(self._made)

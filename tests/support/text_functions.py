@@ -1,4 +1,4 @@
-"""Every public function of the program that takes text, found by walking it, with arguments made to measure.
+"""Every public function of the program that takes text, with arguments built from its type hints.
 
 A function counts where its own annotations, or those of the values it takes, hold `str` or `bytes`. Nothing is kept by
 hand: what cannot be called is told with the reason.

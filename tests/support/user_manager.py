@@ -44,7 +44,7 @@ exec "$@"
 
 
 def unavailable_reason() -> str:
-    """Return why no user manager can be had here, empty where one can. tools/live_desktop.py installs what it needs."""
+    """Return why no user manager can run here, or "". tools/live_desktop.py installs what it needs."""
     if sys.platform != "linux":
         return "systemd is Linux's"
     if os.geteuid() != 0:

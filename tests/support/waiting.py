@@ -1,4 +1,4 @@
-"""The one place where tests wait: for a condition, with a limit, and with words for what did not come."""
+"""The one place where tests wait: for a condition, with a limit, and a message if it never holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wire formats of agent clients have in common: a request, read; a step, to be streamed."""
+"""The common part of the wire formats of agent clients: a parsed request, and a step to stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A home in which skilld was at work for a year: its store, and repositories whose files grew meanwhile."""
+"""A home with a year of use: skilld's store, and repositories whose files grew in that year."""
 
 from __future__ import annotations
 
