@@ -13,7 +13,7 @@ from functools import partial
 from skilld.types import RawLine
 
 # The fastest search for bytes: stringzilla's in large buffers, otherwise Python's. Both give the same results
-# (tests/unit/test_search.py). The library is loaded at the first large buffer: it takes 1.2 MB, which a daemon that
+# (tests/unit/test_prefilter.py). The library is loaded at the first large buffer: it takes 1.2 MB, which a daemon that
 # only follows a few lines does not need.
 
 _LARGE_BYTES = 1 << 16  # only a reader that is catching up reads this much at once

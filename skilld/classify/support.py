@@ -4,7 +4,7 @@ The change may add nothing exact (number, path, command, address, identifier, na
 the skill, and most of its content words must be the person's own. Measured on the labelled development batches (46
 updates, 184 other turns of the same batches as counter-evidence): at MIN_OWN_SHARE = 0.5, 41 of 46 gold instructions
 are supported by their turn and 5 of 184 by a wrong one; the five missed are translations and a bare assent
-(tests/unit/test_support.py).
+(tests/unit/test_classify_support.py).
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-20": ("security/test_files.py::test_t20_*", "unit/test_tail.py::test_special_files_are_not_read"),
     "T-21": (
         "security/test_files.py::test_t21_*",
-        "unit/test_paths.py::test_a_folder_open_to_other_users_is_refused_with_a_remedy",
+        "unit/test_text.py::test_a_folder_open_to_other_users_is_refused_with_a_remedy",
         "unit/test_store.py::test_the_database_and_its_files_are_private_under_any_umask",
     ),
     "T-22": (
@@ -94,12 +94,12 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-23": (
         "security/test_sinks.py::test_t23_*",
-        "unit/test_verbs.py::test_nothing_from_outside_reaches_the_terminal_unescaped",
+        "unit/test_commands.py::test_nothing_from_outside_reaches_the_terminal_unescaped",
         "unit/test_text.py::test_control_and_hidden_characters_are_escaped",
     ),
     "T-24": (
         "security/test_decisions.py::test_t24_*",
-        "unit/test_who.py",
+        "unit/test_caller.py",
         "e2e/test_who_decides.py",
         "e2e/test_review.py::test_an_agent_may_not_open_the_review",
         "e2e/test_notices.py::test_the_reject_button_rejects_and_forged_presses_are_ignored",
@@ -137,14 +137,14 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-32": (
         "security/test_network.py::test_t32_*",
         "unit/test_settings.py::test_no_file_in_the_current_folder_is_read",
-        "unit/test_choose.py::test_a_remote_ollama_is_never_contacted",
+        "unit/test_backend_choice.py::test_a_remote_ollama_is_never_contacted",
     ),
     "T-33": (
         "security/test_exhaustion.py::test_t33_*",
         "e2e/test_faults.py::test_a_20_mb_line_is_skipped_and_counted",
         "e2e/test_model.py::test_a_spent_budget_stops_the_calls_until_raised",
     ),
-    "T-34": ("security/test_decisions.py::test_t34_*", "unit/test_lint_danger.py::test_t34_*", "unit/test_reload.py"),
+    "T-34": ("security/test_decisions.py::test_t34_*", "unit/test_lint_danger.py::test_t34_*", "unit/test_settings.py"),
     "T-35": ("unit/test_sync_block.py", "e2e/test_sync.py"),
     "T-36": (
         "unit/test_skills_landing.py",
@@ -155,7 +155,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "e2e/test_exchange.py::test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted",
         "e2e/test_exchange.py::test_agents_cannot_import_or_share",
     ),
-    "T-37": ("security/test_decisions.py::test_t37_*", "unit/test_known.py"),
+    "T-37": ("security/test_decisions.py::test_t37_*", "unit/test_past_decisions.py"),
     "T-38": ("security/test_sinks.py::test_t38_*",),
 }
 

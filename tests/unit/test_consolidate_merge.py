@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
@@ -195,3 +197,18 @@ def test_a_merge_proposal_quotes_nobody_and_flags_what_is_lost() -> None:
     assert again.id != proposal.id
     assert pair_key_of_batch(again.batch_id) == pair_key_of_batch(proposal.batch_id) == pair_key(one.key, two.key)
     assert again.batch_id != proposal.batch_id
+
+
+PAIRS = json.loads((Path(__file__).parents[1] / "data/merges.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair["name"] for pair in PAIRS])
+def test_each_merge_gives_the_hand_written_result(pair: dict[str, str]) -> None:
+    keep, away = (f"---\nname: {name}\ndescription: Some work.\n---\n\n{pair[name]}" for name in ("keep", "away"))
+    found = merge_skills(keep.encode(), away.encode(), "away", lambda text: text)
+    data = keep.encode()
+    for part in found.parts:
+        data = apply(data, part.operations)
+    body = data.decode().partition("\n---\n\n")[2]
+    assert body == pair["right"]
+    assert [one.why.partition(":")[0] for one in found.left] == pair.get("left", [])

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from skilld.classify.backends.completion import Rates
-from skilld.mining.sessions import Ending, SessionFilter, SessionLog, Transcript, read_sessions
+from skilld.mining.sessions import (
+    Ending,
+    SessionFilter,
+    SessionLog,
+    Transcript,
+    folders_around,
+    main_tree,
+    project_of,
+    read_sessions,
+)
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
 
@@ -123,3 +132,32 @@ def _pi_session(folder: Path, name: str, stop: str, usd: float | None) -> Transc
     file = folder / f"{name}.jsonl"
     file.write_text("".join(json.dumps(record) + "\n" for record in (head, person, agent)))
     return Transcript("pi", file, 0.0)
+
+
+def test_folders_of_one_repository_are_one_project(tmp_path: Path) -> None:
+    top = tmp_path / "shop"
+    (top / ".git").mkdir(parents=True)
+    (top / "src/cart").mkdir(parents=True)
+    assert project_of(str(top / "src/cart")) == project_of(str(top)) == top
+    assert [*folders_around(str(top / "src/cart"))] == [top / "src/cart", top / "src", top]
+
+
+def test_without_a_repository_the_folder_is_the_project(tmp_path: Path) -> None:
+    assert project_of(str(tmp_path)) == tmp_path
+
+
+@pytest.mark.parametrize("folder", ["", "relative", "/no/such/folder", "/proc/../proc"])
+def test_a_folder_not_on_this_machine_is_no_project(folder: str) -> None:
+    assert project_of(folder) is None
+
+
+def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
+    main, linked = tmp_path / "shop", tmp_path / "elsewhere"
+    (main / ".git/worktrees/elsewhere").mkdir(parents=True)
+    linked.mkdir()
+    (linked / ".git").write_text(f"gitdir: {main}/.git/worktrees/elsewhere\n", encoding="utf-8")
+    assert main_tree(str(linked)) == str(linked), "anybody can claim it: the repository has to know it"
+    (main / ".git/worktrees/elsewhere/gitdir").write_text(f"{linked}/.git\n", encoding="utf-8")
+    assert main_tree(str(linked)) == main_tree(str(main)) == str(main)
+    assert main_tree("/gone/shop/.worktrees/fix/login") == main_tree("/gone/shop/.claude/worktrees/a") == "/gone/shop"
+    assert main_tree("/home/ada/.worktrees/shop") == "/home/ada/.worktrees/shop", "not all that lies in a home is one"

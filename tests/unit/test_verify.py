@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from skilld.classify.verify import UNCLEAR_REASON, Verdict, verify
+from skilld.classify.verify import UNCLEAR_REASON, Verdict, typed_quote, verify
+from skilld.text import fold
 from skilld.types import How, Kind, Message, SkillDoc, Update
 
 SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Write one line per entry.\n")
@@ -225,3 +228,48 @@ def test_a_reversed_assent_may_be_reworded_from_the_persons_words() -> None:
     turned = replace(UPDATE, change="Never put the recap at the end.", quote="yes, always")
     found = _verdict(turned, "[Shall I put the recap at the end each time?]", "yes, always")
     assert (found.faults, found.reworded) == (("it says the opposite of what the agent offered",), (turned,))
+
+
+TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe rule\u201d. Next, the tests"
+
+
+@pytest.mark.parametrize(
+    ("quote", "typed"),
+    [
+        ("put the *ticket* number", "put the *ticket* number"),
+        ("always put the ticket number first", "Always put the *ticket* number first"),
+        ('"Always put the ticket number first."', "Always put the *ticket* number first"),
+        ("number first - it's 'the rule'", "number first \u2013 it\u2019s \u201cthe rule"),
+        ("**number first**", "number first"),
+        ("Always put the ticket number first ... the rule", "Always put the *ticket* number first"),
+        ("\u2026put the ticket number\u2026", "put the *ticket* number"),
+        ("ok.  Always", "ok. Always"),
+        ("ok always put the ticket number first", "ok. Always put the *ticket* number first"),
+        ("Next the tests.", "Next, the tests"),
+        ("always put ... it's the rule ... the tests", "it\u2019s \u201cthe rule"),
+    ],
+)
+def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
+    assert typed_quote(quote, TYPED) == typed
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "",
+        " \n",
+        "\u2026",
+        '""',
+        "put the ticket last",
+        "ways put the ticket",
+        "ok ... nobody ever said all of this",
+        "ok ... the notes",
+    ],
+)
+def test_untyped_text_is_no_quote(quote: str) -> None:
+    assert typed_quote(quote, TYPED) == ""
+
+
+@given(st.text(max_size=60), st.text(max_size=200))
+def test_every_quote_found_was_typed(quote: str, typed: str) -> None:
+    assert typed_quote(quote, typed) in fold(typed)

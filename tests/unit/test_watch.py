@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ from watchdog.events import FileModifiedEvent
 from watchdog.observers.api import BaseObserver
 
 from skilld.ingest import watch
-from skilld.ingest.watch import Watcher
+from skilld.ingest.watch import Throttle, Watcher
 from support.inotify import LINUX, inotify, overflow
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 
 class EventRecorder:
@@ -207,3 +208,28 @@ def test_an_impossible_watch_is_left_to_the_sweep(
     monkeypatch.setattr(BaseObserver, "schedule", refuse)
     assert observing.watch([tmp_path]) == []
     assert observing.folders == 0
+
+
+A, B = Path("/a"), Path("/b")
+
+
+class Clock:
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_a_hint_that_comes_too_soon_is_returned_once_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(watch, "time", clock)
+    again: queue.SimpleQueue[Path] = queue.SimpleQueue()
+    looks = Throttle(again.put, seconds=0.2)
+    assert looks.is_due(A)
+    assert not looks.is_due(A)
+    assert not looks.is_due(A)
+    assert looks.is_due(B)
+    assert again.get(timeout=LIMIT) == A
+    clock.now += 0.2
+    assert looks.is_due(A)
+    assert again.empty()

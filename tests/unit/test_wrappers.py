@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.agents.wrappers import Wrappers
+from skilld.agents.wrappers import Wrappers, typed_arguments
 
 TAGS = Wrappers(opens=r"<(a|b|paste \d)>", closes=r"</(a|b|paste \d)>", amid="paste")
 BEFORE = Wrappers(opens="^BEGIN", closes="^END", behind=False)
@@ -52,3 +52,25 @@ def test_beside_wrapper_free_text_a_block_starting_with_one_is_all_context() -> 
     assert TAGS.typed_texts(["<a>x</a> evil", "no"]) == ["", "no"]
     assert TAGS.typed_texts(["<a>x</a> no", "<b>y</b>"]) == ["no", ""]
     assert TAGS.typed_texts(["<a>x</a> no", " \n"]) == ["no", " \n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "template", "typed"),
+    [
+        ("Release 2.4,  soon.\nAlways tag.", "---\na: b\n---\nRelease $@.\n\nAlways tag.\n", "2.4, soon"),
+        ("Always tag.", "Always tag.\n", ""),
+        ("Always tag. Please.", "Always tag.", None),
+        ("Review a and b, then b.", "Review $1 and $2, then $2.", "a b"),
+        ("Review: all of it", "Review: ${@:2}", "all of it"),
+        ("Fix the bug in $FILE", "Fix $ISSUE in $FILE", "the bug $FILE"),
+        ("Log: always tag. End", "Log: !`git log` $1 End", ""),
+        ("whatever", "$@", None),
+        ("", "Always tag.", None),
+    ],
+)
+def test_the_arguments_are_typed_and_the_template_is_not(text: str, template: str, typed: str | None) -> None:
+    assert typed_arguments(text, [template]) == typed
+
+
+def test_the_template_that_leaves_the_least_text_wins() -> None:
+    assert typed_arguments("Do it now. Always tag.", ["Do $@", "Do it $1. Always tag.", "Other"]) == "now"

@@ -2,7 +2,7 @@
 
 Only shapes that the clients write are recognized: the result of one tool, one block of the agent's, or a record of a
 sort without content, each alone in its line. Everything else, and whatever looks like two records in one line or like a
-person's words, must be parsed. tests/unit/test_skim.py checks that this changes no turn.
+person's words, must be parsed. tests/unit/test_prefilter.py checks that this changes no turn.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.said_already import find_same_words, is_same_change
-from skilld.proposals.past_decisions import find_refused_sentence, known_reason, match_open_proposal
+from skilld.proposals.past_decisions import find_refused_sentence, known_reason, match_open_proposal, threshold
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import make_proposal
@@ -125,3 +125,13 @@ def test_contradicting_proposals_are_named() -> None:
 def test_exceptions_other_subjects_and_plain_commands_do_not_contradict() -> None:
     for change, line in table_rows("contradictions", "can both hold"):
         assert not contradicts_clearly(change, line)
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "expected"),
+    [(0, 0, 0.5), (0, 1, 0.58), (0, 2, 0.633), (0, 6, 0.74), (0, 99, 0.8), (9, 0, 0.5), (2, 4, 0.58), (3, 3, 0.5)],
+)
+def test_each_rejection_raises_the_threshold_and_each_acceptance_lowers_it_within_bounds(
+    yes: int, no: int, expected: float
+) -> None:
+    assert threshold(yes, no) == expected

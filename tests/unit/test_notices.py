@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from skilld.daemon import judges
+from skilld.daemon import judges, notices
 from skilld.daemon.messages import NoticeShown
 from skilld.daemon.notices import Notices
 from skilld.notify.desktop import Desktop
@@ -102,3 +103,13 @@ def test_marking_causes_as_unreported_keeps_the_others(database: Callable[[], St
     judges.mark_reported(store, (judges.SETUP_CAUSE, AWAY, "budget"))
     judges.mark_unreported(store, (AWAY, "budget"))
     assert store.meta.get("judges_told") == [judges.SETUP_CAUSE]
+
+
+def test_running_decisions_share_one_time_limit_at_shutdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    made = Notices(Store.open(tmp_path / "skilld.db"), Notify(), None, lambda _: None, {})
+    monkeypatch.setattr(made, "_acting", [SimpleNamespace(join=waited.append) for _ in range(3)])
+    clock = iter([5.0, 9.0, 12.0])
+    monkeypatch.setattr(notices, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    made.wait_for_actions(10.0)
+    assert waited == [5.0, 1.0, 0.0]
