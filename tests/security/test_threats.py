@@ -83,7 +83,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-20": ("security/test_files.py::test_t20_*", "unit/test_tail.py::test_special_files_are_not_read"),
     "T-21": (
         "security/test_files.py::test_t21_*",
-        "unit/test_text.py::test_a_folder_open_to_other_users_is_refused_with_a_remedy",
+        "unit/test_paths.py::test_a_folder_open_to_other_users_is_refused_with_a_remedy",
         "unit/test_store.py::test_the_database_and_its_files_are_private_under_any_umask",
     ),
     "T-22": (
