@@ -240,7 +240,10 @@ def _named_file(to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> 
         if known is not None:
             return known
         root = Path(session.context().root)
-        why = file_refusal(str(real)) if real.is_relative_to(root) else f"{real} is outside {root}"
+        if not real.is_relative_to(root):
+            why: str | None = f"{real} is outside {root}"
+        else:
+            why = file_refusal(str(real)) if real.exists() else f"there is no file {to}"
     except OSError as error:
         raise SkilldError(_TITLE, f"{to}: {error.strerror}") from error
     if why:

@@ -202,6 +202,8 @@ def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, pr
     (waits,) = program.json("learnings")
     outside = program.run("learnings", "propose", waits["id"], "--to", str(home / ".gitconfig"))
     assert (outside.returncode, "is outside" in outside.stderr) == (1, True)
+    absent = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/nosuch.md"))
+    assert "there is no file" in absent.stderr
     result = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/guide.md"))
     assert result.returncode == 0, result.stderr
     (proposal,) = program.json("proposals")
