@@ -182,6 +182,16 @@ def test_a_topic_before_a_colon_applies_to_everything_after_it(text: str) -> Non
     assert [one.quote for one in find_lasting(text)] == [text]
 
 
+def test_a_list_below_words_of_time_is_a_list_of_rules() -> None:
+    heard = find_lasting("From now on:\n- use tabs\n\n- single quotes in all strings\nFix the login.")
+    assert [(one.quote, one.cue) for one in heard] == [
+        ("use tabs", Cue.LASTING),
+        ("single quotes in all strings", Cue.LASTING),
+    ]
+    assert find_lasting("For now:\n- use tabs\n- no semicolons here") == []
+    assert find_lasting("From now on:\n- the button is blue\n- users see a banner") == []
+
+
 def test_the_strongest_wording_counts() -> None:
     (heard,) = find_lasting("from now on, stop adding emojis to commits")
     assert (heard.cue, heard.strength) == (Cue.LASTING, 0.85)

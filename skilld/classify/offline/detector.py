@@ -116,6 +116,8 @@ def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
         for before, clause in pairwise([None, *turn.clauses])
         for found in (_match_halves(clause, turn) if clause else ())
     ]
+    headers = {clause.header.rstrip(":： ") for clause in turn.clauses}
+    heard = [one for one in heard if one.quote not in headers or not one.language.announces(one.quote)]
     sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_spec(one, turn)]
     if turn.long or turn.listed:
         sure = [replace(one, strength=min(one.strength, _LONG_TURN_STRENGTH)) for one in sure]
@@ -368,6 +370,8 @@ def _match_frame(clause: Clause, bare: str, language: Language, turn: _Turn) -> 
     """Return the match of a clause with words for how long it holds, anywhere in it; English has forms instead."""
     rest = after_opener(bare, language)
     frame = None if language.code in _LANGUAGES_WITH_FORMS else language.frames.search(rest)
+    if clause.header and language.announces(clause.header):
+        frame = _NON_WORDS.match(rest)  # the words are in the header
     asks = language.asks.match(rest) or (
         (clause.question or language.code in _REQUEST_LANGUAGES) and not language.requests.search(bare)
     )

@@ -18,13 +18,15 @@ from skilld.words import has_unspaced
 class Clause:
     """A stretch of a turn: its exact text, its start, and whether it belongs to a question.
 
-    `lead` is the text before it in its sentence; only the beginning of a long one.
+    `lead` is the text before it in its sentence; only the beginning of a long one. `header` is the line with a colon
+    above the list that it is in.
     """
 
     text: str
     start: int
     question: bool
     lead: str = ""
+    header: str = ""
 
 
 _WRAPPED = re.compile(r"(?<=[^\s.!?:;。！？：；])\n(?=[ \t]{0,4}[a-zà-ÿа-я])")
@@ -150,11 +152,14 @@ def clauses(text: str) -> Iterator[Clause]:
     What a particle begins is left out: the words before it are somebody else's, such as the line of a log.
     """
     joined = _NEXT_LINE.sub(" ", _WRAPPED.sub(" ", text))
-    offset = 0
+    offset, header = 0, ""
     for line in joined.split("\n"):
         if line:
             bullet = _BULLET.match(line)
-            yield from _line_clauses(line, offset, bullet.end() if bullet else 0)
+            found = _line_clauses(line, offset, bullet.end() if bullet else 0)
+            yield from (replace(clause, header=header) for clause in found) if bullet and header else found
+            if not bullet:
+                header = line.strip()[:_MAX_LEAD_LENGTH] if line.rstrip().endswith((":", "：")) else ""
         offset += len(line) + 1
 
 

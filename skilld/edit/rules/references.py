@@ -109,8 +109,8 @@ _IN_CODE = re.compile(r"`[^`\n]{4,200}`")
 _LONG_NAME = re.compile(r"(?<![\w/.-])[a-z][a-z0-9_-]{6,}(?![\w/-])")
 # Words and names that happen to be one letter away from a package: "use text labels", "add it to the openapi file".
 _NO_IMITATION = word_set(
-    "axis best blank block clock flash flick label lite locker nest openapi preact reach serve site slack slick"
-    " text tokyo touch vote warn willow yard"
+    "axis best blank block clock flash flick http https label lite locker nest openapi preact reach serve site slack"
+    " slick text tokyo touch vote warn willow yard"
 )
 _POPULAR = word_set(
     "aiohttp angular anthropic ansible asyncpg axios babel beautifulsoup4 black boto3 botocore bootstrap celery"

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from skilld.words import stems
+from skilld.words import content_stems, stems
 
 _HERE = Path(__file__).parent
 _SHARED = "forms"  # the file that several languages share
@@ -193,6 +193,10 @@ class Language:
     def spec(self) -> re.Pattern[str]:
         """The announcement of a product's specification."""
         return self._listed("spec", r"^\W*", "")
+
+    def announces(self, text: str) -> bool:
+        """Whether a text only says how long what follows it holds: "From now on:"."""
+        return bool(self.frames.search(text)) and not content_stems(self.frames.sub(" ", text)) - self.saying
 
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
