@@ -144,7 +144,7 @@ class Store:
         try:
             db.row_factory = sqlite3.Row
             _check_journal(db, known)
-            db.execute(f"PRAGMA journal_mode = {'DELETE' if connection.is_remote(path) else 'WAL'}")
+            _set_journal_mode(db, "DELETE" if connection.is_remote(path) else "WAL")
             # FULL: with NORMAL, a power cut may take back the newest transactions of a WAL database.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
@@ -243,6 +243,18 @@ class Store:
         """Close the database."""
         self.words.close()
         self._db.close()
+
+
+def _set_journal_mode(db: Connection, mode: str) -> None:
+    """Set SQLite's journal mode, which fails at once if another process is just doing so, without waiting for it."""
+    try:
+        db.execute(f"PRAGMA journal_mode = {mode}")
+    except StoreError as error:
+        if getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+            raise
+        db.execute("BEGIN EXCLUSIVE")  # this waits
+        db.execute("ROLLBACK")
+        _set_journal_mode(db, mode)
 
 
 def _check_journal(db: Connection, known: Tail | None) -> None:

@@ -167,6 +167,17 @@ def test_two_processes_can_create_it_at_once(tmp_path: Path) -> None:
     assert troubles == []
 
 
+def test_it_waits_for_a_process_that_is_creating_it(tmp_path: Path) -> None:
+    path = tmp_path / "skilld.db"
+    path.touch(0o600)
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(0.2, other.execute, ["ROLLBACK"])
+        release.start()
+        Store.open(path).close()
+        release.join()
+
+
 # single facts -------------------------------------------------------------------------------------------------------
 
 
