@@ -86,11 +86,6 @@ _INLINE_ANNOUNCEMENT = re.compile(
         \b(?:this|these|the\ following)\b[^.?!:\n]{0,40}[:：]\s
       | \b(?:is|are)\ (?:this|that|these)\ [^.?!:\n]{0,30}\b(?:rules?|prompt|sentence|wording|instructions?|phrase)\b
         [^.?!:\n]{0,40}(?:[:：]\s|[?？]\s)
-      # What is to be written to others.
-      | (?:^|[.!?;]\s)\s{0,3}(?:(?:please|pls|can|could|would|you|now|also|and|then|ok)[ ,]{1,2}){0,4}
-        (?:write|draft|compose|send|post)\ [^.?!:\n]{0,40}\b(?:e?-?mail|letter|tweet|announcement|newsletter|prompt
-        |(?:message|reply|answer|note)\ (?:to|for))\b(?:[^.?!:\n]{0,40}[:：]\s
-        |[^.?!:\n]{0,60}\b(?:saying|that\ (?:says|tells)|telling|(?:to|and)\ (?:say|tell))\s)
       | \b(?:it|he|she|they|which|that|page|site|readme|docs?|documentation|file|comment|review|reviewer|article|error
         |log|output|message|answer|someone|overflow|copilot|chatgpt|gemini|claude|bot|colleague|boss|client|customer)\b
         [^.?!:\n]{0,30}\b(?:says?|said|saying|prints?|printed|wrote|writes|replie[ds]|reads|tells|told)\b
@@ -124,7 +119,7 @@ _INLINE_ANNOUNCEMENT = re.compile(
         \s?[:：]\s""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Somebody, except the person, who is quoted within a line: "Ana said on the phone: ...".
+# Somebody, except the person, who is quoted within a line ("Ana said on the phone: ..."), and what they are to be told.
 _REPORT = re.compile(
     r"""(?:^|[.!?;,(])\s{0,3}(?:
         (?![^.?!:\n]{0,60}\b(?:i|i've|we|we've|you)\b)
@@ -138,12 +133,22 @@ _REPORT = re.compile(
         |napisała?|pisze|powiedziała?|mówi|napsala?|píše|řekla?|říká|написала?|пишет|сказала?|говорит
         |yazmış|yazdı|dedi|diyor)\b[^.?!:\n]{0,60}
       )[:：]\s
+      # What is to be written to others.
+      | (?:^|[.!?;]\s)\s{0,3}(?:(?:please|pls|can|could|would|you|now|also|and|then|ok)[ ,]{1,2}){0,4}
+        (?:write|draft|compose|send|post)\ [^.?!:\n]{0,40}\b(?:e?-?mail|letter|tweet|announcement|newsletter|prompt
+        |(?:message|reply|answer|note)\ (?:to|for))\b(?:[^.?!:\n]{0,40}[:：]\s
+        |[^.?!:\n]{0,60}\b(?:saying|that\ (?:says|tells)|telling|(?:to|and)\ (?:say|tell))\s)
       | (?:^|[。！？，,])\s?(?![^：:\n]{0,20}[我咱])[^。！？：:\n]{1,20}
         (?:(?<![来來是就])[说說]|[讲講]|回[复覆]|表示)[道过過了]?\s?[:：]
       | (?:^|[。、])\s?(?![^：:\n]{0,40}(?:私|僕|俺))[^。：:\n]{1,40}(?:言っ|書い|話し|述べ)[^\s。：:]{0,8}[:：]
       | (?:^|[.,])\s?(?![^：:\n]{0,40}(?:내가|제가|나는|저는))[^.：:\n]{1,40}
         (?:말했|말씀|썼|전했)(?![듯잖])[^\s：:]{0,4}\s?[:：]""",
     re.IGNORECASE | re.VERBOSE,
+)
+_TAKEN_UP = re.compile(
+    r"\s*(?:(?:please|ok|so|yes|and|let'?s)[ ,]{1,2}){0,3}"
+    r"(?:make|treat|add|put|save|remember|keep|adopt)\ (?:that|this|it)\b",
+    re.IGNORECASE,
 )
 # A line that asks about the text below it, or names its source.
 _QUESTION_ABOUT_PASTE = re.compile(
@@ -241,7 +246,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     theirs: list[str] = []  # filled only if a line may be copied, which is rare
     kept: list[str] = []
     compared = 0
-    pasted = logged = False
+    pasted = logged = reported = False
     fences: list[str] = []
     lines = _without_tagged(text).split("\n")
     ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSERS.values()}
@@ -250,7 +255,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     letter = _letter(lines)
     for number, line in enumerate(lines):
         if not line:
-            logged = False
+            logged = reported = False
             kept.append(line)
             continue
         fence = _FENCE.match(line)
@@ -263,7 +268,8 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         opens = bool(closing) and not quoted and closing not in line.lstrip()[1:] and ends[closing] > number
         quoted = closing if opens else quoted
         pasted = pasted or number == letter
-        foreign = pasted or fenced or fence is not None or logged or bool(quoted or block)
+        reported = reported and not _TAKEN_UP.match(line)
+        foreign = pasted or reported or fenced or fence is not None or logged or bool(quoted or block)
         if quoted and not opens and quoted in line:
             quoted = ""
         if agent_texts and not foreign and len(line) >= _MIN_COPIED and len(plain := as_rendered(line)) >= _MIN_COPIED:
@@ -272,7 +278,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
             foreign = compared > _MAX_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
         if not foreign:
-            own, pasted = _own_length(line)
+            own, pasted, reported = _own_length(line)
         if fence is not None:
             _update_fences(fences, fence["marks"], fence["info"])
         typed = _without_attributed(line) if own == len(line) else line[:own]
@@ -383,18 +389,22 @@ def _letter(lines: Sequence[str]) -> int:
     return -1
 
 
-def _own_length(line: str) -> tuple[int, bool]:
-    """Return the length of the person's own words in `line`, and whether the next lines are somebody else's."""
+def _own_length(line: str) -> tuple[int, bool, bool]:
+    """Return the length of the person's own words in `line`, and what of the next lines is somebody else's.
+
+    All of them, or those up to a blank line.
+    """
     if (says := _INLINE_ANNOUNCEMENT.search(line)) and not _OWN_LIST.search(line, 0, says.end()):
-        return says.end(), True
+        return says.end(), True, False
     if (report := _REPORT.search(line)) and not _OWN_LIST.search(line, 0, report.end()):
-        return report.start(), True
+        return report.start(), False, True
     if _OWN_LIST.search(line):
-        return len(line), False
+        return len(line), False, False
     taken_up = _WORK_ORDER.match(line)
     if taken_up and len(line) - taken_up.end() >= _MIN_COPIED:
-        return taken_up.end(), True
-    return len(line), bool(_ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up)
+        return taken_up.end(), True, False
+    announced = _ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up
+    return len(line), bool(announced), False
 
 
 def _without_attributed(line: str) -> str:
