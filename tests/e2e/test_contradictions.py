@@ -37,26 +37,26 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
     (project.root / "CLAUDE.md").write_text(f"{GUIDE}\nSee @docs/build.md\n")
     project.git("commit", "--quiet", "--all", "--message", "Import the guide")
     before = project.fingerprint()
-    (one,) = propose_rule(home, project, here, USE)
+    (proposal,) = propose_rule(home, project, here, USE)
     assert project.fingerprint() == before
-    assert (one.relpath, [side.relpath for side in one.also]) == ("CLAUDE.md", ["docs/build.md"])
-    assert [(Path(item.path).name, item.line, item.text) for item in one.conflicts] == [
+    assert (proposal.relpath, [side.relpath for side in proposal.also]) == ("CLAUDE.md", ["docs/build.md"])
+    assert [(Path(item.path).name, item.line, item.text) for item in proposal.conflicts] == [
         ("build.md", 3, "* Use npm."),
         ("build.md", 4, "* Run `npm test` first."),
     ]
-    assert sorted(project.git("diff", "--name-only", f"{one.commit}^", one.commit).split()) == [
+    assert sorted(project.git("diff", "--name-only", f"{proposal.commit}^", proposal.commit).split()) == [
         "CLAUDE.md",
         "docs/build.md",
     ]
-    assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, one).split())
+    assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, proposal).split())
     skilld = InProcessProgram(home)
-    output = skilld.run("show", one.id).stdout
+    output = skilld.run("show", proposal.id).stdout
     assert "build.md:3 contradicts this proposal and is changed along with it" in output
     assert "--- a/docs/build.md" in output
-    assert skilld.run("accept", one.id).returncode == 0
+    assert skilld.run("accept", proposal.id).returncode == 0
     assert "npm" not in (project.root / "docs/build.md").read_text().replace("pnpm", "").replace("never npm", "")
     assert f"* {CHANGE}" in (project.root / "CLAUDE.md").read_text()
-    assert skilld.run("revert", one.id).returncode == 0
+    assert skilld.run("revert", proposal.id).returncode == 0
     assert (project.root / "docs/build.md").read_text() == nested
     assert CHANGE not in (project.root / "CLAUDE.md").read_text()
 
@@ -92,14 +92,14 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     personal = home / ".claude" / name
     personal.parent.mkdir(parents=True, exist_ok=True)
     personal.write_text("# Me\n\n- Always use npm.\n")
-    found = propose_rule(home, project, here, USE)
-    one = next(item for item in found if item.relpath == "CLAUDE.md" and item.repo == str(project.root))
+    proposals = propose_rule(home, project, here, USE)
+    one = next(item for item in proposals if item.relpath == "CLAUDE.md" and item.repo == str(project.root))
     assert [(item.path, item.text) for item in one.conflicts] == [(str(personal), "- Always use npm.")]
     said = message(project, one)
     assert f"Contradicts it: {kind}" in said
     assert "Always use npm" not in said
     assert str(home) not in said
-    others = [item for item in found if item is not one]
+    others = [item for item in proposals if item is not one]
     assert [other.path for other in others] == [str(personal)] * (name == "CLAUDE.md")
     assert one.linked == tuple(other.id for other in others)
     skilld = InProcessProgram(home)
@@ -127,8 +127,8 @@ def test_an_uncommitted_line_is_not_quoted(
     for name, text in files.items():
         (project.root / name).parent.mkdir(parents=True, exist_ok=True)
         (project.root / name).write_text(text)
-    found = propose_rule(home, project, here, USE)
-    one = next(item for item in found if item.relpath == "CLAUDE.md")
+    proposals = propose_rule(home, project, here, USE)
+    one = next(item for item in proposals if item.relpath == "CLAUDE.md")
     assert kind in " ".join(message(project, one).split())
     assert "Always use npm" not in message(project, one)
 
@@ -137,24 +137,26 @@ def test_a_project_rule_changes_no_file_outside_the_project(home: Path, tmp_path
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
-    (one,) = propose_rule(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
-    assert [item.text for item in one.conflicts] == ["- Always use npm."]
-    assert one.linked == ()
-    assert len(list_contradictions(here.store, one)) == 1
+    (proposal,) = propose_rule(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
+    assert [item.text for item in proposal.conflicts] == ["- Always use npm."]
+    assert proposal.linked == ()
+    assert len(list_contradictions(here.store, proposal)) == 1
     (home / ".claude/CLAUDE.md").write_text("- Be brief.\n")
-    assert (current_conflicts(one), list_contradictions(here.store, one)) == ([], []), "what was taken back since"
+    assert (current_conflicts(proposal), list_contradictions(here.store, proposal)) == ([], []), (
+        "what was taken back since"
+    )
 
 
 def test_a_secret_beside_it_is_not_stored(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     files = {"CLAUDE.md": f"{GUIDE}\nSee @docs/x.md\n", "docs/x.md": f"- Use npm with token {secret}.\n"}
     project = make_project(home, tmp_path, **files)
-    (one,) = propose_rule(home, project, here, USE)
-    assert len(one.conflicts) == 1
-    assert secret not in repr(one)
-    assert one.also == ()
-    assert secret not in message(project, one)
-    assert "docs/x.md" in message(project, one)
+    (proposal,) = propose_rule(home, project, here, USE)
+    assert len(proposal.conflicts) == 1
+    assert secret not in repr(proposal)
+    assert proposal.also == ()
+    assert secret not in message(project, proposal)
+    assert "docs/x.md" in message(project, proposal)
 
 
 def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
@@ -176,9 +178,9 @@ def test_a_rule_for_some_paths_does_not_contradict_a_general_line(
     home: Path, tmp_path: Path, here: InProcessDaemon
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* Use npm.\n", "web/a.ts": "1\n"})
-    (one,) = propose_rule(home, project, here, "From now on, in the web folder, always use pnpm, never npm.")
-    assert one.conflicts == ()
-    assert one.relpath == ".claude/rules/web.md"
+    (proposal,) = propose_rule(home, project, here, "From now on, in the web folder, always use pnpm, never npm.")
+    assert proposal.conflicts == ()
+    assert proposal.relpath == ".claude/rules/web.md"
 
 
 @pytest.mark.parametrize(
@@ -212,11 +214,11 @@ def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
     """The edit takes the place of one line; another one may be meant to stay."""
     lines = "* Use npm.\n* Run `npm test` before a commit, and read its output.\n* In `legacy/`, use npm.\n"
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}{lines}", "legacy/a": ""})
-    (one,) = propose_rule(home, project, here, USE)
-    assert [(item.line, item.text) for item in one.conflicts] == [
+    (proposal,) = propose_rule(home, project, here, USE)
+    assert [(item.line, item.text) for item in proposal.conflicts] == [
         (10, "* Run `npm test` before a commit, and read its output.")
     ]
-    assert InProcessProgram(home).run("accept", one.id).returncode == 0
+    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
     assert "* In `legacy/`, use npm." in (project.root / "CLAUDE.md").read_text()
 
 
@@ -237,9 +239,9 @@ def test_only_the_file_is_written_if_no_commit_is_wanted(home: Path, tmp_path: P
     project = make_project(
         home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"}
     )
-    (one,) = propose_rule(home, project, here, USE)
+    (proposal,) = propose_rule(home, project, here, USE)
     commits = project.git("rev-list", "--count", "HEAD")
-    assert InProcessProgram(home).run("accept", "--worktree", one.id).returncode == 0
+    assert InProcessProgram(home).run("accept", "--worktree", proposal.id).returncode == 0
     assert "pnpm" in (project.root / "docs/build.md").read_text()
     assert CHANGE in (project.root / "CLAUDE.md").read_text()
     assert project.git("rev-list", "--count", "HEAD") == commits

@@ -326,5 +326,5 @@ def test_18_3_invalid_settings_need_attention(setup: BrokenSetup) -> None:
         lock.release()
     assert result.returncode == done.returncode == 1
     assert result.stdout.startswith("settings: unknown setting modle (did you mean model?) (line 1) -> Fix ")
-    shown = json.loads(done.stdout)
-    assert (shown["running"], [one["what"] for one in shown["needs"]]) == (True, ["settings"])
+    document = json.loads(done.stdout)
+    assert (document["running"], [one["what"] for one in document["needs"]]) == (True, ["settings"])

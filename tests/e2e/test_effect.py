@@ -22,8 +22,8 @@ def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: 
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}- Keep functions short.\n"})
     program.run("run", "--once")
     teach(home, project, program, PNPM)
-    shown = program.json("effect")
-    (rule,) = shown["rules"]
+    document = program.json("effect")
+    (rule,) = document["rules"]
     assert (rule["path"], rule["line"], rule["text"]) == (str(project.root / "CLAUDE.md"), 3, RULE[2:].strip())
     assert (rule["origin"], rule["state"]) == ("person", "unknown")
     assert (rule["before"]["sessions"], rule["after"]["sessions"], rule["after"]["repeats"]) == (0, 1, 1)
@@ -32,7 +32,7 @@ def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: 
     assert "repeated in 1 of 1 session where it applied" in output
     assert "A rule applied in a session that loaded its file and did the kind of work the rule is about" in output
     assert program.run("effect", "none").stdout == "No rule matches none. To list all: skilld effect\n"
-    assert program.json("effect") == shown
+    assert program.json("effect") == document
     (check,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
     assert check["detail"] == f"rules you had to repeat: {project.root}/CLAUDE.md:3 (in 1 session)"
 

@@ -166,9 +166,9 @@ def test_offline_it_says_what_is_needed_and_keeps_the_cases(person: Person) -> N
     assert "a model is needed to write the answers" in result.stdout
     assert "skilld setup" in result.stdout
     assert "1 new case proposed for the skill" in result.stdout
-    shown = person.program.json(*EVAL, "--dry-run")
-    assert [case["id"] for case in shown["cases"]] == ["1"]
-    assert shown["plan"] is None
+    document = person.program.json(*EVAL, "--dry-run")
+    assert [case["id"] for case in document["cases"]] == ["1"]
+    assert document["plan"] is None
 
 
 def test_the_daily_budget_stops_it_and_the_same_command_continues(person: Person) -> None:

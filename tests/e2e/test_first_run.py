@@ -68,17 +68,17 @@ def _fresh_program(home: Path) -> Program:
 def test_it_says_what_it_found_and_what_it_costs(home: Path) -> None:
     program = _fresh_program(home)
     terminal = Terminal(program)
-    shown = terminal.read_until("Following your agents.")
+    screen = terminal.read_until("Following your agents.")
     terminal.process.send_signal(signal.SIGINT)
     terminal.read_until("Stopped. To continue from here: skilld run")
     assert terminal.process.wait(LIMIT) == 130
-    assert "Not found    22 agents, followed once you use them (list: skilld doctor)" in shown
-    assert "Judge        offline" in shown
-    assert "Skills       0 in your own folders" in shown
-    assert "Files        instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in" in shown
-    assert "Cost         nothing, and nothing leaves this machine" in shown
-    assert "--backfill" not in shown, "there is nothing to look back at"
-    assert ASKED not in shown, "there is nothing to choose from"
+    assert "Not found    22 agents, followed once you use them (list: skilld doctor)" in screen
+    assert "Judge        offline" in screen
+    assert "Skills       0 in your own folders" in screen
+    assert "Files        instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in" in screen
+    assert "Cost         nothing, and nothing leaves this machine" in screen
+    assert "--backfill" not in screen, "there is nothing to look back at"
+    assert ASKED not in screen, "there is nothing to choose from"
 
 
 ASKED = "Type a letter, or press Enter for"
@@ -112,13 +112,13 @@ def test_the_judge_is_asked_for_once_and_the_answer_is_stored(home: Path) -> Non
     program = _fresh_program(home)
     variables = {"OPENAI_API_KEY": "dummy", "PATH": _add_fake_client(home, "claude")}
     terminal = Terminal(program, **variables)
-    shown = terminal.read_until(ASKED)
-    assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
-    assert "(installed: Claude Code)" in shown
-    assert "A model is sent the skill in use, your instruction files and your last messages, with secrets" in shown
-    assert shown.count("sent to: ") == 2
-    assert "sent to: openai" in shown
-    assert shown.count("costs: ") == 3
+    screen = terminal.read_until(ASKED)
+    assert screen.index("a  agent: ") < screen.index("b  openai/gpt-5-mini: ") < screen.index("c  offline: ")
+    assert "(installed: Claude Code)" in screen
+    assert "A model is sent the skill in use, your instruction files and your last messages, with secrets" in screen
+    assert screen.count("sent to: ") == 2
+    assert "sent to: openai" in screen
+    assert screen.count("costs: ") == 3
     terminal.type("x")
     terminal.read_until("'x' is not one of the choices.")
     terminal.type("c")
@@ -138,8 +138,8 @@ def test_enter_accepts_the_first_choice(home: Path) -> None:
     terminal.type("")
     terminal.read_until("The agent cannot answer yet: Could not ask Codex: it exited without an answer")
     terminal.type("")
-    shown = terminal.read_until("Following your agents.")
-    assert "Judge        agent: each agent judges its own sessions" in shown
+    screen = terminal.read_until("Following your agents.")
+    assert "Judge        agent: each agent judges its own sessions" in screen
     assert terminal.stop() == 130
     wait_for("the lock to be free", lambda: not program.json("status")["running"])
     assert program.json("status")["backend"]["name"] == "agent"
@@ -153,10 +153,10 @@ def test_setup_works_from_a_script_and_asks_nothing_without_a_terminal(home: Pat
     assert result.returncode == 2
     assert "a  agent: " in result.stdout
     assert "Without one: skilld setup agent | offline" in result.stderr
-    found = program.json("setup")
-    assert (found["model"], found["answered"]) == ("auto", False)
-    assert [offer["model"] for offer in found["offers"]] == ["agent", "offline"]
-    assert all(offer["sends"] and offer["costs"] for offer in found["offers"])
+    document = program.json("setup")
+    assert (document["model"], document["answered"]) == ("auto", False)
+    assert [offer["model"] for offer in document["offers"]] == ["agent", "offline"]
+    assert all(offer["sends"] and offer["costs"] for offer in document["offers"])
     for model in ("agent", "openai/gpt-5-mini", "offline"):
         assert program.run("setup", model).returncode == 0
         assert program.json("setup") | {"offers": []} == {"model": model, "answered": True, "offers": []}
@@ -181,21 +181,21 @@ def test_setup_leads_to_the_first_proposal_in_one_session(home: Path, project: P
     terminal = Terminal(
         program, verb="setup", PATH=f"{_add_fake_client(home, 'claude').partition(':')[0]}:{_add_fake_manager(home)}"
     )
-    shown = terminal.read_until(ASKED)
-    assert "agents        Claude Code (1 session file) in the last 30 days" in shown
-    assert "instructions  ~/.claude/CLAUDE.md, about 120 tokens" in shown
+    screen = terminal.read_until(ASKED)
+    assert "agents        Claude Code (1 session file) in the last 30 days" in screen
+    assert "instructions  ~/.claude/CLAUDE.md, about 120 tokens" in screen
     terminal.type("offline")
     terminal.read_until("Run skilld whenever you are logged in? [Y/n]")
     terminal.type("n")
-    shown = terminal.read_until("Judge them now? [Y/n]")
-    assert "The last 7 days: 1 session file. Judging them now does not call a model or send anything." in shown
+    screen = terminal.read_until("Judge them now? [Y/n]")
+    assert "The last 7 days: 1 session file. Judging them now does not call a model or send anything." in screen
     terminal.type("")
-    shown = terminal.read_until("idle for 10 minutes.")
+    screen = terminal.read_until("idle for 10 minutes.")
     assert terminal.process.wait(LIMIT) == 0
-    assert "\rJudging batches: 0 of 1" in shown
-    assert shown.count("Always put the ticket number first in each entry.") == 1, "it is listed once"
-    assert "1 open proposal. To review: skilld review" in shown
-    assert shown.count("skilld service install") == 1
+    assert "\rJudging batches: 0 of 1" in screen
+    assert screen.count("Always put the ticket number first in each entry.") == 1, "it is listed once"
+    assert "1 open proposal. To review: skilld review" in screen
+    assert screen.count("skilld service install") == 1
     assert time.monotonic() - began < 120
     assert [proposal["state"] for proposal in program.json("proposals")] == ["open"]
 
@@ -207,10 +207,10 @@ def test_answering_no_to_everything_still_leaves_a_working_daemon(home: Path, pr
     for question in (ASKED, "logged in? [Y/n]", "now? [Y/n]"):
         terminal.read_until(question)
         terminal.type("n")
-    shown = terminal.read_until("idle for 10 minutes.")
+    screen = terminal.read_until("idle for 10 minutes.")
     assert terminal.process.wait(LIMIT) == 0
-    assert "Until you choose, skilld judges offline" in shown
-    assert "No proposals yet: no sessions were read." in shown
+    assert "Until you choose, skilld judges offline" in screen
+    assert "No proposals yet: no sessions were read." in screen
     assert not (home / ".config/skilld/config.toml").exists()
     with program.daemon():
         session = Session(home, project)

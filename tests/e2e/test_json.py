@@ -41,11 +41,11 @@ class DocumentCheck:
     def __call__(self, name: str, *more: str, codes: tuple[int, ...] = (0,)) -> list[dict[str, object]]:
         result = self._program.run(*name.partition(" --")[0].split(), "--json", *more)
         assert result.returncode in codes, (name, result.stderr)
-        found = json.loads(result.stdout)
-        for error in jsonschema.Draft202012Validator(definition(name)).iter_errors(found):
+        document = json.loads(result.stdout)
+        for error in jsonschema.Draft202012Validator(definition(name)).iter_errors(document):
             self.wrong.append(f"{name} {error.json_path}: {error.message[:300]}")
         self.names.add(name)
-        return found if isinstance(found, list) else [found]
+        return document if isinstance(document, list) else [document]
 
 
 def test_every_document_matches_its_documentation(

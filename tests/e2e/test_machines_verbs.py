@@ -147,8 +147,8 @@ def test_repeats_are_synced_to_a_machine_whose_file_has_the_line(group: SyncGrou
 def test_secrets_and_shallow_clones_are_not_synced(group: SyncGroup) -> None:
     tower = group.machine("tower")
     tower.say("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.")
-    shown = run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
-    assert "not sent, because it contains what looks like a secret" in shown
+    output = run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
+    assert "not sent, because it contains what looks like a secret" in output
     assert tower.program.json("machines", "status")["rules"] == []
     assert "ghp_" not in group.team.hub.git(f"--git-dir={group.remote}", "grep", "-a", "-h", "", group.refs()[0])
     laptop = group.machine("laptop")

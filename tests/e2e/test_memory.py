@@ -24,8 +24,8 @@ def folder(tmp_path: Path) -> str:
 
 def test_a_checked_task_is_learned_and_feedback_changes_the_order(program: Program, folder: str) -> None:
     def first_recommended() -> str:
-        found = program.json("recommend", "write the release notes", "--project", folder)
-        return str(found[0]["skill"])
+        document = program.json("recommend", "write the release notes", "--project", folder)
+        return str(document[0]["skill"])
 
     here = ("--project", folder)
     notes = f"{folder}/.claude/skills/release-notes"
@@ -89,9 +89,9 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
 def test_a_session_starts_with_the_projects_skills_and_statements(program: Program, folder: str) -> None:
     assert "Nothing to suggest" in program.run("suggest").stdout
     program.run("record", "one", "--result", "Tag the release.", "--qa-passed", "--project", folder)
-    found = program.json("suggest", "--project", folder)
-    assert [skill["name"] for skill in found["skills"]] == ["deploy", "release-notes"]
-    assert [minded["text"] for minded in found["minded"]] == ["Tag the release."]
+    document = program.json("suggest", "--project", folder)
+    assert [skill["name"] for skill in document["skills"]] == ["deploy", "release-notes"]
+    assert [minded["text"] for minded in document["minded"]] == ["Tag the release."]
     assert "you said: Tag the release." in program.run("suggest", "--project", folder).stdout
     hook = program.run("suggest", "--hook", "claude-code").stdout
     assert "SessionStart" in hook

@@ -24,14 +24,14 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
     used.type("Write the release notes for 2.4.0", "Always mention breaking changes first.")
     before = project.fingerprint()
 
-    found = program.json("mine", "--dry-run")
-    assert (found["sessions"], found["calls"], found["tokens"]) == (3, 0, 0)
-    by_action = {candidate["action"]: candidate for candidate in found["candidates"]}
+    document = program.json("mine", "--dry-run")
+    assert (document["sessions"], document["calls"], document["tokens"]) == (3, 0, 0)
+    by_action = {candidate["action"]: candidate for candidate in document["candidates"]}
     assert by_action["extend"]["target"] == str(project.skill_path)
     assert [proof["quote"] for proof in by_action["extend"]["evidence"]] == ["Always mention breaking changes first."]
     assert by_action["create"]["dimensions"] == ["done in 2 sessions, with 2 failed calls"]
     assert len({proof["session"] for proof in by_action["create"]["evidence"]}) == 2
-    assert KEY not in str(found)
+    assert KEY not in str(document)
     assert project.fingerprint() == before
 
     output = program.run("mine", "--dry-run").stdout

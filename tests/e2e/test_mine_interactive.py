@@ -210,13 +210,15 @@ def _answer(program: InProcessProgram, *answers: str, **variables: str) -> str:
 
 
 def test_it_works_by_questions_and_answers(program: InProcessProgram, project: Project) -> None:
-    said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
-    assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
-    assert "2 selected; the built-in rules alone may find 1 pattern" in said
-    assert f": {SQUASH[0]}" in said
-    assert "Bad Name cannot be used: it may contain only lowercase letters" in said
-    assert "create squash\n  proposed as " in said
-    assert said.endswith("Nothing is live yet. To review: skilld review\n")
+    output = _answer(
+        program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/"
+    )
+    assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", output, re.MULTILINE)) == 4
+    assert "2 selected; the built-in rules alone may find 1 pattern" in output
+    assert f": {SQUASH[0]}" in output
+    assert "Bad Name cannot be used: it may contain only lowercase letters" in output
+    assert "create squash\n  proposed as " in output
+    assert output.endswith("Nothing is live yet. To review: skilld review\n")
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
     assert "small commits" in written
     (proposal,) = program.json("proposals")
@@ -227,17 +229,17 @@ def test_it_works_by_questions_and_answers(program: InProcessProgram, project: P
 
 def test_with_questions_a_taken_name_is_asked_for_again(program: InProcessProgram) -> None:
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
-    said = _answer(program, *asked, "release-notes", "squash")
-    assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in said
-    assert "release-notes cannot be used: another skill has that name." in said
-    assert "create squash\n  proposed as " in said
+    output = _answer(program, *asked, "release-notes", "squash")
+    assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in output
+    assert "release-notes cannot be used: another skill has that name." in output
+    assert "create squash\n  proposed as " in output
     (proposal,) = program.json("proposals")
     assert program.run("reject", proposal["id"]).returncode == 0
 
 
 def test_with_questions_a_candidate_without_a_name_is_skipped(program: InProcessProgram) -> None:
-    said = _answer(program, "/rebase", "all", "y", "k", "release-notes", "y", "")
-    assert "create release-notes\n  not proposed: " in said
+    output = _answer(program, "/rebase", "all", "y", "k", "release-notes", "y", "")
+    assert "create release-notes\n  not proposed: " in output
     assert program.json("proposals") == []
 
 

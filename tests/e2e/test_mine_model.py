@@ -144,11 +144,13 @@ def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(
     for text in ("tag the release and push the tag", "tag the release, then push that tag"):
         _work(home, project, text, TAGGING)
     with StubModel(_choosing) as model:
-        done = program_with(home, model).json("mine", "--yes", "--dry-run")
-    (candidate,) = done["candidates"]
+        document = program_with(home, model).json("mine", "--yes", "--dry-run")
+    (candidate,) = document["candidates"]
     assert candidate["changes"][1:] == ["make check", "`make squash` failed; `make squash ONTO=main` worked."]
     assert "## Check" in candidate["text"]
-    assert "the model found no task in it that a skill could describe" in {one["missed"] for one in done["rejected"]}
+    assert "the model found no task in it that a skill could describe" in {
+        one["missed"] for one in document["rejected"]
+    }
 
 
 @pytest.mark.parametrize("decision", ["reject", "accept"])
@@ -285,8 +287,8 @@ def test_the_daemon_mines_at_night_if_enabled(home: Path, project: Project) -> N
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__NIGHTLY": "true"})
     program.environment["TZ"] = f"THERE{time.gmtime().tm_hour - 12:+d}"  # where it is noon: the night is over
     with program.daemon():
-        (made,) = wait_for("the night's proposal", lambda: program.json("proposals"), every=1.0)
-    assert (made["skill"], made["state"]) == ("rebase-main-squash-fixup", "open")
+        (proposal,) = wait_for("the night's proposal", lambda: program.json("proposals"), every=1.0)
+    assert (proposal["skill"], proposal["state"]) == ("rebase-main-squash-fixup", "open")
 
 
 def test_s8_without_a_terminal_a_paid_model_is_asked_only_if_requested(home: Path, project: Project) -> None:

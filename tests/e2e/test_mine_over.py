@@ -62,9 +62,9 @@ def test_the_report_is_the_same_with_any_number_of_workers(folder: Path, home: P
     reports = [program.run(*given, number) for number in ("0", "2")]
     assert [one.returncode for one in reports] == [0, 0], reports[0].stderr
     assert len({one.stdout for one in reports}) == 1
-    told = json.loads(reports[0].stdout)
-    assert (told["files"], told["sessions"]) == (SESSIONS + 3, SESSIONS)
-    said = json.dumps(told["docs"]) + json.dumps(told["candidates"])
+    document = json.loads(reports[0].stdout)
+    assert (document["files"], document["sessions"]) == (SESSIONS + 3, SESSIONS)
+    said = json.dumps(document["docs"]) + json.dumps(document["candidates"])
     assert "sign the tags" in said
     assert SECRET not in reports[0].stdout
 

@@ -97,9 +97,9 @@ def test_the_sources_of_a_new_skill_are_shown_in_the_original_words(home: Path, 
     (found,) = program.json("recommend", "squash the fixup commits", "--project", str(project.root))
     assert "rebase onto main" in found["because"][0]["text"]
     assert "new skill" not in found["because"][0]["text"]
-    told = program.json("skills", "profile")
-    assert [one["text"] for one in told["top"]] == ["Always keep the first commit's message."]
-    assert told["total"] == 1
+    document = program.json("skills", "profile")
+    assert [one["text"] for one in document["top"]] == ["Always keep the first commit's message."]
+    assert document["total"] == 1
 
 
 def test_a_use_not_yet_read_by_the_daemon_is_not_reported_as_never_used(home: Path, project: Project) -> None:

@@ -40,14 +40,14 @@ def _stage(root: Path, name: str = "n1") -> Proposal:
 
 def test_a_new_skill_is_handled_by_every_command(project: Project, program: Program) -> None:
     root = project.root
-    made = _stage(root)
+    proposal = _stage(root)
     listed = {item["id"]: item for item in program.json("proposals")}
     assert listed["n1"]["summary"] == "new skill: say n1"
     assert "new skill: say n1" in program.run("proposals").stdout
     output = program.run("show", "n1").stdout
     assert "+++ b/.claude/skills/deploy/SKILL.md" in output
     assert "+- Ask before a deploy." in output
-    assert f"git cherry-pick {made.commit[:10]}" in output
+    assert f"git cherry-pick {proposal.commit[:10]}" in output
 
     (root / NEW_SKILL).parent.mkdir(parents=True)
     (root / NEW_SKILL).write_text("mine\n")

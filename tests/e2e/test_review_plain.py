@@ -28,34 +28,34 @@ def _answer(world: TaughtProject, *answers: str, **variables: str) -> str:
 
 
 def test_one_is_rejected_with_a_reason_and_the_other_accepted(world: TaughtProject) -> None:
-    said = _answer(world, "what", "r", "not here", "a")
-    (head,) = (line for line in said.splitlines() if line.startswith(f"{world.one}, "))
+    output = _answer(world, "what", "r", "not here", "a")
+    (head,) = (line for line in output.splitlines() if line.startswith(f"{world.one}, "))
     assert re.fullmatch(r"\w+, skill release-notes, (just now|\d+ minutes? ago), confidence 0\.80", head)
-    assert f"\n  {world.project.skill_path.parent}\n" in said
-    assert "  you: [[Remember to link every entry to its pull request.]]" in said
-    assert f"  add:    {THIRD}" in said
-    assert f"{world.one} rejected: Link every entry to its pull request." in said
-    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in said
+    assert f"\n  {world.project.skill_path.parent}\n" in output
+    assert "  you: [[Remember to link every entry to its pull request.]]" in output
+    assert f"  add:    {THIRD}" in output
+    assert f"{world.one} rejected: Link every entry to its pull request." in output
+    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in output
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
-    said = _answer(world, "u", "n", "u", "y", "q")
-    assert said.count(f"Undo your last decision? {world.two} was accepted just now.") == 2
-    assert "Nothing was undone." in said
+    output = _answer(world, "u", "n", "u", "y", "q")
+    assert output.count(f"Undo your last decision? {world.two} was accepted just now.") == 2
+    assert "Nothing was undone." in output
     assert world.states() == {world.one: "rejected", world.two: "open"}
 
 
 def test_undo_restores_it_and_asks_again(world: TaughtProject) -> None:
-    said = _answer(world, "r", "", "u", "s", "q")
-    assert f"{world.one} is open again" in said
-    assert said.count(f"{world.one}, skill release-notes") == 2
+    output = _answer(world, "r", "", "u", "s", "q")
+    assert f"{world.one} is open again" in output
+    assert output.count(f"{world.one}, skill release-notes") == 2
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
 def test_a_part_is_accepted_and_the_rest_offered(world: TaughtProject) -> None:
-    said = _answer(world, "p", "s", "p", "7", "p", "2", "a")
-    assert "This proposal has only one part." in said
-    assert f"  part 2 adds: {SECOND}" in said
-    assert "No such part in this proposal; nothing changed." in said
+    output = _answer(world, "p", "s", "p", "7", "p", "2", "a")
+    assert "This proposal has only one part." in output
+    assert f"  part 2 adds: {SECOND}" in output
+    assert "No such part in this proposal; nothing changed." in output
     states = world.states()
     assert (states.pop(world.one), states.pop(world.two), *states.values()) == ("open", "accepted", "accepted")
     assert FIRST in world.skill
@@ -64,18 +64,18 @@ def test_a_part_is_accepted_and_the_rest_offered(world: TaughtProject) -> None:
 
 def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: TaughtProject) -> None:
     before = world.skill
-    said = _answer(world, "?", "A", "n", "A", "y", "u", "s", "u", "s")
-    assert "A  accept all proposals for this file" in said
-    assert said.count(f"Accept 2 proposals for {world.project.skill_path}? [y/N]") == 2
-    assert said.count("is open again") == 2
+    output = _answer(world, "?", "A", "n", "A", "y", "u", "s", "u", "s")
+    assert "A  accept all proposals for this file" in output
+    assert output.count(f"Accept 2 proposals for {world.project.skill_path}? [y/N]") == 2
+    assert output.count("is open again") == 2
     assert world.skill == before
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
 def test_words_filter_the_proposals_and_all_can_be_shown_again(world: TaughtProject) -> None:
-    said = _answer(world, "/no such", "/ticket NUMBER", "/", "q")
-    assert "No open proposal contains these words." in said
-    heads = [line[:8] for line in said.splitlines() if ", skill release-notes," in line]
+    output = _answer(world, "/no such", "/ticket NUMBER", "/", "q")
+    assert "No open proposal contains these words." in output
+    heads = [line[:8] for line in output.splitlines() if ", skill release-notes," in line]
     assert heads == [world.one, world.two, world.one]
 
 
@@ -84,26 +84,26 @@ def test_the_other_tabs_are_available(world: TaughtProject) -> None:
     mine.parent.mkdir(parents=True)
     mine.write_text("---\nname: my-own\ndescription: Mine.\n---\n\n- Say it.\n")
     skills = ("2", "/own", "1", "e", "1", "x", "1", "x", "1", "d", "no", "1", "d", "my-own", "n", "q", "/", "q")
-    said = _answer(world, *skills, "3", "4", "5", "q", EDITOR="sed -i s/Say/Show/")
-    assert "1. my-own, user\n" in said
-    assert "my-own: to use it, type /my-own" in said
-    assert "Changed my-own." in said
-    assert "my-own is no longer offered to agents." in said
-    assert "my-own is offered to agents again." in said
-    assert "Nothing was moved." in said
+    output = _answer(world, *skills, "3", "4", "5", "q", EDITOR="sed -i s/Say/Show/")
+    assert "1. my-own, user\n" in output
+    assert "my-own: to use it, type /my-own" in output
+    assert "Changed my-own." in output
+    assert "my-own is no longer offered to agents." in output
+    assert "my-own is offered to agents again." in output
+    assert "Nothing was moved." in output
     (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Show it." in kept.read_text()
-    assert "Step 1 of 3: choose the sessions" in said
-    assert "1. release-notes, evolving, 2 uses, corrected 2 times, 0% without corrections" in said
-    assert "claude-code, 5 turns, all judged" in said
-    assert "There are no learnings." in said
-    assert "taught" in said
+    assert "Step 1 of 3: choose the sessions" in output
+    assert "1. release-notes, evolving, 2 uses, corrected 2 times, 0% without corrections" in output
+    assert "claude-code, 5 turns, all judged" in output
+    assert "There are no learnings." in output
+    assert "taught" in output
 
 
 def test_a_proposal_is_edited_with_the_persons_editor(world: TaughtProject) -> None:
-    said = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
-    assert f"{world.one} accepted: Link every entry to its merge request." in said
-    assert "You made no changes." in said
+    output = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
+    assert f"{world.one} accepted: Link every entry to its merge request." in output
+    assert "You made no changes." in output
     assert "- Link every entry to its merge request." in world.skill
 
 

@@ -105,12 +105,12 @@ def test_a_list_can_be_filtered_and_sorted(library: TaughtProject) -> None:
 
 def test_a_skill_is_shown_with_the_quotes_behind_it(library: TaughtProject) -> None:
     library.program.run("accept", library.one)
-    shown = library.program.json("skills", "show", "release-notes")
-    assert [(proposal["id"], proposal["state"]) for proposal in shown["proposals"]] == [
+    document = library.program.json("skills", "show", "release-notes")
+    assert [(proposal["id"], proposal["state"]) for proposal in document["proposals"]] == [
         (library.one, "accepted"),
         (library.two, "open"),
     ]
-    assert shown["text"] == library.skill
+    assert document["text"] == library.skill
     printed = library.program.run("skills", "show", "release-notes").stdout
     assert LINKS in printed
     assert printed.endswith(library.skill)
@@ -292,8 +292,8 @@ def test_a_model_is_asked_within_the_budget_and_billed(library: TaughtProject) -
 
 def test_a_profile_summarizes_everything_taught(library: TaughtProject) -> None:
     library.program.run("accept", library.one)
-    found = library.program.json("skills", "profile")
-    assert (found["total"], found["in_skills"], found["sessions"]) == (2, 1, 2)
-    assert {one["id"] for one in found["top"]} == {library.one, library.two}
+    document = library.program.json("skills", "profile")
+    assert (document["total"], document["in_skills"], document["sessions"]) == (2, 1, 2)
+    assert {one["id"] for one in document["top"]} == {library.one, library.two}
     assert RULE_LINES[LINKS][2:] in library.program.run("skills", "profile").stdout
     assert library.program.json("skills", "profile", "--project", str(library.home))["total"] == 0

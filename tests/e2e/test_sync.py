@@ -35,8 +35,8 @@ def test_syncing_all_agents_can_be_undone(program: Program, folder: Path) -> Non
     assert (dry.returncode, folder_contents(folder)) == (0, before)
     assert f"would be changed: {folder}/CLAUDE.md" in dry.stdout
 
-    done = program.json("sync", "--all", "--project", str(folder))
-    assert {Path(one["path"]).name: one["change"] for one in done} == {
+    document = program.json("sync", "--all", "--project", str(folder))
+    assert {Path(one["path"]).name: one["change"] for one in document} == {
         "CLAUDE.md": "changed",  # AGENTS.md is a link to it
         "GEMINI.md": "created",
         "QWEN.md": "created",

@@ -82,12 +82,12 @@ def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     before = project.fingerprint()
     program.run("run", "--once")
-    (one,) = teach(home, project, program, PNPM)
-    assert (one["skill"], one["target"]) == ("", {"kind": "instructions", "agents": ["claude-code"]})
-    assert [item["quote"] for item in one["evidence"]] == [PNPM]
+    (proposal,) = teach(home, project, program, PNPM)
+    assert (proposal["skill"], proposal["target"]) == ("", {"kind": "instructions", "agents": ["claude-code"]})
+    assert [item["quote"] for item in proposal["evidence"]] == [PNPM]
     assert project.fingerprint() == before
     assert program.json("learnings") == []
-    assert program.run("accept", one["id"]).returncode == 0
+    assert program.run("accept", proposal["id"]).returncode == 0
     text = (project.root / "CLAUDE.md").read_text()
     assert text == f"{GUIDE}* Always use pnpm, never npm, in this repository.\n"
     why = program.run("why", f"{project.root}/CLAUDE.md:9")
@@ -102,7 +102,7 @@ def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
     (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
     assert "CLAUDE.md:9" in again["detail"]
 
-    assert program.run("revert", one["id"]).returncode == 0
+    assert program.run("revert", proposal["id"]).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
 
@@ -113,8 +113,8 @@ def test_agents_md_is_the_target_if_the_client_reads_only_that(home: Path, tmp_p
     assert teach(home, project, program, PNPM, version="2.1.197") == []
     (learning,) = program.json("learnings")
     assert (learning["place"]["path"], learning["sessions"]) == (str(project.root / "CLAUDE.md"), 1)
-    (one,) = teach(home, project, program, "From now on, always write the commit subject in English.")
-    assert one["path"] == str(project.root / "AGENTS.md")
+    (proposal,) = teach(home, project, program, "From now on, always write the commit subject in English.")
+    assert proposal["path"] == str(project.root / "AGENTS.md")
 
 
 def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path: Path, program: Program) -> None:
@@ -127,12 +127,12 @@ def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path:
         1,
         "you have said it in only one session, and there is no CLAUDE.md yet",
     )
-    (one,) = teach(home, project, program, "Always use pnpm in this repository, never npm!")
-    assert (one["relpath"], one["sessions"], len(one["evidence"])) == ("CLAUDE.md", 2, 2)
+    (proposal,) = teach(home, project, program, "Always use pnpm in this repository, never npm!")
+    assert (proposal["relpath"], proposal["sessions"], len(proposal["evidence"])) == ("CLAUDE.md", 2, 2)
     assert program.json("learnings") == []
-    assert program.run("accept", one["id"]).returncode == 0
+    assert program.run("accept", proposal["id"]).returncode == 0
     assert "pnpm" in (project.root / "CLAUDE.md").read_text()
-    assert program.run("revert", one["id"]).returncode == 0
+    assert program.run("revert", proposal["id"]).returncode == 0
     assert not (project.root / "CLAUDE.md").exists()
 
 
@@ -158,11 +158,11 @@ def test_a_rule_about_the_person_goes_into_their_own_file(home: Path, tmp_path: 
     own.parent.mkdir(exist_ok=True)
     own.write_text("# Me\n\n- Be brief.\n")
     program.run("run", "--once")
-    (one,) = teach(home, project, program, "From now on, in all my projects, always answer me in German.")
-    assert (one["path"], one["target"]["kind"]) == (str(own), "personal")
-    assert program.run("accept", one["id"]).returncode == 0
+    (proposal,) = teach(home, project, program, "From now on, in all my projects, always answer me in German.")
+    assert (proposal["path"], proposal["target"]["kind"]) == (str(own), "personal")
+    assert program.run("accept", proposal["id"]).returncode == 0
     assert "German" in own.read_text()
-    assert program.run("revert", one["id"]).returncode == 0
+    assert program.run("revert", proposal["id"]).returncode == 0
     assert own.read_text() == "# Me\n\n- Be brief.\n"
 
 

@@ -26,9 +26,9 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
     ada.teach(DATES)
     ben.teach(PNPM_TOO, created_at="2026-03-04T09:00:00Z")
     carl.teach(PNPM)
-    shown = ada.done("join", "--yes", "--name", "team-ada")
-    assert PNPM in shown
-    assert "from now on" not in shown
+    output = ada.done("join", "--yes", "--name", "team-ada")
+    assert PNPM in output
+    assert "from now on" not in output
     ben.done("join", "--yes", "--name", "team-ben")
     ada.done("sync")
     assert ada.rules() == {PNPM: "ready", DATES: "waiting"}
@@ -105,9 +105,9 @@ def test_private_rules_stay_and_are_named(team: Team, rule: str, why: str) -> No
     ada = team.colleague("ada")
     ada.teach(rule)
     ada.teach(PNPM)
-    shown = ada.done("join", "--yes")
-    assert "not shared, because it" in shown
-    assert why in shown
+    output = ada.done("join", "--yes")
+    assert "not shared, because it" in output
+    assert why in output
     (ref,) = team.refs()
     assert team.hub.git("ls-tree", "-r", "--name-only", ref).count("records/") == 1
     assert ada.rules() == {PNPM: "waiting"}
@@ -152,9 +152,10 @@ def test_a_host_refusing_custom_refs_gets_a_branch(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one, name in ((ada, "team-ada"), (ben, "team-ben")):
         one.teach(PNPM)
-        shown = one.done("join", "--yes", "--name", name)
+        output = one.done("join", "--yes", "--name", name)
         assert (
-            f"  The remote accepts only branches, so your shared rules are on the branch skilld/team/{name}.\n" in shown
+            f"  The remote accepts only branches, so your shared rules are on the branch skilld/team/{name}.\n"
+            in output
         )
     assert team.refs() == ["refs/heads/skilld/team/team-ada", "refs/heads/skilld/team/team-ben"]
     assert ben.rules() == {PNPM: "ready"}

@@ -92,8 +92,8 @@ def test_proposing_merging_and_removing_is_seen_by_both(case: Case) -> None:
     # Another run, by either, makes no second one; a rule that one person asks for is added to it.
     assert "Updated https://host.example/pull/1" in ben.done("pr")
     (dates,) = [rule["id"] for rule in ada.document()["rules"] if rule["rule"] == DATES]
-    told = json.loads(ada.done("pr", dates[:6], "--yes", "--json"))
-    assert told == {
+    document = json.loads(ada.done("pr", dates[:6], "--yes", "--json"))
+    assert document == {
         "branch": BRANCH,
         "remote": "origin",
         "commits": [{"subject": f"skilld(team): {DATES}", "path": FILE}],
@@ -193,13 +193,13 @@ def test_an_unreachable_host_is_reported_in_one_line(case: Case, url: str, stubs
     case.ada.program.environment["PATH"] = str(case.team.folder / "bin")
     if url != URL:
         case.at_a_host(case.ada, url)
-    shown = case.ada.done("pr")
-    assert f"No pull request was opened: {said}.\n" in shown
+    output = case.ada.done("pr")
+    assert f"No pull request was opened: {said}.\n" in output
     links = {
         "github": "https://github.localhost/acme/widgets/compare/main...skilld/team-rules?expand=1",
         "gitlab": "https://gitlab.example.org/acme/widgets/-/merge_requests/new?merge_request%5Bsource_branch%5D=",
     }
-    assert next((link for name, link in links.items() if name in url), "from skilld/team-rules to main") in shown
+    assert next((link for name, link in links.items() if name in url), "from skilld/team-rules to main") in output
     assert case.log() == [f"skilld(team): {PNPM}"]
 
 
@@ -212,12 +212,12 @@ def test_harmful_rules_are_left_out_or_must_be_named(case: Case) -> None:
         one.teach(guard)
         one.done("sync")
     ids = {rule["rule"]: rule["id"][:8] for rule in case.ada.document()["rules"]}
-    shown = case.ada.done("pr")
+    output = case.ada.done("pr")
     why = "It skips hooks, checks or signatures: --no-verify"
-    assert f"Left out: {guard}\n  {why}\n  To propose it anyway: skilld team pr {ids[guard]}\n" in shown
+    assert f"Left out: {guard}\n  {why}\n  To propose it anyway: skilld team pr {ids[guard]}\n" in output
     assert case.log() == [f"skilld(team): {PNPM}"]
-    shown = case.ada.done("pr", ids[guard], ids[piped])
-    assert f"Left out: {piped}\n  It " in shown
+    output = case.ada.done("pr", ids[guard], ids[piped])
+    assert f"Left out: {piped}\n  It " in output
     assert case.log() == [f"skilld(team): {guard}", f"skilld(team): {PNPM}"]
     assert f"- flagged: `{why}`" in case.read_host["pulls"][0]["body"]
 

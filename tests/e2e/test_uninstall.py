@@ -74,7 +74,7 @@ def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
     (proposal,) = installed.proposals
     assert installed.refs().splitlines() == ["refs/heads/skilld/staging", f"refs/skilld/proposals/{proposal['id']}"]
     there = installed.homely()
-    shown = installed.uninstall("--dry-run")
+    output = installed.uninstall("--dry-run")
     for named in (
         proposal["id"],
         "skilld.service",
@@ -82,7 +82,7 @@ def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
         f"{installed.project.root}: refs/heads/skilld/staging",
         str(installed.home / ".local/state/skilld"),
     ):
-        assert named in shown
+        assert named in output
     assert installed.refs()
     assert installed.homely() == there
 
@@ -104,9 +104,9 @@ def test_agents_and_a_running_daemon_prevent_it(installed: Installation) -> None
     lock = Lock.acquire(installed.home / ".local/state/skilld/daemon.lock")
     assert "skilld is running" in installed.refused(4)
     assert installed.program.run("uninstall").returncode == 4, "it asks first"
-    told = installed.uninstall("--dry-run")
-    assert "This was a dry run: nothing was removed.\nskilld is running: stop it before" in told
-    assert f"{installed.settings}: your settings (to remove them too: skilld uninstall --purge)\n" in told
+    output = installed.uninstall("--dry-run")
+    assert "This was a dry run: nothing was removed.\nskilld is running: stop it before" in output
+    assert f"{installed.settings}: your settings (to remove them too: skilld uninstall --purge)\n" in output
     lock.release()
     installed.program.environment["CLAUDECODE"] = "1"
     assert "coding agent" in installed.refused(5)
@@ -124,8 +124,8 @@ def test_a_commit_of_the_persons_on_the_staging_branch_is_kept(installed: Instal
     git("commit", "--quiet", "--message", "My own")
     tip = git("rev-parse", "HEAD")
     git("checkout", "--quiet", "-")
-    shown = installed.uninstall("--yes")
-    assert "it contains a commit of yours: My own" in shown
+    output = installed.uninstall("--yes")
+    assert "it contains a commit of yours: My own" in output
     assert installed.refs() == "refs/heads/skilld/staging"
     assert git("rev-parse", "skilld/staging") == tip
 

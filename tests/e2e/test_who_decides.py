@@ -139,9 +139,9 @@ def test_without_a_person_only_read_only_commands_run(taught: Taught) -> None:
     assert run_without_person(program, "show", taught.id)[0] == 0
     for words in (("mine", "--dry-run"), ("mine",), ("run", "--once")):
         assert run_without_person(program, *words)[0] == 0
-    code, said = run_without_person(program, "reject", taught.id)
+    code, output = run_without_person(program, "reject", taught.id)
     assert code == 5
-    assert f"Run it in a terminal: skilld reject {taught.id}" in said
+    assert f"Run it in a terminal: skilld reject {taught.id}" in output
 
 
 def test_s4_text_from_a_hand_given_file_is_marked(program: Program, project: Project, home: Path) -> None:
@@ -164,8 +164,8 @@ def test_s4_without_a_person_a_variable_cannot_name_an_agents_folder(home: Path,
     value = json.dumps({"claude-code": str(home / "own")}) if moved == "SKILLD_ROOTS" else str(home / "own")
     nobody = Program(home, {moved: value})
     for words in (("mine",), ("mine", "--nightly")):
-        code, said = run_without_person(nobody, *words)
-        assert code == 5, said
+        code, output = run_without_person(nobody, *words)
+        assert code == 5, output
     assert Program(home).json("proposals") == []
 
 

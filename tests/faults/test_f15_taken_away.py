@@ -50,8 +50,8 @@ def test_f15_a_daemon_whose_database_was_replaced_exits_and_the_next_has_everyth
     assert "because one of its own files was removed" in program.output()
     teach(home, project, LASTING_2)
     assert program.run("run", "--once").returncode == 0
-    found = program.json("proposals")
-    assert sorted(proposal["evidence"][0]["quote"] for proposal in found) == sorted([LASTING, LASTING_2])
+    document = program.json("proposals")
+    assert sorted(proposal["evidence"][0]["quote"] for proposal in document) == sorted([LASTING, LASTING_2])
     assert len(project.git("rev-list", "main..skilld/staging").split()) == 2
     assert project.fingerprint() == before
 

@@ -48,10 +48,10 @@ def test_f20_a_backlog_is_left_alone_at_the_first_start(home: Path, program: Pro
         if facts.exists():  # on Linux
             (highest,) = (line.split()[1] for line in facts.read_text().splitlines() if line.startswith("VmHWM"))
             assert int(highest) * 1024 < MEMORY
-    found = program.json("status")
-    assert found["agents"]["claude-code"]["files"] == files + huge
-    assert found["agents"]["claude-code"]["turns"] == 0
-    assert found["batches"] == {"pending": 0, "done": 0, "parked": 0}
+    status = program.json("status")
+    assert status["agents"]["claude-code"]["files"] == files + huge
+    assert status["agents"]["claude-code"]["turns"] == 0
+    assert status["batches"] == {"pending": 0, "done": 0, "parked": 0}
 
 
 def test_f21_a_concurrent_edit_by_the_person_is_never_lost(home: Path, project: Project, program: Program) -> None:

@@ -60,9 +60,9 @@ def test_t16_a_name_leading_elsewhere_creates_no_file_and_no_ref(
     before = project.fingerprint()
     program.environment["SKILLD_TARGETS"] = "skill"  # said so often, it would be proposed for CLAUDE.md
     for number, name in enumerate(NAMES):
-        said = Session(home, project, f"s{number}")
-        said.use_skill(name)
-        said.type("hello", LASTING, "ok", "thanks", "go on")
+        session = Session(home, project, f"s{number}")
+        session.use_skill(name)
+        session.type("hello", LASTING, "ok", "thanks", "go on")
     there = _files(project.root.parent, home)
     assert program.run("run", "--once").returncode == 0
     assert program.json("proposals", "--state", "all") == []
@@ -273,7 +273,7 @@ def test_t21_no_file_of_skilld_is_open_to_other_users(home: Path, project: Proje
     own.write_text(SKILL_TEXT)
     with umask(0o022):
         teach(home, project)
-        said = Transcript(home / ".claude/projects/-x-project/mine.jsonl", home, own.parents[1])
+        transcript = Transcript(home / ".claude/projects/-x-project/mine.jsonl", home, own.parents[1])
         for step in (
             {"skill": "mine"},
             {"person": "hello"},
@@ -281,7 +281,7 @@ def test_t21_no_file_of_skilld_is_open_to_other_users(home: Path, project: Proje
             {"person": "ok"},
             {"person": "thanks"},
         ):
-            said.add(step)
+            transcript.add(step)
         assert program.run("config", "set", "batch.turns", "4").returncode == 0
         assert program.run("run", "--once").returncode == 0
     assert {proposal["skill"] for proposal in program.json("proposals")} == {SKILL, "mine"}

@@ -101,9 +101,11 @@ def test_all_other_bytes_stay(home: Path, tmp_path: Path, here: InProcessDaemon,
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message", "Write down how we work")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (one,) = here.run()
+    (proposal,) = here.run()
     new = subprocess.run(
-        ["git", "-C", str(project.root), "cat-file", "blob", f"{one.commit}:CLAUDE.md"], check=True, capture_output=True
+        ["git", "-C", str(project.root), "cat-file", "blob", f"{proposal.commit}:CLAUDE.md"],
+        check=True,
+        capture_output=True,
     ).stdout
     before, found, after = new.partition(b"* " + LINE.encode())
     assert found, new
@@ -144,10 +146,10 @@ def test_only_the_hand_written_lines_of_a_generated_file_are_edited(
     old, mine, then = MADE_AGAIN[kind]
     project = make_project(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (one,) = here.run()
+    (proposal,) = here.run()
     head, found, tail = old.partition(mine or "<!-- MANUAL ADDITIONS END -->")
     assert (
-        project.git("cat-file", "blob", f"{one.commit}:CLAUDE.md")
+        project.git("cat-file", "blob", f"{proposal.commit}:CLAUDE.md")
         == (head + then + (tail if mine else found + tail)).strip()
     )
 
@@ -157,10 +159,10 @@ def test_an_untracked_file_goes_to_skillds_own_repository(home: Path, tmp_path: 
     (project.root / "CLAUDE.md").write_text(GUIDE)
     before, commits = project.fingerprint(), project.git("rev-list", "--count", "HEAD")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (one,) = here.run()
-    assert one.repo != str(project.root)
+    (proposal,) = here.run()
+    assert proposal.repo != str(project.root)
     assert project.fingerprint() == before
-    assert InProcessProgram(home).run("accept", one.id).returncode == 0
+    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()
     assert project.git("rev-list", "--count", "HEAD") == commits
 
@@ -175,10 +177,10 @@ def test_an_empty_file_gains_rules_and_loses_them_again(
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message", "Begin")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (one,) = here.run()
-    assert InProcessProgram(home).run("accept", one.id).returncode == 0
+    (proposal,) = here.run()
+    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
     assert f"{LINE}\n" in path.read_text()
-    assert InProcessProgram(home).run("revert", one.id).returncode == 0
+    assert InProcessProgram(home).run("revert", proposal.id).returncode == 0
     assert path.read_text() == old
 
 
@@ -226,17 +228,17 @@ def test_a_request_for_any_loaded_file_is_heard(home: Path, tmp_path: Path, here
         (project.root / "CLAUDE.local.md").write_text("- Mine.\n")
     text, name = ORDERS[kind]
     Talk(home, project.root).type(text, *CHATTER[:4])
-    (one,) = here.run()
-    assert one.path == str(project.root / name)
+    (proposal,) = here.run()
+    assert proposal.path == str(project.root / name)
 
 
 def test_text_the_agent_does_not_load_does_not_count_as_said(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     old = f"# P\n\n- Be brief.\n\n<!--\n- {LINE}\n-->\n"
     project = make_project(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (one,) = here.run()
+    (proposal,) = here.run()
     assert (
-        project.git("cat-file", "blob", f"{one.commit}:CLAUDE.md")
+        project.git("cat-file", "blob", f"{proposal.commit}:CLAUDE.md")
         == old.replace("brief.\n", f"brief.\n- {LINE}\n").strip()
     )
 
@@ -244,5 +246,5 @@ def test_text_the_agent_does_not_load_does_not_count_as_said(home: Path, tmp_pat
 def test_a_proposal_names_the_line_its_turn_repeats(home: Path, tmp_path: Path, here: InProcessDaemon) -> None:
     make_project(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
     Talk(home, tmp_path / "plain").type("Never merge before I approve.", *CHATTER[:4])
-    (one,) = here.run()
-    assert one.flags == ("CLAUDE.md:4 may already say this",)
+    (proposal,) = here.run()
+    assert proposal.flags == ("CLAUDE.md:4 may already say this",)

@@ -24,7 +24,7 @@ def answer_request(state: Path, method: str, path: str, body: bytes) -> tuple[in
     kept = json.loads(state.read_text()) if state.exists() else empty
     asked = urlsplit(path)
     kept["asked"].append(f"{method} {path}")
-    given = json.loads(body or b"{}")
+    document = json.loads(body or b"{}")
     found: Any = list(reversed(kept["pulls"]))
     status = 200
     if method == "POST":
@@ -33,16 +33,16 @@ def answer_request(state: Path, method: str, path: str, body: bytes) -> tuple[in
             "html_url": f"https://host.example/pull/{len(kept['pulls']) + 1}",
             "state": "open",
             "merged_at": None,
-            "head": {"sha": kept["head"], "ref": given.get("head", given.get("source_branch"))},
-            "body": given.get("body", given.get("description")),
-            "base": given.get("base", given.get("target_branch")),
+            "head": {"sha": kept["head"], "ref": document.get("head", document.get("source_branch"))},
+            "body": document.get("body", document.get("description")),
+            "base": document.get("base", document.get("target_branch")),
         }
         found |= {"iid": found["number"], "web_url": found["html_url"], "sha": kept["head"]}
         kept["pulls"].append(found)
         status = 201
     elif method in {"PATCH", "PUT"}:
         found = kept["pulls"][int(asked.path.rpartition("/")[2]) - 1]
-        found["body"] = given.get("body", given.get("description"))
+        found["body"] = document.get("body", document.get("description"))
     elif not re.search(r"/(?:pulls|merge_requests)(?:/\d+)?$", asked.path):
         status, found = comments_page(
             kept, asked.path, {name: values[0] for name, values in parse_qs(asked.query).items()}

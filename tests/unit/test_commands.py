@@ -285,20 +285,20 @@ def test_transcript_content_is_shown_escaped(tmp_path: Path, capsys: pytest.Capt
 
 def test_status_without_a_daemon_exits_0_and_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("status", "--json") == 0
-    shown = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     promised = "running paused backend agents batches proposals spend_today last_error"
-    assert set(promised.split()) <= shown.keys()
-    assert shown["running"] is False
-    assert shown["backend"]["name"] == "offline"
-    assert shown["agents"]["claude-code"] == {
+    assert set(promised.split()) <= document.keys()
+    assert document["running"] is False
+    assert document["backend"]["name"] == "offline"
+    assert document["agents"]["claude-code"] == {
         "files": 0,
         "turns": 0,
         "malformed": 0,
         "overlong": 0,
         "last_event_at": None,
     }
-    assert shown["batches"] == {"pending": 0, "done": 0, "parked": 0}
-    assert shown["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0, "tests": 0}
+    assert document["batches"] == {"pending": 0, "done": 0, "parked": 0}
+    assert document["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0, "tests": 0}
 
 
 def test_status_says_what_to_type_for_open_proposals(capsys: pytest.CaptureFixture[str]) -> None:

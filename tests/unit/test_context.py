@@ -350,15 +350,15 @@ def test_the_command_and_the_doctor_report_the_same_problem(home: Path, repo: Pa
     write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine", "AGENT.md": "nobody's"})
     write(home, {".claude/settings.json": "{}", ".codex/config.toml": ""})
     program = InProcessProgram(home)
-    found = program.json("context", "--project", str(repo))
-    assert set(found["agents"]) == {"claude-code", "codex"}
-    assert found["unread"] == [str(repo / "AGENT.md")]
-    claude = found["agents"]["claude-code"]
+    document = program.json("context", "--project", str(repo))
+    assert set(document["agents"]) == {"claude-code", "codex"}
+    assert document["unread"] == [str(repo / "AGENT.md")]
+    claude = document["agents"]["claude-code"]
     assert {"version", "files", "tokens", "duplicates", "conflicts", "dead"} <= claude.keys()
     (file,) = claude["files"]
     expected = {"loaded": "start", "scope": "local", "tokens": 1, "via": ""}
     assert {key: file[key] for key in ("path", *expected)} == {"path": str(repo / "CLAUDE.local.md"), **expected}
-    assert [file["path"] for file in found["agents"]["codex"]["files"]] == [str(repo / "AGENTS.md")]
+    assert [file["path"] for file in document["agents"]["codex"]["files"]] == [str(repo / "AGENTS.md")]
     output = program.run("context", "--project", str(repo), "--agent", "claude-code").stdout
     assert "! AGENTS.md: it is used only if there is no CLAUDE.md (CLAUDE.local.md)" in output
     assert program.run("context", "--agent", "nobody").returncode == 2

@@ -62,9 +62,9 @@ class Bench(NamedTuple):
             "decided_at": rfc3339(NOW - DAY),
             **changes,
         }
-        made = make_proposal(**fields)
-        self.store.proposals.add(made)
-        return made
+        proposal = make_proposal(**fields)
+        self.store.proposals.add(proposal)
+        return proposal
 
     def run_share(self, days: float = 0.0, allowed: frozenset[TargetKind] = frozenset(TargetKind)) -> list[Proposal]:
         return propose_for_other_agents(self.store, self.host, allowed, str, NOW + days * DAY)
@@ -101,9 +101,9 @@ def test_it_is_offered_only_once_whatever_the_outcome(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
     bench.record_session("claude-code", "codex", "cursor")
     bench.add_accepted()
-    (one,) = bench.run_share()
+    (proposal,) = bench.run_share()
     assert bench.run_share() == []
-    bench.store.proposals.decide(one, State.REJECTED, rfc3339(NOW), who="command")
+    bench.store.proposals.decide(proposal, State.REJECTED, rfc3339(NOW), who="command")
     assert bench.run_share(2) == []
 
 
@@ -211,9 +211,9 @@ def test_it_never_applies_a_proposal_by_itself(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS})
     bench.record_session("claude-code", "codex")
     bench.add_accepted()
-    (one,) = bench.run_share()
-    assert one.flags == ("you said it to Claude Code, not to Codex",)
-    staged = StagingResult(made=[one])
+    (proposal,) = bench.run_share()
+    assert proposal.flags == ("you said it to Claude Code, not to Codex",)
+    staged = StagingResult(made=[proposal])
     apply_allowed(staged, [], AutoRules(None, 0.0, tuple(TargetKind)), lambda _: PNPM)
     assert staged.applied == []
 

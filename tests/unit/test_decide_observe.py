@@ -202,8 +202,8 @@ def test_another_version_on_another_branch_accepts_no_removal(person: Person, ha
     person.commit("long ago", {SKILL: "# Release\n"})
     person.git("switch", "--quiet", "main")
     person.commit("newer", {SKILL: TEXT + "\nNew.\n"})
-    made = harness.made("p3", remove_line("New."))
-    assert made
+    proposal = harness.made("p3", remove_line("New."))
+    assert proposal
     person.git("switch", "--quiet", "old")
     assert harness.seen("p3").seen is GitStatus.NOTHING
 

@@ -273,10 +273,10 @@ def test_a_dropped_proposal_of_a_private_repository_can_be_restored(
     new = make_proposal(
         id="p9", path=str(loose), operations=(Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry."),), created_at=AT
     )
-    made = stage_and_store(store, new)
-    assert Path(made.repo).parent == staging.private_repositories()
-    git_dir = Person(Path(made.repo))
-    git_dir.git("--git-dir", made.repo, "update-ref", "-d", STAGING)
+    proposal = stage_and_store(store, new)
+    assert Path(proposal.repo).parent == staging.private_repositories()
+    git_dir = Person(Path(proposal.repo))
+    git_dir.git("--git-dir", proposal.repo, "update-ref", "-d", STAGING)
     assert states(store) == {"p9": "dropped"}
     restore(store, get_proposal(store, "p9"))
     assert states(store) == {"p9": "open"}

@@ -189,11 +189,11 @@ def test_transcripts_are_read_in_one_job_newest_first_and_again_when_grown(tmp_p
     store = _store_with_transcripts(tmp_path, "at work", "new", "old", "oldest")
     surveys = SurveySchedule(store, Host(tmp_path, {}))
     assert _asked_rules(surveys, 1550.0) == ["new", "old", "oldest"]
-    shown = SurveyResult(outcome=Outcome.NOTHING, sessions=(session(5.0),))
-    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(shown, replace(shown, sessions=()))), 1550.0)
+    result = SurveyResult(outcome=Outcome.NOTHING, sessions=(session(5.0),))
+    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(result, replace(result, sessions=()))), 1550.0)
     assert [one.session_id for one in store.past.sessions()] == ["s5.0"]
     assert _asked_rules(surveys, 1551.0) == ["oldest"]  # what was not come to, without another look at all there are
-    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(shown,)), 1551.0)
+    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(result,)), 1551.0)
     store._db.execute("UPDATE files SET mtime = 801 WHERE path = ?", (str(tmp_path / "old"),))
     assert _asked_rules(surveys, 1849.0) is None
     store.meta.set(PAUSED_UNTIL, FOREVER)

@@ -250,8 +250,8 @@ def test_a_change_in_a_refused_project_restarts_its_batch(harness: EngineHarness
         mtime=NOW,
     )
     harness.engine.follower.sweep()
-    refused = BatchResult(outcome=Outcome.FAILED, detail="no", cause=Obstacle(Cause.REPOSITORY, str(project)))
-    harness.engine.finish(harness.batch(), refused, NOW)
+    result = BatchResult(outcome=Outcome.FAILED, detail="no", cause=Obstacle(Cause.REPOSITORY, str(project)))
+    harness.engine.finish(harness.batch(), result, NOW)
     assert harness.counts() == (0, 0, 1)
     assert harness.engine.obstacles.retry_cleared(NOW + 60) == 0
     write_transcript(project / changed, b"#\n")

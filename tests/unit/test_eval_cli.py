@@ -196,8 +196,8 @@ def test_any_openai_compatible_model_is_scored(tmp_path: Path, home: Path) -> No
             "<updates>[]</updates>",
         )
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        found = Program(home, settings).json("eval", "batches", "--data", data, "--backend", "litellm")
-    assert (found["precision"], found["recall"], found["calls"], found["tokens"]) == (1.0, 1.0, 3, 330)
+        document = Program(home, settings).json("eval", "batches", "--data", data, "--backend", "litellm")
+    assert (document["precision"], document["recall"], document["calls"], document["tokens"]) == (1.0, 1.0, 3, 330)
     assert [change in request_text(body) for body in model.bodies] == [False, True, True]
 
 
@@ -257,10 +257,10 @@ def test_an_interrupted_run_reports_what_it_reached(tmp_path: Path, home: Path, 
         scoring.send_signal(signal.SIGINT)
         assert scoring.wait(LIMIT) == 1
     told = printed.read_text()
-    found = json.loads(told[told.index("{") : told.rindex("}") + 1])
-    assert (found["of"], found["stopped"]) == (3, "interrupted")
-    assert found["n"] == 1 or jobs == "2", "the first was done before the next was asked for"
-    assert f"stopped after {found['n']} of 3" in told
+    document = json.loads(told[told.index("{") : told.rindex("}") + 1])
+    assert (document["of"], document["stopped"]) == (3, "interrupted")
+    assert document["n"] == 1 or jobs == "2", "the first was done before the next was asked for"
+    assert f"stopped after {document['n']} of 3" in told
 
 
 def test_no_batch_is_started_once_the_budget_is_spent(tmp_path: Path, home: Path) -> None:
@@ -269,8 +269,8 @@ def test_no_batch_is_started_once_the_budget_is_spent(tmp_path: Path, home: Path
     with StubModel(lambda _: priced) as model:
         settings = model_variables(model) | {"SKILLD_MODEL": "openai/gpt-4o-mini"}
         result = Program(home, settings).run(*ASKED, data, "--jobs", "1", "--usd", "0.01")
-    found = json.loads(result.stdout)
-    assert (result.returncode, found["n"], found["stopped"]) == (1, 1, "$0.01 has been spent")
+    document = json.loads(result.stdout)
+    assert (result.returncode, document["n"], document["stopped"]) == (1, 1, "$0.01 has been spent")
     assert len(model.bodies) == 1
 
 

@@ -58,18 +58,23 @@ def test_decisions_are_labels_and_undecided_proposals_are_not(
         store.proposals.add(proposal)
     out = tmp_path / "out.jsonl"
     assert main(["eval", "decisions", "--json", "--out", str(out)]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["kind"], found["n"], found["calls"], found["tokens"]) == ("decisions", 4, 0, 0)
-    assert (found["accepted"], found["rejected"], found["reverted"], found["accepted_share"]) == (2, 1, 1, 0.5)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["n"], document["calls"], document["tokens"]) == ("decisions", 4, 0, 0)
+    assert (document["accepted"], document["rejected"], document["reverted"], document["accepted_share"]) == (
+        2,
+        1,
+        1,
+        0.5,
+    )
     # Heard today: the flour and the salt, of which one was accepted; the broth, accepted too, was not heard.
-    assert found["heard_now"] == {"accepted": 1, "rejected": 1, "reverted": 0}
-    assert not {"recall", "precision", "f1"} & set(found), "what nobody proposed is no miss that could be counted"
-    bands = {name: (group["n"], group["accepted_share"]) for name, group in found["by_confidence"].items()}
+    assert document["heard_now"] == {"accepted": 1, "rejected": 1, "reverted": 0}
+    assert not {"recall", "precision", "f1"} & set(document), "what nobody proposed is no miss that could be counted"
+    bands = {name: (group["n"], group["accepted_share"]) for name, group in document["by_confidence"].items()}
     assert bands == {"below 0.5": (1, 0.0), "from 0.7": (2, 1.0), "from 0.9": (1, 0.0)}
-    assert found["by_kind"]["fact"]["accepted_share"] == 0.0
-    assert {model: group["n"] for model, group in found["by_model"].items()} == {"offline": 3, "some/model": 1}
-    assert found["by_skill"]["soup"]["accepted_share"] == 1.0
-    assert found["by_agent"]["codex"]["n"] == 4
+    assert document["by_kind"]["fact"]["accepted_share"] == 0.0
+    assert {model: group["n"] for model, group in document["by_model"].items()} == {"offline": 3, "some/model": 1}
+    assert document["by_skill"]["soup"]["accepted_share"] == 1.0
+    assert document["by_agent"]["codex"]["n"] == 4
     rows = [json.loads(line) for line in out.read_text(encoding="ascii").splitlines()]
     assert [(row["id"], row["state"], row["found"]) for row in rows] == [
         ("a1", "accepted", True),
@@ -82,8 +87,13 @@ def test_decisions_are_labels_and_undecided_proposals_are_not(
 
 def test_without_decisions_there_are_no_shares(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "decisions", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["n"], found["accepted_share"], found["by_confidence"], found["by_skill"]) == (0, None, {}, {})
+    document = json.loads(capsys.readouterr().out)
+    assert (document["n"], document["accepted_share"], document["by_confidence"], document["by_skill"]) == (
+        0,
+        None,
+        {},
+        {},
+    )
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,11 @@ THEIRS = """{
 
 
 def test_a_new_file_has_the_format_of_skill_creator() -> None:
-    made = json.loads(add_cases("", "notes", [NEW]))
-    assert list(made) == ["skill_name", "evals"]
-    (case,) = made["evals"]
+    document = json.loads(add_cases("", "notes", [NEW]))
+    assert list(document) == ["skill_name", "evals"]
+    (case,) = document["evals"]
     assert list(case) == list(json.loads(THEIRS)["evals"][0])
-    assert (made["skill_name"], case["id"], case["files"]) == ("notes", 1, [])
+    assert (document["skill_name"], case["id"], case["files"]) == ("notes", 1, [])
 
 
 def test_a_skill_creator_file_is_read_and_extended() -> None:

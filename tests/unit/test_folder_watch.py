@@ -33,9 +33,9 @@ def messages() -> list[Message]:
 
 @pytest.fixture
 def watching(folder: Path, messages: list[Message]) -> Iterator[FolderWatch]:
-    made = FolderWatch([Root("claude-code", folder)], messages.append)
-    yield made
-    made.stop()
+    watch = FolderWatch([Root("claude-code", folder)], messages.append)
+    yield watch
+    watch.stop()
 
 
 def printed_status(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:

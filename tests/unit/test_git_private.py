@@ -226,8 +226,8 @@ def test_files_ignored_by_a_surrounding_repository_are_handled_here(tmp_path: Pa
         person.git("commit", "--quiet", "--allow-empty", "-m", "out")
     before = snapshot(person.root)
     harness = Harness(person, folder)
-    made = harness.made("p1", DRY)
-    assert Path(made.repo).parent == folder
+    proposal = harness.made("p1", DRY)
+    assert Path(proposal.repo).parent == folder
     harness.drop("p1")
     assert snapshot(person.root) == before
     harness.made("p2", NEWS)

@@ -131,11 +131,11 @@ def _section(text: str, head: str) -> list[str]:
 
 @pytest.mark.parametrize("row", _DATA["rows"], ids=lambda row: row["id"])
 def test_s5_the_answer_with_an_extra_deletion_is_refused(row: dict[str, Any]) -> None:
-    heard = GoldCase(row)
+    case = GoldCase(row)
     for line in _unspoken_lines(row):
         for op in ("delete", "replace", *(["delete_section"] if line.startswith("#") else [])):
             with pytest.raises(SkilldError):
-                heard.edit_with(op, line, f"- {row['update']['change']}" if op == "replace" else "")
+                case.edit_with(op, line, f"- {row['update']['change']}" if op == "replace" else "")
 
 
 @pytest.mark.parametrize("row", _DATA["rows"], ids=lambda row: row["id"])

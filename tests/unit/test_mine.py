@@ -164,9 +164,11 @@ def test_a_statement_contradicted_later_is_left_out() -> None:
 
 
 def _testing_skill(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
-    said = FrontMatter(name, "Writing and running the tests of the voucher form with the fast suite.")
-    text = f"---\nname: {name}\ndescription: {said.description}\n---\n\n# Tests\n\nRun the voucher suite with --fast.\n"
-    return Skill(name, Path(f"/shop/.claude/skills/{name}/SKILL.md"), source, Path("/shop"), ("codex",), said), text
+    matter = FrontMatter(name, "Writing and running the tests of the voucher form with the fast suite.")
+    text = (
+        f"---\nname: {name}\ndescription: {matter.description}\n---\n\n# Tests\n\nRun the voucher suite with --fast.\n"
+    )
+    return Skill(name, Path(f"/shop/.claude/skills/{name}/SKILL.md"), source, Path("/shop"), ("codex",), matter), text
 
 
 def test_a_candidate_for_an_existing_skill_extends_it() -> None:

@@ -326,10 +326,10 @@ def test_a_models_task_needs_no_shared_words_and_ends_where_other_work_begins() 
             )
         )
     assert _judge(*rows).candidates == ()
-    told = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
-    (candidate,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [told]}).candidates
+    task = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
+    (candidate,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [task]}).candidates
     assert _step_lines(candidate, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
-    continued = replace(told, continued=frozenset((row.session_id, "x") for row in rows))
+    continued = replace(task, continued=frozenset((row.session_id, "x") for row in rows))
     (longer,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [continued]}).candidates
     assert _step_lines(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]
 

@@ -36,14 +36,14 @@ def harness(person: Person, tmp_path: Path) -> Harness:
 
 def test_nothing_is_created_in_the_home_before_acceptance(person: Person, harness: Harness) -> None:
     before = snapshot(person.root)
-    made = commit_new(harness)
+    proposal = commit_new(harness)
     assert isinstance(propose_new(harness, "n2"), NoChange)
-    assert (Path(made.repo).parent, made.relpath) == (harness.private, "deploy/SKILL.md")
-    own = Person(Path(made.repo))
-    assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == NEW_TEXT
+    assert (Path(proposal.repo).parent, proposal.relpath) == (harness.private, "deploy/SKILL.md")
+    own = Person(Path(proposal.repo))
+    assert own.git("--work-tree=.", "show", f"skilld/staging:{proposal.relpath}") + "\n" == NEW_TEXT
     assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
     assert harness.seen("n1").seen is GitStatus.NOTHING
-    assert managed_repos.list_roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
+    assert managed_repos.list_roots(Path(proposal.repo).parent) == {person.root / ".claude/skills": Path(proposal.repo)}
     assert snapshot(person.root) == before
 
 
@@ -92,21 +92,21 @@ def test_a_missing_root_is_not_taken_for_an_empty_one(person: Person, harness: H
     commit_new(harness)
     harness.accept("n1")
     harness.drop("n1")
-    made = harness.made("p1", insert_below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW_SKILL)
+    proposal = harness.made("p1", insert_below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW_SKILL)
     (person.root / ".claude").rename(person.root / "away")
-    tip = Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main")
+    tip = Person(Path(proposal.repo)).git("--work-tree=.", "rev-parse", "main")
     with pytest.raises(RefusedError, match="does not exist"):
         harness.accept("p1")
     assert harness.seen("p1").seen is GitStatus.GONE
-    assert Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main") == tip
+    assert Person(Path(proposal.repo)).git("--work-tree=.", "rev-parse", "main") == tip
 
 
 def test_an_ignored_folder_has_its_own_repository_too(person: Person, harness: Harness) -> None:
     project = new_repo(person.root.parent / "project")
     project.write(".git/info/exclude", ".claude/\n")
     before = snapshot(project.root)
-    made = commit_new(harness, path=project.root / NEW_SKILL)
-    assert Path(made.repo).parent == harness.private
+    proposal = commit_new(harness, path=project.root / NEW_SKILL)
+    assert Path(proposal.repo).parent == harness.private
     assert snapshot(project.root) == before
     harness.accept("n1")
     assert (project.root / NEW_SKILL).read_text() == NEW_TEXT
@@ -168,13 +168,13 @@ def test_an_edit_of_a_reverted_file_creates_it_again(person: Person, store: Stor
 
 def test_a_missing_file_is_reported_without_mentioning_git(person: Person, store: Store) -> None:
     path = person.write(".claude/skills/release/SKILL.md", "# Release\n\n- Tag.\n").resolve()
-    made = stage_and_store(
+    proposal = stage_and_store(
         store,
         make_proposal(path=str(path), operations=(Operation(Op.INSERT_AFTER, "- Tag.", "- Push."),), created_at=AT),
     )
     path.unlink()
     with pytest.raises(RefusedError) as error:
-        decide(store, made, accepting({}))
+        decide(store, proposal, accepting({}))
     assert (error.value.title, error.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
-    assert error.value.remedy == f"Restore it, then: skilld accept {made.id}"
-    assert ProposalReader().applicability(made).obstacle == f"accepting it would fail: {path} does not exist"
+    assert error.value.remedy == f"Restore it, then: skilld accept {proposal.id}"
+    assert ProposalReader().applicability(proposal).obstacle == f"accepting it would fail: {path} does not exist"

@@ -90,9 +90,9 @@ def test_one_batch_may_create_two(person: Person, made: Proposal) -> None:
 
 
 def test_without_a_quote_the_message_has_none(person: Person) -> None:
-    made = stage_new(new_proposal(person, evidence=(), reason="Put together of two skills."))
+    proposal = stage_new(new_proposal(person, evidence=(), reason="Put together of two skills."))
     assert person.git("log", "-1", "--format=%b", STAGING).split("\n\n")[0] == "Put together of two skills."
-    assert about_change(made) == "new skill: say n1"
+    assert about_change(proposal) == "new skill: say n1"
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_a_metadata_mark_is_proposed_amended_and_kept(person: Person, store: Sto
     person.commit("mine", {"skills/release/SKILL.md": skill})
     steps = (Operation(Op.MARK, "skilld-merged-from", "b, c"), Operation(Op.INSERT_AFTER, "- Tag.", "- Push."))
     facts = {"relpath": "skills/release/SKILL.md", "skill": "release"}
-    made = stage_new(new_proposal(person, "m1", operations=steps, **facts))
-    store.proposals.add(made)
-    found = read_versions(made)
+    proposal = stage_new(new_proposal(person, "m1", operations=steps, **facts))
+    store.proposals.add(proposal)
+    found = read_versions(proposal)
     assert found is not None
-    accept_edited(store, made, found[1].decode().replace("- Push.", "- Push it."), {})
+    accept_edited(store, proposal, found[1].decode().replace("- Push.", "- Push it."), {})
     marked = skill.replace("\n---\n\n", '\nmetadata:\n  skilld-merged-from: "b, c"\n---\n\n')
     assert person.skill.read_text() == marked + "- Push it.\n"
 

@@ -181,11 +181,11 @@ def test_parts_stay_separate_when_a_neighbour_is_accepted(person: Person, store:
 
     neighbour = open_proposal("0a1b2c3d", Operation(Op.INSERT_AFTER, anchor, "- Tell the team."))
     steps = zip([anchor, LINES[0]], LINES[:2], strict=True)
-    made = open_proposal("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
+    proposal = open_proposal("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
     for decision, name in ((accepting({}), neighbour.id), (reverting({}), neighbour.id)):
         decide(store, _stored(store, name), decision)
-        assert [part.added for part in list_parts(_stored(store, made.id))] == [(LINES[0],), (LINES[1],)]
-    decide_parts(store, _stored(store, made.id), {0, 1}, accepting({}))
+        assert [part.added for part in list_parts(_stored(store, proposal.id))] == [(LINES[0],), (LINES[1],)]
+    decide_parts(store, _stored(store, proposal.id), {0, 1}, accepting({}))
     assert "\n".join([anchor, *LINES[:2]]) in person.skill.read_text()
 
 

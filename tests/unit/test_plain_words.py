@@ -83,12 +83,12 @@ class _Terminal(StringIO):
 
 def test_an_error_message_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    shown = _Terminal()
-    monkeypatch.setattr(sys, "stderr", shown)
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
     text = "skilld: You are running skilld as root, which can change every file on this machine."
     console.warn(text)
-    assert max(map(len, shown.getvalue().splitlines())) <= 40
-    assert " ".join(shown.getvalue().split()) == text
+    assert max(map(len, terminal.getvalue().splitlines())) <= 40
+    assert " ".join(terminal.getvalue().split()) == text
 
 
 def test_config_lists_unset_values_of_all_agents_in_one_row(home: Path) -> None:

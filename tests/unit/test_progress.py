@@ -33,17 +33,17 @@ class _Terminal(io.StringIO):
 
 
 def test_it_overwrites_itself_and_disappears(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = _Terminal()
-    monkeypatch.setattr(sys, "stderr", shown)
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(cli_progress, "time", SimpleNamespace(monotonic=lambda: 1000.0))
     progress = Progress("Reading")
     progress.clear()
-    assert shown.getvalue() == ""
+    assert terminal.getvalue() == ""
     progress.show(1, 2)
     assert not progress.due
     progress.clear()
-    assert shown.getvalue().split("\r")[1].rstrip() == "Reading: 1 of 2"
-    assert shown.getvalue().endswith(" \r")
+    assert terminal.getvalue().split("\r")[1].rstrip() == "Reading: 1 of 2"
+    assert terminal.getvalue().endswith(" \r")
 
 
 def test_nothing_is_shown_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

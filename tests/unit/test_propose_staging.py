@@ -230,8 +230,8 @@ def test_two_skills_share_one_branch(person: Person, harness: Harness) -> None:
 def test_names_with_a_meaning_in_git_are_handled(person: Person, harness: Harness) -> None:
     odd = "-sk*lls/[a] é:(x)/:!b/SKILL.md"
     person.commit("odd", {odd: TEXT, "-skills/SKILL.md": TEXT})
-    made = harness.made("p1", DRY, path=person.root / odd)
-    assert made.relpath == odd
+    proposal = harness.made("p1", DRY, path=person.root / odd)
+    assert proposal.relpath == odd
     assert person.git("diff", "--name-only", "-z", "main", STAGING).rstrip("\0") == odd
 
 

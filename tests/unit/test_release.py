@@ -285,11 +285,11 @@ def test_the_bill_of_materials_of_the_lock_is_complete() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     text = sbom.text(sbom.document(lock, project, AT))
     assert text == sbom.text(sbom.document(lock, project, AT))
-    made = json.loads(text)
-    assert len(made["components"]) == lock.count("==") - lock.count(" == '") > 100
-    names = {one["name"]: one["scope"] for one in made["components"]}
+    document = json.loads(text)
+    assert len(document["components"]) == lock.count("==") - lock.count(" == '") > 100
+    names = {one["name"]: one["scope"] for one in document["components"]}
     assert (names["litellm"], names["tokenizers"], names["hatchling"]) == ("required", "required", "excluded")
-    assert all(one["hashes"] for one in made["components"])
+    assert all(one["hashes"] for one in document["components"])
 
 
 def test_the_debian_package_names_the_tagger_and_date(tmp_path: Path) -> None:

@@ -354,9 +354,9 @@ def test_every_statement_counts_and_free_calls_cost_nothing(tmp_path: Path) -> N
     store = Store.open(tmp_path / "skilld.db")
     changes = "Use pnpm.", "Run the linter."
     said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in changes)
-    one = make_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
-    store.proposals.add(one)
-    store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
+    proposal = make_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
+    store.proposals.add(proposal)
+    store.proposals.decide(proposal, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
     store.usage.add("2026-10-01", "m", "s", Usage(4))
     report = gather(store, NOW)
     assert (report.taught.total, report.taught.files[0].accepted, report.decided.states["accepted"]) == (2, 2, 1)

@@ -109,8 +109,8 @@ def test_the_state_is_shown_as_the_manager_reports_it(
     (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
     capsys.readouterr()
     assert main(["service", "status", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    told = {name: shown[name] for name in ("installed", "enabled", "running", "state", "says", "pid", "restarts")}
+    document = json.loads(capsys.readouterr().out)
+    told = {name: document[name] for name in ("installed", "enabled", "running", "state", "says", "pid", "restarts")}
     assert told == {
         "installed": True,
         "enabled": True,
@@ -120,7 +120,7 @@ def test_the_state_is_shown_as_the_manager_reports_it(
         "pid": 4711,
         "restarts": 2,
     }
-    assert shown["program"] == sys.executable
+    assert document["program"] == sys.executable
 
 
 def test_without_a_manager_nothing_is_installed_and_the_cause_is_reported(

@@ -28,10 +28,10 @@ def no(day: str, rule: str = RULE, **changes: Any) -> Record:
 
 
 def standing(members: list[Member], says: bool = False, **changes: Mapping[str, str]) -> list[CandidateState]:  # noqa: FBT001, FBT002 - of a test
-    seen = RemoteStatus(
+    status = RemoteStatus(
         lambda _: says, changes.get("landed", {}), changes.get("proposed", {}), "2026-03-10", "2026-03-20"
     )
-    return [state.standing for state in with_states(group_candidates(members), members, seen)]
+    return [state.standing for state in with_states(group_candidates(members), members, status)]
 
 
 def test_the_same_rule_in_other_words_is_one_and_people_are_counted_by_key() -> None:

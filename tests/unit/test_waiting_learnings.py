@@ -47,7 +47,7 @@ def root(home: Path, tmp_path: Path) -> Path:
 
 
 def old_learning(root: Path, number: int, text: str, **more: object) -> Learning:
-    one = Learning(
+    learning = Learning(
         id=hashlib.sha256(f"claude-code:t{number}\n{text}".encode()).hexdigest()[:10],
         turn_key=f"claude-code:t{number}",
         quote=text,
@@ -61,7 +61,7 @@ def old_learning(root: Path, number: int, text: str, **more: object) -> Learning
         confidence=0.85,
         created_at=LONG_AGO,
     )
-    return replace(one, **more)  # type: ignore[arg-type]
+    return replace(learning, **more)  # type: ignore[arg-type]
 
 
 def pass_a_day(here: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,8 +162,8 @@ def test_auto_mode_does_not_apply_them(here: InProcessDaemon, root: Path, home: 
     every = auto.model_copy(update={"auto": auto.auto.model_copy(update={"targets": list(auto.targets)})})
     here.engine.use_settings(every)
     here.store.learnings.add(old_learning(root, 1, SAID[0]))
-    (one,) = here.run()
-    assert one.state is State.OPEN
+    (proposal,) = here.run()
+    assert proposal.state is State.OPEN
     assert "pnpm" not in (root / "CLAUDE.md").read_text()
     assert os.environ["HOME"] == str(home)
 

@@ -257,8 +257,8 @@ def test_a_waiting_proposal_the_person_wrote_is_accepted(person: Person) -> None
     waiting = taught_on_staging(person, first)
     person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Then wait a minute.\n- Tag")})
     found = check_repository(first, waiting)
-    made = StateChange("p2", State.OPEN, State.ACCEPTED, note="you made this change yourself")
-    assert found.changes.decisions == (made,)
+    change = StateChange("p2", State.OPEN, State.ACCEPTED, note="you made this change yourself")
+    assert found.changes.decisions == (change,)
     assert found.committed == ()
 
 
