@@ -291,7 +291,7 @@ def typed_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessDaemon]:
+def local_daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessDaemon]:
     """Give a daemon and its worker in the test's own process, which follow what is in the home."""
     from skilld.git.environment import remaining_variables
     from support.in_process_daemon import InProcessDaemon

@@ -26,11 +26,11 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
     ada.teach(DATES)
     ben.teach(PNPM_TOO, created_at="2026-03-04T09:00:00Z")
     carl.teach(PNPM)
-    output = ada.done("join", "--yes", "--name", "team-ada")
+    output = ada.run_team("join", "--yes", "--name", "team-ada")
     assert PNPM in output
     assert "from now on" not in output
-    ben.done("join", "--yes", "--name", "team-ben")
-    ada.done("sync")
+    ben.run_team("join", "--yes", "--name", "team-ben")
+    ada.run_team("sync")
     assert ada.rules() == {PNPM: "ready", DATES: "waiting"}
     assert ben.rules() == ada.rules()
     document = ben.document()
@@ -65,12 +65,12 @@ def test_leaving_removes_our_data(team: Team) -> None:
     ada.teach(PNPM)
     ben.teach(PNPM)
     for one in (ada, ben):
-        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
-    ada.done("leave")
+        one.run_team("join", "--yes", "--name", f"team-{one.home.parent.name}")
+    ada.run_team("leave")
     assert team.refs() == ["refs/skilld/team/team-ben"]
     assert not [*(ada.home / ".local/state/skilld/team").iterdir()]
     assert ada.team("sync").returncode == 1
-    ben.done("sync")
+    ben.run_team("sync")
     assert ben.rules() == {PNPM: "waiting"}
 
 
@@ -84,7 +84,7 @@ def test_without_a_key_it_says_how_to_create_one(team: Team) -> None:
 
 def test_a_taken_name_is_refused(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
-    ada.done("join", "--yes", "--name", "the-same")
+    ada.run_team("join", "--yes", "--name", "the-same")
     result = ben.team("join", "--yes", "--name", "the-same")
     assert result.returncode == 5
     assert "--name" in result.stderr
@@ -105,7 +105,7 @@ def test_private_rules_stay_and_are_named(team: Team, rule: str, why: str) -> No
     ada = team.colleague("ada")
     ada.teach(rule)
     ada.teach(PNPM)
-    output = ada.done("join", "--yes")
+    output = ada.run_team("join", "--yes")
     assert "not shared, because it" in output
     assert why in output
     (ref,) = team.refs()
@@ -117,8 +117,8 @@ def test_quotes_are_sent_only_if_the_person_agreed(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one in (ada, ben):
         one.teach(PNPM, quote=f"please always pnpm, says {one.home.parent.name[0]}")
-    ada.done("join", "--yes", "--quotes")
-    ben.done("join", "--yes")
+    ada.run_team("join", "--yes", "--quotes")
+    ben.run_team("join", "--yes")
     (pnpm,) = ben.document()["rules"]
     assert pnpm["quotes"] == ["please always pnpm, says a"]
 
@@ -127,24 +127,24 @@ def test_open_rules_are_sent_only_on_request(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one in (ada, ben):
         one.teach(DATES, State.OPEN)
-    ada.done("join", "--yes")
+    ada.run_team("join", "--yes")
     assert ada.rules() == {}
-    ben.done("join", "--yes", "--open")
-    ada.done("sync")
+    ben.run_team("join", "--yes", "--open")
+    ada.run_team("sync")
     assert ada.rules() == {DATES: "waiting"}
 
 
 def test_a_withdrawn_rule_is_withdrawn_for_the_team(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)
-    ada.done("join", "--yes")
+    ada.run_team("join", "--yes")
     ada.set_state(PNPM, State.REVERTED, "2026-03-05T09:00:00Z")
-    assert "pushed your changes" in ada.done("sync")
+    assert "pushed your changes" in ada.run_team("sync")
     assert ada.rules() == {}
     (ref,) = team.refs()
     (name,) = [row.split("\t")[1] for row in team.hub.git("ls-tree", "-r", ref).splitlines() if "records/" in row]
     assert "pnpm" not in team.hub.git("show", f"{ref}:{name}")
-    assert "nothing new to push" in ada.done("sync")
+    assert "nothing new to push" in ada.run_team("sync")
 
 
 def test_a_host_refusing_custom_refs_gets_a_branch(team: Team) -> None:
@@ -152,14 +152,14 @@ def test_a_host_refusing_custom_refs_gets_a_branch(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one, name in ((ada, "team-ada"), (ben, "team-ben")):
         one.teach(PNPM)
-        output = one.done("join", "--yes", "--name", name)
+        output = one.run_team("join", "--yes", "--name", name)
         assert (
             f"  The remote accepts only branches, so your shared rules are on the branch skilld/team/{name}.\n"
             in output
         )
     assert team.refs() == ["refs/heads/skilld/team/team-ada", "refs/heads/skilld/team/team-ben"]
     assert ben.rules() == {PNPM: "ready"}
-    ada.done("leave")
+    ada.run_team("leave")
     assert team.refs() == ["refs/heads/skilld/team/team-ben"]
     team.hub.write("hooks/update", "#!/bin/sh\necho 'GH013: rule violations' >&2\nexit 1\n").chmod(0o755)
     (told,) = [line for line in ada.team("join", "--yes", "--name", "team-ada").stderr.splitlines() if "push" in line]
@@ -177,8 +177,8 @@ def test_hooks_and_programs_of_the_repository_do_not_run(team: Team) -> None:
     ada.clone.git("config", "core.sshCommand", f"touch {mark};")
     ada.clone.git("config", "remote.origin.receivepack", f"touch {mark};git-receive-pack")
     ada.clone.git("config", "remote.origin.uploadpack", f"touch {mark};git-upload-pack")
-    ada.done("join", "--yes")
-    ada.done("sync")
+    ada.run_team("join", "--yes")
+    ada.run_team("sync")
     assert not mark.exists()
     assert len(team.refs()) == 1
 
@@ -187,14 +187,14 @@ def test_records_replaced_by_somebody_else_are_repaired(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     for one in (ada, ben):
         one.teach(PNPM)
-        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
+        one.run_team("join", "--yes", "--name", f"team-{one.home.parent.name}")
     ref = "refs/skilld/team/team-ada"
     before = team.hub.git("rev-parse", f"{ref}^{{tree}}:records")
     team.hub.git("update-ref", ref, "refs/skilld/team/team-ben")
-    assert "rejected changes from team-ada" in ben.done("sync")
-    assert "pushed your changes" in ada.done("sync")
+    assert "rejected changes from team-ada" in ben.run_team("sync")
+    assert "pushed your changes" in ada.run_team("sync")
     assert team.hub.git("rev-parse", f"{ref}^{{tree}}:records") == before
-    ben.done("sync")
+    ben.run_team("sync")
     assert ben.rules() == {PNPM: "ready"}
 
 
@@ -204,24 +204,24 @@ def test_a_second_machine_of_one_person_counts_as_the_same_person(team: Team) ->
     ada.teach(PNPM)
     laptop.teach(PNPM, created_at="2026-03-04T09:00:00Z")
     laptop.teach(DATES)
-    ada.done("join", "--yes", "--name", "team-ada")
-    laptop.done("join", "--yes", "--name", "team-ada")
-    ada.done("sync")
+    ada.run_team("join", "--yes", "--name", "team-ada")
+    laptop.run_team("join", "--yes", "--name", "team-ada")
+    ada.run_team("sync")
     assert team.refs() == ["refs/skilld/team/team-ada"]
     assert ada.document()["rules"] == laptop.document()["rules"]
     assert ada.rules() == {PNPM: "waiting", DATES: "waiting"}
-    assert "nothing new to push" in laptop.done("sync")
+    assert "nothing new to push" in laptop.run_team("sync")
     # What one of them takes back stays away, though the other has not heard of it.
     ada.set_state(PNPM, State.REVERTED, "2026-03-05T09:00:00Z")
-    ada.done("sync")
-    laptop.done("sync")
+    ada.run_team("sync")
+    laptop.run_team("sync")
     assert ada.rules() == laptop.rules() == {DATES: "waiting"}
 
 
 def test_uninstalling_says_what_stays_on_the_remote(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)
-    ada.done("join", "--yes", "--name", "team-ada")
+    ada.run_team("join", "--yes", "--name", "team-ada")
     result = ada.program.run("uninstall", "--dry-run")
     told = result.stdout + result.stderr
     assert (

@@ -32,7 +32,7 @@ class Case:
             self.at_a_host(one, URL)
         self.ada.teach(DATES)
         for one in (self.ada, self.ben):
-            one.done("join", "--yes", "--name", f"team-{one.home.parent.name}", "--quotes")
+            one.run_team("join", "--yes", "--name", f"team-{one.home.parent.name}", "--quotes")
 
     def at_a_host(self, one: Colleague, url: str) -> None:
         """Give a remote the address of a host; what is fetched and pushed is the bare repository all the same."""
@@ -76,9 +76,9 @@ def case(original: Template[Case]) -> Iterator[Case]:
 def test_proposing_merging_and_removing_is_seen_by_both(case: Case) -> None:
     case.use_stub("gh")
     ada, ben = case.ada, case.ben
-    assert f"+- {PNPM.rstrip('.')}" in ada.done("pr", "--dry-run")
+    assert f"+- {PNPM.rstrip('.')}" in ada.run_team("pr", "--dry-run")
     assert case.team.hub.tip(BRANCH) == ""
-    assert "Opened https://host.example/pull/1" in ada.done("pr")
+    assert "Opened https://host.example/pull/1" in ada.run_team("pr")
     message = case.team.hub.git("log", "-1", "--format=%B", BRANCH)
     assert message.startswith(f"skilld(team): {PNPM}\n\nSaid by 2 people in 2 sessions since 2026-03-02.")
     assert f"Skilld-Rule: {PNPM}\nSkilld-File: {FILE}" in message
@@ -87,12 +87,12 @@ def test_proposing_merging_and_removing_is_seen_by_both(case: Case) -> None:
     assert "2 people, 2 sessions, since 2026-03-02" in pull["body"]
     assert f"`from now on: {PNPM}`" in pull["body"]
     assert "git revert" in pull["body"]
-    ben.done("sync")
+    ben.run_team("sync")
     assert ben.rules() == ada.rules() == {PNPM: "proposed", DATES: "waiting"}
     # Another run, by either, makes no second one; a rule that one person asks for is added to it.
-    assert "Updated https://host.example/pull/1" in ben.done("pr")
+    assert "Updated https://host.example/pull/1" in ben.run_team("pr")
     (dates,) = [rule["id"] for rule in ada.document()["rules"] if rule["rule"] == DATES]
-    document = json.loads(ada.done("pr", dates[:6], "--yes", "--json"))
+    document = json.loads(ada.run_team("pr", dates[:6], "--yes", "--json"))
     assert document == {
         "branch": BRANCH,
         "remote": "origin",
@@ -104,49 +104,49 @@ def test_proposing_merging_and_removing_is_seen_by_both(case: Case) -> None:
     case.team.merge(BRANCH)
     case.open_requests(merged_at="2026-03-10T00:00:00Z", state="closed")
     for one in (ada, ben):
-        one.done("sync")
+        one.run_team("sync")
         assert one.rules() == {PNPM: "accepted", DATES: "accepted"}
-    assert "Nothing to propose" in ada.done("pr")
+    assert "Nothing to propose" in ada.run_team("pr")
     text = case.team.hub.git("show", f"main:{FILE}")
     case.team.edit("\n".join(line for line in text.splitlines() if "pnpm" not in line) + "\n")
     for one in (ada, ben):
-        one.done("sync")
+        one.run_team("sync")
         assert one.rules() == {PNPM: "rejected", DATES: "accepted"}
-    assert "Nothing to propose" in ben.done("pr")
+    assert "Nothing to propose" in ben.run_team("pr")
 
 
 def test_a_squash_counts_as_merged(case: Case) -> None:
     case.use_stub("gh")
-    case.ada.done("pr")
+    case.ada.run_team("pr")
     case.team.edit(case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n", "Rules of the team (#1)")
-    case.ben.done("sync")
+    case.ben.run_team("sync")
     assert case.ben.rules()[PNPM] == "accepted"
 
 
 def test_a_closed_pull_request_is_a_rejection_both_remember(case: Case) -> None:
     case.use_stub("gh")
-    case.ada.done("pr")
+    case.ada.run_team("pr")
     case.open_requests(state="closed")
-    assert "Nothing to propose" in case.ben.done("pr")
-    case.ada.done("sync")
+    assert "Nothing to propose" in case.ben.run_team("pr")
+    case.ada.run_team("sync")
     for one in (case.ada, case.ben):
         (pnpm,) = [rule for rule in one.document()["rules"] if rule["rule"] == PNPM]
         assert (pnpm["standing"], pnpm["why"]) == ("rejected", "its pull request was closed (recorded by team-ben)")
     # Said anew on a later day, it comes back.
     case.ada.teach(PNPM, created_at="2099-01-01T00:00:00Z", decided_at="2099-01-01T00:00:00Z")
-    assert "Opened https://host.example/pull/2" in case.ada.done("pr")
+    assert "Opened https://host.example/pull/2" in case.ada.run_team("pr")
     assert case.log() == [f"skilld(team): {PNPM}"]
 
 
 def test_a_commit_removed_by_a_reviewer_is_a_rejection(case: Case) -> None:
     case.use_stub("gh")
     (dates,) = [rule["id"] for rule in case.ada.document()["rules"] if rule["rule"] == DATES]
-    case.ada.done("pr", dates)
+    case.ada.run_team("pr", dates)
     first = case.team.hub.git("log", "--reverse", "--format=%H", f"main..{BRANCH}").splitlines()[0]
     kept = case.team.hub.git("log", "-1", "--format=%s", first)
     case.team.hub.git("update-ref", f"refs/heads/{BRANCH}", first)
-    case.ben.done("pr")
-    case.ada.done("sync")
+    case.ben.run_team("pr")
+    case.ada.run_team("sync")
     lost = DATES if PNPM in kept else PNPM
     assert case.ada.rules()[lost] == "rejected"
     assert case.log() == [kept]
@@ -172,7 +172,7 @@ def test_a_kill_while_opening_leaves_exactly_one_pull_request(case: Case, at: st
         tip = case.team.hub.tip(BRANCH)
         assert (bool(tip), len(case.read_host["pulls"])) == (True, int(at == "after"))
         del environment["KILL_AT"]
-        assert told in case.ada.done("pr")
+        assert told in case.ada.run_team("pr")
     assert (case.team.hub.tip(BRANCH), len(case.read_host["pulls"])) == (tip, 1)
 
 
@@ -193,7 +193,7 @@ def test_an_unreachable_host_is_reported_in_one_line(case: Case, url: str, stubs
     case.ada.program.environment["PATH"] = str(case.team.folder / "bin")
     if url != URL:
         case.at_a_host(case.ada, url)
-    output = case.ada.done("pr")
+    output = case.ada.run_team("pr")
     assert f"No pull request was opened: {said}.\n" in output
     links = {
         "github": "https://github.localhost/acme/widgets/compare/main...skilld/team-rules?expand=1",
@@ -210,13 +210,13 @@ def test_harmful_rules_are_left_out_or_must_be_named(case: Case) -> None:
     for one in (case.ada, case.ben):
         one.teach(piped)
         one.teach(guard)
-        one.done("sync")
+        one.run_team("sync")
     ids = {rule["rule"]: rule["id"][:8] for rule in case.ada.document()["rules"]}
-    output = case.ada.done("pr")
+    output = case.ada.run_team("pr")
     why = "It skips hooks, checks or signatures: --no-verify"
     assert f"Left out: {guard}\n  {why}\n  To propose it anyway: skilld team pr {ids[guard]}\n" in output
     assert case.log() == [f"skilld(team): {PNPM}"]
-    output = case.ada.done("pr", ids[guard], ids[piped])
+    output = case.ada.run_team("pr", ids[guard], ids[piped])
     assert f"Left out: {piped}\n  It " in output
     assert case.log() == [f"skilld(team): {guard}", f"skilld(team): {PNPM}"]
     assert f"- flagged: `{why}`" in case.read_host["pulls"][0]["body"]
@@ -236,7 +236,7 @@ def test_gitlab_is_queried_as_documented(case: Case) -> None:
     """The arguments of `glab api`, recorded; that GitLab takes them was not tried."""
     case.use_stub("glab")
     case.at_a_host(case.ada, "git@gitlab.example.org:acme/deep/widgets.git")
-    assert "Opened https://host.example/pull/1" in case.ada.done("pr")
+    assert "Opened https://host.example/pull/1" in case.ada.run_team("pr")
     calls = [json.loads(line) for line in case.state.with_suffix(".calls").read_text().splitlines()]
     path = "projects/acme%2Fdeep%2Fwidgets/merge_requests"
     query = "?source_branch=skilld%2Fteam-rules&order_by=created_at&sort=desc"
@@ -259,10 +259,10 @@ def real_host(case: Case) -> Iterator[Case]:
 
 
 def test_the_real_gh_opens_and_updates_one_pull_request(real_host: Case) -> None:
-    assert "Opened https://host.example/pull/1" in real_host.ada.done("pr")
-    assert "Updated https://host.example/pull/1" in real_host.ben.done("pr")
+    assert "Opened https://host.example/pull/1" in real_host.ada.run_team("pr")
+    assert "Updated https://host.example/pull/1" in real_host.ben.run_team("pr")
     (pull,) = real_host.read_host["pulls"]
     assert (pull["head"]["ref"], pull["base"]) == (BRANCH, "main")
     assert "acme%3Askilld%2Fteam-rules&state=all" in real_host.read_host["asked"][0]
     real_host.ada.program.environment["GH_TOKEN"] = ""
-    assert "gh is not logged in to github.localhost" in real_host.ada.done("pr")
+    assert "gh is not logged in to github.localhost" in real_host.ada.run_team("pr")

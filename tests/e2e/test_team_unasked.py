@@ -36,7 +36,7 @@ def count_records(team: Team) -> int:
 def test_the_daemon_shares_accepted_rules_at_most_once_an_hour(tmp_path: Path) -> None:
     team = Team(tmp_path)
     ada = team.colleague("ada")
-    ada.done("join", "--yes", "--name", NAME)
+    ada.run_team("join", "--yes", "--name", NAME)
     ada.teach(PNPM)
     with ada.program.daemon():
         wait_for("what was accepted since to be shared", lambda: count_records(team) == 1)
@@ -60,7 +60,7 @@ def test_the_pull_request_is_updated_once_a_week_if_enabled(tmp_path: Path) -> N
         with (one.home / ".gitconfig").open("a") as mine:
             mine.write(f'[url "{team.hub.root}"]\n\tinsteadOf = https://github.localhost/acme/widgets.git\n')
         one.clone.git("remote", "set-url", "origin", "https://github.localhost/acme/widgets.git")
-        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
+        one.run_team("join", "--yes", "--name", f"team-{one.home.parent.name}")
         one.program.environment |= {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "GH_TOKEN": "x"}
     sync_unasked(ada)
     assert not state.exists(), "the host is asked only where the setting says so"
@@ -83,15 +83,15 @@ def test_the_pull_request_is_updated_once_a_week_if_enabled(tmp_path: Path) -> N
 def test_an_unreachable_remote_blocks_no_other_and_is_named_until_it_returns(tmp_path: Path) -> None:
     team, other = Team(tmp_path / "one"), Team(tmp_path / "two")
     ada = team.colleague("ada")
-    ada.done("join", "--yes", "--name", NAME)
+    ada.run_team("join", "--yes", "--name", NAME)
     second = Colleague(ada.home, other.colleague("ada").clone, ada.program)
-    second.done("join", "--yes", "--name", NAME)
+    second.run_team("join", "--yes", "--name", NAME)
     second.teach(DATES)
     hidden = team.hub.root.rename(tmp_path / "away.git")
     sync_unasked(ada)
     assert count_records(other) == 1
     assert ada.document()["trouble"].startswith("Could not reach the remote")
-    assert "  the last sync failed: Could not reach the remote" in ada.done("status")
+    assert "  the last sync failed: Could not reach the remote" in ada.run_team("status")
     hidden.rename(team.hub.root)
     sync_unasked(ada)
     assert ada.document()["trouble"] == ""

@@ -29,7 +29,7 @@ def test_t19_a_file_changing_during_accept_keeps_its_writers_text(
     isolate_git(monkeypatch, tmp_path / "home")
     person = new_repo(tmp_path / "work")
     harness = Harness(person)
-    harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
+    harness.stage("p1", insert_below("- Run the tests.", "- Do a dry run."))
     start = person.skill.read_text()
     begun = threading.Event()
 

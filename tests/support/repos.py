@@ -276,7 +276,7 @@ class Harness:
             self.remember(request, outcome)
         return outcome
 
-    def made(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> ProposalCommit:
+    def stage(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> ProposalCommit:
         outcome = self.propose(name, apply, **other)
         assert isinstance(outcome, ProposalCommit), outcome
         return outcome
@@ -310,11 +310,11 @@ class Harness:
     def revert(self, name: str) -> DecisionCommit:
         return revert(self.proposals[name], {}, self.private)
 
-    def know(self, name: str, *, landed: str) -> None:
+    def mark_accepted(self, name: str, *, landed: str) -> None:
         """Remember that a proposal was accepted, as the caller of `observe` does."""
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed)
 
-    def seen(self, name: str) -> Observation:
+    def observe(self, name: str) -> Observation:
         return observe(Path(self.address(name)), [self.proposals[name]], self.private)[0]
 
     def address(self, name: str) -> str:
@@ -338,7 +338,7 @@ def harness_with(edits: Mapping[str, Callable[[bytes], bytes]], template: Path, 
     """Return a harness with these proposals on a copy of a template, which the first call creates."""
     if template not in _COMMITS:
         first = Harness(new_repo(template / "work"))
-        _COMMITS[template] = {name: first.made(name, apply) for name, apply in edits.items()}
+        _COMMITS[template] = {name: first.stage(name, apply) for name, apply in edits.items()}
     harness = Harness(copy_repo(template, to))
     for name, made in _COMMITS[template].items():
         harness.remember(harness.request(name, edits[name]), replace(made, repo=str(harness.person.root)))

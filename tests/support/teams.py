@@ -86,7 +86,7 @@ class Colleague:
         """Run `skilld team ...` in the clone."""
         return self.program.run("team", *arguments, "--repo", str(self.clone.root))
 
-    def done(self, *arguments: str) -> str:
+    def run_team(self, *arguments: str) -> str:
         """Run `skilld team ...`, which must succeed, and return what it printed."""
         ran = self.team(*arguments)
         assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -47,7 +47,7 @@ def harness_with_three(templates: Path, tmp_path: Path, monkeypatch: pytest.Monk
 def test_accepting_cherry_picks_in_the_persons_name(person: Person, harness: Harness, comment: str) -> None:
     person.git("config", "core.commentChar", comment)  # stripped, such lines would take the trailers along
     person.git("config", "commit.cleanup", "strip")
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     landed = harness.accept("p1")
     assert (landed.method, landed.commit) == (CommitMethod.GIT, person.tip())
     assert person.git("log", "-1", "--format=%an <%ae> %cn") == "skilld <skilld@localhost> Pat Person"
@@ -105,7 +105,7 @@ def test_accepting_a_change_that_is_already_there_leaves_nothing_behind(harness_
 def test_a_proposal_amended_on_the_branch_is_accepted_as_amended(
     person: Person, harness: Harness, *, neighbour: bool
 ) -> None:
-    harness.made("a", APPENDED["a"])
+    harness.stage("a", APPENDED["a"])
     person.git("switch", "--quiet", "skilld/staging")
     person.write(SKILL, person.skill.read_text().replace("- Learned a.", "- Learned a, in my words."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
@@ -151,7 +151,7 @@ def remove_anchors(person: Person) -> str:
 )
 def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, state: object) -> None:
     assert callable(state)
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     cause = state(person)
     person.git("status")
     before = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
@@ -242,7 +242,7 @@ def test_a_read_only_folder_is_refused(person: Person, harness: Harness, monkeyp
     def full(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")  # so that it is done by the lines
     monkeypatch.setattr(worktree, "write_atomically", full)
@@ -267,7 +267,7 @@ def test_a_file_with_line_ending_conversion_stays_clean(person: Person, harness:
     person.skill.unlink()
     person.git("checkout", "--", SKILL)
     for name, apply in APPENDED.items():
-        harness.made(name, apply)
+        harness.stage(name, apply)
     harness.accept("c")
     harness.accept("a")
     assert b"- Push the tag.\r\n- Learned a.\r\n- Learned c.\r\n" in person.skill.read_bytes()
@@ -299,7 +299,7 @@ def test_accept_worktree_only_writes_the_file(harness_with_p1: Harness) -> None:
 )
 def test_removals_and_changes_are_reverted_too(person: Person, harness: Harness, apply: object) -> None:
     assert callable(apply)
-    harness.made("p1", apply)
+    harness.stage("p1", apply)
     harness.accept("p1")
     person.commit("near by", {SKILL: person.skill.read_text().replace("- Run the tests.", "- Run all tests.")})
     person.commit("near by", {SKILL: person.skill.read_text().replace("- Push the tag.", "- Push it.")})
@@ -309,8 +309,8 @@ def test_removals_and_changes_are_reverted_too(person: Person, harness: Harness,
 
 
 def test_a_squash_commit_is_not_reverted_as_a_whole(person: Person, harness: Harness) -> None:
-    harness.made("a", APPENDED["a"])
-    harness.made("b", APPENDED["b"])
+    harness.stage("a", APPENDED["a"])
+    harness.stage("b", APPENDED["b"])
     person.git("merge", "--quiet", "--squash", "skilld/staging")
     person.git("commit", "--quiet", "--no-edit")
     harness.revert("a")

@@ -66,15 +66,15 @@ def test_only_the_file_its_index_entry_and_the_branch_change(person: Person, har
 
 @pytest.mark.parametrize("way", ["git", "skilld"])
 def test_both_kinds_of_revert_undo_it(person: Person, harness: Harness, way: str) -> None:
-    harness.know("p1", landed=apply(harness))
-    assert harness.seen("p1").seen is GitStatus.LANDED
+    harness.mark_accepted("p1", landed=apply(harness))
+    assert harness.observe("p1").seen is GitStatus.LANDED
     if way == "git":
         person.git("revert", "--no-edit", "HEAD")
     else:
         harness.revert("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == ""
-    assert harness.seen("p1").seen is GitStatus.REVERTED
+    assert harness.observe("p1").seen is GitStatus.REVERTED
 
 
 def stage(person: Person) -> str:
@@ -146,7 +146,7 @@ def test_it_works_in_skillds_own_repository(tmp_path: Path, monkeypatch: pytest.
     person = Person(tmp_path / "home/.claude")
     person.write(SKILL, TEXT)
     harness = Harness(person, tmp_path / "home/repos")
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.write(SKILL, TEXT + "mine\n")
     commit = apply_unasked(harness.proposals["p1"], DRY, harness.private)
     assert person.skill.read_text() == EDITED + "mine\n"
@@ -158,7 +158,7 @@ def test_it_works_in_skillds_own_repository(tmp_path: Path, monkeypatch: pytest.
 def test_it_works_in_a_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     isolate_git(monkeypatch, tmp_path / "home")
     harness = Harness(new_repo(tmp_path / "work", "--object-format=sha256"))
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     assert apply(harness) == harness.person.tip("main")
     assert harness.person.git("status", "--porcelain") == ""
 
@@ -166,7 +166,7 @@ def test_it_works_in_a_sha256_repository(tmp_path: Path, monkeypatch: pytest.Mon
 def test_in_a_linked_work_tree_only_that_one_changes(person: Person, tmp_path: Path) -> None:
     person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
     harness = Harness(Person(tmp_path / "linked"))
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     assert apply(harness) == person.tip("side")
     assert (tmp_path / "linked" / SKILL).read_text() == EDITED
     assert harness.person.git("status", "--porcelain") == person.git("status", "--porcelain") == ""

@@ -119,43 +119,43 @@ WAYS: list[Callable[[Person, Harness], str]] = [
 def test_every_way_of_accepting_and_removing_by_hand_is_noticed(
     person: Person, harness: Harness, way: Callable[[Person, Harness], str]
 ) -> None:
-    assert harness.seen("p1").seen is GitStatus.NOTHING
+    assert harness.observe("p1").seen is GitStatus.NOTHING
     commit = way(person, harness)
-    found = harness.seen("p1")
+    found = harness.observe("p1")
     assert (found.seen, found.commit, found.note) == (GitStatus.LANDED, commit, "")
-    assert harness.seen("p2").seen is GitStatus.NOTHING
-    harness.know("p1", landed=commit)
+    assert harness.observe("p2").seen is GitStatus.NOTHING
+    harness.mark_accepted("p1", landed=commit)
     if way is by_fetch:
         person.git("merge", "--quiet", "--ff-only", "origin/main")
     removed = person.commit("no more", {SKILL: person.skill.read_text().replace("- Do a dry run.\n", "")})
-    assert harness.seen("p1") == Observation("p1", GitStatus.REVERTED, removed, "lines gone")
+    assert harness.observe("p1") == Observation("p1", GitStatus.REVERTED, removed, "lines gone")
 
 
 @pytest.mark.parametrize("way", [fast_forward, squash], ids=lambda way: way.__name__)
 def test_git_revert_and_its_revert_are_noticed(
     person: Person, harness: Harness, way: Callable[[Person, Harness], str]
 ) -> None:
-    harness.know("p1", landed=way(person, harness))
+    harness.mark_accepted("p1", landed=way(person, harness))
     person.git("revert", "--no-edit", "HEAD")
     reverted = person.tip()
-    assert harness.seen("p1") == Observation("p1", GitStatus.REVERTED, reverted, "reverted")
+    assert harness.observe("p1") == Observation("p1", GitStatus.REVERTED, reverted, "reverted")
     person.git("revert", "--no-edit", "HEAD")
-    assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "restored")
+    assert harness.observe("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "restored")
 
 
 def test_a_revert_naming_a_short_commit_is_noticed_even_if_the_skill_is_gone(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     harness.accept("p1")
     person.git("-c", "revert.reference=true", "revert", "--no-edit", "HEAD")
     person.git("rm", "--quiet", SKILL)
     person.git("commit", "--quiet", "-m", "gone")
-    assert harness.seen("p1").seen is GitStatus.REVERTED
+    assert harness.observe("p1").seen is GitStatus.REVERTED
 
 
 def test_reverting_a_merge_reverts_what_it_brought(person: Person, harness: Harness) -> None:
     merge(person, harness)
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
-    assert harness.seen("p1") == Observation("p1", GitStatus.REVERTED, person.tip(), "reverted")
+    assert harness.observe("p1") == Observation("p1", GitStatus.REVERTED, person.tip(), "reverted")
 
 
 def test_reverting_a_merge_of_a_rebased_branch_is_noticed(person: Person, harness: Harness) -> None:
@@ -164,37 +164,37 @@ def test_reverting_a_merge_of_a_rebased_branch_is_noticed(person: Person, harnes
     person.git("rebase", "--quiet", "main")
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "--no-ff", "-m", "bring in", "skilld/staging")
-    assert [harness.seen(name).seen for name in ("p1", "p2")] == [GitStatus.LANDED, GitStatus.LANDED]
+    assert [harness.observe(name).seen for name in ("p1", "p2")] == [GitStatus.LANDED, GitStatus.LANDED]
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
-    assert [harness.seen(name).seen for name in ("p1", "p2")] == [GitStatus.REVERTED, GitStatus.REVERTED]
+    assert [harness.observe(name).seen for name in ("p1", "p2")] == [GitStatus.REVERTED, GitStatus.REVERTED]
 
 
 def test_an_amended_proposal_counts_as_edited_by_the_person(person: Person, harness: Harness) -> None:
     person.git("cherry-pick", harness.proposals["p1"].commit)
     person.write(SKILL, person.skill.read_text().replace("- Do a dry run.", "- Do a dry run with care."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED_NOTE)
+    assert harness.observe("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED_NOTE)
 
 
 def test_later_rewording_is_an_edit_and_not_a_revert(person: Person, harness: Harness) -> None:
     commit = pick(person, harness)
     person.commit("word", {SKILL: person.skill.read_text().replace("- Do a dry run.", "- First do a dry run.")})
-    assert harness.seen("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED_NOTE)
+    assert harness.observe("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED_NOTE)
 
 
 def test_only_a_checked_out_branch_can_accept(person: Person, harness: Harness) -> None:
     person.git("branch", "review", "skilld/staging")
-    assert harness.seen("p1").seen is GitStatus.NOTHING
+    assert harness.observe("p1").seen is GitStatus.NOTHING
     person.git("worktree", "add", "--quiet", "../linked", "review")
-    assert harness.seen("p1").seen is GitStatus.LANDED
-    assert harness.seen("p2").seen is GitStatus.LANDED
+    assert harness.observe("p1").seen is GitStatus.LANDED
+    assert harness.observe("p2").seen is GitStatus.LANDED
 
 
 def test_the_staging_branch_itself_accepts_nothing_even_while_rebased(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "skilld/staging")
-    assert harness.seen("p1").seen is GitStatus.BUSY
+    assert harness.observe("p1").seen is GitStatus.BUSY
     person.git("rebase", "--quiet", "--exec", "false", "HEAD~1", check=False)
-    assert harness.seen("p1").seen is GitStatus.BUSY
+    assert harness.observe("p1").seen is GitStatus.BUSY
 
 
 def test_another_version_on_another_branch_accepts_no_removal(person: Person, harness: Harness) -> None:
@@ -202,17 +202,17 @@ def test_another_version_on_another_branch_accepts_no_removal(person: Person, ha
     person.commit("long ago", {SKILL: "# Release\n"})
     person.git("switch", "--quiet", "main")
     person.commit("newer", {SKILL: TEXT + "\nNew.\n"})
-    proposal = harness.made("p3", remove_line("New."))
+    proposal = harness.stage("p3", remove_line("New."))
     assert proposal
     person.git("switch", "--quiet", "old")
-    assert harness.seen("p3").seen is GitStatus.NOTHING
+    assert harness.observe("p3").seen is GitStatus.NOTHING
 
 
 def test_the_default_branch_takes_precedence(person: Person, harness: Harness) -> None:
     pick(person, harness)
     person.git("switch", "--quiet", "-c", "feature")
     person.git("revert", "--no-edit", "HEAD")
-    assert harness.seen("p1").seen is GitStatus.LANDED
+    assert harness.observe("p1").seen is GitStatus.LANDED
 
 
 def test_the_newer_of_main_and_its_remote_counts(person: Person, harness: Harness) -> None:
@@ -221,17 +221,17 @@ def test_the_newer_of_main_and_its_remote_counts(person: Person, harness: Harnes
     pick(person, harness)
     person.git("revert", "--no-edit", "HEAD")
     person.git("push", "--quiet", "origin", "main")
-    assert harness.seen("p1").seen is GitStatus.REVERTED
+    assert harness.observe("p1").seen is GitStatus.REVERTED
     person.git("revert", "--no-edit", "HEAD")
-    assert harness.seen("p1").seen is GitStatus.LANDED
+    assert harness.observe("p1").seen is GitStatus.LANDED
 
 
 def test_a_later_merge_overrides_a_rejection(person: Person, harness: Harness) -> None:
     commit = harness.proposals["p1"].commit
     harness.drop("p1")
-    assert harness.seen("p1").seen is GitStatus.DROPPED
+    assert harness.observe("p1").seen is GitStatus.DROPPED
     person.git("cherry-pick", commit)
-    assert harness.seen("p1").seen is GitStatus.LANDED
+    assert harness.observe("p1").seen is GitStatus.LANDED
 
 
 def test_a_missing_or_moved_repository_is_noticed(person: Person, harness: Harness) -> None:
@@ -246,7 +246,7 @@ def test_a_missing_skill_reverts_nothing(person: Person, harness: Harness) -> No
     pick(person, harness)
     shutil.rmtree(person.root / "skills")
     person.commit("moved away")
-    assert harness.seen("p1").seen is GitStatus.LANDED
+    assert harness.observe("p1").seen is GitStatus.LANDED
 
 
 @pytest.mark.parametrize(
@@ -257,12 +257,12 @@ def test_a_missing_skill_reverts_nothing(person: Person, harness: Harness) -> No
 def test_removals_and_changes_by_hand_are_recognized_and_can_be_reverted(
     person: Person, harness: Harness, apply: Callable[[bytes], bytes]
 ) -> None:
-    harness.made("p3", apply)
+    harness.stage("p3", apply)
     person.commit("by hand", {SKILL: apply(TEXT.encode())})
-    assert harness.seen("p3").how == "same change"
-    harness.know("p3", landed=person.tip())
+    assert harness.observe("p3").how == "same change"
+    harness.mark_accepted("p3", landed=person.tip())
     person.commit("back", {SKILL: TEXT + "More.\n"})
-    assert harness.seen("p3").seen is GitStatus.REVERTED
+    assert harness.observe("p3").seen is GitStatus.REVERTED
 
 
 def test_a_revert_on_another_branch_keeps_who_accepted(person: Person, store: Store) -> None:

@@ -19,7 +19,7 @@ def line_of(person: Person, text: str) -> int:
 
 def test_a_line_is_traced_to_its_proposal(person: Person) -> None:
     harness = Harness(person)
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     landed = harness.accept("p1")
     origin = find_origin(person.skill, line_of(person, "- Do a dry run."))
     assert (origin.text, origin.commit, origin.proposals) == ("- Do a dry run.", landed.commit, ("p1",))
@@ -29,7 +29,7 @@ def test_a_line_is_traced_to_its_proposal(person: Person) -> None:
 
 def test_a_line_that_moved_is_still_traced(person: Person) -> None:
     harness = Harness(person)
-    harness.made(
+    harness.stage(
         "p1", insert_below("- Run the tests.", "- Do a dry run of the whole release before anything else happens.")
     )
     harness.accept("p1")
@@ -42,7 +42,7 @@ def test_a_line_that_moved_is_still_traced(person: Person) -> None:
 @pytest.mark.parametrize("listed", ["missing", "its commit"])
 def test_commits_that_git_blame_is_told_to_ignore(person: Person, listed: str) -> None:
     harness = Harness(person)
-    harness.made("p1", replace_line("- Tag the commit.", "- Tag the signed commit."))
+    harness.stage("p1", replace_line("- Tag the commit.", "- Tag the signed commit."))
     landed = harness.accept("p1")
     person.git("config", "blame.ignoreRevsFile", ".ignored")
     if listed == "its commit":
@@ -52,7 +52,7 @@ def test_commits_that_git_blame_is_told_to_ignore(person: Person, listed: str) -
 
 def test_a_work_tree_with_uncommitted_lines_is_traced(person: Person) -> None:
     harness = Harness(person)
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     harness.accept("p1")
     person.write(SKILL, "new\nnew\n" + person.skill.read_text())
     assert find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals == ("p1",)
@@ -61,8 +61,8 @@ def test_a_work_tree_with_uncommitted_lines_is_traced(person: Person) -> None:
 
 def test_a_squash_names_every_proposal_it_brought(person: Person) -> None:
     harness = Harness(person)
-    harness.made("p1", DRY)
-    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
+    harness.stage("p1", DRY)
+    harness.stage("p2", insert_below("- Push the tag.", "- Write the news."))
     person.git("merge", "--quiet", "--squash", "skilld/staging")
     person.git("commit", "--quiet", "--no-edit")
     assert set(find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals) == {"p1", "p2"}
@@ -71,7 +71,7 @@ def test_a_squash_names_every_proposal_it_brought(person: Person) -> None:
 def test_lines_ending_in_a_bare_cr_are_traced(person: Person) -> None:
     person.commit("old", {SKILL: TEXT.replace("\n", "\r")})
     harness = Harness(person)
-    harness.made("p1", partial(apply, operations=[Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run.")]))
+    harness.stage("p1", partial(apply, operations=[Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run.")]))
     landed = harness.accept("p1")
     person.commit("mine", {SKILL: person.skill.read_bytes() + b"More.\r"})
     lines = person.skill.read_bytes().decode().split("\r")

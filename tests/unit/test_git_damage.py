@@ -32,7 +32,7 @@ def delete_object(person: Person, name: str) -> None:
 
 @pytest.mark.parametrize("which", ["HEAD^", "HEAD"])
 def test_an_unreadable_version_is_not_taken_for_an_empty_one(person: Person, harness: Harness, which: str) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     harness.accept("p1")
     if which == "HEAD":
         person.commit("mine", {SKILL: person.skill.read_text() + "More.\n"})
@@ -46,7 +46,7 @@ def test_an_unreadable_version_is_not_taken_for_an_empty_one(person: Person, har
 
 
 def test_an_unreadable_proposal_is_not_accepted(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     delete_object(person, f"{STAGING}:{SKILL}")
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="cannot be read"):
@@ -61,7 +61,7 @@ REFUSING = "#!/bin/sh\nexit 1\n"
 def test_a_hook_refusing_every_ref_update_leaves_the_skill_unchanged(
     person: Person, harness: Harness, verb: str
 ) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     if verb == "revert":
         harness.accept("p1")
     text, tip = person.skill.read_text(), person.tip()
@@ -75,7 +75,7 @@ def test_a_hook_refusing_every_ref_update_leaves_the_skill_unchanged(
 
 
 def test_a_cherry_pick_whose_clean_up_failed_still_counts(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.git("pack-refs", "--all")
     person.write(".git/packed-refs.lock", "")  # of a gc that was killed: no ref can be deleted
     landed = harness.accept("p1")
@@ -84,9 +84,9 @@ def test_a_cherry_pick_whose_clean_up_failed_still_counts(person: Person, harnes
 
 
 def test_concurrent_decisions_take_turns(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
-    harness.made("p2", NEWS)
-    harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
+    harness.stage("p3", insert_below("- Tag the commit.", "- Sign it."))
     # Long enough that all of them are at it at once.
     person.write(".git/hooks/prepare-commit-msg", "#!/bin/sh\nsleep 0.3\n").chmod(0o755)
     failed: list[Exception] = []
@@ -109,10 +109,10 @@ def test_concurrent_decisions_take_turns(person: Person, harness: Harness) -> No
 
 @pytest.mark.parametrize("content", ["", "\0" * 41])
 def test_a_staging_commit_lost_in_a_power_cut_is_recreated(person: Person, harness: Harness, content: str) -> None:
-    harness.made("p1", DRY)
-    tip = harness.made("p2", NEWS).commit
+    harness.stage("p1", DRY)
+    tip = harness.stage("p2", NEWS).commit
     (person.root / ".git" / STAGING).write_text(content)
-    harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
+    harness.stage("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert person.tip(f"{STAGING}^") == tip
     (person.root / ".git" / STAGING).write_text(content)
     harness.drop("p1")
@@ -120,22 +120,25 @@ def test_a_staging_commit_lost_in_a_power_cut_is_recreated(person: Person, harne
 
 
 def test_a_staging_branch_with_missing_objects_is_reported_with_a_remedy(person: Person, harness: Harness) -> None:
-    first = harness.made("p1", DRY).commit
-    second = harness.made("p2", NEWS).commit
+    first = harness.stage("p1", DRY).commit
+    second = harness.stage("p2", NEWS).commit
     object_path(person, second).unlink()
     with pytest.raises(RepoRefusedError, match=f"skilld/staging is damaged: .*{second}") as error:
         harness.propose("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert error.value.remedy == f"git -C {person.root} update-ref {STAGING} {first}"
-    assert [harness.seen("p1").seen, harness.seen("p2").seen] == ["busy", "gone"]  # neither was dropped by the person
+    assert [harness.observe("p1").seen, harness.observe("p2").seen] == [
+        "busy",
+        "gone",
+    ]  # neither was dropped by the person
     person.git("update-ref", STAGING, first)
-    harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
-    assert harness.seen("p1").seen == "nothing"
+    harness.stage("p3", insert_below("- Tag the commit.", "- Sign it."))
+    assert harness.observe("p1").seen == "nothing"
 
 
 @pytest.mark.parametrize("what", [STAGING, f"{STAGING}^", f"{STAGING}^{{tree}}", f"{STAGING}:{SKILL}"])
 def test_a_missing_object_of_the_staging_branch_is_found(person: Person, harness: Harness, what: str) -> None:
-    first = harness.made("p1", DRY).commit
-    harness.made("p2", NEWS)
+    first = harness.stage("p1", DRY).commit
+    harness.stage("p2", NEWS)
     repo = open_repo(person.root)
     assert find_missing_object(repo) is None
     lost = person.git("rev-parse", what)
@@ -148,7 +151,7 @@ def test_a_missing_object_of_the_staging_branch_is_found(person: Person, harness
 
 
 def test_a_missing_repository_is_reported(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.root.rename(person.root.parent / "moved")
     with pytest.raises(RefusedError, match=f"not accepted: {person.root} does not exist"):
         harness.accept("p1")
@@ -156,7 +159,7 @@ def test_a_missing_repository_is_reported(person: Person, harness: Harness) -> N
 
 @pytest.mark.parametrize("how", ["renamed", "renamed and changed", "removed", "sparse"])
 def test_a_missing_skill_is_reported(person: Person, harness: Harness, how: str) -> None:
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     match how:
         case "renamed" | "renamed and changed":
             person.git("mv", "skills/release", "skills/ship")
@@ -178,14 +181,14 @@ def test_a_missing_skill_is_reported(person: Person, harness: Harness, how: str)
     assert snapshot(person.root) == before
     if how != "removed":  # git follows a folder that was renamed
         person.git("cherry-pick", proposal.commit)
-        assert harness.seen("p1").seen == "landed"
+        assert harness.observe("p1").seen == "landed"
 
 
 def test_a_proposal_with_a_reworded_message_is_still_open(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     person.git("commit", "--quiet", "--amend", "-m", "my own words")
     person.git("switch", "--quiet", "main")
-    assert harness.seen("p1").seen == "nothing"
+    assert harness.observe("p1").seen == "nothing"
     person.git("branch", "--quiet", "-f", "skilld/staging", "main")
-    assert harness.seen("p1").seen == "dropped"
+    assert harness.observe("p1").seen == "dropped"

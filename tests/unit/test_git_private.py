@@ -54,7 +54,7 @@ def private_repository(harness: Harness) -> Person:
 
 def test_a_proposal_changes_nothing_in_the_root(person: Person, harness: Harness, folder: Path) -> None:
     before = snapshot(person.root)
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     assert snapshot(person.root) == before
     assert Path(proposal.repo).parent == folder
     assert proposal.relpath == "release/SKILL.md"
@@ -72,7 +72,7 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, harness: Harness
 def test_the_private_repository_is_readable_by_nobody_else(harness: Harness, folder: Path) -> None:
     old = os.umask(0o022)
     try:
-        harness.made("p1", DRY)
+        harness.stage("p1", DRY)
     finally:
         os.umask(old)
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder.parent)] == [0o700, 0o700]
@@ -80,7 +80,7 @@ def test_the_private_repository_is_readable_by_nobody_else(harness: Harness, fol
 
 def test_accepting_and_reverting_works_in_every_order(person: Person, harness: Harness) -> None:
     for name, apply in APPENDED.items():
-        harness.made(name, apply)
+        harness.stage(name, apply)
     for name in "bca":
         harness.accept(name)
         harness.drop(name)
@@ -94,7 +94,7 @@ def test_accepting_and_reverting_works_in_every_order(person: Person, harness: H
 
 
 def test_the_persons_edits_are_committed_in_their_name(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("Keep the", "Always keep the"))
     landed = harness.accept("p1")
     assert landed.method is CommitMethod.GIT
@@ -118,8 +118,8 @@ def test_the_persons_hooks_and_conversions_do_not_apply(person: Person, harness:
     (tmp_path / "template/hooks/reference-transaction").symlink_to(hook)
     person.write("skills/.gitattributes", "*.md filter=x text eol=crlf ident\n")
     person.write("skills/release/SKILL.md", TEXT.replace("\n", "\r\n") + "$Id$\r\n")
-    harness.made("p1", DRY)
-    harness.made("p2", NEWS)
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
     harness.accept("p1")
     harness.accept("p2")
     expected = TEXT.replace("- Tag", "- Do a dry run.\n- Tag").replace("tag.\n", "tag.\n- Write the news.\n")
@@ -128,8 +128,8 @@ def test_the_persons_hooks_and_conversions_do_not_apply(person: Person, harness:
 
 
 def test_all_skills_of_a_root_share_one_repository(person: Person, harness: Harness) -> None:
-    first = harness.made("p1", DRY)
-    second = harness.made("p2", insert_below("# Other", "More."), path=person.root / "skills/other/SKILL.md")
+    first = harness.stage("p1", DRY)
+    second = harness.stage("p2", insert_below("# Other", "More."), path=person.root / "skills/other/SKILL.md")
     assert second.repo == first.repo
     git = private_repository(harness)
     assert git.git("ls-tree", "-r", "--name-only", "main").splitlines() == ["other/SKILL.md", "release/SKILL.md"]
@@ -137,48 +137,48 @@ def test_all_skills_of_a_root_share_one_repository(person: Person, harness: Harn
 
 
 def test_lines_typed_or_removed_by_hand_are_noticed(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do a dry run.\n- Tag"))
-    found = harness.seen("p1")
+    found = harness.observe("p1")
     assert (found.seen, found.how) == (GitStatus.LANDED, "same change")
-    harness.know("p1", landed=found.commit)
+    harness.mark_accepted("p1", landed=found.commit)
     person.write("skills/release/SKILL.md", TEXT)
-    assert harness.seen("p1").seen is GitStatus.REVERTED
+    assert harness.observe("p1").seen is GitStatus.REVERTED
 
 
 def test_a_deleted_skill_is_not_recreated(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.skill.unlink()
-    assert harness.seen("p1").seen is GitStatus.NOTHING
+    assert harness.observe("p1").seen is GitStatus.NOTHING
     assert private_repository(harness).git("ls-tree", "-r", "--name-only", "main") == ""
     private_repository(harness).git("merge", "skilld/staging", check=False)
     assert "release/SKILL.md" in private_repository(harness).git("status", "--porcelain")
 
 
 def test_accepting_for_a_deleted_skill_says_that_it_is_missing(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.skill.unlink()
     with pytest.raises(RefusedError, match=f"{person.skill} does not exist"):
         harness.accept("p1")
 
 
 def test_a_missing_root_ends_its_proposals(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     (person.root / "skills").rename(person.root / "moved")
-    assert harness.seen("p1").seen is GitStatus.GONE
+    assert harness.observe("p1").seen is GitStatus.GONE
     with pytest.raises(NotTrackedError):
         managed_repos.open_any(Path(harness.proposals["p1"].repo), harness.private)
 
 
 def test_a_merge_in_progress_is_left_alone(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do my dry run.\n- Tag"))
-    harness.seen("p1")
+    harness.observe("p1")
     git = private_repository(harness)
     git.git("merge", "skilld/staging", check=False)
     assert "<<<<<<<" in person.skill.read_text()
     tip = git.tip("main")
-    harness.seen("p1")
+    harness.observe("p1")
     with pytest.raises(RefusedError, match="a merge is in progress"):
         harness.accept("p1")
     assert git.tip("main") == tip
@@ -190,14 +190,14 @@ def test_a_merge_in_progress_is_left_alone(person: Person, harness: Harness) -> 
 def test_why_finds_a_line(person: Person, harness: Harness, folder: Path) -> None:
     with pytest.raises(NotTrackedError):
         find_origin(person.skill, 1, folder)
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     harness.accept("p1")
     origin = find_origin(person.skill, TEXT.split("\n").index("- Tag the commit.") + 1, folder)
     assert (origin.text, origin.proposals) == ("- Do a dry run.", ("p1",))
 
 
 def test_git_takes_over_once_it_tracks_the_skill(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.git("init", "--quiet")
     person.git("add", "skills/release")
     person.git("commit", "--quiet", "-m", "now in git")
@@ -226,11 +226,11 @@ def test_files_ignored_by_a_surrounding_repository_are_handled_here(tmp_path: Pa
         person.git("commit", "--quiet", "--allow-empty", "-m", "out")
     before = snapshot(person.root)
     harness = Harness(person, folder)
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     assert Path(proposal.repo).parent == folder
     harness.drop("p1")
     assert snapshot(person.root) == before
-    harness.made("p2", NEWS)
+    harness.stage("p2", NEWS)
     harness.accept("p2")
     assert "- Write the news." in person.skill.read_text()
     after = {name: value for name, value in snapshot(person.root).items() if name != "skills/release/SKILL.md"}
@@ -247,7 +247,7 @@ def test_a_refused_repository_is_not_bypassed(tmp_path: Path, folder: Path) -> N
 
 
 def test_links_are_not_followed(person: Person, harness: Harness, tmp_path: Path) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "SKILL.md").write_text("secret\n")
@@ -258,13 +258,13 @@ def test_links_are_not_followed(person: Person, harness: Harness, tmp_path: Path
     person.skill.parent.symlink_to(secret)
     with pytest.raises(RefusedError, match="reached through a symlink"):
         harness.accept("p1")
-    harness.seen("p1")
+    harness.observe("p1")
     assert private_repository(harness).git("ls-tree", "-r", "--name-only", "main") == ""
     assert (secret / "SKILL.md").read_text() == "secret\n"
 
 
 def test_a_replaced_repository_is_not_opened(person: Person, harness: Harness, folder: Path, tmp_path: Path) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     address = Path(harness.proposals["p1"].repo)
     person.git("--git-dir", str(address), "config", "core.worktree", str(tmp_path))
     with pytest.raises(NotTrackedError):
@@ -276,7 +276,7 @@ def test_a_replaced_repository_is_not_opened(person: Person, harness: Harness, f
 
 def test_a_root_is_known_once_it_has_a_repository(person: Person, harness: Harness, folder: Path) -> None:
     assert managed_repos.list_roots(folder) == {}
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     assert managed_repos.list_roots(folder) == {person.root / "skills": Path(harness.proposals["p1"].repo)}
 
 
@@ -306,38 +306,38 @@ def test_four_processes_can_create_it_at_once(person: Person, folder: Path) -> N
 
 
 def test_a_retry_finds_the_existing_commit(harness: Harness) -> None:
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     again = propose(harness.request("p1", DRY))
     assert isinstance(again, ProposalCommit)
     assert (again.commit, again.repo, again.fresh) == (proposal.commit, proposal.repo, False)
 
 
 def test_a_lock_left_by_a_killed_process_expires(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     lock = Path(harness.proposals["p1"].repo) / "index.lock"
     lock.touch()
     person.write("skills/release/SKILL.md", TEXT + "\nMore.\n")
     with pytest.raises(RefLockedError):
-        harness.made("p2", NEWS)
+        harness.stage("p2", NEWS)
     two_hours_ago = time.time() - 7200
     os.utime(lock, (two_hours_ago, two_hours_ago))
-    harness.made("p2", NEWS)
+    harness.stage("p2", NEWS)
     assert not lock.exists()
 
 
 def test_a_kill_between_index_and_commit_is_repaired(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     git = private_repository(harness)
     blob = git.git("hash-object", "-w", "--stdin", check=True)
     git.git("update-index", "--cacheinfo", f"100644,{blob},release/SKILL.md")
     assert git.git("status", "--porcelain") != ""
-    harness.seen("p1")
+    harness.observe("p1")
     assert git.git("status", "--porcelain") == ""
     assert person.skill.read_text() == TEXT
 
 
 def test_the_daemon_notices_changed_skills_and_refs(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     address, skills = Path(harness.proposals["p1"].repo), [str(person.skill)]
     stamps = [_repo_stamp(address, skills)]
     os.utime(person.skill, (1, 1))

@@ -130,7 +130,7 @@ def test_symlinks_on_the_way_to_a_ref_are_refused(person: Person, repo: Repo, pa
 
 def propose_in_own_process_group(root: Path, name: str) -> None:
     os.setsid()
-    Harness(Person(root)).made(name, insert_below("- Push the tag.", f"- Learned {name}."))
+    Harness(Person(root)).stage(name, insert_below("- Push the tag.", f"- Learned {name}."))
 
 
 def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> None:
@@ -152,7 +152,7 @@ def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> 
     assert killed > 0
     harness = Harness(person)
     for name in names:
-        harness.made(name, insert_below("- Push the tag.", f"- Learned {name}."))
+        harness.stage(name, insert_below("- Push the tag.", f"- Learned {name}."))
     subjects = [subject.removeprefix("skilld(release): say ") for subject in person.log(STAGING_REF, "^main")]
     assert sorted(subjects) == sorted(names)
     assert person.git("fsck", "--strict", "--no-dangling") == ""
@@ -161,7 +161,7 @@ def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> 
 def race(root: Path, name: str, rounds: int) -> None:
     harness = Harness(Person(root))
     for count in range(rounds):
-        harness.made(f"{name}{count}", insert_below("- Push the tag.", f"- Learned {name}{count}."))
+        harness.stage(f"{name}{count}", insert_below("- Push the tag.", f"- Learned {name}{count}."))
 
 
 def test_two_workers_lose_nothing(person: Person) -> None:

@@ -271,7 +271,7 @@ def test_a_skill_owned_by_another_user_is_refused(person: Person) -> None:
 def test_a_removed_git_folder_never_selects_the_repository_above(person: Person) -> None:
     inner = new_repo(person.root / "inner")
     harness = Harness(inner)
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     (inner.root / ".git").rename(inner.root.parent.parent / "away")
     before = snapshot(person.root)
     with pytest.raises(NotTrackedError):

@@ -51,7 +51,7 @@ def test_merging_it_brings_only_the_skill(person: Person, harness: Harness) -> N
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "skilld/staging")
     assert person.files_changed(main, "main") == [NEW_SKILL]
-    assert harness.seen("n1").seen is GitStatus.LANDED
+    assert harness.observe("n1").seen is GitStatus.LANDED
 
 
 def test_it_is_based_on_head_where_the_default_branch_has_such_a_skill(person: Person, harness: Harness) -> None:
@@ -64,9 +64,9 @@ def test_it_is_based_on_head_where_the_default_branch_has_such_a_skill(person: P
 
 def test_edits_and_new_skills_share_one_branch(person: Person, harness: Harness) -> None:
     person.commit("later", {"src/app.py": "print(2)\n"})
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     commit_new(harness)
-    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
+    harness.stage("p2", insert_below("- Push the tag.", "- Write the news."))
     commit_new(harness, "n2", REVIEW, REVIEWING)
     subjects = ["say p1", "new skill: say n1", "say p2", "new skill: say n2"]
     assert [line.split(": ", 1)[1] for line in person.log("--reverse", STAGING, "^main")] == subjects
@@ -114,7 +114,7 @@ def test_accepting_cherry_picks_and_writes_the_file(person: Person, harness: Har
     assert person.git("status", "--porcelain") == ""
     assert harness.accept("n1").method is CommitMethod.NOTHING
     assert harness.drop("n1").tip is None
-    assert harness.seen("n1").seen is GitStatus.LANDED
+    assert harness.observe("n1").seen is GitStatus.LANDED
     origin = find_origin(person.root / NEW_SKILL, 9)
     assert (origin.text, origin.proposals) == ("- Watch the graphs.", ("n1",))
     assert proposal.commit != landed.commit or person.tip("main^") == proposal.base
@@ -128,7 +128,7 @@ def test_reverting_removes_the_file_and_its_folder(person: Person, harness: Harn
     assert landed.method is CommitMethod.GIT
     assert "This reverts commit" in person.git("log", "-1", "--format=%B")
     assert not (person.root / ".claude").exists()
-    assert harness.seen("n1").seen is GitStatus.REVERTED
+    assert harness.observe("n1").seen is GitStatus.REVERTED
     assert harness.revert("n1").method is CommitMethod.NOTHING
 
 
@@ -173,7 +173,7 @@ def test_later_changes_are_not_removed(person: Person, harness: Harness) -> None
     harness.accept("n1")
     harness.drop("n1")
     person.commit("mine", {NEW_SKILL: NEW_TEXT + "- Mine.\n"})
-    assert harness.seen("n1").seen is GitStatus.LANDED
+    assert harness.observe("n1").seen is GitStatus.LANDED
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="has changed since it was created"):
         harness.revert("n1")
@@ -303,11 +303,11 @@ def test_it_is_accepted_and_reverted_in_every_kind_of_work_tree(
     assert harness.accept("n1").method is way
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
     assert (person.show(NEW_SKILL) + "\n", person.git("status", "--porcelain")) == (NEW_TEXT, before)
-    assert harness.seen("n1").seen is GitStatus.LANDED
+    assert harness.observe("n1").seen is GitStatus.LANDED
     assert harness.revert("n1").method is way
     assert not (person.root / NEW_SKILL).exists()
     assert person.git("status", "--porcelain") == before
-    assert harness.seen("n1").seen is GitStatus.REVERTED
+    assert harness.observe("n1").seen is GitStatus.REVERTED
 
 
 def test_a_renamed_folder_is_created_again(person: Person, harness: Harness) -> None:
@@ -334,7 +334,7 @@ def test_a_version_amended_on_the_branch_is_accepted(person: Person, harness: Ha
     person.git("add", "staged.txt")
     assert harness.accept("n1").method is CommitMethod.ANCHORS
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT + "- Mine.\n"
-    assert harness.seen("n1").note == EDITED_NOTE
+    assert harness.observe("n1").note == EDITED_NOTE
 
 
 def merge(person: Person, harness: Harness) -> None:
@@ -359,12 +359,12 @@ def test_decisions_made_with_plain_git_are_noticed(
     person: Person, harness: Harness, bring: Callable[[Person, Harness], None], take: str
 ) -> None:
     commit_new(harness)
-    assert harness.seen("n1").seen is GitStatus.NOTHING
+    assert harness.observe("n1").seen is GitStatus.NOTHING
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
     bring(person, harness)
-    seen = harness.seen("n1")
+    seen = harness.observe("n1")
     assert (seen.seen, seen.note) == (GitStatus.LANDED, "")
-    harness.know("n1", landed=seen.commit)
+    harness.mark_accepted("n1", landed=seen.commit)
     harness.drop("n1")
     if take == "delete":
         person.git("rm", "--quiet", NEW_SKILL)
@@ -373,13 +373,13 @@ def test_decisions_made_with_plain_git_are_noticed(
         person.git("revert", "--no-edit", "-m", "1", "HEAD")
     else:
         person.git("revert", "--no-edit", "HEAD")
-    assert harness.seen("n1").seen is GitStatus.REVERTED
+    assert harness.observe("n1").seen is GitStatus.REVERTED
 
 
 def test_dropping_it_from_the_branch_is_noticed(person: Person, harness: Harness) -> None:
     commit_new(harness)
     person.git("branch", "--quiet", "-D", "skilld/staging")
-    assert harness.seen("n1").seen is GitStatus.DROPPED
+    assert harness.observe("n1").seen is GitStatus.DROPPED
 
 
 def test_withdrawing_removes_it(person: Person, harness: Harness) -> None:

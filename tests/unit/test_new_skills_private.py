@@ -42,7 +42,7 @@ def test_nothing_is_created_in_the_home_before_acceptance(person: Person, harnes
     own = Person(Path(proposal.repo))
     assert own.git("--work-tree=.", "show", f"skilld/staging:{proposal.relpath}") + "\n" == NEW_TEXT
     assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
-    assert harness.seen("n1").seen is GitStatus.NOTHING
+    assert harness.observe("n1").seen is GitStatus.NOTHING
     assert managed_repos.list_roots(Path(proposal.repo).parent) == {person.root / ".claude/skills": Path(proposal.repo)}
     assert snapshot(person.root) == before
 
@@ -51,15 +51,15 @@ def test_accepting_creates_it_and_reverting_removes_it(person: Person, harness: 
     commit_new(harness)
     assert harness.accept("n1").method is CommitMethod.GIT
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
-    assert harness.seen("n1").seen is GitStatus.LANDED
+    assert harness.observe("n1").seen is GitStatus.LANDED
     harness.drop("n1")
-    harness.made(
+    harness.stage(
         "p1", insert_below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW_SKILL, skill="deploy"
     )
     harness.drop("p1")
     harness.revert("n1")
     assert list((person.root / ".claude/skills").iterdir()) == []
-    assert harness.seen("n1").seen is GitStatus.REVERTED
+    assert harness.observe("n1").seen is GitStatus.REVERTED
 
 
 def test_deleting_it_by_hand_is_a_revert(person: Person, harness: Harness) -> None:
@@ -67,13 +67,13 @@ def test_deleting_it_by_hand_is_a_revert(person: Person, harness: Harness) -> No
     harness.accept("n1")
     harness.drop("n1")
     (person.root / NEW_SKILL).unlink()
-    assert harness.seen("n1").seen is GitStatus.REVERTED
+    assert harness.observe("n1").seen is GitStatus.REVERTED
 
 
 def test_only_the_new_skill_is_added_beside_others(person: Person, harness: Harness) -> None:
     person.write(".claude/skills/release/SKILL.md", "# Mine\n\n- Mine.\n")
     commit_new(harness)
-    harness.made("p1", insert_below("- Mine.", "- More."), path=person.root / ".claude/skills/release/SKILL.md")
+    harness.stage("p1", insert_below("- Mine.", "- More."), path=person.root / ".claude/skills/release/SKILL.md")
     harness.accept("n1")
     assert harness.drop("n1").stale == {}
     harness.accept("p1")
@@ -92,12 +92,14 @@ def test_a_missing_root_is_not_taken_for_an_empty_one(person: Person, harness: H
     commit_new(harness)
     harness.accept("n1")
     harness.drop("n1")
-    proposal = harness.made("p1", insert_below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW_SKILL)
+    proposal = harness.stage(
+        "p1", insert_below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW_SKILL
+    )
     (person.root / ".claude").rename(person.root / "away")
     tip = Person(Path(proposal.repo)).git("--work-tree=.", "rev-parse", "main")
     with pytest.raises(RefusedError, match="does not exist"):
         harness.accept("p1")
-    assert harness.seen("p1").seen is GitStatus.GONE
+    assert harness.observe("p1").seen is GitStatus.GONE
     assert Person(Path(proposal.repo)).git("--work-tree=.", "rev-parse", "main") == tip
 
 

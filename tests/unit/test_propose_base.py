@@ -119,9 +119,9 @@ def test_the_staging_branch_is_not_a_clones_default_branch(person: Person) -> No
     assert clone.git("symbolic-ref", "refs/remotes/origin/HEAD") == "refs/remotes/origin/skilld/staging"
     clone.git("switch", "--quiet", "main")
     harness = Harness(clone)
-    harness.made("p1", insert_below("- Run the tests.", "- Do a dry run."))
-    harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
-    assert [harness.seen(name).seen for name in ("p1", "p2")] == ["nothing", "nothing"]
+    harness.stage("p1", insert_below("- Run the tests.", "- Do a dry run."))
+    harness.stage("p2", insert_below("- Push the tag.", "- Write the news."))
+    assert [harness.observe(name).seen for name in ("p1", "p2")] == ["nothing", "nothing"]
     assert clone.git("rev-list", "--count", "main..skilld/staging") == "2"
 
 

@@ -19,7 +19,7 @@ STAGING = "refs/heads/skilld/staging"
 def test_a_proposal_is_one_commit_on_the_last_one_touching_the_skill(person: Person, harness: Harness) -> None:
     touched = person.tip()
     person.commit("later", {"src/app.py": "print(2)\n"})
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     assert proposal.base == touched
     assert person.git("rev-list", "--parents", "-1", STAGING) == f"{proposal.commit} {touched}"
     assert person.files_changed(touched, STAGING) == [SKILL]
@@ -41,8 +41,8 @@ def test_nothing_of_the_persons_changes(person: Person, harness: Harness) -> Non
     person.write("untracked.txt", "mine\n")
     person.git("status")
     before = snapshot(person.root)
-    harness.made("p1", DRY)
-    harness.made("p2", NEWS)
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
     harness.drop("p1")
     assert snapshot(person.root) == before
     assert person.git("fsck", "--strict", "--no-dangling") == ""
@@ -52,7 +52,7 @@ def test_merging_into_main_brings_only_the_proposal(person: Person, harness: Har
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished 1", {"src/app.py": "print(3)\n"})
     person.commit("unfinished 2", {"src/new.py": "print(4)\n"})
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.git("switch", "--quiet", "main")
     main = person.tip()
     person.git("merge", "--quiet", "skilld/staging")
@@ -61,9 +61,9 @@ def test_merging_into_main_brings_only_the_proposal(person: Person, harness: Har
 
 
 def test_proposals_form_a_linear_history(person: Person, harness: Harness) -> None:
-    first = harness.made("p1", DRY)
-    second = harness.made("p2", NEWS)
-    third = harness.made("p3", replace_line("- Tag the commit.", "- Sign the tag."))
+    first = harness.stage("p1", DRY)
+    second = harness.stage("p2", NEWS)
+    third = harness.stage("p3", replace_line("- Tag the commit.", "- Sign the tag."))
     lines = person.git("rev-list", "--parents", "--reverse", STAGING, "^main").splitlines()
     assert lines == [
         f"{first.commit} {person.tip('main')}",
@@ -74,40 +74,40 @@ def test_proposals_form_a_linear_history(person: Person, harness: Harness) -> No
 
 
 def test_a_retry_finds_the_existing_commit(person: Person, harness: Harness) -> None:
-    proposal = harness.made("p1", DRY)
-    harness.made("p2", NEWS)
+    proposal = harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
     tip = person.tip(STAGING)
-    again = harness.made("p1", DRY)
+    again = harness.stage("p1", DRY)
     assert (again.commit, again.fresh) == (proposal.commit, False)
     assert person.tip(STAGING) == tip
 
 
 def test_a_retry_under_another_id_finds_the_batch(harness: Harness) -> None:
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     again = harness.propose("other", DRY, batch_id="batch-p1")
     assert isinstance(again, ProposalCommit)
     assert (again.id, again.commit, again.fresh) == ("p1", proposal.commit, False)
 
 
 def test_a_retry_after_a_merge_finds_the_merged_commit(person: Person, harness: Harness) -> None:
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     person.git("merge", "--quiet", "skilld/staging")
     person.git("branch", "-D", "skilld/staging")
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
-    again = harness.made("p1", DRY)
+    again = harness.stage("p1", DRY)
     assert (again.commit, again.fresh) == (proposal.commit, False)
 
 
 def test_the_same_request_makes_the_same_commit(person: Person, harness: Harness) -> None:
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     person.git("update-ref", "-d", STAGING)
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
-    assert Harness(person).made("p1", DRY).commit == proposal.commit
+    assert Harness(person).stage("p1", DRY).commit == proposal.commit
 
 
 def test_a_persons_commit_on_the_branch_survives(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
-    harness.made("p2", NEWS)
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
     person.git("switch", "--quiet", "skilld/staging")
     text = person.skill.read_text().replace("Keep the changelog short.", "Keep the changelog very short.")
     person.commit("my own words", {SKILL: text, "notes/mine.txt": "mine\n"})
@@ -123,18 +123,18 @@ def test_a_persons_commit_on_the_branch_survives(person: Person, harness: Harnes
 
 
 def test_a_commit_left_by_a_killed_job_does_not_block_other_skills(person: Person, harness: Harness) -> None:
-    harness.made("p0", DRY)
+    harness.stage("p0", DRY)
     other = person.root / "skills/other/SKILL.md"
     person.commit("another skill", {"skills/other/SKILL.md": TEXT})
     person.git("merge", "--quiet", "--no-edit", "skilld/staging")
     # It rests on the merged proposal, whose commit has no other skill; that it was made was never written down.
-    Harness(person).made("p1", insert_below("- Do a dry run.", "- Ask twice."))
-    Harness(person).made("p2", NEWS, path=other, skill="other")
+    Harness(person).stage("p1", insert_below("- Do a dry run.", "- Ask twice."))
+    Harness(person).stage("p2", NEWS, path=other, skill="other")
     assert person.log(STAGING, "^main") == ["skilld(other): say p2", "skilld(release): say p1"]
 
 
 def test_a_persons_commit_that_no_longer_fits_blocks_the_branch(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     person.commit("reworded", {SKILL: person.skill.read_text().replace("a dry run", "one dry run")})
     person.git("switch", "--quiet", "main")
@@ -144,14 +144,14 @@ def test_a_persons_commit_that_no_longer_fits_blocks_the_branch(person: Person, 
     assert person.tip(STAGING) == tip
     assert person.tip("refs/skilld/proposals/p1") == ""
     assert "- one dry run." not in person.show()
-    second = harness.made("p2", NEWS)
+    second = harness.stage("p2", NEWS)
     assert person.tip(f"{STAGING}^") == tip
     assert second.staging.held_reason
 
 
 def test_an_amended_proposal_keeps_the_persons_words(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
-    harness.made("p2", NEWS)
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
     person.git("switch", "--quiet", "skilld/staging")
     person.write(SKILL, person.skill.read_text().replace("Write the news.", "Write news for people."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
@@ -159,7 +159,7 @@ def test_an_amended_proposal_keeps_the_persons_words(person: Person, harness: Ha
     harness.drop("p1")
     assert "- Write news for people." in person.show(ref=STAGING)
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
-    harness.made("p3", remove_line("Keep the changelog short."))
+    harness.stage("p3", remove_line("Keep the changelog short."))
     assert "- Write news for people." in person.show(ref=STAGING)
     assert person.log(STAGING, "^main")[1] == "skilld(release): say p2"
 
@@ -169,7 +169,7 @@ def test_an_uncommitted_skill_makes_it_wait(person: Person, harness: Harness) ->
     outcome = harness.propose("p1", insert_below("- Tag it well.", "- Do a dry run."))
     assert outcome == WaitsForPerson(f"on hold until you commit your changes to {SKILL}")
     assert person.tip(STAGING) == ""
-    proposal = harness.made("p2", DRY)
+    proposal = harness.stage("p2", DRY)
     assert "Tag it well" not in person.show(ref=proposal.commit)
 
 
@@ -179,8 +179,8 @@ def test_missing_anchors_are_refused(harness: Harness) -> None:
 
 
 def test_a_contradiction_with_an_open_proposal_is_named(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
-    harness.made("p2", remove_line("- Push the tag."))
+    harness.stage("p1", DRY)
+    harness.stage("p2", remove_line("- Push the tag."))
     tip = person.tip(STAGING)
     outcome = harness.propose("p3", NEWS)
     assert isinstance(outcome, EditConflict)
@@ -194,25 +194,25 @@ def test_an_edit_without_a_change_is_refused(person: Person, harness: Harness) -
 
 
 def test_a_proposal_the_person_removed_from_the_branch_is_not_restored(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
-    harness.made("p2", NEWS)
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
     person.git("branch", "-f", "skilld/staging", "skilld/staging^")
-    harness.made("p3", remove_line("Keep the changelog short."))
+    harness.stage("p3", remove_line("Keep the changelog short."))
     assert person.log(STAGING, "^main") == ["skilld(release): say p3", "skilld(release): say p1"]
 
 
 def test_the_message_quotes_the_words_behind_each_rule(person: Person, harness: Harness) -> None:
     rules = [Update(1, "", "", "", Kind.PREFERENCE, 1, quote) for quote in ("always p1", "never skip p1")]
     said = tuple(Evidence("agent:1", quote) for quote in ("always p1", "never skip p1", "p1, as I said"))
-    proposal = harness.made("p1", DRY, updates=tuple(rules), evidence=said)
+    proposal = harness.stage("p1", DRY, updates=tuple(rules), evidence=said)
     quoted = [line for line in person.git("log", "-1", "--format=%B", proposal.commit).split("\n") if line[:1] == '"']
     assert quoted == ['"always p1"', '"never skip p1"']
 
 
 def test_with_a_remote_the_message_has_no_quote_and_session(person: Person, harness: Harness) -> None:
-    assert '"always p1"' in person.git("log", "-1", "--format=%B", harness.made("p1", DRY).commit)
+    assert '"always p1"' in person.git("log", "-1", "--format=%B", harness.stage("p1", DRY).commit)
     person.git("remote", "add", "origin", "https://example.org/x.git")
-    body = person.git("log", "-1", "--format=%B", harness.made("p2", NEWS).commit)
+    body = person.git("log", "-1", "--format=%B", harness.stage("p2", NEWS).commit)
     assert "always p2" not in body
     assert "Skilld-Session" not in body
 
@@ -220,8 +220,8 @@ def test_with_a_remote_the_message_has_no_quote_and_session(person: Person, harn
 def test_two_skills_share_one_branch(person: Person, harness: Harness) -> None:
     other = "deep/er/skills/review/SKILL.md"
     newest = person.commit("second skill", {other: "# Review\n\n- Read it all.\n"})
-    harness.made("p1", DRY)
-    proposal = harness.made("p2", insert_below("- Read it all.", "- Run it."), path=person.root / other)
+    harness.stage("p1", DRY)
+    proposal = harness.stage("p2", insert_below("- Read it all.", "- Run it."), path=person.root / other)
     assert proposal.base == newest
     assert proposal.relpath == other
     assert person.files_changed("main", STAGING) == [other, SKILL]
@@ -230,7 +230,7 @@ def test_two_skills_share_one_branch(person: Person, harness: Harness) -> None:
 def test_names_with_a_meaning_in_git_are_handled(person: Person, harness: Harness) -> None:
     odd = "-sk*lls/[a] é:(x)/:!b/SKILL.md"
     person.commit("odd", {odd: TEXT, "-skills/SKILL.md": TEXT})
-    proposal = harness.made("p1", DRY, path=person.root / odd)
+    proposal = harness.stage("p1", DRY, path=person.root / odd)
     assert proposal.relpath == odd
     assert person.git("diff", "--name-only", "-z", "main", STAGING).rstrip("\0") == odd
 
@@ -238,10 +238,10 @@ def test_names_with_a_meaning_in_git_are_handled(person: Person, harness: Harnes
 def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("unfinished", {"src/app.py": "print(3)\n"})
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     harness.accept("p1")
     harness.drop("p1")
-    proposal = harness.made("p2", NEWS)
+    proposal = harness.stage("p2", NEWS)
     assert proposal.staging.base_info is not None
     assert proposal.staging.base_info.warning == "is based on feature, which has 2 commits not on main"
     person.git("switch", "--quiet", "main")
@@ -253,10 +253,10 @@ def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(perso
 
 
 def test_a_rule_in_another_open_proposal_is_not_repeated(person: Person, harness: Harness) -> None:
-    harness.made("p1", insert_below("- Run the tests.", "- Tell the team."))
-    harness.made("p2", insert_below("- Push the tag.", "- Tell the team."))
+    harness.stage("p1", insert_below("- Run the tests.", "- Tell the team."))
+    harness.stage("p2", insert_below("- Push the tag.", "- Tell the team."))
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
-    third = harness.made("p3", remove_line("Keep the changelog short."))
+    third = harness.stage("p3", remove_line("Keep the changelog short."))
     assert (third.staging.already_said, third.staging.superseded) == ([], ["p2"])
     assert person.show(ref=STAGING).count("- Tell the team.") == 1
 
@@ -264,7 +264,7 @@ def test_a_rule_in_another_open_proposal_is_not_repeated(person: Person, harness
 def test_checking_out_another_branch_does_not_move_the_base(person: Person, harness: Harness) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
-    proposal = harness.made("p1", insert_below("More.", "Even more."))
+    proposal = harness.stage("p1", insert_below("More.", "Even more."))
     person.git("switch", "--quiet", "main")
     line = rebuild(person.root, harness.known())
     assert (line.tip, dict(line.stale)) == (proposal.commit, {})
@@ -277,7 +277,7 @@ def test_checking_out_another_branch_does_not_move_the_base(person: Person, harn
 
 
 def test_a_checked_out_staging_branch_is_not_its_own_base(person: Person, harness: Harness) -> None:
-    proposal = harness.made("p1", DRY)
+    proposal = harness.stage("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
     line = rebuild(person.root, harness.known())
     assert line.base_info is not None
@@ -286,7 +286,7 @@ def test_a_checked_out_staging_branch_is_not_its_own_base(person: Person, harnes
 
 
 def test_a_skill_that_moved_on_takes_the_branch_along(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
     line = rebuild(person.root, harness.known())
     assert line.base_info is not None
@@ -297,13 +297,13 @@ def test_a_skill_that_moved_on_takes_the_branch_along(person: Person, harness: H
 
 
 def test_commits_below_the_persons_merge_stay_when_more_is_proposed(person: Person, harness: Harness) -> None:
-    first = harness.made("p1", DRY)
+    first = harness.stage("p1", DRY)
     person.commit("mine", {"README.md": "mine\n"})
     person.git("switch", "--quiet", "skilld/staging")
     person.git("merge", "--quiet", "--no-edit", "main")
     person.git("switch", "--quiet", "main")
-    second = harness.made("p2", insert_below("- Push the tag.", "- Write the news."))
-    third = harness.made("p3", insert_below("- Tag the commit.", "- Sign it."))
+    second = harness.stage("p2", insert_below("- Push the tag.", "- Write the news."))
+    third = harness.stage("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert second.staging.held_reason
     assert harness.drop("p3").held_reason
     on_branch = person.git("rev-list", STAGING).splitlines()
@@ -313,7 +313,7 @@ def test_commits_below_the_persons_merge_stay_when_more_is_proposed(person: Pers
 
 def test_refs_left_by_a_kill_move_to_their_proposals(person: Person, harness: Harness) -> None:
     """Git writes the refs of one transaction one after the other."""
-    first, second = harness.made("p1", DRY), harness.made("p2", NEWS)
+    first, second = harness.stage("p1", DRY), harness.stage("p2", NEWS)
     person.git("update-ref", "refs/skilld/proposals/p1", "main")
     person.git("update-ref", "-d", "refs/skilld/proposals/p2")
     assert rebuild(person.root, harness.known()).moved == {}
@@ -323,7 +323,7 @@ def test_refs_left_by_a_kill_move_to_their_proposals(person: Person, harness: Ha
 def test_a_killed_git_says_nothing_about_the_branch(
     person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     call = Git.call
 
     def killed_git(git: Git, *args: str, **more: object) -> Result:

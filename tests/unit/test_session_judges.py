@@ -28,7 +28,7 @@ HOUR = 3600.0
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> dict[str, str]:
+def path_environment(tmp_path: Path) -> dict[str, str]:
     """Return an environment in which every client is installed."""
     for name in CLIENTS:
         (tmp_path / name).write_text("#!/bin/sh\n")
@@ -41,15 +41,15 @@ def test_a_limit_reset_time_is_parsed_from_the_clients_message() -> None:
         assert seconds_until_reset(said, NOW) == (pytest.approx(float(hours) * HOUR) if hours else None), said
 
 
-def test_each_session_is_judged_only_by_its_own_agent(here: dict[str, str]) -> None:
+def test_each_session_is_judged_only_by_its_own_agent(path_environment: dict[str, str]) -> None:
     for client in CLIENTS.values():
-        spec = choose("agent", "http://elsewhere", "key", 60, here, agent=client.agent).spec
+        spec = choose("agent", "http://elsewhere", "key", 60, path_environment, agent=client.agent).spec
         assert spec == Spec(f"cli:{client.program}", seconds=60, or_offline=True)
     for agent in ("", *(ADAPTERS.keys() - {client.agent for client in CLIENTS.values()})):
-        assert choose("agent", None, None, 60, here, agent=agent).spec == Spec("offline")
+        assert choose("agent", None, None, 60, path_environment, agent=agent).spec == Spec("offline")
     gone = choose("agent", None, None, 60, {"PATH": "/nowhere", "OPENAI_API_KEY": "k"}, agent="codex")
     assert (gone.spec, gone.why) == (Spec("offline"), "codex is not on PATH")
-    assert choose("openai/x", None, None, 60, here, agent="codex").spec == Spec("openai/x")
+    assert choose("openai/x", None, None, 60, path_environment, agent="codex").spec == Spec("openai/x")
 
 
 def test_a_usage_limit_is_recognized_with_its_reset_time() -> None:
@@ -95,15 +95,18 @@ def test_a_limit_lasts_until_its_reset_or_backs_off_up_to_an_hour(store: Store) 
     assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
 
 
-def test_an_agent_without_a_login_is_asked_again_after_an_hour(store: Store, here: dict[str, str]) -> None:
+def test_an_agent_without_a_login_is_asked_again_after_an_hour(store: Store, path_environment: dict[str, str]) -> None:
     settings = Settings(model="agent")
     assert _fall_back(store, NOW) is None
     models = [
-        judges.choose_judge(store, settings, here, "claude-code", NOW + later).spec.model
+        judges.choose_judge(store, settings, path_environment, "claude-code", NOW + later).spec.model
         for later in (0, HOUR - 1, HOUR)
     ]
     assert models == ["offline", "offline", "cli:claude"]
-    assert judges.choose_judge(store, Settings(model="cli:claude"), here, "claude-code", NOW).spec.model == "cli:claude"
+    assert (
+        judges.choose_judge(store, Settings(model="cli:claude"), path_environment, "claude-code", NOW).spec.model
+        == "cli:claude"
+    )
 
 
 def _new_messages(
@@ -124,39 +127,41 @@ def test_a_missing_choice_is_mentioned_once_and_not_in_a_terminal(store: Store) 
 
 
 def test_an_unavailable_agent_is_mentioned_once_until_it_recovers(
-    store: Store, here: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    store: Store, path_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         store.transcripts, "summary", lambda: {"claude-code": {"turns": 3}, "cursor": {"turns": 0}, "pi": {"turns": 1}}
     )
-    assert _new_messages(store, "agent", here) == []
+    assert _new_messages(store, "agent", path_environment) == []
     _fall_back(store, NOW)
-    (text,) = _new_messages(store, "agent", here)
+    (text,) = _new_messages(store, "agent", path_environment)
     told = "its sessions are judged without a model, by explicit wording only, because it is not logged in. Run claude"
     assert text == f"Claude Code: {told}"
-    assert _new_messages(store, "agent", here, now=NOW + 2 * HOUR) == []
+    assert _new_messages(store, "agent", path_environment, now=NOW + 2 * HOUR) == []
     _fall_back(store, NOW + 2 * HOUR)
-    assert _new_messages(store, "agent", here, now=NOW + 2 * HOUR) == [], "it was asked again, and still has no login"
+    assert _new_messages(store, "agent", path_environment, now=NOW + 2 * HOUR) == [], (
+        "it was asked again, and still has no login"
+    )
     judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
-    assert _new_messages(store, "agent", here) == []
+    assert _new_messages(store, "agent", path_environment) == []
     _fall_back(store, NOW)
-    assert len(_new_messages(store, "agent", here)) == 1
+    assert len(_new_messages(store, "agent", path_environment)) == 1
     _fall_back(store, NOW, limit=True, after=30)
     judges.record_outcome(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
-    _new_messages(store, "agent", here)
+    _new_messages(store, "agent", path_environment)
     _fall_back(store, NOW, limit=True, after=30)
-    assert _new_messages(store, "agent", here) == [], "it is over before anybody has read that"
+    assert _new_messages(store, "agent", path_environment) == [], "it is over before anybody has read that"
 
 
-def test_available_judges_are_listed_agents_first(here: dict[str, str]) -> None:
+def test_available_judges_are_listed_agents_first(path_environment: dict[str, str]) -> None:
     assert [offer.model for offer in find_offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
-    found = find_offers(here | {"MISTRAL_API_KEY": "k"})
+    found = find_offers(path_environment | {"MISTRAL_API_KEY": "k"})
     assert [offer.model for offer in found] == ["agent", "mistral/mistral-small-latest", "offline"]
     assert "installed: Claude Code, Codex, Gemini CLI, opencode, Pi" in found[0].title
     assert "to that agent only" in found[0].sends
     assert "to mistral" in found[1].sends
     assert (found[2].sends, found[2].costs) == ("nothing", "nothing")
     gateway = {"ANTHROPIC_BASE_URL": "https://me:hunter2@gate.example:8080/v1", "ANTHROPIC_API_KEY": "k"}
-    for offer in find_offers(here | gateway)[:2]:
+    for offer in find_offers(path_environment | gateway)[:2]:
         assert "gate.example:8080 (ANTHROPIC_BASE_URL)" in offer.sends
         assert "hunter2" not in offer.sends

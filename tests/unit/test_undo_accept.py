@@ -20,8 +20,8 @@ DONE = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
 
 
 def accept_p1(harness: Harness) -> Proposal:
-    harness.made("p1", DRY)
-    harness.made("p2", NEWS)
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
     landed = harness.accept("p1")
     harness.drop("p1")  # the staging branch rests on the commit now, as it does in the program
     return replace(harness.proposals["p1"], state=State.ACCEPTED, landed=landed.commit)
@@ -103,7 +103,7 @@ def test_it_stays_while_another_ref_contains_it(person: Person, harness: Harness
 
 
 def test_a_commit_of_another_proposal_stays(person: Person, harness: Harness) -> None:
-    harness.made("p1", DRY)
+    harness.stage("p1", DRY)
     tip = person.commit("mine", {SKILL: DONE})
     landed = harness.accept("p1")
     assert landed.commit == tip
@@ -133,7 +133,7 @@ def test_a_reverted_and_reopened_proposal_is_news_only_when_it_changes_again(per
     proposal = accept_p1(harness)
     harness.revert("p1")
     harness.decided.discard("p1")
-    harness.made("p1", DRY, restored=True)
+    harness.stage("p1", DRY, restored=True)
     reopened = replace(harness.proposals["p1"], state=State.OPEN, landed=proposal.landed)
     assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.NOTHING]
     person.git("cherry-pick", reopened.commit)
