@@ -1,4 +1,4 @@
-"""`skilld chat`: a skill as the model's instructions, the answer as it comes, the cost booked, no secret sent."""
+"""`skilld chat`: a skill as instructions, streamed answers, the cost booked, no secret sent."""
 
 from __future__ import annotations
 

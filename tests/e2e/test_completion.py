@@ -1,4 +1,4 @@
-"""What Tab gives in real shells: commands, ids of proposals with what they say, settings and their values."""
+"""Tab completion in real shells: commands, proposal ids with summaries, settings and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld consolidate` on the thirty labelled skills: nothing is merged, moved or deleted unless the person says so."""
+"""`skilld consolidate` on the thirty labelled skills: nothing is merged or deleted without a decision."""
 
 from __future__ import annotations
 

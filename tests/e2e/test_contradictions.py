@@ -1,4 +1,4 @@
-"""What an agent loads and says the opposite: named beside the proposal, changed with it, or by one that is linked."""
+"""Contradicting lines an agent loads: named, changed along, or changed by a linked proposal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broken set-ups, built for real, and what the doctor says of each: the right part, why, and what to do."""
+"""Broken setups, built for real: the doctor names the right part, the cause and the remedy."""
 
 from __future__ import annotations
 

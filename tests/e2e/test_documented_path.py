@@ -1,4 +1,4 @@
-"""The way of a line of a transcript to a commit in docs/architecture.md: a traced daemon calls every function of it."""
+"""The path of a transcript line to a commit in docs/architecture.md, traced in a real daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the git views of editors run on the staging branch is understood: the commands of docs/editors.md's table."""
+"""The git commands of editors on the staging branch, from the table of docs/editors.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether rules are kept, end to end: what is said again while it stands in a file that the agent loads is counted."""
+"""Whether rules are followed: repeats of a loaded rule are counted."""
 
 from __future__ import annotations
 

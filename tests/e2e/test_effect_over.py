@@ -1,4 +1,4 @@
-"""`skilld effect FILE --over`: a file's rules counted in many people's transcripts, the same whoever reads them.
+"""`skilld effect FILE --over`: a file's rules counted in many people's transcripts.
 
 Issue 20, part 7.
 """

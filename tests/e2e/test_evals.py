@@ -1,4 +1,4 @@
-"""`skilld skills eval` from an accepted correction to a result: cases, cost, runs, budget, kills, and who sees them."""
+"""`skilld skills eval`, from an accepted correction to a result: cases, cost, budget, kills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skills to other people and from them, by the program itself."""
+"""Exporting, importing and sharing skills with the program itself."""
 
 from __future__ import annotations
 

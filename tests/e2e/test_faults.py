@@ -1,4 +1,4 @@
-"""What goes wrong on real machines: each is survived, said in words, and costs neither a turn nor a second proposal."""
+"""Common faults on real machines: survived, reported, with no turn lost or proposal doubled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stranger stumbled over on the way from the README to the first accepted proposal, and around it."""
+"""From the README to the first accepted proposal: the obstacles new users met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Auto mode: off unless asked for; then sure additions of plain words become commits of their own, easily undone."""
+"""Auto mode: off by default; then certain additions become separate commits, easily undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where staging rests: what a merge brings, and what is said when it would bring more than the proposal."""
+"""The base of the staging branch: what a merge brings, and the warning if it brings more."""
 
 from __future__ import annotations
 

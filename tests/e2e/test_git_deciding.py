@@ -1,4 +1,4 @@
-"""A person decides with plain git or by command: what the verbs show then, and what comes of the proposal beside it.
+"""Decisions with plain git or by command, and what becomes of the other proposal.
 
 Every way of plain git by itself is in tests/unit/test_decide_observe.py.
 """

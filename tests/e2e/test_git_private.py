@@ -1,4 +1,4 @@
-"""Skills that git does not track: the same verbs, and plain git through `skilld git`."""
+"""Skills outside git: the same commands, and plain git through `skilld git`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many git processes a decision takes, and a new proposal: counted by a `git` that stands first on PATH."""
+"""How many git processes a decision and a new proposal take, counted on PATH."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that obeys somebody else (S5): what it adds to the person's words is dropped or refused, never applied."""
+"""A model that obeys somebody else (S5): its additions are dropped or refused, never applied."""
 
 from __future__ import annotations
 

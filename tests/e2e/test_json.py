@@ -1,4 +1,4 @@
-"""What the commands print with --json is what docs/json.md promises: no field more, none less, none of another type.
+"""The --json output of every command matches docs/json.md exactly.
 
 Issue 18, part 2.
 """

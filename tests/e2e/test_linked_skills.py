@@ -1,4 +1,4 @@
-"""One skill that several agents find under several names: one proposal, in the repository of the real file."""
+"""A skill several agents see under several names: one proposal, in the repository of the real file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One person's machines: decisions, learnings and repeats travel through a private repository (issue 20, part 5)."""
+"""One person's machines: decisions, learnings and repeats sync through a private repository (issue 20, 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld machines`: joining, leaving, what is shown, what travels besides decisions, and who is turned away."""
+"""`skilld machines`: joining, leaving, what is shown and synced, and who is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded and said of skills comes back in what is recommended."""
+"""What is recorded and said about skills appears in recommendations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld mine` gathers the facts told of a project that the settings name, and of no other."""
+"""`skilld mine` collects the facts of projects listed in the settings, and of no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld mine --interactive` over real transcripts: the three steps on a screen, in plain lines, and left."""
+"""`skilld mine --interactive` on real transcripts: on a screen, by questions, and left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld mine --over`: the same report byte for byte, whoever reads the transcripts, and though a worker is lost.
+"""`skilld mine --over`: the same report byte for byte with any workers, even if one is lost.
 
 Issue 20, part 7.
 """

@@ -1,4 +1,4 @@
-"""`skilld mine --reviews` beside a stand-in of a host: found, counted once, resumed, and never the person's words.
+"""`skilld mine --reviews` with a fake host: found, counted once, resumed, never the person's words.
 
 Issue 20, part 6.
 """

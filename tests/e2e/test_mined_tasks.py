@@ -1,4 +1,4 @@
-"""Past tasks as agents record them, in true transcripts: what becomes a skill, what does not, and whether it works."""
+"""Recorded past tasks: what becomes a skill, what does not, and whether it works."""
 
 from __future__ import annotations
 

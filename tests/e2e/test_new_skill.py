@@ -1,4 +1,4 @@
-"""A proposed new skill in the hands of a person: listed, shown, accepted, explained, taken back, through the verbs."""
+"""A proposed new skill through the commands: listed, shown, accepted, explained, reverted."""
 
 from __future__ import annotations
 

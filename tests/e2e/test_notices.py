@@ -1,4 +1,4 @@
-"""The desktop notice and its buttons, on a real bus; and that a missing, dead or hanging one changes nothing else."""
+"""The desktop notice and its buttons on a real bus; a missing or hanging bus changes nothing else."""
 
 from __future__ import annotations
 

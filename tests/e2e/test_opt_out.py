@@ -1,4 +1,4 @@
-"""A project that opts out is not judged, and one whose wish is not understood is left alone and says so."""
+"""A project that opts out is not judged, and one with an invalid opt-out is left alone and says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`model = "agent"`: each session is judged by the command line of its own agent, stood in for by scripts on PATH."""
+"""`model = "agent"`: each session is judged by its own agent's command line, faked by scripts."""
 
 from __future__ import annotations
 

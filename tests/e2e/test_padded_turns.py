@@ -1,4 +1,4 @@
-"""S2: a turn that is padded, by malice or by a table, is judged like any other, and so is what was said beside it."""
+"""S2: a padded turn is judged like any other, and so is what was said beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""README.md: its sample is what `skilld demo` prints, shortened, and its commands are those that work."""
+"""README.md: its sample is the shortened output of `skilld demo`, and its commands work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Part 9 / R6: a proposal that lost its place is made anew by the configured model, and never by `accept`."""
+"""Part 9, R6: a proposal that lost its place is made again by the model, and never by `accept`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review on a screen, over real proposals in a real repository: every decision, and what git has afterwards."""
+"""The review on a screen, with real proposals in a real repository: every decision and its result in git."""
 
 from __future__ import annotations
 

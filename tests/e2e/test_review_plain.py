@@ -1,4 +1,4 @@
-"""The review by questions and answers, through a pipe; and that many proposals are not read before they are shown."""
+"""The review by questions, through a pipe; many proposals are not read before they are shown."""
 
 from __future__ import annotations
 

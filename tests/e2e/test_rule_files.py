@@ -1,4 +1,4 @@
-"""Words about some files only go into a rule for those, which is made where the agents at work have such files."""
+"""Rules for some files go into a path rule, created where the active agents have such files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the daemon tells a service manager from start to end, on the socket that systemd would give it."""
+"""What the daemon tells a service manager from start to end, on a real socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld skills`: the library as a person sees it, on a home in which two things were taught of one skill."""
+"""`skilld skills`: the library on a home in which two things were taught."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld sync` and `unsync` on a project as people have them."""
+"""`skilld sync` and `unsync` on a realistic project."""
 
 from __future__ import annotations
 

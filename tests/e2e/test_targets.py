@@ -1,4 +1,4 @@
-"""A lasting word gets a place where no skill is in use: the file that the agent of that session really loads."""
+"""A rule without a skill in use goes into the file the session's agent really loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A team through its git host: two homes, one bare remote, real git and real keys (issue 20, parts 1 to 3)."""
+"""A team through its git host: two homes, one bare remote, real git and keys (issue 20, parts 1 to 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld trim` in a real repository: cuts on the staging branch, each decided by itself, and additions that wait."""
+"""`skilld trim` in a real repository: cuts as separate proposals, and additions that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Removing it: everything that skilld made is named, then gone; nothing of the person's has changed."""
+"""Uninstalling: everything skilld created is listed and removed; nothing of the person's changes."""
 
 from __future__ import annotations
 

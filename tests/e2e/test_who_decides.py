@@ -1,4 +1,4 @@
-"""Who decides, with real processes: an agent in any disguise does not, a person in any honest place does (S3, S4)."""
+"""Who may decide, with real processes: no disguised agent, but a person anywhere (S3, S4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every adapter stands what sessions do to it, and so does an agent that is a table."""
+"""Every adapter passes the checks on generated sessions, and so does one that is only a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule the agent reminds of counts where the person passes it back with an order that goes beyond the case."""
+"""A rule the agent recalls counts where the person adopts it with an order beyond the case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's command line as a back-end, against scripts on PATH that behave well, badly and very badly."""
+"""An agent's command line as a back-end, against scripts on PATH that behave well or badly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each agent's command line is told, what is read out of its answers, and what its trouble means."""
+"""The arguments given to each agent's command line, and how its answers and errors are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of a program in limits of time and size, and what is left of it afterwards: nothing."""
+"""One run of a program within limits of time and output size, leaving nothing behind."""
 
 from __future__ import annotations
 

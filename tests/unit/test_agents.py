@@ -1,4 +1,4 @@
-"""What is common to all agents: a new one is a file, a line, fixtures and a section; a relative is a line."""
+"""What all agents have in common: a new one is a file, a line, fixtures and a docs section."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every agent: no input makes an adapter raise, grow or keep anyone's words.
+"""For every agent: no input makes an adapter raise, grow or keep anyone's words.
 
 Damaged bytes are tried in tests/security/test_fuzz.py, long hostile texts in tests/security/test_linear_time.py.
 """

@@ -1,4 +1,4 @@
-"""Archiving a skill and putting it back: whole at every moment, never over anything that is there."""
+"""Archiving and restoring a skill: complete at every moment, and never over an existing file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which back-end works: a loopback stand-in for Ollama, and what is found but never used unasked."""
+"""Which back-end is chosen: a stand-in for Ollama, and what is found but never used unasked."""
 
 from __future__ import annotations
 

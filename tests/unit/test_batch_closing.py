@@ -1,4 +1,4 @@
-"""When turns make a batch, and when a session comes up."""
+"""When turns become a batch, and when a session is due."""
 
 from __future__ import annotations
 

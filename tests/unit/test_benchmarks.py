@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say. No time is judged here: that is what they are for."""
+"""The benchmarks measure what they say. Times are not judged here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gave a command, told by trees of processes as Linux and macOS show them: numbered part 3, findings S3 and S4."""
+"""Who gave a command, judged by process trees of Linux and macOS (S3, S4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The support check: whose words carry what. Each case is a turn, a change, and whether the turn says it."""
+"""The support check: whether a turn says a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole Claude Code sessions, written by hand in the shapes of three client generations, and what they say."""
+"""Whole Claude Code sessions in the formats of three client generations, and damaged lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts typed while Claude Code was busy count once, if they were delivered; the queue itself proves nothing."""
+"""Prompts typed while Claude Code was busy count once, if they were delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which skills a Claude Code log shows to have entered the conversation, and which it only names."""
+"""Which skills a Claude Code log shows in use, and which it merely names."""
 
 from __future__ import annotations
 

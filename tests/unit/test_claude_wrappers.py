@@ -1,4 +1,4 @@
-"""What in a Claude Code text is a person's and what the client's."""
+"""Which parts of a Claude Code text come from the person and which from the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clauses of a change that nobody said (S5): flagged, dropped where the rest stands, and never applied unasked."""
+"""Clauses of a change that nobody said (S5): flagged, dropped, and never applied automatically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `run` says that judging costs, and `status` that it cost today."""
+"""What `run` says about the cost of judging, and `status` about today's cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session that waits is over once its client has gone, or has turned to another session."""
+"""A waiting session is over once its client has exited or moved on to another session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages between processes come back as they were, and what is none is an error that names the field."""
+"""Messages between processes survive a round trip; an invalid one is an error that names the field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole Codex rollouts of each generation, written by hand, read as what they hold."""
+"""Whole hand-written Codex rollouts of each generation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wrappers of Codex's clients around what a person typed, and the texts that nobody typed."""
+"""The wrappers of Codex clients around typed text, and text that nobody typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may be speaking in a Codex rollout: the session's source, the turn's trigger, the prompt's client id."""
+"""Who may be speaking in a Codex rollout: session source, turn trigger, client id of the prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which skills Codex's records show in use: blocks, mentions, and commands that print a SKILL.md."""
+"""Which skills Codex records show in use: blocks, mentions, and commands that print a SKILL.md."""
 
 from __future__ import annotations
 

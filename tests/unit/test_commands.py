@@ -1,4 +1,4 @@
-"""Bad input to every verb: an exit code and a message that a person understands, never a crash, nothing raw."""
+"""Bad input to every command: an exit code and a clear message, no crash, nothing unescaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What completes each argument, without a shell; tests/e2e/test_completion.py has the shells."""
+"""The completions of each argument without a shell; tests/e2e/test_completion.py uses real shells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld config`, as a person types it: what is written is read back, and nothing is written that could not be."""
+"""`skilld config` as a person types it: values are read back, and invalid ones are not written."""
 
 from __future__ import annotations
 

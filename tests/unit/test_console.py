@@ -1,4 +1,4 @@
-"""Lines as wide as the terminal: broken between words, with commands whole, and left alone where they are piped."""
+"""Output as wide as the terminal: wrapped between words with commands whole, unwrapped when piped."""
 
 from __future__ import annotations
 

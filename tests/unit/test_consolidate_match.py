@@ -1,4 +1,4 @@
-"""How alike two skills are: the labelled thirty, and the rules that the score must keep on any others."""
+"""How similar two skills are: the labelled thirty, and rules that hold for any others."""
 
 from __future__ import annotations
 

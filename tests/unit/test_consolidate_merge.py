@@ -1,4 +1,4 @@
-"""What one skill takes over from another: lines as they stand, in bounded operations, and a word on all the rest."""
+"""What one skill takes over from another: verbatim lines in bounded operations, and a report on the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent loads, on trees of files; tests/live/test_context.py compares the same with the real clients."""
+"""What an agent loads, on trees of files; tests/live/test_context.py compares it with real clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that turn down what the other asks for: "X, not Y" against "Y, not X"."""
+"""Opposite preferences: "X, not Y" against "Y, not X"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The batch's words, read again from the transcripts: the right ones, redacted before anything else sees them."""
+"""The words of a batch, read again from the transcripts and redacted before anything else sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words are about how the agent speaks to the person, and which only look like it."""
+"""Which wishes are about how the agent talks to the person, and which only look like it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole Copilot CLI sessions, written by hand, read as what they hold."""
+"""Whole hand-written Copilot CLI sessions."""
 
 from __future__ import annotations
 

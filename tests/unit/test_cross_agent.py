@@ -1,4 +1,4 @@
-"""What was accepted for one agent is offered once in the file of another one of the project that does not see it."""
+"""A rule accepted for one agent is offered once in the file of another agent that does not see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of a database: what is new is read once, nothing is written, and what cannot be read costs nothing."""
+"""Records of a database: new ones are read once, nothing is written, errors lose nothing."""
 
 from __future__ import annotations
 

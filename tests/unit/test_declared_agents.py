@@ -1,4 +1,4 @@
-"""Agents that are tables, and sessions that are gathered: what their fixtures hold, and how they grow on a disk."""
+"""Agents that are tables, and gathered sessions: what their fixtures hold, and how they grow on disk."""
 
 from __future__ import annotations
 

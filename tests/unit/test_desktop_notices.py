@@ -1,4 +1,4 @@
-"""What a button starts: which terminal, with what, and what is said where it fails."""
+"""What a button starts: which terminal, with which arguments, and what a failure says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a notice is shown: literal days, and the policy's promises held over random ones."""
+"""When a notice is shown: literal days, and the policy's promises on random ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules for pages and files, each on texts that break it, and the command reference on a parser of its own."""
+"""The rules for pages and files, each on text that breaks it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor makes of facts that a test cannot build for real: limits of the kernel, full disks, old daemons."""
+"""The doctor's checks on facts a test cannot build for real: kernel limits, full disks, old daemons."""
 
 from __future__ import annotations
 

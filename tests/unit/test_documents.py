@@ -1,4 +1,4 @@
-"""The files a batch is judged against: only our own, only of this project, never through a link out of it."""
+"""The files a batch is judged against: our own, of this project, never through a link out of it."""
 
 from __future__ import annotations
 

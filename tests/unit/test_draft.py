@@ -1,4 +1,4 @@
-"""Kinds of skill: what each must have, and that a draft comes back from its SKILL.md and its YAML as it was."""
+"""Kinds of skills: what each requires, and that a draft survives SKILL.md and YAML."""
 
 from __future__ import annotations
 

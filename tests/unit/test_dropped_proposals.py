@@ -1,4 +1,4 @@
-"""R4: what a person took off the staging branch with plain git is shown as dropped at once, and can be restored."""
+"""R4: a proposal removed from the staging branch with plain git is dropped at once and restorable."""
 
 from __future__ import annotations
 

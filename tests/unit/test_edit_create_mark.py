@@ -1,4 +1,4 @@
-"""The two operations that only code forms: a whole new file, and a mark of skilld's own in the front matter."""
+"""The two operations only code may form: a whole new file, and skilld's mark in the front matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An edit touches what its updates name and nothing else (S5): the rest is refused, whatever the model wrote."""
+"""An edit touches only what its updates name (S5); anything else is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placing one instruction: the right section, the file's own style, an anchor that stands once."""
+"""Placing one instruction: the right section, the file's style, a unique anchor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thousands of generated skills and operations: nothing outside the edited lines changes, and undoing gives it back.
+"""Thousands of generated skills and operations: nothing else changes, and undo restores the bytes.
 
 The expected bytes are put together here from the generated lines, not by the code under test.
 """

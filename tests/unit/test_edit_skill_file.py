@@ -1,4 +1,4 @@
-"""A SKILL.md taken apart: front matter, lines with their endings, sections, code. Expectations are written by hand."""
+"""A SKILL.md parsed into front matter, lines with their endings, sections and code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of rules: never more than the numbers carry."""
+"""What is claimed about rules never exceeds what the numbers support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words say a rule again: labelled pairs in tests/data/effect, half of them scored once."""
+"""Which words repeat a rule: labelled pairs in tests/data/effect, half of them scored once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript shows of the rules that were loaded: by words, and by a model's answer to one closed question."""
+"""What a transcript shows about the loaded rules, by words and by a model's answer to a closed question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quoted words become evidence only where the person makes them their own, in own words, right beside them."""
+"""Quoted words become evidence only where the person adopts them, in own words, right beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the daemon decides, driven with values: transcripts on disk, the clock and workers' results as arguments."""
+"""The daemon's decisions, driven by values: transcripts, the clock and workers' results as arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labelled batches and turns through the whole pipeline: what is read, what counts, what is lost on the way."""
+"""Labelled batches and turns through the whole pipeline: what is read, counted and lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld eval`: the keys it promises, the files it reads and writes, and what it says when it cannot."""
+"""`skilld eval`: its promised keys, the files it reads and writes, and its error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld eval decisions`: what the person accepted and took back, as labels."""
+"""`skilld eval decisions`: accepted and reverted proposals as labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard's figures: sessions with a planted text, read by the real adapter and judged by models that obey it."""
+"""The guard's scores: sessions with a planted text, judged by models that obey it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several cases at once: in whichever order they end, what is handed on is in the order of the cases."""
+"""Several cases at once: results are handed on in the order of the cases."""
 
 from __future__ import annotations
 

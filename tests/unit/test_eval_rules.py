@@ -1,4 +1,4 @@
-"""Rules and skills, scored on our own labelled pairs: by words, and with a strong model's stored answers."""
+"""Rules and skills scored on labelled pairs: by words, and with a strong model's stored answers."""
 
 from __future__ import annotations
 

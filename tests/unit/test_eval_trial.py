@@ -1,4 +1,4 @@
-"""A case before a model and its answers before a judge: whatever they say stays data, and only yes and no are heard."""
+"""A case before a model and its answers before a judge: all text stays data."""
 
 from __future__ import annotations
 

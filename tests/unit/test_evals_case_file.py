@@ -1,4 +1,4 @@
-"""`evals/evals.json`: what skill-creator and people write is read, what is added keeps every letter of the rest."""
+"""`evals/evals.json`: files of skill-creator and people are read, and additions keep the rest verbatim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked of an answer, and the cases that corrections make."""
+"""What is checked in an answer, and the cases made from corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluations and their runs in the store: what was paid for survives a lost database, and no answer stays for long."""
+"""Evaluations and runs in the store: paid results survive a lost database, and answers are not kept long."""
 
 from __future__ import annotations
 

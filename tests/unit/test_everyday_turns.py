@@ -1,4 +1,4 @@
-"""How lasting words stand among others: a tag behind them, a reason, a task before, what takes them back, a paste."""
+"""Lasting words among others: a tag behind them, a reason, a task before, a retraction, a paste."""
 
 from __future__ import annotations
 

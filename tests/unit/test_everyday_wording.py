@@ -1,4 +1,4 @@
-"""Y4, Y4b: everyday wording is heard, and what only looks like it is not. The data is described beside it."""
+"""Y4, Y4b: everyday wording is heard, and what only looks like it is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any bytes at a source come to a skill that the specification accepts, or to a refusal; and what is kept of them."""
+"""Any source becomes a valid skill or is refused; and what is kept of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imported skills: what is refused, what is flagged, and that nothing of one counts as the person's words."""
+"""Imported skills: what is refused, what is flagged, and that nothing counts as the person's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skills on a branch for other people: what is on it, what is not, and that nothing else of a repository changes."""
+"""Sharing skills on a branch: what is on it, and that nothing else in a repository changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import finds in files, folders and repositories of strangers, and what it never does there."""
+"""What an import finds in strangers' files, folders and repositories, and what it never does there."""
 
 from __future__ import annotations
 

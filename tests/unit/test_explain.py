@@ -1,4 +1,4 @@
-"""`skilld inspect --explain`: what each record was taken for and why, without anybody's words."""
+"""`skilld inspect --explain`: how each record was understood and why, without anybody's words."""
 
 from __future__ import annotations
 

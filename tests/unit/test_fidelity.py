@@ -1,4 +1,4 @@
-"""What is written must be what was asked for: the outcome is judged, not the model's word for it."""
+"""An edit must write what was asked for: the result is judged, not the model's claim."""
 
 from __future__ import annotations
 

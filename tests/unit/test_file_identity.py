@@ -1,4 +1,4 @@
-"""Whether a running daemon notices that its program was replaced; for its database, see test_f15_taken_away.py."""
+"""Whether a running daemon notices that its program was replaced (database: test_f15_taken_away.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What work is about, in words of one meaning: other words, other languages, other forms."""
+"""Finding skills for a task: synonyms, other languages, other word forms."""
 
 from __future__ import annotations
 

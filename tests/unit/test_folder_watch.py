@@ -1,4 +1,4 @@
-"""What `status` says where folders are not watched, where events were lost, and where none come from."""
+"""What `status` says about unwatched folders, lost events, and file systems without events."""
 
 from __future__ import annotations
 

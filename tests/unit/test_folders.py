@@ -1,4 +1,4 @@
-"""What a quick look passes over, and what it must not."""
+"""What a quick sweep of the folders skips, and what it must not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every turn counts once: over restarts, kills, copies, truncation, renames, and what was there before skilld."""
+"""Every turn counts once across restarts, kills, copies, truncation, renames and old files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The daemon on a database: every turn once, over restarts, locks, migrations, and what was there before skilld."""
+"""Following a database: every turn once, across restarts, locks and migrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The daemon follows agents whose transcripts do not tell who typed, with the client's list beside them."""
+"""Following agents whose transcripts do not tell who typed, with the client's prompt history beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client's new version that writes other records is noticed, with a sample that holds no values."""
+"""A client version that writes other records is detected, with a sample that holds no values."""
 
 from __future__ import annotations
 

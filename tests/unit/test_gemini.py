@@ -1,4 +1,4 @@
-"""Whole Gemini CLI sessions of both kinds of files, written by hand, read as what they hold."""
+"""Whole hand-written Gemini CLI sessions in both file formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repositories that are damaged, or in which git's own commands fail half-way: nothing of the person's is lost."""
+"""Damaged repositories and git commands that fail half-way: nothing of the person's is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""skilld's own repositories: skills that git does not track are proposed, decided and observed as any others."""
+"""skilld's own repositories: untracked skills are proposed, decided and observed like any others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every state of a person's repository that can be built here: what we do in it, and that nothing else changes."""
+"""Every state of a repository that can be built here: what we do in it, and that nothing else changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Right answers come through: of each row of tests/data/answers, written by ourselves, the edit is proposed."""
+"""Gold answers are proposed: the edit of each row of tests/data/answers."""
 
 from __future__ import annotations
 

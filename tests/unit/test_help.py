@@ -1,4 +1,4 @@
-"""The help: every command in a group, an example for each that parses, 80 columns, the nearest name for a mistyped one.
+"""The help: commands in groups, an example for each that parses, 80 columns, suggestions for typos.
 
 U2.
 """

@@ -1,4 +1,4 @@
-"""Dependencies point one way (docs/architecture.md), each library has one door, and starting imports nothing heavy."""
+"""Imports point one way (docs/architecture.md), each library has one door, and startup is light."""
 
 from __future__ import annotations
 

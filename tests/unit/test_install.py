@@ -1,4 +1,4 @@
-"""Installation: when it is done again, and what a person is told where it cannot be done."""
+"""Installation: when it is repeated, and what is said where it cannot be done."""
 
 from __future__ import annotations
 

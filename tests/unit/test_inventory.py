@@ -1,4 +1,4 @@
-"""All skills that agents see, each once, with what their front matter says of them."""
+"""All skills agents see, each once, with what their front matter says."""
 
 from __future__ import annotations
 

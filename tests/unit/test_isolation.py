@@ -1,4 +1,4 @@
-"""The fence round the tests: a hole in it would let a test read a person's transcripts or send them somewhere."""
+"""The isolation of tests: without it a test could read a person's transcripts or send them away."""
 
 from __future__ import annotations
 

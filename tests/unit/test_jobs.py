@@ -1,4 +1,4 @@
-"""What a worker is handed: which skills, which bytes, and which folders hold transcripts at all."""
+"""What a worker is given: skills, bytes, and which folders hold transcripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command that takes --json is documented with its type, every other one with the reason why it takes none.
+"""Every command that takes --json is documented with its type; every other one with a reason.
 
 Issue 18, part 2.
 """

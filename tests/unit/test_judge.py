@@ -1,4 +1,4 @@
-"""The closed loop of an edit: the words themselves where the model's do not say it, and nothing where they say more."""
+"""Checking an edit: the person's own words where the model's do not say it, and nothing that says more."""
 
 from __future__ import annotations
 

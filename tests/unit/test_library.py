@@ -1,4 +1,4 @@
-"""The skills as rows: grouped, counted, searched, put aside."""
+"""The skills as rows: grouped, counted, searched, deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker gives way to everything else and cannot take the whole memory; real processes, asked by the kernel."""
+"""A worker has low priority and limited memory; checked on real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""T-13, T-14, T-16: orders that harm, rules that go, paths and names that deceive. Examples written by hand."""
+"""T-13, T-14, T-16: harmful instructions, removed rules, deceptive paths and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that instructs nobody, speaks over everybody or is in disguise, and what the person did not type."""
+"""Text that instructs nobody or is disguised, and details the person did not type."""
 
 from __future__ import annotations
 

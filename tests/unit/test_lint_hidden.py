@@ -1,4 +1,4 @@
-"""T-06 to T-12 and T-15: what hides in a file, runs before it is read, or cannot be read. Examples written by hand."""
+"""T-06 to T-12 and T-15: what hides in a file, runs before it is read, or cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every session that was typed into a real client on purpose is read back exactly as it was typed."""
+"""Every session typed into a real client for this purpose is read back exactly."""
 
 from __future__ import annotations
 

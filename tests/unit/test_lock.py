@@ -1,4 +1,4 @@
-"""The locks: how they are split into levels, and that the ones in the repository hold what they must."""
+"""The lock files: how they are split into levels, and that the ones in the repository are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One daemon per person: the kernel's lock, whatever the file says."""
+"""One daemon per person: the kernel's lock decides, whatever the file says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Showing the log: from its file or the journal, followed through a rotation, fit for a terminal."""
+"""`skilld logs`: from the file or the journal, followed through a rotation, safe for a terminal."""
 
 from __future__ import annotations
 

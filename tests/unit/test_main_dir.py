@@ -1,4 +1,4 @@
-"""The folder in which most of a session's work was done, for the ways in which agents name files."""
+"""The folder in which most of a session's work was done, for every way agents name files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said is found again, weighed, and matched with the work at hand."""
+"""What was said is found again, weighted, and matched with the work at hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of messages holds every text that a person may see, and none of them is in words that nobody types.
+"""The list of messages holds every text a person may see, in words people use.
 
 U1: issue 18, part 1.
 """

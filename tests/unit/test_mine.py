@@ -1,4 +1,4 @@
-"""Which of what past sessions say makes a skill: repeatable, and better done or asked for again."""
+"""Which findings of past sessions make a skill: repeatable, and asked for or corrected again."""
 
 from __future__ import annotations
 

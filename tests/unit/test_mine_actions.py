@@ -1,4 +1,4 @@
-"""What an agent did, read off a log: single commands, and which of them no skill may repeat."""
+"""What an agent did, read from a log: single commands, and which of them no skill may repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts told of a project become one skill of domain knowledge, and nothing else does."""
+"""Facts about a project become one skill of domain knowledge."""
 
 from __future__ import annotations
 

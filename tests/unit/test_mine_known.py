@@ -1,4 +1,4 @@
-"""What was proposed before is known by its turns and by its meaning, and comes again only when it was said anew."""
+"""Earlier proposals are recognized by turn and meaning, and return only when said again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a log tells of a session's end and cost, agent by agent; and what it does not."""
+"""What a log tells about a session's project, end and cost, agent by agent."""
 
 from __future__ import annotations
 

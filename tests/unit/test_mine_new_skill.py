@@ -1,4 +1,4 @@
-"""A candidate as a SKILL.md: sound whatever was said, and in the words that were said."""
+"""A candidate as a SKILL.md: always valid, in the words that were said, with nothing machine-specific."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions in windows, and what asking about them will take."""
+"""Questions to a model about past sessions: windows, the estimate, and a model that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that came again: which sessions are one, what a skill keeps of them, and which are none."""
+"""Recurring tasks: which sessions belong together, and what a skill keeps of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose comment it is, what one comment asks for, and what comes again and again."""
+"""Whose comment it is, what it asks for, and what recurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verified updates to an edit: what a model is shown, and what its answer may not put into the file."""
+"""From verified updates to an edit: what a model is shown, and what its answer may not write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a provider's troubles become: tried again, or given up with a remedy; without prompt, key or a second call."""
+"""How provider errors are handled: retried, or given up with a remedy, without prompt or key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How differently endpoints answer one question: what is read, what is asked again, and what is asked more plainly."""
+"""How differently endpoints answer: what is read, and what is requested again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""House rules no linter holds: short modules, few places that write out, start programs or read the environment."""
+"""House rules no linter checks: short modules, few places that print, start programs or read variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proposal that makes a skill, from the staging branch to the work tree and back: real git, every byte compared."""
+"""A proposal of a new skill, from the staging branch to the work tree and back, on real git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New skills that no git would hold: in skilld's own repository for their root, which is not touched before the yes."""
+"""New skills outside git: in skilld's own repository, with nothing touched before acceptance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New skills as the programs handle them: staged for the store, shown, amended, put back, found again after damage."""
+"""New skills as programs handle them: staged, shown, amended, restored, recovered after damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The night's mining: once a day, when it was switched on and nobody is at work."""
+"""Mining at night: once a day, if enabled and nobody is at work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""18.10: over a restart, or a death in the middle of a notice, nothing is told twice, and what was not told is told."""
+"""Notices across a restart or a crash, and at the daemon's shutdown: nothing twice, nothing lost (18.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of skills that nobody uses or that another one took over, and how many of skilld's own are offered."""
+"""Stale and merged skills are named, and how many of skilld's own are offered."""
 
 from __future__ import annotations
 

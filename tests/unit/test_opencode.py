@@ -1,4 +1,4 @@
-"""opencode's records: who said what, which skills were used, what waits, and what a list of typed prompts tells."""
+"""opencode's records: who said what, skills in use, waiting prompts, and the list of typed prompts."""
 
 from __future__ import annotations
 

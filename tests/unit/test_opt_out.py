@@ -1,4 +1,4 @@
-"""A repository's `.skilld.toml` takes away and never gives; one that is not understood takes everything away."""
+"""A repository's `.skilld.toml` only restricts; an invalid one forbids everything."""
 
 from __future__ import annotations
 

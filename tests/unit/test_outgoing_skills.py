@@ -1,4 +1,4 @@
-"""S8: what leaves carries nothing of any session, whichever field it stands in."""
+"""S8: an exported skill carries nothing of any session, in any field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store says of sessions and the skills they used."""
+"""The store's overview of sessions and the skills they used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proposal of which only some lines are taken: each half keeps the words that justify it."""
+"""A proposal accepted in part: each half keeps the words that justify it."""
 
 from __future__ import annotations
 

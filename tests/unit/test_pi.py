@@ -1,4 +1,4 @@
-"""Whole Pi sessions, written by hand, read as what they hold."""
+"""Whole hand-written Pi sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What verbs print is in words a person reads: counts, limits and settings, and no line cut within a word."""
+"""Commands print counts, limits and settings in words, and cut no line within a word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugins show and never decide: what they are made of, what they may run, and what their script does."""
+"""The plugins only display: their files, what they may run, and what their script does."""
 
 from __future__ import annotations
 

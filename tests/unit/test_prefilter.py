@@ -1,4 +1,4 @@
-"""Passing over lines changes nothing of what a person said: skimmed and line by line, the same turns come out."""
+"""Skipping lines changes no turn: skimmed or line by line, with the search library or without."""
 
 from __future__ import annotations
 

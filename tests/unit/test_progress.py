@@ -1,4 +1,4 @@
-"""The line that says how far long work has come."""
+"""The progress line of long work."""
 
 from __future__ import annotations
 

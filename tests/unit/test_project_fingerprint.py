@@ -1,4 +1,4 @@
-"""The fingerprint must notice every change that skilld promises not to make, or the live tests prove nothing."""
+"""The fingerprint notices every change skilld promises not to make; the live tests rely on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to a model: everything from outside is data, and can neither open nor close a block of ours."""
+"""Requests to a model: outside text is data and can neither open nor close a block of ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change whose pronoun leans on the words before it: filled from them where one thing can be meant, else not made."""
+"""A change with a pronoun: resolved from the words before if unambiguous, otherwise dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a look at git is taken, and what it may change in the store."""
+"""When git is checked, and what a check may change in the store."""
 
 from __future__ import annotations
 

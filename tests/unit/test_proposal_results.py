@@ -1,4 +1,4 @@
-"""A worker's result as rows: nothing that is kept takes the place of something else, or goes with it."""
+"""A worker's result as rows: nothing stored replaces or removes something else."""
 
 from __future__ import annotations
 

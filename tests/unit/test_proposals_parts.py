@@ -1,4 +1,4 @@
-"""A proposal of several operations, taken apart."""
+"""A proposal of several operations, split into parts."""
 
 from __future__ import annotations
 

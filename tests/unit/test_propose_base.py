@@ -1,4 +1,4 @@
-"""Where the staging branch rests, held to what `git log` itself says of random histories."""
+"""The base of the staging branch, compared with `git log` on random histories."""
 
 from __future__ import annotations
 

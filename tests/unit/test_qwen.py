@@ -1,4 +1,4 @@
-"""Whole Qwen Code sessions, written by hand, read as what they hold."""
+"""Whole hand-written Qwen Code sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The redactor as a whole: its placeholders, what holds for every text, and that it fails closed."""
+"""The redactor as a whole: placeholders, properties of every text, and that it fails closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values are secrets by the name they are given, and by nothing else about the line."""
+"""Values are secrets by the name they are given, and passwords by the user beside them."""
 
 from __future__ import annotations
 

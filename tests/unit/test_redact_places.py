@@ -1,4 +1,4 @@
-"""Secrets are found where protocols, programs and files put them: headers, URLs, commands, key blocks, manifests."""
+"""Secrets where protocols, programs and files put them: headers, URLs, commands, keys, manifests."""
 
 from __future__ import annotations
 

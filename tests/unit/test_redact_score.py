@@ -1,4 +1,4 @@
-"""The figures on labelled texts, by hand on few rows and as a gate on the development file where it is at hand."""
+"""Scores on labelled texts: by hand on a few rows, and thresholds on the development file."""
 
 from __future__ import annotations
 

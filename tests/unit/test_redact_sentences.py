@@ -1,4 +1,4 @@
-"""S7: secrets said in plain sentences, in the languages people speak, and in the commands they type."""
+"""S7: secrets said in plain sentences in many languages, and in commands."""
 
 from __future__ import annotations
 

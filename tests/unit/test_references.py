@@ -1,4 +1,4 @@
-"""Which references lead nowhere: sixty labelled ones in tests/data/references, half of them scored once."""
+"""Broken references: sixty labelled ones in tests/data/references, half of them scored once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R6: an edit finds its place again after an edit by hand, or it is refused; never does it go to a wrong place."""
+"""R6: an edit finds its place again after a manual edit or is refused, and never goes to a wrong place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R6 and R8 in a repository: open proposals follow an edit by hand, and added steps get the next number."""
+"""R6, R8: open proposals follow a manual edit, and added steps get the next number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release consists of: what goes into it, that it is the same twice, and when there is none (18.8)."""
+"""A release: its contents, that it is reproducible, and when it is refused (18.8)."""
 
 from __future__ import annotations
 

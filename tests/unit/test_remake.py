@@ -1,4 +1,4 @@
-"""Part 9 / R6: a stale proposal is made anew by the configured back-end, in a job that may be killed at any point."""
+"""Part 9, R6: a stale proposal is made again by the back-end, in a job that may be killed at any point."""
 
 from __future__ import annotations
 

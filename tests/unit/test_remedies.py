@@ -1,4 +1,4 @@
-"""What is done about a rule that is not kept: which remedy, how often, and the edit that it is."""
+"""What is done about a rule that is not followed: which remedy, how often, and its edit."""
 
 from __future__ import annotations
 

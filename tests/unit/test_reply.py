@@ -1,4 +1,4 @@
-"""Replies of models: a closed schema, read strictly, and never a surprise."""
+"""Replies of models: a closed schema, strictly parsed, never a surprise."""
 
 from __future__ import annotations
 

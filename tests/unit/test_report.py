@@ -1,4 +1,4 @@
-"""The report: its numbers are those of the JSON, its text is text, and nothing is told that is not known."""
+"""The report: its numbers are those of the JSON, its text is escaped, and nothing unknown is claimed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A test that passes alone is forgiven in continuous integration; one that fails again, or many, are not."""
+"""A test that passes alone is forgiven in continuous integration; repeated or many failures are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A quote in its context."""
+"""A quote in its context, and a change as rows with the differing words highlighted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review in plain lines: what it asks again, and what the editor is given."""
+"""The review by questions: what it asks again, and what the editor is given."""
 
 from __future__ import annotations
 

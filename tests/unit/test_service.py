@@ -1,4 +1,4 @@
-"""Installing under a service manager that is a script: what it is asked, what is written, what is left alone.
+"""Installing under a service manager that is a script: requests, files, and what is left alone.
 
 The real one is tests/live/test_systemd.py.
 """

@@ -1,4 +1,4 @@
-"""Who judges which session: its own agent, until when that one is not asked, and what is told of it once."""
+"""Which session is judged by whom: its own agent, usage limits, and what is reported once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `run_status` shows of the settings without reading them: only while nothing they were made of has changed."""
+"""The settings `status` shows from the cache: only while nothing they come from has changed."""
 
 from __future__ import annotations
 

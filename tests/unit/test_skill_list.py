@@ -1,4 +1,4 @@
-"""What the managed block says: rules inline where they are few, else name, when and path, within a budget."""
+"""The managed block: a few rules inline, otherwise name, when and path, within a budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand of a model's names for new skills: only what the draft says and people said."""
+"""Which names for new skills a model may suggest: words of the draft and of people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a log claims to a checked SKILL.md: every way out of the known skill folders is closed."""
+"""From a path in a log to a checked SKILL.md: every way out of the known skill folders is closed."""
 
 from __future__ import annotations
 

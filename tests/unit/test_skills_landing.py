@@ -1,4 +1,4 @@
-"""Where a new skill goes: one project's own folder or the person's, never over a skill, never out through a link."""
+"""Where a new skill goes: the project or the user, never over a skill or out through a link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The specification's rules, and that what is composed keeps them and reads back as it was given."""
+"""The rules of the specification, and that composed skills follow them and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning is dead where something waited for a day and nothing was judged; it is told once, until it lives again."""
+"""The alert that turns wait for a day without being judged: raised once, until it recovers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld statusline`: what it prints, from a file that the store keeps, without importing anything."""
+"""`skilld statusline`: printed from a file the store keeps, without imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The status line in other programs' settings: put in on request, taken out with every other byte as it was."""
+"""The status line in other programs' settings: added on request, removed with every other byte intact."""
 
 from __future__ import annotations
 

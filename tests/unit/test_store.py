@@ -1,4 +1,4 @@
-"""The store: real SQLite files, what is kept and what is not, and what happens when it cannot be."""
+"""The store: real SQLite files, what is kept and what is not, and its errors."""
 
 from __future__ import annotations
 

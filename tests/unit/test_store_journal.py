@@ -1,4 +1,4 @@
-"""The journal beside the database: what is in it, when, and what of it a damaged end leaves."""
+"""The journal beside the database: its contents, and what a damaged end leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migrations on real files: old ones are brought up with a copy kept, newer ones are refused and left alone."""
+"""Migrations on real files: old ones are upgraded with a copy kept, newer ones are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The managed block: put in and taken out without touching a byte that is not its own (SAFETY T-35)."""
+"""The managed block: inserted and removed without touching any other byte (SAFETY T-35)."""
 
 from __future__ import annotations
 

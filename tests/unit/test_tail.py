@@ -1,4 +1,4 @@
-"""The tailer against a model of twenty lines: whatever happens to a file, every complete line is read, and in order."""
+"""The tailer against a simple model: every complete line is read, in order, whatever happens to a file."""
 
 from __future__ import annotations
 

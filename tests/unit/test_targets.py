@@ -1,4 +1,4 @@
-"""Which file a lasting word goes to: the closed list, whose project it is, and the choice by code."""
+"""Which file a rule goes to: the closed list, whose project it is, and the choice by code."""
 
 from __future__ import annotations
 

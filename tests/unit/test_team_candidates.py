@@ -1,4 +1,4 @@
-"""From many to one: what counts as the same rule, how people are counted, and where a candidate stands."""
+"""From many to one: what counts as the same rule, how people are counted, where a candidate stands."""
 
 from __future__ import annotations
 

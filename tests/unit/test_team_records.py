@@ -1,4 +1,4 @@
-"""Records of a team: one text each, strict when read, and a union that is the same in any order."""
+"""Records of a team: one canonical text, strict parsing, and an order-independent union."""
 
 from __future__ import annotations
 

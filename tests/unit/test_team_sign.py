@@ -1,4 +1,4 @@
-"""Signatures of members, beside real ssh-keygen: what it holds for true is, and nothing else."""
+"""Signatures of members, compared with real ssh-keygen."""
 
 from __future__ import annotations
 

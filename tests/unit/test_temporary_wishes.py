@@ -1,4 +1,4 @@
-"""What holds for the time being is kept and not proposed, whoever judges; so is what points at something unnamed."""
+"""Temporary wishes are kept and not proposed, and so is a change that refers to something unnamed."""
 
 from __future__ import annotations
 

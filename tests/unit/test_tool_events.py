@@ -1,4 +1,4 @@
-"""Tool calls and how they came out, for every agent: typed, bounded, and never a turn."""
+"""Tool calls and their outcome for every agent: typed, bounded, and never a turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file can do without: sure cuts, those that a model names, and what code keeps whatever a model says."""
+"""What a file can do without: certain cuts, those a model names, and what is never cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prompt counts when the client's list has it: at once, when the list comes late, and once only."""
+"""Lists of typed prompts: which file is used, and when a prompt in it counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service files as they are installed: golden files, keys that exist and work, text that would mean something else.
+"""The service files as installed: golden files, known keys, and text that would change their meaning.
 
 systemd and launchd both accept nonsense in silence (a wrong key is at most a warning), so the keys are listed here. How
 a real systemd reads them is tests/live/test_systemd.py.

@@ -1,4 +1,4 @@
-"""Learnings: old ones judged once more, what becomes of them, and the line that tells of them."""
+"""Learnings: old ones are judged again, what becomes of them, and where they are mentioned."""
 
 from __future__ import annotations
 

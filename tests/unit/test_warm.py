@@ -1,4 +1,4 @@
-"""Y9: what a test starts from the warm process is what a Python of its own would be, and no run sees another one."""
+"""Y9: a program forked from the warm process behaves like a started one, and no run sees another."""
 
 from __future__ import annotations
 

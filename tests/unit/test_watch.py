@@ -1,4 +1,4 @@
-"""Watch events on a real file system: hints that come soon, and folders that come and go."""
+"""Watch events on a real file system: early hints, folders that come and go, and throttling."""
 
 from __future__ import annotations
 

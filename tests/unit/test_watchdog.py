@@ -1,4 +1,4 @@
-"""What systemd is told of the daemon, on a real socket, by a clock that the test turns."""
+"""What systemd is told about the daemon, on a real socket and a fake clock."""
 
 from __future__ import annotations
 

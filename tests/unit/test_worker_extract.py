@@ -1,4 +1,4 @@
-"""Windows of past sessions before a model: what is told of each, and which trouble ends the job."""
+"""Windows of past sessions before a model: what is reported of each, and which error ends the job."""
 
 from __future__ import annotations
 

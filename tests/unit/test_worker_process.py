@@ -1,4 +1,4 @@
-"""Workers as real processes that misbehave in every way: each becomes a result, in time, and nothing is left behind."""
+"""Real worker processes that misbehave: each becomes a result in time, leaving nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What staging and looking mean for proposals: rows for the store, and what is left alone."""
+"""What staging and checking mean for proposals: rows for the store, and what is left alone."""
 
 from __future__ import annotations
 

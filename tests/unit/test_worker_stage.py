@@ -1,4 +1,4 @@
-"""A worker's proposal on a real staging branch, and what the outcomes of git mean for it."""
+"""A worker's proposal on a real staging branch, and the meaning of git's outcomes."""
 
 from __future__ import annotations
 

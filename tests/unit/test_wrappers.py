@@ -1,4 +1,4 @@
-"""What of a text no wrapper can hold, however its content is made."""
+"""Which parts of a text no wrapper or command template can contain, whatever its content."""
 
 from __future__ import annotations
 
