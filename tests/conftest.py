@@ -1,8 +1,8 @@
-"""Fences every test off from the person's machine: a home of its own, a plain environment, no network but loopback.
+"""Isolates every test from the person's machine: its own home, a minimal environment, no network but loopback.
 
-What a test does in this process outside the fence (opening a file of the real home, connecting to another machine)
-raises at once and fails the test even where the code under test swallows the error. Child processes are not watched;
-they inherit the environment, which names nothing of the real home.
+A test that reaches outside in this process (opens a file of the real home, connects to another machine) gets an error
+at once, and fails even if the code under test swallows that error. Child processes are not watched; they inherit the
+environment, which names nothing of the real home.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ NETWORK_EVENTS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
 PROCESS_EVENTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"}
 
 # Timing belongs in benchmarks: a slow machine must not fail a property, neither in itself nor in making its examples.
-# The examples are the same every time, so that a change fails by what it changed and not by chance; a long run, with
-# HYPOTHESIS_EXAMPLES, looks for others.
+# The examples are the same every time, so that no change fails by chance; a long run, with HYPOTHESIS_EXAMPLES, looks
+# for others.
 hypothesis.settings.register_profile(
     "skilld",
     deadline=None,
@@ -81,7 +81,7 @@ class FenceError(RuntimeError):
 
 
 class Fence:
-    """An audit hook that refuses the real home and the network. `reached` collects what was refused."""
+    """An audit hook that refuses access to the real home and the network; `reached` lists what was refused."""
 
     def __init__(self) -> None:
         self.reached: list[str] = []
@@ -94,7 +94,7 @@ class Fence:
         self.open_to_tests = tuple(f"{path}/" for path in [*open_to_tests, *sys.path] if path)
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Raise FenceError where an event of Python's reaches outside."""
+        """Raise FenceError if an audit event reaches outside."""
         if event in FILE_EVENTS:
             for path in arguments:
                 if isinstance(path, str | bytes | os.PathLike) and self.is_private(os.fsdecode(path)):
@@ -109,7 +109,7 @@ class Fence:
             self.refuse(f"{event} {arguments[0]}")
 
     def is_private(self, path: str) -> bool:
-        """Whether a path lies in the person's home and is not one that tests need."""
+        """Whether a path is in the person's home and not needed by tests."""
         full = os.path.abspath(path) + "/"  # noqa: PTH100 - it touches no disk, and pathlib's resolve() would
         return full.startswith(self.homes) and not full.startswith(self.open_to_tests)
 
@@ -119,7 +119,7 @@ class Fence:
 
 
 def is_loopback(host: str | bytes | None) -> bool:
-    """Whether a host name or address is this machine's own. None is what a listening socket asks for."""
+    """Whether a host name or address is this machine's own (None is what a listening socket asks for)."""
     name = os.fsdecode(host or "localhost")
     try:
         return name == "localhost" or ipaddress.ip_address(name).is_loopback
@@ -131,7 +131,7 @@ FENCE = Fence()
 
 
 def plain_environment(home: Path) -> dict[str, str]:
-    """Return the environment of a test: what programs need to run at all, and `home` as the home.
+    """Return the environment of a test: what programs need to run, with `home` as the home.
 
     XDG_*, CLAUDE_CONFIG_DIR, CODEX_HOME and their like are left out, so everything follows HOME, also for a test that
     starts a program in yet another home; provider keys, the session bus and an outer agent's variables are gone.
@@ -143,26 +143,26 @@ def plain_environment(home: Path) -> dict[str, str]:
 
 
 def variables_of(home: Path) -> dict[str, str]:
-    """Return what names a home: in these alone the environments of two tests differ."""
+    """Return the variables that name a home, the only ones in which the environments of two tests differ."""
     return {"HOME": str(home), "XDG_RUNTIME_DIR": f"{home}/.runtime", "GIT_CONFIG_GLOBAL": f"{home}/.gitconfig"}
 
 
 def furnish(home: Path) -> None:
-    """Put into a home what a person's own would have: a git identity, for programs that drop GIT_* variables."""
+    """Add a git identity to a home, for programs that drop GIT_* variables."""
     (home / ".runtime").mkdir(mode=0o700)
     user = f"[user]\n\tname = {IDENTITY['NAME']}\n\temail = {IDENTITY['EMAIL']}\n"
     (home / ".gitconfig").write_text(f"{user}[init]\n\tdefaultBranch = main\n", encoding="utf-8")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return two more than there are processors: all but the quick tests wait for a good part of their time."""
+    """Return two more than there are processors, as all but the quick tests spend much of their time waiting."""
     return (os.cpu_count() or 1) + (0 if config.option.markexpr == "quick" else 2)
 
 
 def keep_files_in_memory() -> None:
-    """Have temporary files, and so every home, be kept in memory if a folder of Linux's is there with enough room.
+    """Keep temporary files, and so every home, in memory if /dev/shm exists and has enough room.
 
-    A folder made and removed again costs forty times the processor time on a disk, and a third of all tests was that.
+    Creating and removing a folder costs forty times the processor time on a disk, a third of the whole run.
     """
     if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
         return
@@ -173,7 +173,7 @@ def keep_files_in_memory() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a process of xdist where the servers are that all share, and what else they share."""
+    """Tell an xdist worker where the shared servers are."""
     folder = node.config.stash.get(WARM, None)
     if folder is None:
         folder, close = warm.share()
@@ -183,7 +183,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def rewrite_a_share(config: pytest.Config, number: int, count: int) -> None:
-    """Write pytest's bytecode of every `count`th module: in a fresh clone each process took 3.5 s to write it all."""
+    """Write pytest's bytecode for every `count`th module: in a fresh clone each process spent 3.5 s on all of it."""
     state = config.stash[rewrite.assertstate_key]
     modules = sorted(path for each in config.args for path in (ROOT / each).rglob("test_*.py"))
     for path in modules[number::count]:
@@ -193,35 +193,35 @@ def rewrite_a_share(config: pytest.Config, number: int, count: int) -> None:
             rewrite._write_pyc(state, code, source_hash, cached)
 
 
-def deal(items: list[pytest.Item], count: int) -> list[pytest.Item]:
-    """Order tests so that each of `count` processes begins with a like share of what is dear, neighbours together.
+def share_out(items: list[pytest.Item], count: int) -> list[pytest.Item]:
+    """Order tests so that each of `count` processes starts with an equal share of the slow ones, neighbours together.
 
-    Each is given as many tests as the others, one after another in this order, and when it has run them takes some of
-    those that another would run last: so those must be short, or one process runs alone at the end.
+    xdist gives each process an equal number of tests in this order; a process that has finished takes over some of
+    another's last ones, so those must be short, or one process runs alone at the end.
     """
-    dear, quick = defaultdict[Path, list[pytest.Item]](list), list[pytest.Item]()
+    slow, quick = defaultdict[Path, list[pytest.Item]](list), list[pytest.Item]()
     for item in items:
-        (quick if item.get_closest_marker("quick") else dear[item.path]).append(item)
-    costs = {path: len(own) * SECONDS_A_TEST.get(path.parent.name, 1) for path, own in dear.items()}
+        (quick if item.get_closest_marker("quick") else slow[item.path]).append(item)
+    costs = {path: len(own) * SECONDS_A_TEST.get(path.parent.name, 1) for path, own in slow.items()}
     shares = [list[pytest.Item]() for _ in range(count)]
     before = 0.0
-    for path, own in dear.items():
+    for path, own in slow.items():
         shares[int(count * before / sum(costs.values()))] += own
         before += costs[path]
-    dealt: list[pytest.Item] = []
+    ordered: list[pytest.Item] = []
     for number, share in enumerate(shares):
-        room = max((len(items) - len(dealt)) // (count - number) - len(share), 0)
-        dealt += share + quick[:room]
+        room = max((len(items) - len(ordered)) // (count - number) - len(share), 0)
+        ordered += share + quick[:room]
         del quick[:room]
-    return dealt + quick
+    return ordered + quick
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fence collection too: modules of tests import libraries that look around when they are imported."""
+    """Isolate collection too: test modules import libraries that look around when imported."""
     gc.disable()  # until all are collected
     worker = getattr(config, "workerinput", {})
-    if told := worker.get("skilld_shared"):
-        warm.shared_in = Path(told)
+    if shared := worker.get("skilld_shared"):
+        warm.shared_in = Path(shared)
         if not sys.dont_write_bytecode:
             rewrite_a_share(config, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
     if not any("tests/live" in each or "tests/packages" in each for each in config.args):
@@ -248,13 +248,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave nothing long for the end of the run."""
-    if told := getattr(config, "workerinput", None):
-        items[:] = deal(items, told["workercount"])
+    """Leave no slow test for the end of the run."""
+    if worker := getattr(config, "workerinput", None):
+        items[:] = share_out(items, worker["workercount"])
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage from here on, and never in what was collected: that stays. What reads in git needs no clock."""
+    """Collect garbage from here on, but never among the collected tests, which stay; git readers need no clock."""
     gc.freeze()
     gc.enable()
     gc.set_threshold(50_000)  # by default it is looked for every 700 things, which took an eighth of all time
@@ -266,7 +266,7 @@ def pytest_collection_finish() -> None:
 def home(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
-    """Give the test an empty home of its own; fail it afterwards if it reached outside the fence."""
+    """Give the test an empty home; fail it afterwards if it reached outside."""
     place = tmp_path_factory.getbasetemp() / f"home{next(_HOMES)}"  # mktemp looks through all that are there
     place.mkdir(mode=0o700)
     furnish(place)
@@ -285,14 +285,14 @@ def home(
 
 
 @pytest.fixture(autouse=True)
-def typed_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have what is called in this process be called by a person: who runs the tests, an agent perhaps, is no part."""
+def called_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a person the caller of commands in this process, whoever runs the tests."""
     monkeypatch.setattr("skilld.cli.permissions.process_tree", terminal_process_tree)
 
 
 @pytest.fixture
 def local_daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessDaemon]:
-    """Give a daemon and its worker in the test's own process, which follow what is in the home."""
+    """Give a daemon and its worker in the test's own process, following the home."""
     from skilld.git.environment import remaining_variables
     from support.in_process_daemon import InProcessDaemon
 
@@ -305,5 +305,5 @@ def local_daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProc
 
 @pytest.fixture
 def fence() -> Fence:
-    """Give the fence itself, to the test that holds it."""
+    """Give the fence itself, to its own test."""
     return FENCE
