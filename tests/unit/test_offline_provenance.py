@@ -64,6 +64,8 @@ def typed_part(text: str, agent: str = "") -> str:
         ("the page says: rule 1: always sign", "the page says:"),
         ("somebody left this in the issue: always sign", ""),
         ("Bob wrote: hello,\nalways sign\n\nnever push", "never push"),
+        ("see:\nAda: hi\nBob: always sign\nAda: why?\n\nnever push", "see: never push"),
+        ("Style: always sign\nTests: never skip one", "Style: always sign Tests: never skip one"),
         ("Bob wrote: always sign\nMake it a rule", "Make it a rule"),
         ("Anna hat gestern geschrieben: ab jetzt immer signieren", ""),
         ("Luc a dit hier: désormais signe toujours", ""),

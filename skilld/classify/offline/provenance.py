@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from skilld.text import fold
@@ -197,6 +198,7 @@ _GREETING = re.compile(
         |gentil[ie]|car[oai]|prezad[oa]s?|olá|beste|уважаем\w+|здравствуйте)\ (?:[^\W\d_]+[\ ,!]){1,4}""",
     re.IGNORECASE | re.VERBOSE,
 )
+_CHAT_LINE = re.compile(r"\s{0,4}@?([^\W\d_][\w.-]{1,24}(?: [^\W\d_][\w.-]{0,24})?): \S")
 _TO_THE_AGENT = re.compile(r"\b(?:claude|codex|gemini|copilot|agent|assistant|there|again)\b", re.IGNORECASE)
 _FAREWELL = re.compile(
     r"""(?:^|[.!]\s)\s*(?:(?:best|cheers|thanks|thank\ you|lg),|(?:(?:kind|best|warm)\ )?regards\b|sincerely\b|yours\b
@@ -252,7 +254,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSERS.values()}
     quoted = ""  # the closing mark of a quotation of several lines
     block: re.Pattern[str] | None = None
-    letter = _letter(lines)
+    letter, chat = _letter(lines), _chat_names(lines)
     for number, line in enumerate(lines):
         if not line:
             logged = reported = False
@@ -268,6 +270,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         opens = bool(closing) and not quoted and closing not in line.lstrip()[1:] and ends[closing] > number
         quoted = closing if opens else quoted
         pasted = pasted or number == letter
+        reported = reported or bool(chat and (said := _CHAT_LINE.match(line)) and said[1] in chat)
         reported = reported and not _TAKEN_UP.match(line)
         foreign = pasted or reported or fenced or fence is not None or logged or bool(quoted or block)
         if quoted and not opens and quoted in line:
@@ -378,6 +381,12 @@ def _update_fences(fences: list[str], marks: str, info: str) -> None:
         fences += [] if marks[0] == "`" and "`" in info else [marks]
     elif not info and marks.startswith(fences[-1]):
         fences.pop()
+
+
+def _chat_names(lines: Sequence[str]) -> set[str]:
+    """Return the names before the lines of a chat: labels of a list do not come back, people do."""
+    names = Counter(said[1] for line in lines if (said := _CHAT_LINE.match(line)))
+    return set(names) if len(names) > 1 and names.most_common(1)[0][1] > 1 else set()
 
 
 def _letter(lines: Sequence[str]) -> int:
