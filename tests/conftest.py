@@ -291,16 +291,16 @@ def called_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def local_daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessDaemon]:
+def daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessDaemon]:
     """Give a daemon and its worker in the test's own process, following the home."""
     from skilld.git.environment import remaining_variables
     from support.in_process_daemon import InProcessDaemon
 
     for name in remaining_variables():
         monkeypatch.delenv(name)
-    daemon = InProcessDaemon(home)
-    yield daemon
-    daemon.close()
+    made = InProcessDaemon(home)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ USE = "From now on, always use pnpm, never npm."
 CHANGE = "Always use pnpm, never npm."
 
 
-def propose_rule(home: Path, project: Project, local_daemon: InProcessDaemon, *texts: str) -> list[Proposal]:
+def propose_rule(home: Path, project: Project, daemon: InProcessDaemon, *texts: str) -> list[Proposal]:
     """Say something in a session without a skill in use, and return what is open then."""
     Talk(home, project.root).type(*texts, *CHATTER[: 5 - len(texts)])
-    return local_daemon.run()
+    return daemon.run()
 
 
 def message(project: Project, proposal: Proposal) -> str:
@@ -29,7 +29,7 @@ def message(project: Project, proposal: Proposal) -> str:
 
 
 def test_contradicting_files_in_one_repository_change_in_one_proposal(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     """Issue 16, 7: accepted, both agree; reverted, both are what they were."""
     nested = "# Api\n\n* Use npm.\n* Run `npm test` first.\n"
@@ -37,7 +37,7 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
     (project.root / "CLAUDE.md").write_text(f"{GUIDE}\nSee @docs/build.md\n")
     project.git("commit", "--quiet", "--all", "--message", "Import the guide")
     before = project.fingerprint()
-    (proposal,) = propose_rule(home, project, local_daemon, USE)
+    (proposal,) = propose_rule(home, project, daemon, USE)
     assert project.fingerprint() == before
     assert (proposal.relpath, [side.relpath for side in proposal.also]) == ("CLAUDE.md", ["docs/build.md"])
     assert [(Path(item.path).name, item.line, item.text) for item in proposal.conflicts] == [
@@ -63,13 +63,13 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_both_files_change_whatever_is_decided_first(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, order: tuple[int, int]
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, order: tuple[int, int]
 ) -> None:
     """Two proposals that append to one list: made again on its new base, or accepted by its lines, it has both."""
     project = make_project(
         home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"}
     )
-    both = [propose_rule(home, project, local_daemon, text)[-1] for text in ("Always write a changelog entry.", USE)]
+    both = [propose_rule(home, project, daemon, text)[-1] for text in ("Always write a changelog entry.", USE)]
     skilld = InProcessProgram(home)
     for number in order:
         result = skilld.run("accept", both[number].id)
@@ -86,13 +86,13 @@ def test_both_files_change_whatever_is_decided_first(
     ("name", "kind"), [("CLAUDE.md", "your personal CLAUDE.md"), ("rules/mine.md", "one of your personal rules")]
 )
 def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, name: str, kind: str
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, name: str, kind: str
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     personal = home / ".claude" / name
     personal.parent.mkdir(parents=True, exist_ok=True)
     personal.write_text("# Me\n\n- Always use npm.\n")
-    proposals = propose_rule(home, project, local_daemon, USE)
+    proposals = propose_rule(home, project, daemon, USE)
     one = next(item for item in proposals if item.relpath == "CLAUDE.md" and item.repo == str(project.root))
     assert [(item.path, item.text) for item in one.conflicts] == [(str(personal), "- Always use npm.")]
     said = message(project, one)
@@ -121,41 +121,39 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     ],
 )
 def test_an_uncommitted_line_is_not_quoted(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, files: dict[str, str], kind: str
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, files: dict[str, str], kind: str
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/new.md\n"})
     for name, text in files.items():
         (project.root / name).parent.mkdir(parents=True, exist_ok=True)
         (project.root / name).write_text(text)
-    proposals = propose_rule(home, project, local_daemon, USE)
+    proposals = propose_rule(home, project, daemon, USE)
     one = next(item for item in proposals if item.relpath == "CLAUDE.md")
     assert kind in " ".join(message(project, one).split())
     assert "Always use npm" not in message(project, one)
 
 
 def test_a_project_rule_changes_no_file_outside_the_project(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
-    (proposal,) = propose_rule(
-        home, project, local_daemon, "From now on, always use pnpm, never npm, in this repository."
-    )
+    (proposal,) = propose_rule(home, project, daemon, "From now on, always use pnpm, never npm, in this repository.")
     assert [item.text for item in proposal.conflicts] == ["- Always use npm."]
     assert proposal.linked == ()
-    assert len(list_contradictions(local_daemon.store, proposal)) == 1
+    assert len(list_contradictions(daemon.store, proposal)) == 1
     (home / ".claude/CLAUDE.md").write_text("- Be brief.\n")
-    assert (current_conflicts(proposal), list_contradictions(local_daemon.store, proposal)) == ([], []), (
+    assert (current_conflicts(proposal), list_contradictions(daemon.store, proposal)) == ([], []), (
         "what was taken back since"
     )
 
 
-def test_a_secret_beside_it_is_not_stored(home: Path, tmp_path: Path, local_daemon: InProcessDaemon) -> None:
+def test_a_secret_beside_it_is_not_stored(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     files = {"CLAUDE.md": f"{GUIDE}\nSee @docs/x.md\n", "docs/x.md": f"- Use npm with token {secret}.\n"}
     project = make_project(home, tmp_path, **files)
-    (proposal,) = propose_rule(home, project, local_daemon, USE)
+    (proposal,) = propose_rule(home, project, daemon, USE)
     assert len(proposal.conflicts) == 1
     assert secret not in repr(proposal)
     assert proposal.also == ()
@@ -163,7 +161,7 @@ def test_a_secret_beside_it_is_not_stored(home: Path, tmp_path: Path, local_daem
     assert "docs/x.md" in message(project, proposal)
 
 
-def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, local_daemon: InProcessDaemon) -> None:
+def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/setup/SKILL.md"
     skill.parent.mkdir(parents=True)
@@ -172,19 +170,17 @@ def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, loca
     talk = Talk(home, project.root)
     talk.use_skill("tools:setup", skill.parent)
     talk.type(USE, *CHATTER[:4])
-    for one in local_daemon.run():
+    for one in daemon.run():
         assert one.path == str(project.root / "CLAUDE.md")
         assert one.also == ()
     assert skill.read_text() == text
 
 
 def test_a_rule_for_some_paths_does_not_contradict_a_general_line(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* Use npm.\n", "web/a.ts": "1\n"})
-    (proposal,) = propose_rule(
-        home, project, local_daemon, "From now on, in the web folder, always use pnpm, never npm."
-    )
+    (proposal,) = propose_rule(home, project, daemon, "From now on, in the web folder, always use pnpm, never npm.")
     assert proposal.conflicts == ()
     assert proposal.relpath == ".claude/rules/web.md"
 
@@ -198,29 +194,29 @@ def test_a_rule_for_some_paths_does_not_contradict_a_general_line(
     ],
 )
 def test_auto_mode_applies_nothing_contradicted(  # noqa: PLR0917
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, targets: list[TargetKind], personal: str, state: State
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, targets: list[TargetKind], personal: str, state: State
 ) -> None:
     """Issue 16, 2 and 7: nor any kind of file but skills unless the settings name it."""
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
-    settings = local_daemon.engine.settings
+    settings = daemon.engine.settings
     if not targets[1:]:
         assert list(settings.auto.targets) == targets, "as it is without a word in the settings"
     auto = settings.auto.model_copy(update={"targets": targets, "confidence": 0.5})
-    local_daemon.engine.use_settings(settings.model_copy(update={"apply": "auto", "auto": auto}))
+    daemon.engine.use_settings(settings.model_copy(update={"apply": "auto", "auto": auto}))
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text(personal)
-    propose_rule(home, project, local_daemon, "From now on, always write in English, in this repository.")
-    (proposal,) = local_daemon.store.proposals.in_states([State.OPEN, State.ACCEPTED])
+    propose_rule(home, project, daemon, "From now on, always write in English, in this repository.")
+    (proposal,) = daemon.store.proposals.in_states([State.OPEN, State.ACCEPTED])
     assert (proposal.state, bool(proposal.conflicts)) == (state, "German" in personal)
 
 
 def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     """The edit takes the place of one line; another one may be meant to stay."""
     lines = "* Use npm.\n* Run `npm test` before a commit, and read its output.\n* In `legacy/`, use npm.\n"
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}{lines}", "legacy/a": ""})
-    (proposal,) = propose_rule(home, project, local_daemon, USE)
+    (proposal,) = propose_rule(home, project, daemon, USE)
     assert [(item.line, item.text) for item in proposal.conflicts] == [
         (10, "* Run `npm test` before a commit, and read its output.")
     ]
@@ -228,12 +224,12 @@ def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
     assert "* In `legacy/`, use npm." in (project.root / "CLAUDE.md").read_text()
 
 
-def test_a_learning_given_a_place_is_checked_too(home: Path, tmp_path: Path, local_daemon: InProcessDaemon) -> None:
+def test_a_learning_given_a_place_is_checked_too(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     project = make_project(home, tmp_path)
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
-    assert propose_rule(home, project, local_daemon, USE) == []
-    (learning,) = local_daemon.store.learnings.all()
+    assert propose_rule(home, project, daemon, USE) == []
+    (learning,) = daemon.store.learnings.all()
     skilld = InProcessProgram(home)
     assert skilld.run("learnings", "propose", learning.id).returncode == 0
     one = next(row for row in skilld.json("proposals") if row["repo"] == str(project.root))
@@ -241,13 +237,11 @@ def test_a_learning_given_a_place_is_checked_too(home: Path, tmp_path: Path, loc
     assert len(one["linked"]) == 1
 
 
-def test_only_the_file_is_written_if_no_commit_is_wanted(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
-) -> None:
+def test_only_the_file_is_written_if_no_commit_is_wanted(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     project = make_project(
         home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"}
     )
-    (proposal,) = propose_rule(home, project, local_daemon, USE)
+    (proposal,) = propose_rule(home, project, daemon, USE)
     commits = project.git("rev-list", "--count", "HEAD")
     assert InProcessProgram(home).run("accept", "--worktree", proposal.id).returncode == 0
     assert "pnpm" in (project.root / "docs/build.md").read_text()

@@ -167,11 +167,7 @@ def test_s8_no_field_of_an_export_contains_session_data(world: World, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        ("as in https", "the last was https"),
-        ("with me\n", f"with me\n\nSee session {SESSION}.\n"),
-    ],
+    "change", [("as in https", "the last was https"), ("with me\n", f"with me\n\nSee session {SESSION}.\n")]
 )
 def test_s8_session_data_that_cannot_be_removed_stops_the_export(
     world: World, tmp_path: Path, change: tuple[str, str]

@@ -145,10 +145,7 @@ def test_an_agent_with_its_own_skills_is_recognized(variable: str, client: str, 
     assert agent_with_skills({variable: "1"}, client) == agent
 
 
-@pytest.mark.parametrize(
-    ("more", "client"),
-    [({"CLAUDECODE": "1"}, "goose"), ({}, "codex-mcp-client")],
-)
+@pytest.mark.parametrize(("more", "client"), [({"CLAUDECODE": "1"}, "goose"), ({}, "codex-mcp-client")])
 def test_agents_with_their_own_skills_are_shown_none(
     program: Program, folder: Path, more: Mapping[str, str], client: str
 ) -> None:

@@ -152,12 +152,7 @@ Bus = Callable[[Path], AbstractContextManager[str]]
 
 @needs_bus
 @pytest.mark.parametrize(
-    ("bus", "why"),
-    [
-        (_no_bus, "no notification service"),
-        (_hanging_bus, "is not responding"),
-    ],
-    ids=["none", "hung"],
+    ("bus", "why"), [(_no_bus, "no notification service"), (_hanging_bus, "is not responding")], ids=["none", "hung"]
 )
 def test_the_pipeline_works_whatever_the_bus_does(
     home: Path, project: Project, tmp_path: Path, bus: Bus, why: str

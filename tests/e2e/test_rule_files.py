@@ -115,14 +115,14 @@ def test_the_front_matter_is_read_by_the_agent(tmp_path: Path, agent: str, kind:
 
 
 def test_it_is_created_on_staging_with_its_front_matter_and_removed_again(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     """Issue 16, 2: place 3 of the list; said again it stands already, in a session that touched none of its files."""
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, "tests/a.py": "1\n"})
     before = project.fingerprint()
     said = "From now on, in the tests folder, always use fixtures instead of mocks."
     Talk(home, project.root).type(said, *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     assert project.fingerprint() == before
     assert (proposal.relpath, proposal.target, proposal.creates) == (".claude/rules/tests.md", TargetKind.RULES, True)
     skilld, path = InProcessProgram(home), project.root / ".claude/rules/tests.md"
@@ -131,20 +131,20 @@ def test_it_is_created_on_staging_with_its_front_matter_and_removed_again(
     assert head == '---\npaths:\n  - "tests/**"\n---'
     assert body.endswith("- In the tests folder, always use fixtures instead of mocks.\n")
     Talk(home, project.root).type("In the tests folder, always use fixtures instead of mocks!", *CHATTER[:4])
-    assert local_daemon.run() == []
+    assert daemon.run() == []
     assert skilld.run("revert", proposal.id).returncode == 0
     assert not path.exists()
 
 
 def test_a_project_without_instructions_waits_for_a_second_session(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     project = make_project(home, tmp_path, **{"tests/a.py": "1\n"})
     said = "From now on, in the tests folder, always use fixtures instead of mocks."
     Talk(home, project.root).type(said, *CHATTER[:4])
-    assert local_daemon.run() == []
-    (waits,) = local_daemon.store.learnings.all()
+    assert daemon.run() == []
+    (waits,) = daemon.store.learnings.all()
     assert waits.place == str(project.root / ".claude/rules/tests.md")
     Talk(home, project.root).type("Always use fixtures instead of mocks in the tests folder.", *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     assert proposal.relpath == ".claude/rules/tests.md"

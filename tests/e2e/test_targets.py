@@ -217,7 +217,7 @@ def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, pr
     program.run("run", "--once")
     name = "0c000000-0000-7000-8000-0000000000c0"
     rows: list[tuple[str, dict[str, object]]] = [
-        ("session_meta", {"id": name, "cwd": str(project.root), "cli_version": "0.169.0", "originator": "codex-tui"}),
+        ("session_meta", {"id": name, "cwd": str(project.root), "cli_version": "0.169.0", "originator": "codex-tui"})
     ]
     for text in (PNPM, *CHATTER[:4]):
         rows.append(("event_msg", {"type": "user_message", "message": text, "images": []}))

@@ -46,11 +46,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
         other.write_bytes(prompt_line("u1", session="s2"))
         daemon.send_signal(signal.SIGCONT)
         wait_for("the turns", lambda: _turns(program) == 3, every=0.5, context=program.output)
-        wait_for(
-            "the word in status",
-            lambda: "watching  events were lost " in program.run("status").stdout,
-            every=0.5,
-        )
+        wait_for("the word in status", lambda: "watching  events were lost " in program.run("status").stdout, every=0.5)
         append_lines(other, prompt_line("u2", session="s2"))
         clock.set(SWEEP)
         wait_for("a turn in a folder that is new", lambda: _turns(program) == 4, every=0.5, context=program.output)

@@ -84,10 +84,7 @@ def _repeat_rejected(machine: World) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        *("missing", "header"),
-        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("older", "of_another_program")),
-    ],
+    [*("missing", "header"), *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("older", "of_another_program"))],
 )
 def test_r1_a_command_without_a_daemon_says_so_once_and_changes_nothing(machine: World, kind: str) -> None:
     database = machine.home / DATABASE

@@ -67,15 +67,15 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_special_or_foreign_file_is_left_alone(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, kind: str
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, kind: str
 ) -> None:
     """Issue 16, 2: and nothing waits for a pipe."""
     project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     make, why = REFUSED[kind]
     make(project.root / "CLAUDE.md")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    assert local_daemon.run() == []
-    (learning,) = local_daemon.store.learnings.all()
+    assert daemon.run() == []
+    (learning,) = daemon.store.learnings.all()
     assert why in learning.why_kept
     elsewhere = tmp_path / "elsewhere.md"
     assert not elsewhere.exists() or elsewhere.read_text() == GUIDE
@@ -96,14 +96,14 @@ KEPT: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("kind", KEPT)
-def test_all_other_bytes_stay(home: Path, tmp_path: Path, local_daemon: InProcessDaemon, kind: str) -> None:
+def test_all_other_bytes_stay(home: Path, tmp_path: Path, daemon: InProcessDaemon, kind: str) -> None:
     project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     path, old = project.root / "CLAUDE.md", KEPT[kind]
     path.write_bytes(old)
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message", "Write down how we work")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     new = subprocess.run(
         ["git", "-C", str(project.root), "cat-file", "blob", f"{proposal.commit}:CLAUDE.md"],
         check=True,
@@ -142,13 +142,13 @@ MADE_AGAIN: dict[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize("kind", MADE_AGAIN)
 def test_only_the_hand_written_lines_of_a_generated_file_are_edited(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, kind: str
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, kind: str
 ) -> None:
     """Issue 16, "Done when": words anywhere else would be gone when the file is made again."""
     old, mine, then = MADE_AGAIN[kind]
     project = make_project(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     head, found, tail = old.partition(mine or "<!-- MANUAL ADDITIONS END -->")
     assert (
         project.git("cat-file", "blob", f"{proposal.commit}:CLAUDE.md")
@@ -156,14 +156,12 @@ def test_only_the_hand_written_lines_of_a_generated_file_are_edited(
     )
 
 
-def test_an_untracked_file_goes_to_skillds_own_repository(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
-) -> None:
+def test_an_untracked_file_goes_to_skillds_own_repository(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     (project.root / "CLAUDE.md").write_text(GUIDE)
     before, commits = project.fingerprint(), project.git("rev-list", "--count", "HEAD")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     assert proposal.repo != str(project.root)
     assert project.fingerprint() == before
     assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
@@ -173,7 +171,7 @@ def test_an_untracked_file_goes_to_skillds_own_repository(
 
 @pytest.mark.parametrize("old", ["", "\n \n", "<!-- Write down how you work. -->\n"])
 def test_an_empty_file_gains_rules_and_loses_them_again(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, old: str
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, old: str
 ) -> None:
     project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     path = project.root / "CLAUDE.md"
@@ -181,7 +179,7 @@ def test_an_empty_file_gains_rules_and_loses_them_again(
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message", "Begin")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
     assert f"{LINE}\n" in path.read_text()
     assert InProcessProgram(home).run("revert", proposal.id).returncode == 0
@@ -189,7 +187,7 @@ def test_an_empty_file_gains_rules_and_loses_them_again(
 
 
 def test_a_submodules_file_is_not_edited_by_the_outer_repository(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     project: Project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     _submodule(project.root / "CLAUDE.md")
@@ -199,10 +197,10 @@ def test_a_submodules_file_is_not_edited_by_the_outer_repository(
         subprocess.run(["git", "-C", str(inner), *command], check=True)
     before = project.fingerprint()
     Talk(home, inner).type(SAID, *CHATTER[:4])
-    found = local_daemon.run()
+    found = daemon.run()
     assert project.fingerprint() == before
     assert all(one.path == str(inner / "CLAUDE.md") for one in found)
-    assert found or local_daemon.store.learnings.all(), "proposed in its own repository, or kept with the reason"
+    assert found or daemon.store.learnings.all(), "proposed in its own repository, or kept with the reason"
 
 
 ORDERS = {
@@ -216,9 +214,7 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("kind", ORDERS)
-def test_a_request_for_any_loaded_file_is_heard(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon, kind: str
-) -> None:
+def test_a_request_for_any_loaded_file_is_heard(home: Path, tmp_path: Path, daemon: InProcessDaemon, kind: str) -> None:
     rule = '---\npaths: ["db/**"]\n---\n\n- Use migrations.\n'
     project = make_project(
         home,
@@ -234,25 +230,25 @@ def test_a_request_for_any_loaded_file_is_heard(
         (project.root / "CLAUDE.local.md").write_text("- Mine.\n")
     text, name = ORDERS[kind]
     Talk(home, project.root).type(text, *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     assert proposal.path == str(project.root / name)
 
 
 def test_text_the_agent_does_not_load_does_not_count_as_said(
-    home: Path, tmp_path: Path, local_daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     old = f"# P\n\n- Be brief.\n\n<!--\n- {LINE}\n-->\n"
     project = make_project(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     assert (
         project.git("cat-file", "blob", f"{proposal.commit}:CLAUDE.md")
         == old.replace("brief.\n", f"brief.\n- {LINE}\n").strip()
     )
 
 
-def test_a_proposal_names_the_line_its_turn_repeats(home: Path, tmp_path: Path, local_daemon: InProcessDaemon) -> None:
+def test_a_proposal_names_the_line_its_turn_repeats(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     make_project(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
     Talk(home, tmp_path / "plain").type("Never merge before I approve.", *CHATTER[:4])
-    (proposal,) = local_daemon.run()
+    (proposal,) = daemon.run()
     assert proposal.flags == ("CLAUDE.md:4 may already say this",)

@@ -22,19 +22,7 @@ from support.carrier import MARK, Carrier
 from support.forged_aider import AIDER
 from support.forged_claude import CLAUDE
 from support.forged_codex import CODEX
-from support.forged_declared import (
-    ANTIGRAVITY,
-    CLINE,
-    CONTINUE,
-    DROID,
-    GOOSE,
-    GROK,
-    KIMI,
-    KIRO,
-    LETTA,
-    OPENHANDS,
-    VIBE,
-)
+from support.forged_declared import ANTIGRAVITY, CLINE, CONTINUE, DROID, GOOSE, GROK, KIMI, KIRO, LETTA, OPENHANDS, VIBE
 from support.forged_lines import COPILOT, CURSOR, GEMINI, OPENCODE, PI, QWEN
 from support.ground_truth import raw_lines
 

@@ -140,7 +140,7 @@ CLAUDE: list[Carrier] = [
                 "subtype": "informational",
                 **_BASE,
                 "content": f"UserPromptSubmit operation blocked by hook:\n{c}\n\nOriginal prompt: {p}",
-            },
+            }
         ],
     ),
     Carrier("compact summary", lambda c, p: [user(c, isCompactSummary=True), typed(p)]),

@@ -305,11 +305,7 @@ GROK: list[Carrier] = [
     Carrier("shell", lambda c, p: [_chunk(1, c, bash_command=c), _chunk(2, p)]),
     Carrier(
         "headless prompt",
-        lambda c, p: [
-            _chunk(5, p),
-            _grok(6, event=2, sessionUpdate="background_tasks"),
-            _chunk(7, c, event=4),
-        ],
+        lambda c, p: [_chunk(5, p), _grok(6, event=2, sessionUpdate="background_tasks"), _chunk(7, c, event=4)],
     ),
     Carrier("option label", _grok_asked, told=False),
     Carrier("tool result", lambda c, p: [*_called(1, "t", "run_terminal_command", {"command": c}, c), _chunk(3, p)]),
@@ -394,10 +390,7 @@ def _asks(number: int, words: str, **more: Any) -> dict[str, Any]:
 
 _HANDS = {"head": {"attended": True}}
 OPENHANDS: list[Carrier] = [
-    Carrier(
-        "extended_content",
-        lambda c, p: [_HANDS, _asks(1, p, activated_skills=["a"], extended_content=_text(c))],
-    ),
+    Carrier("extended_content", lambda c, p: [_HANDS, _asks(1, p, activated_skills=["a"], extended_content=_text(c))]),
     Carrier("headless prompt", lambda c, _: [{"head": {"attended": False}}, _asks(1, c)], told=False),
     Carrier(
         "tool result",

@@ -218,9 +218,7 @@ def _opencode_asked(content: str, prompt: str) -> Records:
 OPENCODE: list[Carrier] = [
     Carrier("synthetic part", lambda c, p: [_opencode("user", _part(p), _part(c, synthetic=True))]),
     Carrier(
-        "synthetic part",
-        lambda c, p: [_opencode("user", _part(c, ignored=True), _part(p))],
-        typed_list=_typed_history,
+        "synthetic part", lambda c, p: [_opencode("user", _part(c, ignored=True), _part(p))], typed_list=_typed_history
     ),
     Carrier("skill body", _skill),
     Carrier("skill body", _skill, typed_list=lambda prompt: _typed_history(f"/a {prompt}")),
@@ -236,10 +234,7 @@ OPENCODE: list[Carrier] = [
     ),
     Carrier("headless prompt", lambda c, _: [_opencode("user", _part(c))], told=False, typed_list=_typed_history),
     Carrier("option label", _opencode_asked),
-    Carrier(
-        "tool result",
-        lambda c, p: [_opencode("assistant", _part(c)), _opencode("user", _part(p))],
-    ),
+    Carrier("tool result", lambda c, p: [_opencode("assistant", _part(c)), _opencode("user", _part(p))]),
 ]
 
 

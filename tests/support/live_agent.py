@@ -106,8 +106,7 @@ class LiveAgent(ABC):
     def wait_until_asked(self) -> None:
         """Wait until the client has put a question to its model since the newest prompt was sent."""
         self.terminal.wait(
-            f"{self.agent} to ask its model",
-            lambda _: len(self.stub.main_requests()) > self._asked_before,
+            f"{self.agent} to ask its model", lambda _: len(self.stub.main_requests()) > self._asked_before
         )
 
     def wait_for_answer(self) -> None:

@@ -63,10 +63,7 @@ class LeanStories(ABC):
     def check_proposal(self, bench: Bench, proposals: list[dict[str, Any]]) -> None:
         (proposal,) = proposals
         quotes = [evidence["quote"] for evidence in proposal["evidence"]]
-        assert {rule for rule in (LASTING, LASTING_2) for quote in quotes if quote in rule} == {
-            LASTING,
-            LASTING_2,
-        }
+        assert {rule for rule in (LASTING, LASTING_2) for quote in quotes if quote in rule} == {LASTING, LASTING_2}
         assert all(quote and (quote in LASTING or quote in LASTING_2) for quote in quotes)
         assert proposal["skill"] == SKILL
         assert proposal["path"] == str(bench.project.skill_path)

@@ -12,10 +12,7 @@ import platform
 import struct
 
 # By machine: its number in audit.h, that of seccomp, and those of fsync, fdatasync, sync_file_range and msync.
-_MACHINES = {
-    "x86_64": (0xC000003E, 317, (74, 75, 277, 26)),
-    "aarch64": (0xC00000B7, 277, (82, 83, 84, 227)),
-}
+_MACHINES = {"x86_64": (0xC000003E, 317, (74, 75, 277, 26)), "aarch64": (0xC00000B7, 277, (82, 83, 84, 227))}
 _NO_NEW_PRIVILEGES, _SET_FILTER, _AS_FAST_AS_BEFORE = 38, 1, 4  # prctl.h and seccomp.h
 _LOAD, _IS, _RETURN = 0x20, 0x15, 0x06  # of BPF
 _ALLOW, _DONE = 0x7FFF0000, 0x00050000

@@ -257,10 +257,7 @@ def test_a_client_that_hangs_after_an_error_reports_that_error(
         ("print('no such thing as an answer')", "not valid output from Claude"),
         ("print('[' * 100000)", "not valid output from Claude"),
         ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not valid output from Claude"),
-        (
-            "print(json.dumps({'type': 'result', 'is_error': False, 'result': ''}))",
-            "not valid output from Claude",
-        ),
+        ("print(json.dumps({'type': 'result', 'is_error': False, 'result': ''}))", "not valid output from Claude"),
         ("print(json.dumps({'is_error': False, 'result': '', 'usage': {'output_tokens': 3}}))", "it is empty"),
         ("print(json.dumps({'type': 'result', 'is_error': False, 'result': 'Nothing to add.'}))", "not valid JSON"),
         ("for _ in range(160): print('x' * 65536)", "far too long"),

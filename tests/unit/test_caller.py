@@ -246,19 +246,7 @@ def _leaves(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iter
 
 # The person's alone: a new command must be listed here, or be declared in skilld/cli/permissions.py with a reason.
 THE_PERSONS = (
-    [
-        "accept",
-        "chat",
-        "feedback",
-        "pause",
-        "reject",
-        "restore",
-        "resume",
-        "retry",
-        "revert",
-        "review",
-        "snooze",
-    ]
+    ["accept", "chat", "feedback", "pause", "reject", "restore", "resume", "retry", "revert", "review", "snooze"]
     + [f"config {action}" for action in ("edit", "set", "unset")]
     + [f"service {action}" for action in ("start", "stop", "uninstall")]
     + [f"team {action}" for action in ("join", "leave")]

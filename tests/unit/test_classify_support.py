@@ -120,17 +120,7 @@ def test_a_token_must_appear_as_a_whole_word(token: str, text: str, held: bool) 
 def test_exact_tokens_may_not_be_paraphrased() -> None:
     assert exact_tokens(
         "Run `make check` in ./src with --fast, see README.md (v2.1) and camelCase, MAX_LEN, e.g. a/b."
-    ) == {
-        "make",
-        "check",
-        "./src",
-        "--fast",
-        "readme.md",
-        "v2.1",
-        "camelcase",
-        "max_len",
-        "a/b",
-    }
+    ) == {"make", "check", "./src", "--fast", "readme.md", "v2.1", "camelcase", "max_len", "a/b"}
     assert exact_tokens("Read and/or write the notes.") == set()
     assert exact_tokens("全角の３０文字") == {"30"}
 

@@ -101,10 +101,7 @@ def typed_turns(*records: dict[str, Any]) -> list[tuple[str, str]]:
             [put("a", 2), put("b", 3), op("remove", 4), attached("b", 3), op("dequeue", 5), human("a", 6, "queued")],
             [("queued", "b"), ("queued", "a")],
         ),
-        (
-            [put("a", 2), put("b", 3), op("dequeue", 4), human("b", 5, "queued")],
-            [("queued", "b")],
-        ),
+        ([put("a", 2), put("b", 3), op("dequeue", 4), human("b", 5, "queued")], [("queued", "b")]),
         ([put("<task-notification>x</task-notification>", 2), put("a", 3), op("dequeue", 4)], []),
         # The same operation written many times over.
         ([*[put("no tabs", 2)] * 5, op("dequeue", 3), human("no tabs", 4, "queued")], [("queued", "no tabs")]),

@@ -48,11 +48,7 @@ CLOSING_TAG_TYPED = (
     ("text", "command", "arguments"),
     [
         ("<command-message>fix</command-message>\n<command-name>/fix</command-name>", "fix", ""),
-        (
-            CLOSING_TAG_TYPED,
-            "f",
-            "a</command-args>b",
-        ),
+        (CLOSING_TAG_TYPED, "f", "a</command-args>b"),
         ("/audit only June\nand July", "audit", "only June\nand July"),
         ("/audit", "audit", ""),
     ],

@@ -310,9 +310,7 @@ def test_status_says_what_to_type_for_open_proposals(capsys: pytest.CaptureFixtu
     assert "1 open (skilld review), " in capsys.readouterr().out
 
 
-def test_the_list_prints_three_warnings_and_counts_the_others(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_list_prints_three_warnings_and_counts_the_others(capsys: pytest.CaptureFixture[str]) -> None:
     store().proposals.add(make_proposal(flags=("One.", "Two.", "Three.", "Four.")))
     assert _run("proposals") == 0
     output = capsys.readouterr().out

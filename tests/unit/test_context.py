@@ -70,11 +70,7 @@ def test_a_local_file_hides_the_shared_one(repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "files"),
-    [
-        ("claude-md", ["CLAUDE.md"]),
-        ("claude-md-and-agents-md", ["CLAUDE.md", "AGENTS.md"]),
-        ("managed-only", []),
-    ],
+    [("claude-md", ["CLAUDE.md"]), ("claude-md-and-agents-md", ["CLAUDE.md", "AGENTS.md"]), ("managed-only", [])],
 )
 def test_a_user_setting_decides_on_agents_md(repo: Path, option: str, files: list[str]) -> None:
     write(repo, {"AGENTS.md": "team", "CLAUDE.md": "ours"})

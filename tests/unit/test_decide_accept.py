@@ -68,10 +68,7 @@ def test_a_revert_commit_names_what_it_reverts_whatever_the_git_settings(harness
     assert person.tip() == tip
 
 
-@pytest.mark.parametrize(
-    ("accepted", "reverted"),
-    [*zip(ORDERS[::2], ORDERS[1::2][::-1], strict=True)],
-)
+@pytest.mark.parametrize(("accepted", "reverted"), [*zip(ORDERS[::2], ORDERS[1::2][::-1], strict=True)])
 def test_neighbouring_proposals_are_accepted_and_reverted_in_any_order(
     harness_with_three: Harness, accepted: tuple[str, ...], reverted: tuple[str, ...]
 ) -> None:

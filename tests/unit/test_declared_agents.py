@@ -280,9 +280,7 @@ def test_an_openhands_conversation_counts_once_a_person_appears(store: Store, tm
     assert follower.read_new("openhands", state) == 0
 
 
-def test_an_opt_in_agent_has_roots_only_where_named(
-    tmp_path: Path,
-) -> None:
+def test_an_opt_in_agent_has_roots_only_where_named(tmp_path: Path) -> None:
     asked = [name for name, adapter in ADAPTERS.items() if adapter.INFO.asked_for]
     assert asked == ["aider", "openhands", "antigravity", "goose", "kiro"]
     assert not {root.agent for root in find_roots(tmp_path, {})} & set(asked)

@@ -162,10 +162,7 @@ def test_why_nothing_counts_from_the_newest_proposal() -> None:
     assert reasons_for_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
     assert reasons_for_nothing(
         Counts(turns=2, judged=2, since=at, said=("a", "b"), said_since=1), "", running=True
-    ) == [
-        f"2 messages read since the newest proposal ({at}): 2 judged",
-        "said, but already in a file: a (once)",
-    ]
+    ) == [f"2 messages read since the newest proposal ({at}): 2 judged", "said, but already in a file: a (once)"]
 
 
 def test_backfill_advice_says_to_stop_a_running_skilld() -> None:

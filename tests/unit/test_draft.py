@@ -224,10 +224,7 @@ def test_a_valid_draft_of_its_kind_has_no_faults(draft: Draft) -> None:
         (replace(TEMPLATE, kind=SkillKind.WORKFLOW), "workflows need numbered steps, but this one has none"),
         (replace(TEMPLATE, kind=SkillKind.KNOWLEDGE, project="/home/x"), "its project is a path, not a name"),
         (replace(TOOL, schema={}), "MCP tools need an input schema of type object, but this one has none"),
-        (
-            replace(TOOL, schema={"type": "object", "properties": []}),
-            "MCP tools need an input schema of type object",
-        ),
+        (replace(TOOL, schema={"type": "object", "properties": []}), "MCP tools need an input schema of type object"),
         (replace(TOOL, body="{{port}}"), "{{port}} is not a property of its input schema"),
     ],
 )

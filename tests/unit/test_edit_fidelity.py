@@ -182,10 +182,7 @@ REPLACED = "## Checklist\n\nUse no checklist; CI does it."
     [
         (Operation(Op.DELETE_SECTION, "## Checklist"), ""),
         (Operation(Op.REPLACE_SECTION, "## Checklist", REPLACED), f"{REPLACED}\n\n"),
-        (
-            Operation(Op.REPLACE_SECTION, "Before you publish:", "Use no checklist; CI does it."),
-            f"{REPLACED}\n\n",
-        ),
+        (Operation(Op.REPLACE_SECTION, "Before you publish:", "Use no checklist; CI does it."), f"{REPLACED}\n\n"),
     ],
 )
 def test_a_model_may_name_a_section_or_list_by_its_first_line(operation: Operation, stands: str) -> None:

@@ -107,9 +107,7 @@ def test_bytes_outside_the_edited_lines_never_change(case: tuple[Skill, int, int
 
 @many
 @given(cases())
-def test_inserted_lines_follow_the_anchor_with_the_files_line_ending(
-    case: tuple[Skill, int, int, Operation],
-) -> None:
+def test_inserted_lines_follow_the_anchor_with_the_files_line_ending(case: tuple[Skill, int, int, Operation]) -> None:
     skill, _, end, operation = case
     ending = skill.lines[0][1] or ("\r\n" if b"\r\n" in skill.head else "\r" if b"\r" in skill.head else "\n")
     after = apply_or_none(skill.data, [Operation(Op.INSERT_AFTER, operation.anchor, operation.text or "- new")])

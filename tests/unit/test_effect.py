@@ -203,9 +203,7 @@ def test_transcripts_are_read_in_one_job_newest_first_and_again_when_grown(tmp_p
     store.close()
 
 
-def test_if_a_joint_job_fails_each_transcript_is_read_alone(
-    tmp_path: Path,
-) -> None:
+def test_if_a_joint_job_fails_each_transcript_is_read_alone(tmp_path: Path) -> None:
     store = _store_with_transcripts(tmp_path, "sound", "bad", "fine")
     surveys, failed = SurveySchedule(store, Host(tmp_path, {})), Result(outcome=Outcome.RETRY)
     read = SurveysResult(outcome=Outcome.NOTHING, shown=(SurveyResult(outcome=Outcome.NOTHING),))

@@ -56,10 +56,7 @@ def test_a_changed_question_has_no_stored_answer(
 
 @pytest.mark.parametrize(("kind", "precision", "recall"), [("repeats", 0.98, 0.85), ("matters", 0.75, 0.7)])
 def test_words_alone_score_as_published(
-    kind: str,
-    precision: float,
-    recall: float,
-    capsys: pytest.CaptureFixture[str],
+    kind: str, precision: float, recall: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """docs/effect.md: over all halves. Of what was written to mislead words, they tell far less."""
     found = score(kind, "offline", capsys)

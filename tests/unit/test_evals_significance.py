@@ -104,8 +104,7 @@ def test_what_a_number_of_runs_can_show() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gained", "lost", "p"),
-    [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (3, 3, 1.0), (0, 10, 2 / 1024)],
+    ("gained", "lost", "p"), [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (3, 3, 1.0), (0, 10, 2 / 1024)]
 )
 def test_the_exact_test(gained: int, lost: int, p: float) -> None:
     assert p_value(gained, lost) == pytest.approx(p)
@@ -133,8 +132,7 @@ def test_the_interval_covers_the_truth_as_often_as_stated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counted", "low", "high"),
-    [(Tally(), -1.0, 1.0), (Tally(both=10), -0.277, 0.277), (Tally(gained=10), 0.607, 1.0)],
+    ("counted", "low", "high"), [(Tally(), -1.0, 1.0), (Tally(both=10), -0.277, 0.277), (Tally(gained=10), 0.607, 1.0)]
 )
 def test_the_interval_at_its_ends(counted: Tally, low: float, high: float) -> None:
     assert interval(counted) == pytest.approx((low, high), abs=0.002)

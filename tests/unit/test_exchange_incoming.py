@@ -64,12 +64,7 @@ def test_any_bytes_are_a_valid_skill_or_refused(given_: tuple[str, bytes]) -> No
 def test_provenance_from_other_sessions_is_dropped() -> None:
     taken = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS)
     draft = read_draft(taken.text)
-    assert (draft.name, draft.kind, draft.author, draft.tags) == (
-        "find-port",
-        SkillKind.TOOL,
-        "Ada",
-        ("net", "ports"),
-    )
+    assert (draft.name, draft.kind, draft.author, draft.tags) == ("find-port", SkillKind.TOOL, "Ada", ("net", "ports"))
     assert (draft.origin, draft.sessions) == ("imported", ())
 
 
@@ -158,7 +153,7 @@ def test_an_oversized_or_binary_document_is_refused_quickly(data: bytes, why: st
 
 def test_yaml_reads_only_json_literals_as_values() -> None:
     assert document.load_yaml(b"[2026-01-05, 1.0, 1.10, 1, -0.5, no, on, true, ~, 012, 1:30, 0x1f, .inf, <<, 9e9]") == [
-        *("2026-01-05", 1.0, "1.10", 1, -0.5, "no", "on", True, None, "012", "1:30", "0x1f", ".inf", "<<", "9e9"),
+        *("2026-01-05", 1.0, "1.10", 1, -0.5, "no", "on", True, None, "012", "1:30", "0x1f", ".inf", "<<", "9e9")
     ]
     assert document.load_yaml(b"n: " + b"1" * 5000) == {"n": "1" * 5000}
 

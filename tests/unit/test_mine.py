@@ -33,16 +33,7 @@ def _make_row(
     feedback = tuple(Feedback(f"{session}:{n}", text, text, kind, 0.8) for n, text in enumerate(said))
     topics = ("documentation",) if "notes" in task else ("other",)
     return Row(
-        "claude-code",
-        session,
-        "/t",
-        "/shop",
-        at,
-        topics,
-        (Task(f"{session}:t", task),),
-        skills,
-        feedback,
-        "/shop",
+        "claude-code", session, "/t", "/shop", at, topics, (Task(f"{session}:t", task),), skills, feedback, "/shop"
     )
 
 

@@ -352,8 +352,7 @@ def write_by_hand(person: Person, harness: Harness) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bring", "take"),
-    [*((bring, "revert") for bring in (merge, squash, write_by_hand)), (merge, "delete")],
+    ("bring", "take"), [*((bring, "revert") for bring in (merge, squash, write_by_hand)), (merge, "delete")]
 )
 def test_decisions_made_with_plain_git_are_noticed(
     person: Person, harness: Harness, bring: Callable[[Person, Harness], None], take: str

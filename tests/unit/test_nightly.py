@@ -55,9 +55,7 @@ def test_it_is_off_by_default(tmp_path: Path) -> None:
     assert not schedule.due_verb(engine, NIGHT)
 
 
-def test_rules_are_checked_every_night_and_by_day_after_corrections(
-    tmp_path: Path,
-) -> None:
+def test_rules_are_checked_every_night_and_by_day_after_corrections(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "skilld.db")
     engine = Engine(store, Settings(), Host(tmp_path, {}), EVENING)
     assert schedule.due_verb(engine, NIGHT) is None

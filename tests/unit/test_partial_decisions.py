@@ -105,10 +105,7 @@ def test_a_text_replacing_two_unrelated_lines_keeps_both_quotes(store: Store, ma
     assert _quotes(_stored(store, made.id)) == [quote for quote, *_ in SAID]
 
 
-@pytest.mark.parametrize(
-    ("chosen", "has_updates"),
-    [({0}, True), ({1}, True), ({0, 2}, True), ({0, 2}, False)],
-)
+@pytest.mark.parametrize(("chosen", "has_updates"), [({0}, True), ({1}, True), ({0, 2}, True), ({0, 2}, False)])
 def test_each_half_gets_what_belongs_to_it(
     person: Person, store: Store, made: Proposal, chosen: set[int], *, has_updates: bool
 ) -> None:

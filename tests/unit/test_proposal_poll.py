@@ -82,10 +82,7 @@ def test_old_decisions_are_left_alone(store: Store) -> None:
 
 def test_a_revert_is_not_taken_for_the_accepting_commit(store: Store) -> None:
     store.proposals.add(PROPOSAL)
-    for before, after, commit in (
-        (State.OPEN, State.ACCEPTED, "3" * 40),
-        (State.ACCEPTED, State.REVERTED, "4" * 40),
-    ):
+    for before, after, commit in ((State.OPEN, State.ACCEPTED, "3" * 40), (State.ACCEPTED, State.REVERTED, "4" * 40)):
         record_observation(store, run_check(StateChange("a", before, after, commit)), NOW)
     proposal = store.proposals.get("a")
     assert proposal is not None

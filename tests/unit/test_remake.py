@@ -145,10 +145,7 @@ def test_part9_it_is_stale_until_the_model_made_it_again(world: World) -> None:
     assert world.engine.next_batch(NOW) is None
 
 
-@pytest.mark.parametrize(
-    ("moves", "looked"),
-    [*((moves, True) for moves in range(4)), (3, False)],
-)
+@pytest.mark.parametrize(("moves", "looked"), [*((moves, True) for moves in range(4)), (3, False)])
 def test_part9_killed_at_any_point_it_is_made_and_requested_only_once(
     world: World, monkeypatch: pytest.MonkeyPatch, moves: int, *, looked: bool
 ) -> None:

@@ -72,11 +72,7 @@ def test_removal_stops_the_service_and_deletes_only_its_own_files(systemctl: Fak
     others.write_text("mine", encoding="utf-8")
     systemctl.asked()
     assert main(["service", "uninstall"]) == 0
-    assert systemctl.asked() == [
-        "disable --quiet --now skilld.service",
-        "daemon-reload",
-        "reset-failed skilld.service",
-    ]
+    assert systemctl.asked() == ["disable --quiet --now skilld.service", "daemon-reload", "reset-failed skilld.service"]
     assert list(others.parent.iterdir()) == [others]
     assert main(["service", "uninstall"]) == 0
     assert systemctl.asked() == []

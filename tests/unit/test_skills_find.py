@@ -110,13 +110,7 @@ def test_a_path_that_is_not_an_absolute_skill_path_is_refused(project: Path, pla
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [
-        "{project}/node_modules/notes/SKILL.md",
-        "/etc/SKILL.md",
-        "/SKILL.md",
-        "/.claude/skills/x/SKILL.md",
-    ],
+    "claim", ["{project}/node_modules/notes/SKILL.md", "/etc/SKILL.md", "/SKILL.md", "/.claude/skills/x/SKILL.md"]
 )
 def test_a_path_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
     assert _reason(find("notes", claim.format(project=project), None, places)) == "it is not in a known skills folder"

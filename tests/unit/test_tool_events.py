@@ -16,15 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.agents import ADAPTERS
-from skilld.agents.tools import (
-    MAX_TEXT,
-    bounded,
-    command_of,
-    record_reader,
-    tool_counts,
-    tool_uses,
-    tools_of,
-)
+from skilld.agents.tools import MAX_TEXT, bounded, command_of, record_reader, tool_counts, tool_uses, tools_of
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
 from skilld.ingest.inspect import inspect

@@ -64,39 +64,37 @@ def old_learning(root: Path, number: int, text: str, **more: object) -> Learning
     return replace(learning, **more)  # type: ignore[arg-type]
 
 
-def pass_a_day(local_daemon: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
+def pass_a_day(daemon: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 86400)
-    local_daemon.engine.clock_was_set_back(0)
+    daemon.engine.clock_was_set_back(0)
 
 
 def test_old_learnings_return_by_themselves_three_a_project_and_day(
-    local_daemon: InProcessDaemon, root: Path, monkeypatch: pytest.MonkeyPatch
+    daemon: InProcessDaemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 16, 3: judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
     for number, text in enumerate(SAID):
-        local_daemon.store.learnings.add(old_learning(root, number, text))
-    found = local_daemon.run()
+        daemon.store.learnings.add(old_learning(root, number, text))
+    found = daemon.run()
     assert len(found) == 3
     assert {one.path for one in found} == {str(root / "CLAUDE.md")}
     assert all(one.evidence[0].quote in SAID and one.model == "offline" for one in found)
-    assert len(local_daemon.store.learnings.all()) == 2
-    assert local_daemon.run() == found, "no more on one day"
-    pass_a_day(local_daemon, monkeypatch)
-    assert len(local_daemon.run()) == 5
-    assert local_daemon.store.learnings.all() == []
+    assert len(daemon.store.learnings.all()) == 2
+    assert daemon.run() == found, "no more on one day"
+    pass_a_day(daemon, monkeypatch)
+    assert len(daemon.run()) == 5
+    assert daemon.store.learnings.all() == []
 
 
-def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(
-    local_daemon: InProcessDaemon, root: Path
-) -> None:
+def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(daemon: InProcessDaemon, root: Path) -> None:
     for number, session in enumerate(("s1", "s1", "s2")):
-        local_daemon.store.learnings.add(old_learning(root, number, SAID[0], session_id=session))
-    (proposal,) = local_daemon.run()
+        daemon.store.learnings.add(old_learning(root, number, SAID[0], session_id=session))
+    (proposal,) = daemon.run()
     turns = {evidence.turn for evidence in proposal.evidence}
     assert "claude-code:t2" in turns
     assert turns & {"claude-code:t0", "claude-code:t1"}
-    assert local_daemon.store.learnings.all() == []
+    assert daemon.store.learnings.all() == []
 
 
 @pytest.mark.parametrize(
@@ -110,44 +108,42 @@ def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(
         {"quote": "Can you rename the file?", "change": "Rename the file."},  # what rules do not hear any more
     ],
 )
-def test_learnings_kept_for_other_reasons_stay(
-    local_daemon: InProcessDaemon, root: Path, more: dict[str, object]
-) -> None:
-    local_daemon.store.learnings.add(old_learning(root, 1, SAID[0], **more))
-    assert local_daemon.run() == []
-    assert len(local_daemon.store.learnings.all()) == 1
+def test_learnings_kept_for_other_reasons_stay(daemon: InProcessDaemon, root: Path, more: dict[str, object]) -> None:
+    daemon.store.learnings.add(old_learning(root, 1, SAID[0], **more))
+    assert daemon.run() == []
+    assert len(daemon.store.learnings.all()) == 1
 
 
 def test_an_already_written_learning_is_a_note_and_one_without_a_file_knows_its_place(
-    local_daemon: InProcessDaemon, root: Path, tmp_path: Path, home: Path
+    daemon: InProcessDaemon, root: Path, tmp_path: Path, home: Path
 ) -> None:
     (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
-    local_daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
-    local_daemon.store.learnings.add(old_learning(bare, 2, SAID[1]))
-    assert local_daemon.run() == []
-    assert [proposal.note for proposal in local_daemon.store.proposals.in_states([State.SAID])] == [
+    daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
+    daemon.store.learnings.add(old_learning(bare, 2, SAID[1]))
+    assert daemon.run() == []
+    assert [proposal.note for proposal in daemon.store.proposals.in_states([State.SAID])] == [
         "CLAUDE.md:4 already says this"
     ]
-    (waits,) = local_daemon.store.learnings.all()
+    (waits,) = daemon.store.learnings.all()
     assert (waits.turn_key, waits.place_kind, waits.place) == (
         "claude-code:t2",
         "instructions",
         str(bare / "CLAUDE.md"),
     )
-    assert local_daemon.engine.new_waiting_count() == 1
-    assert local_daemon.engine.new_waiting_count() == 0, "told once"
+    assert daemon.engine.new_waiting_count() == 1
+    assert daemon.engine.new_waiting_count() == 0, "told once"
     (bare / "CLAUDE.md").write_text(GUIDE)
-    (one,) = local_daemon.run()
-    assert (one.path, local_daemon.store.learnings.all()) == (str(bare / "CLAUDE.md"), []), "the file is there now"
+    (one,) = daemon.run()
+    assert (one.path, daemon.store.learnings.all()) == (str(bare / "CLAUDE.md"), []), "the file is there now"
 
 
 def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
-    local_daemon: InProcessDaemon, home: Path, tmp_path: Path
+    daemon: InProcessDaemon, home: Path, tmp_path: Path
 ) -> None:
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
     for number in (1, 2):
-        local_daemon.store.learnings.add(old_learning(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
+        daemon.store.learnings.add(old_learning(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
     skilld = InProcessProgram(home)
     first, second = (learning["id"] for learning in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
@@ -159,26 +155,24 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
     )
 
 
-def test_auto_mode_does_not_apply_them(local_daemon: InProcessDaemon, root: Path, home: Path) -> None:
+def test_auto_mode_does_not_apply_them(daemon: InProcessDaemon, root: Path, home: Path) -> None:
     """Nor do other kinds of files than skills, unless the settings name them."""
-    auto = local_daemon.engine.settings.model_copy(update={"apply": "auto"})
+    auto = daemon.engine.settings.model_copy(update={"apply": "auto"})
     assert [kind.value for kind in auto.auto.targets] == ["skill"]
     every = auto.model_copy(update={"auto": auto.auto.model_copy(update={"targets": list(auto.targets)})})
-    local_daemon.engine.use_settings(every)
-    local_daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
-    (proposal,) = local_daemon.run()
+    daemon.engine.use_settings(every)
+    daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
+    (proposal,) = daemon.run()
     assert proposal.state is State.OPEN
     assert "pnpm" not in (root / "CLAUDE.md").read_text()
     assert os.environ["HOME"] == str(home)
 
 
-def test_each_is_one_row_and_the_review_assigns_its_place(
-    local_daemon: InProcessDaemon, root: Path, home: Path
-) -> None:
+def test_each_is_one_row_and_the_review_assigns_its_place(daemon: InProcessDaemon, root: Path, home: Path) -> None:
     """Issue 16, 3: by questions and answers; the keys of the screen are in test_review."""
     for number in range(3):
-        local_daemon.store.learnings.add(old_learning(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
-    local_daemon.store.learnings.add(old_learning(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
+        daemon.store.learnings.add(old_learning(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
+    daemon.store.learnings.add(old_learning(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
     skilld = InProcessProgram(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     output = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
@@ -190,11 +184,11 @@ def test_each_is_one_row_and_the_review_assigns_its_place(
 
 
 def test_a_part_is_accepted_into_the_persons_own_file_instead(
-    local_daemon: InProcessDaemon, home: Path, tmp_path: Path
+    daemon: InProcessDaemon, home: Path, tmp_path: Path
 ) -> None:
     project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
     Session(home, project).type(SAID[0], "From now on, explain what you do first.", SAID[4], "thanks", "ok go on")
-    (whole,) = local_daemon.run()
+    (whole,) = daemon.run()
     skilld, own, mine = InProcessProgram(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
     assert f"skilld accept {whole.id} --to {own}" in skilld.run("show", whole.id).stdout
     result = skilld.run("accept", whole.id, "--to", "/etc/hosts")
@@ -204,8 +198,8 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
     states = {
         proposal["id"]: (proposal["state"], proposal["note"]) for proposal in skilld.json("proposals", "--state", "all")
     }
-    (rest,) = local_daemon.store.proposals.in_states([State.OPEN])
-    (moved,) = local_daemon.store.proposals.in_states([State.ACCEPTED])
+    (rest,) = daemon.store.proposals.in_states([State.OPEN])
+    (moved,) = daemon.store.proposals.in_states([State.ACCEPTED])
     assert states[whole.id] == ("superseded", f"moved to {own}, as {moved.id}")
     assert [update.change for update in rest.updates] == ["Always use pnpm in this repository.", SAID[4]]
     went = f"moved to {own}, as {moved.id}, which is accepted; the rest of it is still open as {rest.id}"
@@ -222,7 +216,7 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
 
 
 def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
-    local_daemon: InProcessDaemon, home: Path, tmp_path: Path
+    daemon: InProcessDaemon, home: Path, tmp_path: Path
 ) -> None:
     """Both are of one batch and for one file, by which a proposal that was made already is found again."""
     mine = home / ".claude/CLAUDE.md"
@@ -230,21 +224,19 @@ def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
     mine.write_text("# Preferences\n\n- Be brief.\n")
     project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
     Session(home, project).type(SAID[0], "I always prefer tabs over spaces.", "thanks", "ok go on", "yes please")
-    one, other = sorted(local_daemon.run(), key=lambda each: each.path == str(mine))
+    one, other = sorted(daemon.run(), key=lambda each: each.path == str(mine))
     assert (one.path, other.path) == (str(project.root / "CLAUDE.md"), str(mine))
     result = InProcessProgram(home).run("accept", one.id, "--to", str(mine))
     assert result.returncode == 0, result.stderr
     assert "- Always use pnpm in this repository.\n" in mine.read_text()
     assert "tabs" not in mine.read_text()
-    assert [proposal.id for proposal in local_daemon.store.proposals.in_states([State.OPEN])] == [other.id]
+    assert [proposal.id for proposal in daemon.store.proposals.in_states([State.OPEN])] == [other.id]
 
 
-def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(
-    local_daemon: InProcessDaemon, root: Path, home: Path
-) -> None:
+def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(daemon: InProcessDaemon, root: Path, home: Path) -> None:
     """On a screen of 60 by 20, too."""
     for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
-        local_daemon.store.learnings.add(old_learning(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
+        daemon.store.learnings.add(old_learning(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
 
     async def story(screen: Screen) -> None:
         await screen.shows("1 Proposals", "2 Skills", "3 Sessions", "4 Learnings")
@@ -252,23 +244,21 @@ def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(
         await screen.shows(SAID[2], SAID[0][:27], "not proposed: no skill was in use", "Propose", "Forget")
         assert screen.text.count(SAID[0][:27]) == 1, "one row for one ask"
         await screen.press("f", "y")
-        await screen.until("it to be forgotten", lambda: len(local_daemon.store.learnings.all()) == 2)
+        await screen.until("it to be forgotten", lambda: len(daemon.store.learnings.all()) == 2)
         await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
         await screen.press("p")
         await screen.until("it to be proposed", lambda: len(screen.open) == 1)
         await screen.shows("There are no learnings.")
 
     review(review_session(home), story, size=(60, 20))
-    (proposal,) = local_daemon.store.proposals.in_states([State.OPEN])
+    (proposal,) = daemon.store.proposals.in_states([State.OPEN])
     assert (proposal.path, len(proposal.evidence)) == (str(root / "CLAUDE.md"), 2)
-    assert local_daemon.store.learnings.all() == []
+    assert daemon.store.learnings.all() == []
 
 
-def test_a_notice_says_once_that_something_is_waiting(local_daemon: InProcessDaemon, root: Path) -> None:
+def test_a_notice_says_once_that_something_is_waiting(daemon: InProcessDaemon, root: Path) -> None:
     """Also where no proposal does; beside proposals it is one line of theirs."""
-    local_daemon.store.learnings.add(
-        old_learning(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md"))
-    )
+    daemon.store.learnings.add(old_learning(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
     shown: list[str] = []
 
     def show(notice: Notice, _: object) -> Future[str | None]:
@@ -276,9 +266,7 @@ def test_a_notice_says_once_that_something_is_waiting(local_daemon: InProcessDae
         return Future()
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
-    Notices(local_daemon.store, Notify(), desktop, lambda _: None, {}).add_trouble(
-        WAITING, about_waiting(1), time.time()
-    )
+    Notices(daemon.store, Notify(), desktop, lambda _: None, {}).add_trouble(WAITING, about_waiting(1), time.time())
     assert shown == ["Kept but not proposed: 1 learning. To see why, run: skilld learnings"]
 
 

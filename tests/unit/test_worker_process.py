@@ -121,10 +121,7 @@ ENDED = {"type": "JobEnd", "result": {"type": "Result", "outcome": "nothing"}, "
         ({**ENDED, "surplus": 1}, "has an unknown field, surplus"),
         ({**ENDED, "result": {"type": "Result", "outcome": "splendid"}}, "result.outcome is not a valid Outcome"),
         ({**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": [{}]}}, "learnings[0]."),
-        (
-            {**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": 5}},
-            "learnings is not a list",
-        ),
+        ({**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": 5}}, "learnings is not a list"),
         (
             {**ENDED, "result": {"type": "Result", "outcome": "retry", "retry_after": "soon"}},
             "retry_after is not a valid float",
