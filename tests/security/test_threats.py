@@ -148,7 +148,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-35": ("unit/test_sync_block.py", "e2e/test_sync.py"),
     "T-36": (
         "unit/test_skills_landing.py",
-        "unit/test_exchange_judge.py",
+        "unit/test_exchange_incoming.py",
         "unit/test_exchange_sources.py",
         "unit/test_exchange_share.py",
         "e2e/test_exchange.py::test_a_taken_name_is_refused_with_a_remedy",

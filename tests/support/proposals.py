@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 
 _PROPOSAL = Proposal(
@@ -43,3 +44,10 @@ COMMIT_FIELDS: Mapping[str, str] = {
 def make_proposal(**changes: Any) -> Proposal:
     """Return an open proposal with these fields replaced."""
     return replace(_PROPOSAL, **changes)
+
+
+def get_proposal(store: Store, name: str) -> Proposal:
+    """Return a stored proposal, which must exist."""
+    proposal = store.proposals.get(name)
+    assert proposal is not None
+    return proposal

@@ -10,6 +10,7 @@ import pytest
 
 from skilld.store import Store
 from support.repos import Harness, Person, isolate_git, new_repo
+from support.stub_model import StubModel
 
 # Left out of `make test-quick`: modules whose tests start processes (it refuses them), or take more than five seconds.
 NOT_QUICK = frozenset(
@@ -133,3 +134,10 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def harness(person: Person) -> Harness:
     """Return skilld on that repository, with nothing proposed."""
     return Harness(person)
+
+
+@pytest.fixture
+def stub() -> Iterator[StubModel]:
+    """Give a scripted model behind an endpoint on loopback."""
+    with StubModel() as server:
+        yield server

@@ -22,8 +22,8 @@ from skilld.proposals.remarks import (
     list_contradictions,
 )
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from support.proposals import make_proposal
+from skilld.types import Evidence, Kind, Op, Operation, State
+from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person, snapshot
 
 STAGING = "refs/heads/skilld/staging"
@@ -55,12 +55,6 @@ def offer(person: Person, store: Store, *names: str) -> None:
 def states(store: Store) -> dict[str, str]:
     refresh(store)
     return {proposal.id: proposal.state.value for proposal in store.proposals.in_states([*State])}
-
-
-def get_proposal(store: Store, name: str) -> Proposal:
-    found = store.proposals.get(name)
-    assert found is not None
-    return found
 
 
 def pass_hours(store: Store, name: str, hours: float) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from skilld.classify.backends import Spec, choose
@@ -14,12 +12,6 @@ from skilld.types import How, Message, SkillDoc, Update
 from support.stub_model import GARBAGE, Reply, StubModel
 
 SECRET = "sk-of-the-person"
-
-
-@pytest.fixture
-def stub() -> Iterator[StubModel]:
-    with StubModel() as server:
-        yield server
 
 
 def _detect(model: Model) -> tuple[list[Update], list[str]]:

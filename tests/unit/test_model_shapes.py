@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,12 +19,6 @@ UPDATES = json.dumps(
     [{"skill": 1, "section": "Style", "change": "Be brief.", "kind": "preference", "turn": 1, "quote": "be brief"}]
 )
 NOTHING = "<updates>[]</updates>"
-
-
-@pytest.fixture
-def stub() -> Iterator[StubModel]:
-    with StubModel() as server:
-        yield server
 
 
 def _model(stub: StubModel) -> Model:

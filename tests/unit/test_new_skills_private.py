@@ -18,7 +18,7 @@ from skilld.proposals.refit import REMADE_NOTE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new
-from support.proposals import make_proposal
+from support.proposals import get_proposal, make_proposal
 from support.repos import AT, Harness, Person, insert_below, isolate_git, new_repo, snapshot
 
 
@@ -124,12 +124,6 @@ def test_a_repository_without_commits_is_refused_by_name(person: Person, harness
     assert not (person.root.parent / "data").exists()
 
 
-def stored(store: Store, name: str) -> Proposal:
-    found = store.proposals.get(name)
-    assert found is not None
-    return found
-
-
 def _propose(store: Store, path: Path, name: str, operation: Operation) -> Proposal:
     said = name.capitalize()
     update = Update(1, "", f"{said}.", "", Kind.PREFERENCE, 1, f"always {said}.", 0.9)
@@ -159,12 +153,12 @@ def test_an_edit_of_a_reverted_file_creates_it_again(person: Person, store: Stor
     first = _propose(store, path, "brief", Operation(Op.CREATE, "personal", "# Notes\n\n- Brief.\n"))
     decide(store, first, accepting({}))
     _propose(store, path, "plain", Operation(Op.INSERT_AFTER, "- Brief.", "- Plain."))
-    decide(store, stored(store, "brief"), reverting({}))
+    decide(store, get_proposal(store, "brief"), reverting({}))
     assert not path.exists()
-    assert (stored(store, "plain").state, stored(store, "plain").note) == (State.OPEN, REMADE_NOTE)
-    decide(store, stored(store, "plain"), rejecting())
-    restore(store, stored(store, "plain"))
-    decide(store, stored(store, "plain"), accepting({}))
+    assert (get_proposal(store, "plain").state, get_proposal(store, "plain").note) == (State.OPEN, REMADE_NOTE)
+    decide(store, get_proposal(store, "plain"), rejecting())
+    restore(store, get_proposal(store, "plain"))
+    decide(store, get_proposal(store, "plain"), accepting({}))
     assert path.read_text() == "# Preferences\n\n- Plain.\n"
 
 

@@ -14,7 +14,7 @@ from skilld.proposals.narrow import part_reasons
 from skilld.proposals.remarks import describe_borrowed_lines
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
-from support.proposals import make_proposal
+from support.proposals import get_proposal, make_proposal
 from support.repos import AT, Person
 
 SAID = (
@@ -59,12 +59,6 @@ def _proposal_text(proposal: Proposal) -> str:
     return found[1].decode()
 
 
-def _stored(store: Store, name: str) -> Proposal:
-    found = store.proposals.get(name)
-    assert found is not None
-    return found
-
-
 def _quotes(proposal: Proposal) -> list[str]:
     return [open_proposal.quote for open_proposal in proposal.evidence]
 
@@ -74,7 +68,7 @@ def test_deleting_a_line_drops_its_quote(person: Person, store: Store, made: Pro
     message = person.git("log", "-1", "--format=%B")
     assert '"Sign the tag with my key, please."' in message
     assert "linter" not in message
-    kept = _stored(store, made.id)
+    kept = get_proposal(store, made.id)
     assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
     assert [update.change for update in kept.updates] == [SAID[1][1], SAID[2][1]]
     assert (kept.reason, kept.kind) == ("Tags must be signed. Nobody is there on weekends.", Kind.CORRECTION)
@@ -86,7 +80,7 @@ def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: P
         _proposal_text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
     )
     accept_edited(store, made, text, {})
-    kept = _stored(store, made.id)
+    kept = get_proposal(store, made.id)
     assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
     assert kept.updates == ()
 
@@ -96,13 +90,13 @@ def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made:
     with pytest.raises(SkilldError) as error:
         accept_edited(store, made, nothing + "\n", {})
     assert str(error.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
-    assert read_versions(_stored(store, made.id)) == read_versions(made)
-    assert _stored(store, made.id).state is State.OPEN
+    assert read_versions(get_proposal(store, made.id)) == read_versions(made)
+    assert get_proposal(store, made.id).state is State.OPEN
 
 
 def test_a_text_replacing_two_unrelated_lines_keeps_both_quotes(store: Store, made: Proposal) -> None:
     accept_edited(store, made, _proposal_text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
-    assert _quotes(_stored(store, made.id)) == [quote for quote, *_ in SAID]
+    assert _quotes(get_proposal(store, made.id)) == [quote for quote, *_ in SAID]
 
 
 @pytest.mark.parametrize(("chosen", "has_updates"), [({0}, True), ({1}, True), ({0, 2}, True), ({0, 2}, False)])
@@ -115,7 +109,7 @@ def test_each_half_gets_what_belongs_to_it(
     told = decide_parts(store, made, chosen, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert f"{rest.id} is open" in told.lines[-1]
-    for half, numbers in ((_stored(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
+    for half, numbers in ((get_proposal(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
         said = [SAID[number] for number in sorted(numbers)]
         assert _quotes(half) == [quote for quote, *_ in said]
         assert [update.change for update in half.updates] == [change for _, change, _ in said if has_updates]
@@ -180,9 +174,9 @@ def test_parts_stay_separate_when_a_neighbour_is_accepted(person: Person, store:
     steps = zip([anchor, LINES[0]], LINES[:2], strict=True)
     proposal = open_proposal("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
     for decision, name in ((accepting({}), neighbour.id), (reverting({}), neighbour.id)):
-        decide(store, _stored(store, name), decision)
-        assert [part.added for part in list_parts(_stored(store, proposal.id))] == [(LINES[0],), (LINES[1],)]
-    decide_parts(store, _stored(store, proposal.id), {0, 1}, accepting({}))
+        decide(store, get_proposal(store, name), decision)
+        assert [part.added for part in list_parts(get_proposal(store, proposal.id))] == [(LINES[0],), (LINES[1],)]
+    decide_parts(store, get_proposal(store, proposal.id), {0, 1}, accepting({}))
     assert "\n".join([anchor, *LINES[:2]]) in person.skill.read_text()
 
 
@@ -227,7 +221,7 @@ def test_accepted_lines_are_shown_as_a_commit_and_not_as_open(store: Store, made
     next_one = stage_and_store(store, replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=(told,)))
     assert f" {LINES[0]}" in list(diff(next_one))
     decide(store, next_one, accepting({}))
-    shown = list(diff(_stored(store, next_one.id)))
+    shown = list(diff(get_proposal(store, next_one.id)))
     assert "+- Tell the team." in shown
     assert not any(line[1:] in LINES for line in shown)
 
@@ -238,15 +232,15 @@ def test_a_quote_for_both_halves_stays_with_both(store: Store, made: Proposal) -
     store.proposals.set_evidence(made)
     decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
-    assert _quotes(_stored(store, made.id)) == _quotes(rest) == [both, "What he said."]
+    assert _quotes(get_proposal(store, made.id)) == _quotes(rest) == [both, "What he said."]
 
 
 def test_a_refused_split_changes_nothing(person: Person, store: Store, made: Proposal) -> None:
     person.skill.write_text(person.skill.read_text().replace("- Tag the commit.", "- Tag it, and tell all."))
-    before = _stored(store, made.id)
+    before = get_proposal(store, made.id)
     with pytest.raises(Exception, match="uncommitted"):
         decide_parts(store, made, {0}, accepting({}))
-    after = _stored(store, made.id)
+    after = get_proposal(store, made.id)
     assert replace(after, commit="", base="") == replace(before, commit="", base="")
 
 
@@ -254,20 +248,20 @@ def test_a_part_can_be_rejected_and_restored_alone(person: Person, store: Store,
     decide_parts(store, made, {1}, rejecting("we have no key"))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert _quotes(rest) == [SAID[0][0], SAID[2][0]]
-    assert (_stored(store, made.id).state, store.proposals.decision_reason(made.id)) == (
+    assert (get_proposal(store, made.id).state, store.proposals.decision_reason(made.id)) == (
         State.REJECTED,
         "we have no key",
     )
     assert (LINES[0] in _proposal_text(rest), LINES[1] in _proposal_text(rest)) == (True, False)
     assert LINES[1] not in person.show(ref="skilld/staging")
-    restore(store, _stored(store, made.id))
+    restore(store, get_proposal(store, made.id))
     assert all(line in person.show(ref="skilld/staging") for line in LINES)
 
 
 def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Proposal) -> None:
     """The ID that the person knows is the rejected part's: to accept it may be a mistake."""
     decide_parts(store, made, {1}, rejecting("we have no key"))
-    told = decide(store, _stored(store, made.id), accepting({}))
+    told = decide(store, get_proposal(store, made.id), accepting({}))
     assert (
         told.lines[0]
         == f"You had rejected {made.id} (we have no key); accepting it now; the rest of it is still open as 969880b6."

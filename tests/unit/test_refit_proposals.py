@@ -16,7 +16,7 @@ from skilld.proposals.poll import refresh
 from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
-from support.proposals import make_proposal
+from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
 STAGING = "refs/heads/skilld/staging"
@@ -53,12 +53,6 @@ def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op
         created_at=AT,
     )
     stage_and_store(store, new)
-
-
-def get_proposal(store: Store, name: str) -> Proposal:
-    found = store.proposals.get(name)
-    assert found is not None
-    return found
 
 
 def states(store: Store) -> dict[str, str]:
