@@ -131,13 +131,19 @@ _ORDER_AFTER_NEGATION = re.compile(
     r"|notify|only|just|need|matter|problem|permission|approval|confirm|prompt|delay|question|notice|exception)",
     re.IGNORECASE,
 )
+# "Ask me before you delete a file" is a guard as well.
+_CONSENT = re.compile(
+    r"\b(?:ask|confirm|check\s+(?=with))"
+    r"(?:\s*(?:with\s+|for\s+)?(?:me|us|the user|first|permission|approval|confirmation)){0,2}\s+before\s+(?:you\s+)?$",
+    re.IGNORECASE,
+)
 _NEGATION_REACH = 80  # characters before a word that are searched for its negation
 
 
 def is_forbidden(text: str, at: int) -> bool:
-    """Whether the clause up to position `at` of the text negates what follows."""
+    """Whether the clause up to position `at` of the text negates what follows, or makes it wait for the person."""
     before = text[max(0, at - _NEGATION_REACH) : at]
     boundaries = list(_BOUNDARY.finditer(before))
     clause = before[boundaries[-1].end() :] if boundaries else before
     count = sum(1 for match in _NEGATION.finditer(clause) if not _ORDER_AFTER_NEGATION.match(clause, match.end()))
-    return count % 2 == 1
+    return count % 2 == 1 or (_CONSENT.search(clause) is not None and not _NEGATION.search(clause))
