@@ -170,9 +170,9 @@ def test_a_plugins_line_is_named_and_left_alone(home: Path, tmp_path: Path, daem
     talk = Talk(home, project.root)
     talk.use_skill("tools:setup", skill.parent)
     talk.type(USE, *CHATTER[:4])
-    for one in daemon.run():
-        assert one.path == str(project.root / "CLAUDE.md")
-        assert one.also == ()
+    for proposal in daemon.run():
+        assert proposal.path == str(project.root / "CLAUDE.md")
+        assert proposal.also == ()
     assert skill.read_text() == text
 
 

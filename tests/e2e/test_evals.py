@@ -275,7 +275,7 @@ def test_an_untracked_skill_has_its_cases_beside_it(person: Person) -> None:
     session.type(
         "Write up the meeting of Monday", "ok", "From now on, always begin the notes with the date.", "ok", "ok"
     )
-    made = next(one for one in daemon.run() if one.path == str(path))
+    made = next(proposal for proposal in daemon.run() if proposal.path == str(path))
     daemon.close()
     assert person.program.run("accept", made.id).returncode == 0
     result = person.program.run("skills", "eval", "notes")

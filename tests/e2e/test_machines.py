@@ -81,8 +81,8 @@ def test_a_rejection_before_the_machines_met_applies_to_both(group: SyncGroup) -
 
 def test_accepting_on_one_accepts_on_the_other_without_writing_a_file_there(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
-    for one in (tower, laptop):
-        one.say(PNPM)
+    for machine in (tower, laptop):
+        machine.say(PNPM)
     before = laptop.clone.git("rev-parse", "HEAD"), (laptop.clone.root / "CLAUDE.md").read_text()
     tower.decide(PNPM, accepting({}))
     quiet(tower, laptop)

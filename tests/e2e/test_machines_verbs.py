@@ -77,9 +77,9 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
 
 def test_the_daemon_adopts_decisions_made_elsewhere(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
-    for one in (tower, laptop):
-        one.say(PNPM)
-        run_machines(one, "join", str(group.remote), "--name", one.name, "--yes")
+    for machine in (tower, laptop):
+        machine.say(PNPM)
+        run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
     tower.decide(PNPM, rejecting())
     run_machines(tower, "sync")
     with laptop.program.daemon():
@@ -115,7 +115,7 @@ def test_learnings_are_synced_and_deletions_too(group: SyncGroup) -> None:
     laptop.store.learnings.add(add_learning(laptop, DATES, "two"))
     for one in (laptop, tower, laptop, tower):
         one.sync()
-    assert [len(one.store.learnings.all()) for one in (tower, laptop)] == [2, 2]
+    assert [len(machine.store.learnings.all()) for machine in (tower, laptop)] == [2, 2]
     for kept in tower.store.learnings.all():
         tower.store.learnings.forget(kept.id)
     for one in (tower, laptop):
@@ -135,8 +135,8 @@ def test_repeats_are_synced_to_a_machine_whose_file_has_the_line(group: SyncGrou
     repeat = Repeat("codex:t1", "again: short functions", file, 5, "Keep functions short.", 1.0)
     past = PastSession("codex", "s1", str(tower.clone.root), "", 1.8e9, (file,), (), (), (repeat,))
     tower.store.past.save("/t.jsonl", 1, 1.0, [past])
-    for one in (tower, laptop, tower, laptop):
-        one.sync()
+    for machine in (tower, laptop, tower, laptop):
+        machine.sync()
     (session,) = laptop.store.past.sessions()
     (heard,) = session.repeats
     assert (heard.path, heard.line, heard.text) == (str(laptop.clone.root / "CLAUDE.md"), 5, "Keep functions short.")

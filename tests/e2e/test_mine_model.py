@@ -149,7 +149,7 @@ def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(
     assert candidate["changes"][1:] == ["make check", "`make squash` failed; `make squash ONTO=main` worked."]
     assert "## Check" in candidate["text"]
     assert "the model found no task in it that a skill could describe" in {
-        one["missed"] for one in document["rejected"]
+        candidate["missed"] for candidate in document["rejected"]
     }
 
 
@@ -163,7 +163,7 @@ def test_a_decided_proposal_is_not_made_again_in_other_words(home: Path, project
     assert program.run(decision, made["proposal"]).returncode == 0
     _work(home, project, "squash the fixup commits, but rebase onto main before")
     again = program.json("mine", "--yes")
-    told = {one["missed"] for one in again["rejected"]}
+    told = {candidate["missed"] for candidate in again["rejected"]}
     if decision == "accept":
         (why,) = told
         assert again["candidates"] == []

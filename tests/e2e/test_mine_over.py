@@ -60,8 +60,8 @@ def test_the_report_is_the_same_with_any_number_of_workers(folder: Path, home: P
     program = Program(home)
     given = ["mine", "--json", "--over", str(folder), "--workers"]
     reports = [program.run(*given, number) for number in ("0", "2")]
-    assert [one.returncode for one in reports] == [0, 0], reports[0].stderr
-    assert len({one.stdout for one in reports}) == 1
+    assert [report.returncode for report in reports] == [0, 0], reports[0].stderr
+    assert len({report.stdout for report in reports}) == 1
     document = json.loads(reports[0].stdout)
     assert (document["files"], document["sessions"]) == (SESSIONS + 3, SESSIONS)
     said = json.dumps(document["docs"]) + json.dumps(document["candidates"])

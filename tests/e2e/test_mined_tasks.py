@@ -83,7 +83,10 @@ def test_why_names_the_sources_of_each_line(home: Path, project: Project) -> Non
     assert "you: \u201cAlways keep the first commit's message.\u201d" in rule
     assert "the agent ran" not in rule
     again = program.json("mine")
-    assert (again["candidates"], [one for one in again["rejected"] if "already" not in one["missed"]]) == ([], [])
+    assert (
+        again["candidates"],
+        [candidate for candidate in again["rejected"] if "already" not in candidate["missed"]],
+    ) == ([], [])
 
 
 def test_the_sources_of_a_new_skill_are_shown_in_the_original_words(home: Path, project: Project) -> None:

@@ -64,8 +64,8 @@ def test_leaving_removes_our_data(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
     ada.teach(PNPM)
     ben.teach(PNPM)
-    for one in (ada, ben):
-        one.run_team("join", "--yes", "--name", f"team-{one.home.parent.name}")
+    for colleague in (ada, ben):
+        colleague.run_team("join", "--yes", "--name", f"team-{colleague.home.parent.name}")
     ada.run_team("leave")
     assert team.refs() == ["refs/skilld/team/team-ben"]
     assert not [*(ada.home / ".local/state/skilld/team").iterdir()]
@@ -115,8 +115,8 @@ def test_private_rules_stay_and_are_named(team: Team, rule: str, why: str) -> No
 
 def test_quotes_are_sent_only_if_the_person_agreed(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
-    for one in (ada, ben):
-        one.teach(PNPM, quote=f"please always pnpm, says {one.home.parent.name[0]}")
+    for colleague in (ada, ben):
+        colleague.teach(PNPM, quote=f"please always pnpm, says {colleague.home.parent.name[0]}")
     ada.run_team("join", "--yes", "--quotes")
     ben.run_team("join", "--yes")
     (pnpm,) = ben.document()["rules"]
@@ -125,8 +125,8 @@ def test_quotes_are_sent_only_if_the_person_agreed(team: Team) -> None:
 
 def test_open_rules_are_sent_only_on_request(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
-    for one in (ada, ben):
-        one.teach(DATES, State.OPEN)
+    for colleague in (ada, ben):
+        colleague.teach(DATES, State.OPEN)
     ada.run_team("join", "--yes")
     assert ada.rules() == {}
     ben.run_team("join", "--yes", "--open")
@@ -185,9 +185,9 @@ def test_hooks_and_programs_of_the_repository_do_not_run(team: Team) -> None:
 
 def test_records_replaced_by_somebody_else_are_repaired(team: Team) -> None:
     ada, ben = team.colleague("ada"), team.colleague("ben")
-    for one in (ada, ben):
-        one.teach(PNPM)
-        one.run_team("join", "--yes", "--name", f"team-{one.home.parent.name}")
+    for colleague in (ada, ben):
+        colleague.teach(PNPM)
+        colleague.run_team("join", "--yes", "--name", f"team-{colleague.home.parent.name}")
     ref = "refs/skilld/team/team-ada"
     before = team.hub.git("rev-parse", f"{ref}^{{tree}}:records")
     team.hub.git("update-ref", ref, "refs/skilld/team/team-ben")

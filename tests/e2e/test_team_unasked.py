@@ -55,13 +55,13 @@ def test_the_pull_request_is_updated_once_a_week_if_enabled(tmp_path: Path) -> N
     team, state = Team(tmp_path), tmp_path / "host.json"
     ada, ben = team.colleague("ada"), team.colleague("ben")
     fake_git_host.install_stub(tmp_path / "bin", "gh", state)
-    for one in (ada, ben):
-        one.teach(PNPM)
-        with (one.home / ".gitconfig").open("a") as mine:
+    for colleague in (ada, ben):
+        colleague.teach(PNPM)
+        with (colleague.home / ".gitconfig").open("a") as mine:
             mine.write(f'[url "{team.hub.root}"]\n\tinsteadOf = https://github.localhost/acme/widgets.git\n')
-        one.clone.git("remote", "set-url", "origin", "https://github.localhost/acme/widgets.git")
-        one.run_team("join", "--yes", "--name", f"team-{one.home.parent.name}")
-        one.program.environment |= {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "GH_TOKEN": "x"}
+        colleague.clone.git("remote", "set-url", "origin", "https://github.localhost/acme/widgets.git")
+        colleague.run_team("join", "--yes", "--name", f"team-{colleague.home.parent.name}")
+        colleague.program.environment |= {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "GH_TOKEN": "x"}
     sync_unasked(ada)
     assert not state.exists(), "the host is asked only where the setting says so"
     assert ada.program.run("config", "set", "team.auto_pr", "weekly").returncode == 0

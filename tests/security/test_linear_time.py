@@ -64,13 +64,13 @@ NOT_CALLED = {
 
 @cache
 def _how_far() -> dict[str, str]:
-    return {one.name: reach(one) for one in text_functions() if one.name.split(".")[1] in PACKAGES}
+    return {function.name: reach(function) for function in text_functions() if function.name.split(".")[1] in PACKAGES}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_s2_no_function_takes_more_than_linear_time(package: str) -> None:
     begun = time.process_time()
-    functions = {one.name: one for one in text_functions() if one.name.split(".")[1] == package}
+    functions = {function.name: function for function in text_functions() if function.name.split(".")[1] == package}
     how = {name: told for name, told in _how_far().items() if name in functions}
     print(package, Counter(told.partition(":")[0] for told in how.values()))
     unmade = {name: told for name, told in how.items() if told.partition(":")[0] not in REACHED}
@@ -78,7 +78,7 @@ def test_s2_no_function_takes_more_than_linear_time(package: str) -> None:
     assert not unexplained, {name: unmade[name] for name in unexplained}
     slow = [name for name, told in how.items() if told == "too slow"]
     gc.freeze()  # what the walk has loaded stays
-    alone = [one for one in text_functions() if _how_far().get(one.name) in TRIED]
+    alone = [function for function in text_functions() if _how_far().get(function.name) in TRIED]
     codes = codes_of(alone)
     runs = choose_runs({one.name: busiest_runs(one, [*RUNS], codes) for one in alone if one.name in functions})
     for name, some in runs.items():

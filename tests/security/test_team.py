@@ -158,7 +158,7 @@ def test_twenty_concurrent_pushes_lose_nothing(bench: Bench) -> None:
     listed = bench.writer.list_refs(bench.address, [])
     with ThreadPoolExecutor(20) as pool:
         pushes = [pool.submit(refs.publish, bench.writer, bench.address, *item, listed) for item in made.items()]
-    assert sorted(one.result() for one in pushes) == [TEAM_REFS + person for person in sorted(made)]
+    assert sorted(push.result() for push in pushes) == [TEAM_REFS + person for person in sorted(made)]
     found = bench.read()
     assert found.refused == {}
     assert {person: one.tip for person, one in found.members.items() if person in made} == made

@@ -34,7 +34,7 @@ def parser_with_files(adapter: Adapter, carrier: Carrier, state: object = None, 
     if carrier.typed_list is not None:
         parser.set_typed_list(carrier.typed_list(PROMPT))  # type: ignore[attr-defined]
     if isinstance(parser, TemplateParser):
-        templates = [each(content) for each in carrier.templates]
+        templates = [template(content) for template in carrier.templates]
         parser.set_templates(lambda _: templates)
     return parser
 

@@ -145,7 +145,7 @@ def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[st
     if carrier.typed_list is not None:
         parser.set_typed_list(carrier.typed_list(prompt))  # type: ignore[attr-defined]
     if isinstance(parser, TemplateParser):
-        templates = [each(content) for each in carrier.templates]
+        templates = [template(content) for template in carrier.templates]
         parser.set_templates(lambda _: templates)
     if isinstance(parser, SideFileParser) and carrier.beside is not None:
         parser.read_side_files(carrier.beside(prompt).get)

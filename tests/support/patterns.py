@@ -148,7 +148,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one case a 
 def _returned(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a cached function returns that takes nothing, or only switches."""
     parameters = inspect.signature(value).parameters.values()
-    if all(one.annotation in ("bool", bool) for one in parameters):
+    if all(parameter.annotation in ("bool", bool) for parameter in parameters):
         for switches in itertools.product((False, True), repeat=len(parameters)):
             yield "()", value(**{one.name: on for one, on in zip(parameters, switches, strict=True)})
 

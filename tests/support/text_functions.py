@@ -160,7 +160,7 @@ def _function(name: str, value: Callable[..., Any], owner: type | None = None) -
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError, NameError):
         return
-    kinds = {one.name: one for one in parameters}
+    kinds = {parameter.name: parameter for parameter in parameters}
     needed = {
         key: hints[key]
         for key, one in kinds.items()
@@ -183,7 +183,7 @@ def holds_text(hint: Any, deep: int = 0) -> bool:
     if arguments := typing.get_args(hint):
         if typing.get_origin(hint) in (abc.Callable, typing.Literal):
             return False
-        return any(holds_text(one, deep + 1) for one in arguments)
+        return any(holds_text(argument, deep + 1) for argument in arguments)
     return any(holds_text(one, deep + 1) for one in _fields(hint).values())
 
 
@@ -209,7 +209,7 @@ def make(hint: Any, text: str, deep: int = 0) -> Any:  # noqa: C901, PLR0911, PL
     if origin is typing.Literal:
         return arguments[0]
     if origin is tuple and arguments and arguments[-1] is not Ellipsis:
-        return tuple(make(one, text, deep + 1) for one in arguments)
+        return tuple(make(argument, text, deep + 1) for argument in arguments)
     if origin is tuple or hint is tuple:
         return tuple(_several(arguments[0] if arguments else str, text, deep))
     if origin in _SEQUENCES or hint in _SEQUENCES:

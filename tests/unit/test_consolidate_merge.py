@@ -171,7 +171,7 @@ def test_an_invalid_skill_is_not_merged(data: bytes) -> None:
 
 def test_passages_are_items_sentences_and_blocks_without_headings() -> None:
     text = "# T\nOne `x`. Two e.g. here.\n\nSetext\n------\n- a\n  b\n\n---\n\n> quoted words\n"
-    assert [(one.section, one.lines, one.whole) for one in find_passages(text)] == [
+    assert [(passage.section, passage.lines, passage.whole) for passage in find_passages(text)] == [
         ("T", ("One `x`.",), False),
         ("T", ("Two e.g. here.",), False),
         ("Setext", ("a", "b"), False),

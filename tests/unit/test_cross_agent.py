@@ -139,7 +139,7 @@ def test_only_agents_used_in_the_project_are_considered(bench: Bench, tmp_path: 
     bench.add_accepted()
     assert bench.run_share() == []
     bench.record_session("codex", below="docs")
-    assert [one.relpath for one in bench.run_share()] == ["AGENTS.md"]
+    assert [proposal.relpath for proposal in bench.run_share()] == ["AGENTS.md"]
 
 
 def test_only_recently_accepted_rules_of_the_project_are_offered(bench: Bench) -> None:
@@ -183,7 +183,7 @@ def test_a_contradicting_line_there_is_changed(bench: Bench) -> None:
     )
     bench.record_session("claude-code", "codex")
     bench.add_accepted("Indent with 2 spaces.")
-    assert [one.relpath for one in bench.run_share()] == ["AGENTS.md"]
+    assert [proposal.relpath for proposal in bench.run_share()] == ["AGENTS.md"]
     assert bench.staged_file("AGENTS.md") == instructions("Indent with 2 spaces.")
 
 
@@ -191,7 +191,7 @@ def test_a_folder_rule_goes_to_the_file_of_that_folder(bench: Bench) -> None:
     bench.write(**{"web/CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS, "web/AGENTS.md": AGENTS})
     bench.record_session("claude-code", "codex", below="web")
     bench.add_accepted(name="web/CLAUDE.md")
-    assert [one.relpath for one in bench.run_share()] == ["web/AGENTS.md"]
+    assert [proposal.relpath for proposal in bench.run_share()] == ["web/AGENTS.md"]
 
 
 def test_at_most_three_a_day_are_offered(bench: Bench) -> None:

@@ -125,8 +125,8 @@ def test_a_cleared_export_loses_only_sessions_author_and_session_examples(draft:
     assert split_body(back.body).prompt == split_body(draft.body).prompt
     less: dict[str, Any] = {"body": "", "sessions": (), "author": "", "variables": (), "schema": {}}
     assert replace(back, **less) == replace(draft, **less)
-    told = [one for one in draft.variables if not one.description.startswith("as in ")]
-    assert [one for one in back.variables if one.description] == [one for one in told if one.description]
+    told = [variable for variable in draft.variables if not variable.description.startswith("as in ")]
+    assert [variable for variable in back.variables if variable.description] == [one for one in told if one.description]
 
 
 @settings(max_examples=50, deadline=None)

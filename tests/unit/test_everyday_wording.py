@@ -168,11 +168,11 @@ def test_each_language_is_tried_once_and_clear_english_alone() -> None:
 
 
 def has_practice(said: str) -> bool:
-    return any(one.cue is Cue.PRACTICE for one in find_practices(said))
+    return any(practice.cue is Cue.PRACTICE for practice in find_practices(said))
 
 
 def has_sure_rule(said: str) -> bool:
-    return any(one.strength >= SURE for one in find_lasting(said))
+    return any(match.strength >= SURE for match in find_lasting(said))
 
 
 def test_lasting_words_are_heard() -> None:

@@ -73,7 +73,7 @@ def test_a_name_and_a_kind_can_be_given() -> None:
     taken = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT)
     draft = read_draft(taken.text)
     assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT, {})
-    assert [one.name for one in draft.variables] == ["name"]
+    assert [variable.name for variable in draft.variables] == ["name"]
 
 
 @pytest.mark.parametrize(("source", "folder"), [("tools.json", "tools"), ("Fix Bug.md", "fix-bug"), ("", "NAME")])

@@ -23,7 +23,7 @@ WAYS = {"inspect --explain", "learnings propose", "record --stats", "mine --over
 
 def test_every_command_with_json_is_documented_and_every_other_has_a_reason() -> None:
     taking, others = listing(build_parser())
-    assert {name for one in DOCUMENTS for name in one.commands} - WAYS == taking
+    assert {name for document in DOCUMENTS for name in document.commands} - WAYS == taking
     assert {name for names, _ in WITHOUT for name in names} == others
     assert not taking & others
 

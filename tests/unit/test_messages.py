@@ -43,7 +43,7 @@ def collected() -> list[Message]:
 
 @cache
 def texts() -> frozenset[str]:
-    return frozenset(one.text for one in collected())
+    return frozenset(message.text for message in collected())
 
 
 @cache
@@ -70,8 +70,8 @@ def literals(node: ast.AST) -> Iterator[ast.Constant]:
 
 def test_every_displayed_text_is_on_the_list() -> None:
     by_module: dict[str, str] = {}
-    for one in collected():
-        by_module[one.path] = f"{by_module.get(one.path, '')}\0{one.text}"
+    for message in collected():
+        by_module[message.path] = f"{by_module.get(message.path, '')}\0{message.text}"
     missing, seen = [], 0
     for module, tree in trees().items():
         path = paths()[module].relative_to(SKILLD).as_posix()
@@ -193,7 +193,7 @@ def f(x: "a type in words") -> "another type in words":
 
 
 def test_no_message_uses_words_people_do_not_type() -> None:
-    strange = [one for one in collected() if one.path not in FOR_A_MODEL and STRANGE.search(one.text)]
+    strange = [message for message in collected() if message.path not in FOR_A_MODEL and STRANGE.search(message.text)]
     assert [f"{one.path}:{one.line}: {one.text}" for one in strange] == []
     assert STRANGE.search("the settings are to be mended")
 

@@ -79,12 +79,12 @@ def test_a_rule_the_skill_already_has_is_reported_as_such() -> None:
         _make_row("s1", "write the release notes", said, skills=("release-notes",)), text=f"# Notes\n\n- {said}\n"
     )
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["release-notes already says this"]
+    assert [candidate.missed for candidate in judged.rejected] == ["release-notes already says this"]
 
 
 def test_a_statement_made_once_is_not_repeatable() -> None:
     judged = _judge_rows(_make_row("s1", "paint the shed", "Always use two coats."))
-    assert (judged.candidates, [one.missed for one in judged.rejected]) == ((), ["repeatable"])
+    assert (judged.candidates, [candidate.missed for candidate in judged.rejected]) == ((), ["repeatable"])
 
 
 def test_a_statement_from_two_sessions_without_a_task_belongs_in_the_project_docs() -> None:
@@ -99,7 +99,9 @@ def test_an_old_statement_is_too_uncertain() -> None:
     old = _make_row(
         "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
     )
-    assert [one.missed for one in _judge_rows(old).rejected] == ["it was not said clearly or recently enough"]
+    assert [candidate.missed for candidate in _judge_rows(old).rejected] == [
+        "it was not said clearly or recently enough"
+    ]
 
 
 def test_rules_belong_in_the_project_docs_unless_a_rules_skill_is_requested() -> None:
@@ -128,7 +130,7 @@ def test_a_rule_said_once_makes_no_skill() -> None:
     ]
     judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["it is a single rule, stated only once"]
+    assert [candidate.missed for candidate in judged.rejected] == ["it is a single rule, stated only once"]
 
 
 def test_two_project_facts_make_a_skill_and_one_belongs_in_the_docs() -> None:
@@ -151,7 +153,7 @@ def test_a_statement_contradicted_later_is_left_out() -> None:
     ]
     judged = _judge_rows(*rows)
     assert [candidate.changes for candidate in judged.candidates] == [("Keep each entry under 80 characters.",)]
-    assert "it was contradicted later" in [one.missed for one in judged.rejected]
+    assert "it was contradicted later" in [candidate.missed for candidate in judged.rejected]
 
 
 def _testing_skill(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:

@@ -199,7 +199,7 @@ def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
 def test_m2_a_failed_call_is_never_described_as_successful() -> None:
     """What no skill may repeat is no pitfall, but it failed all the same."""
     rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
-    (missed,) = [one.missed for one in _judge(*rows).rejected]
+    (missed,) = [candidate.missed for candidate in _judge(*rows).rejected]
     assert missed == (
         "it went well without a skill: a skill could not have prevented the failures, and skilld found no corrections"
     )
@@ -210,7 +210,7 @@ def test_two_sessions_need_a_failure_or_a_correction() -> None:
     judged = _judge(*smooth)
     assert judged.candidates == ()
     why = "it came up in only 2 sessions; nothing failed, and skilld found no corrections"
-    assert [one.missed for one in judged.rejected] == [why]
+    assert [candidate.missed for candidate in judged.rejected] == [why]
     rough = [
         _row(number, "refresh the price list", "make pull", "!make load", "make load FORCE=1") for number in (1, 2)
     ]
@@ -261,8 +261,8 @@ def test_an_existing_skill_for_the_task_is_named_with_its_line() -> None:
     text = "---\nname: reports\n---\n\n# Reports\n\n1. Run `make gen NAME=...`.\n2. Run `make verify`.\n"
     judged = _judge(_gen(1, "sales"), _gen(2, "stock"), _gen(3, "tax"), skills=((skill, text),))
     assert judged.candidates == ()
-    (one,) = judged.rejected
-    assert one.missed == "reports already does this in line 7: 1. Run `make gen NAME=...`."
+    (candidate,) = judged.rejected
+    assert candidate.missed == "reports already does this in line 7: 1. Run `make gen NAME=...`."
 
 
 def test_m2_a_skill_sharing_only_words_with_the_task_is_not_a_match() -> None:
@@ -309,7 +309,7 @@ def test_at_most_five_are_named_and_the_rest_is_deferred() -> None:
             )  # fmt: skip
     judged = _judge(*rows)
     assert len(judged.candidates) == 5
-    assert sum(one.missed.startswith("left for a later run") for one in judged.rejected) == 2
+    assert sum(candidate.missed.startswith("left for a later run") for candidate in judged.rejected) == 2
 
 
 def test_a_models_task_needs_no_shared_words_and_ends_where_other_work_begins() -> None:

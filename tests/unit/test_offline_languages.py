@@ -131,7 +131,7 @@ def test_a_one_time_instruction_is_not_heard(said: str) -> None:
     ],
 )
 def test_a_heard_wish_becomes_an_instruction(said: str, change: str) -> None:
-    assert [(phrase(one).text, phrase(one).clear) for one in find_lasting(said)] == [(change, True)]
+    assert [(phrase(match).text, phrase(match).clear) for match in find_lasting(said)] == [(change, True)]
 
 
 def test_text_without_full_stops_is_heard_too() -> None:
@@ -142,19 +142,21 @@ def test_text_without_full_stops_is_heard_too() -> None:
 
 def test_plain_words_in_a_list_of_steps_are_kept_but_not_proposed() -> None:
     steps = "\n".join(f"{n}. write part {n} of the report" for n in range(1, 5))
-    assert [one.strength for one in find_lasting(f"{steps}\n5. Never push to main")] == [0.45]
+    assert [match.strength for match in find_lasting(f"{steps}\n5. Never push to main")] == [0.45]
 
 
 def test_a_request_in_a_question_is_kept_but_not_proposed() -> None:
-    (heard,) = find_lasting("kannst du ab jetzt immer auf Deutsch antworten?")
-    assert not phrase(heard).clear
+    (match,) = find_lasting("kannst du ab jetzt immer auf Deutsch antworten?")
+    assert not phrase(match).clear
 
 
 def test_plain_words_in_the_longest_turns_are_kept_but_not_proposed() -> None:
     pasted = " ".join(f"Section {n} says how the orders of month {n} are shown." for n in range(20))
-    assert [one.strength for one in find_lasting("from now on always run the linter")] == [0.85]
-    assert [one.strength for one in find_lasting(f"{pasted} From now on always run the linter.")] == [0.45]
-    assert [one.strength for one in find_lasting("订单页面显示每个月的数据。" * 30 + "以后都用中文回答。")] == [0.45]
+    assert [match.strength for match in find_lasting("from now on always run the linter")] == [0.85]
+    assert [match.strength for match in find_lasting(f"{pasted} From now on always run the linter.")] == [0.45]
+    assert [match.strength for match in find_lasting("订单页面显示每个月的数据。" * 30 + "以后都用中文回答。")] == [
+        0.45
+    ]
 
 
 HABITS = """
@@ -192,8 +194,8 @@ je suis sous windows
 
 @pytest.mark.parametrize("said", [*HABITS, *TOLD])
 def test_blamed_habits_and_passing_facts_are_kept_but_not_proposed(said: str) -> None:
-    (heard,) = find_lasting(said)
-    assert min(heard.strength, 0.4 if not phrase(heard).clear else 1) < 0.5
+    (match,) = find_lasting(said)
+    assert min(match.strength, 0.4 if not phrase(match).clear else 1) < 0.5
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ def test_look_alikes_of_facts_habits_and_rules_are_not_heard(said: str) -> None:
     ],
 )
 def test_a_rule_after_an_objection_is_a_separate_instruction(said: str, quote: str) -> None:
-    assert [(phrase(one).text, phrase(one).clear) for one in find_lasting(said)] == [(quote, True)]
+    assert [(phrase(match).text, phrase(match).clear) for match in find_lasting(said)] == [(quote, True)]
 
 
 @pytest.mark.parametrize(
@@ -256,4 +258,4 @@ def test_a_rule_after_an_objection_is_a_separate_instruction(said: str, quote: s
     ],
 )
 def test_a_quote_ends_exactly_where_the_rule_does(said: str, heard: str) -> None:
-    assert [one.quote for one in find_lasting(said)] == [heard]
+    assert [match.quote for match in find_lasting(said)] == [heard]

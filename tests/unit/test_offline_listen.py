@@ -179,7 +179,7 @@ def test_a_statement_is_located_in_its_turn() -> None:
 )
 def test_a_topic_before_a_colon_applies_to_everything_after_it(text: str) -> None:
     """Without it "never past tense" would hold for everything that is written."""
-    assert [one.quote for one in find_lasting(text)] == [text]
+    assert [match.quote for match in find_lasting(text)] == [text]
 
 
 def test_a_list_below_words_of_time_is_a_list_of_rules() -> None:
@@ -193,8 +193,8 @@ def test_a_list_below_words_of_time_is_a_list_of_rules() -> None:
 
 
 def test_the_strongest_wording_counts() -> None:
-    (heard,) = find_lasting("from now on, stop adding emojis to commits")
-    assert (heard.cue, heard.strength) == (Cue.LASTING, 0.85)
+    (match,) = find_lasting("from now on, stop adding emojis to commits")
+    assert (match.cue, match.strength) == (Cue.LASTING, 0.85)
 
 
 def test_in_a_task_only_explicit_requests_to_remember_count() -> None:
@@ -213,13 +213,13 @@ def test_a_long_description_is_a_task_too() -> None:
 def test_an_introduction_to_steps_between_tags_is_part_of_a_prompt(steps: int) -> None:
     """Said once, it is kept: a prompt of an agent's is sent again and again, and nobody means it for good."""
     prompt = 'You are the reviewer now. Never leave this part until told so.\n\n<part level="1">\n'
-    (heard,) = find_lasting(prompt + "".join(f"{step}. Read file {step}\n" for step in range(1, steps + 1)) + "</part>")
-    assert (heard.strength < 0.5) is (steps > 3)
+    (match,) = find_lasting(prompt + "".join(f"{step}. Read file {step}\n" for step in range(1, steps + 1)) + "</part>")
+    assert (match.strength < 0.5) is (steps > 3)
 
 
 def test_a_chinese_list_needs_no_space_after_its_numbers() -> None:
     answer = "\n".join(f"{number}、每次提交前必须先运行测试{number}" for number in range(1, 6))
-    assert [one for one in find_lasting(answer) if one.strength >= 0.5] == find_practices(answer) == []
+    assert [match for match in find_lasting(answer) if match.strength >= 0.5] == find_practices(answer) == []
 
 
 def test_the_agents_words_repeated_are_not_heard() -> None:
@@ -285,7 +285,7 @@ def test_no_language_is_compiled_before_the_first_turn() -> None:
 
 def test_a_gap_nobody_types_ends_the_statement() -> None:
     said = "From now on always sort the entries"
-    assert [one.quote for one in find_lasting(said + " " * 300 + "x")] == [said]
+    assert [match.quote for match in find_lasting(said + " " * 300 + "x")] == [said]
 
 
 @pytest.mark.parametrize(

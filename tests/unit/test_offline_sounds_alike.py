@@ -101,7 +101,7 @@ trang phải luôn có menu
 
 @pytest.mark.parametrize("said", LASTING)
 def test_lasting_statements_are_heard(said: str) -> None:
-    assert [one.quote for one in find_lasting(said)] == [said]
+    assert [match.quote for match in find_lasting(said)] == [said]
 
 
 @pytest.mark.parametrize("said", PASSING)
@@ -112,7 +112,7 @@ def test_temporary_statements_are_not_heard(said: str) -> None:
 def test_the_same_words_in_a_long_description_do_not_count() -> None:
     said = "don't use mocks in integration tests"
     described = said + ". " + " ".join(f"The page shows the orders of month {n}." for n in range(40))
-    assert [one.quote for one in find_lasting(described)] == []
+    assert [match.quote for match in find_lasting(described)] == []
 
 
 @pytest.mark.parametrize(

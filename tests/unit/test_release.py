@@ -263,7 +263,7 @@ tool==5 \\
 def test_the_bill_of_materials_lists_dependencies() -> None:
     made = sbom.document(LOCK, {"name": "skilld", "version": "2.0.0", "license": "MIT"}, AT)
     assert made["metadata"]["timestamp"] == "2026-11-23T12:00:00Z"
-    assert [(one["purl"], one["scope"]) for one in made["components"]] == [
+    assert [(component["purl"], component["scope"]) for component in made["components"]] == [
         ("pkg:pypi/alpha@1.0%2Blocal", "required"),
         ("pkg:pypi/beta@4%212.0", "required"),
         ("pkg:pypi/maker@3", "excluded"),
@@ -287,9 +287,9 @@ def test_the_bill_of_materials_of_the_lock_is_complete() -> None:
     assert text == sbom.text(sbom.document(lock, project, AT))
     document = json.loads(text)
     assert len(document["components"]) == lock.count("==") - lock.count(" == '") > 100
-    names = {one["name"]: one["scope"] for one in document["components"]}
+    names = {component["name"]: component["scope"] for component in document["components"]}
     assert (names["litellm"], names["tokenizers"], names["hatchling"]) == ("required", "required", "excluded")
-    assert all(one["hashes"] for one in document["components"])
+    assert all(component["hashes"] for component in document["components"])
 
 
 def test_the_debian_package_names_the_tagger_and_date(tmp_path: Path) -> None:
