@@ -25,7 +25,7 @@ def test_the_table_is_read() -> None:
 def test_git_commands_of_editors_are_understood_as_decisions(
     world: TaughtProject, what: str, commands: str, state: str
 ) -> None:
-    commit = world.shown(world.two)["commit"]
+    commit = world.show(world.two)["commit"]
     for command in commands.split(" && "):
         words = shlex.split(command.replace("COMMIT", commit).replace("ID", world.two))
         if words[0] == "git":

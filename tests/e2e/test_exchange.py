@@ -46,7 +46,7 @@ class World:
         """The folder of the project's skill: no session tells of the project, so its name alone is not known."""
         return str(self.project.skill_path.parent)
 
-    def shown(self, name: str) -> dict[str, Any]:
+    def show(self, name: str) -> dict[str, Any]:
         return dict(self.program.json("show", name))
 
 
@@ -285,7 +285,7 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(worl
     assert row["flags"][0] == f"imported from {source}"
     assert "It adds code that you did not write: git branch --merged" in row["flags"]
     assert snapshot(world.project.root) == before
-    shown = world.shown(row["proposal"])
+    shown = world.show(row["proposal"])
     assert (shown["state"], shown["evidence"], shown["flags"]) == ("open", [], row["flags"])
     assert "you:" not in world.program.run("show", row["proposal"]).stdout
     assert world.program.json("recommend", "tidy branches that were merged") == []

@@ -23,10 +23,10 @@ def teach(world: TaughtProject, text: str) -> list[dict[str, Any]]:
 def test_a_merge_with_plain_git_accepts_and_the_rest_stays_open(world: TaughtProject) -> None:
     (world.project.root / "README.md").write_text("more\n")  # nothing fast-forwards then
     world.project.git("commit", "--quiet", "--all", "--message", "meanwhile")
-    world.project.git("merge", "--quiet", "--no-edit", world.shown(world.two)["commit"])
+    world.project.git("merge", "--quiet", "--no-edit", world.show(world.two)["commit"])
     assert world.states() == {world.two: "accepted", world.one: "open"}
-    assert world.shown(world.two)["note"] == ""
-    text = world.project.git("show", f"skilld/staging:{world.shown(world.one)['relpath']}")
+    assert world.show(world.two)["note"] == ""
+    text = world.project.git("show", f"skilld/staging:{world.show(world.one)['relpath']}")
     assert THIRD in text
     assert (
         world.project.git("for-each-ref", "--format=%(refname:short)", "refs/skilld") == f"skilld/proposals/{world.one}"
@@ -35,7 +35,7 @@ def test_a_merge_with_plain_git_accepts_and_the_rest_stays_open(world: TaughtPro
 
 
 def test_a_revert_with_plain_git_is_noticed_and_not_proposed_again(world: TaughtProject) -> None:
-    world.project.git("cherry-pick", world.shown(world.two)["commit"])
+    world.project.git("cherry-pick", world.show(world.two)["commit"])
     world.states()
     world.project.git("revert", "--no-edit", "HEAD")
     assert world.states() == {world.two: "reverted", world.one: "open"}
@@ -96,7 +96,7 @@ def test_a_rebase_of_staging_in_progress_is_left_alone(world: TaughtProject) -> 
     world.project.git("rebase", "--continue")
     world.project.git("switch", "--quiet", "main")
     assert world.states() == {world.two: "rejected", world.one: "open"}
-    assert FIRST not in world.project.git("show", f"skilld/staging:{world.shown(world.one)['relpath']}")
+    assert FIRST not in world.project.git("show", f"skilld/staging:{world.show(world.one)['relpath']}")
 
 
 def test_after_a_rejection_the_same_words_propose_nothing(world: TaughtProject) -> None:

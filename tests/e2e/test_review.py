@@ -244,7 +244,7 @@ def test_a_refused_edit_stays_in_the_editor_and_is_accepted_verbatim(world: Taug
         await screen.press("ctrl+s")
         await screen.shows("The proposal was not accepted", "uncommitted", mine[:20])
         assert sorted(world.project.git("show", staging).splitlines()) == sorted(staged.splitlines())
-        assert THIRD in world.shown(world.one)["diff"]
+        assert THIRD in world.show(world.one)["diff"]
         assert world.states() == {world.one: "open", world.two: "open"}
         await screen.press("escape")
         await screen.shows("Your text is kept. Press e to open it again.")
@@ -259,7 +259,7 @@ def test_a_refused_edit_stays_in_the_editor_and_is_accepted_verbatim(world: Taug
     assert mine in world.skill
     assert THIRD not in world.skill
     assert world.states() == {world.one: "accepted", world.two: "open"}
-    shown = world.shown(world.one)
+    shown = world.show(world.one)
     assert (shown["note"], shown["summary"]) == ("edited by you", mine.removeprefix("- "))
     assert f"Skilld-Proposal: {world.one}" in world.project.git("log", "-1", "--format=%B")
     assert world.program.run("revert", world.one).returncode == 0
@@ -267,7 +267,7 @@ def test_a_refused_edit_stays_in_the_editor_and_is_accepted_verbatim(world: Taug
 
 
 def test_decisions_made_with_plain_git_are_noticed(world: TaughtProject) -> None:
-    world.project.git("cherry-pick", world.shown(world.two)["commit"])
+    world.project.git("cherry-pick", world.show(world.two)["commit"])
 
     async def story(screen: Screen) -> None:
         await screen.until("it to be gone", lambda: screen.open == [world.one])

@@ -55,7 +55,7 @@ def _names(library: TaughtProject, *options: str) -> list[str]:
 def test_a_rating_concerns_the_skill_the_session_used(library: TaughtProject) -> None:
     own = _skill(library.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
     notes = str(library.project.skill_path)
-    session = library.shown(library.one)["session_id"]
+    session = library.show(library.one)["session_id"]
     result = library.program.run("feedback", "release-notes", "--helpful")
     assert (result.returncode, "Which skill?" in result.stderr) == (2, True)
     told = library.program.run("feedback", "release-notes", "--helpful", "--session", session)

@@ -48,7 +48,7 @@ class Installation:
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
-    def refused(self, code: int) -> str:
+    def check_refused(self, code: int) -> str:
         """Try to uninstall, see it refused with this exit code and nothing changed, and return what it said."""
         there = self.homely(), self.refs()
         result = self.program.run("uninstall", "--yes")
@@ -92,7 +92,7 @@ def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
     assert installed.notes.read_bytes() == NOTES
     assert installed.homely() == installed.home_before | {".config/skilld/config.toml"}
     assert [path for path in (installed.project.root / ".git").rglob("*skilld*") if not path.is_dir()] == []
-    assert "disable --quiet --now skilld.service" in systemctl.asked()
+    assert "disable --quiet --now skilld.service" in systemctl.requests()
 
     assert "config.toml" in installed.uninstall("--purge", "--yes")
     assert installed.homely() == installed.home_before
@@ -102,14 +102,14 @@ def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
 
 def test_agents_and_a_running_daemon_prevent_it(installed: Installation) -> None:
     lock = Lock.acquire(installed.home / ".local/state/skilld/daemon.lock")
-    assert "skilld is running" in installed.refused(4)
+    assert "skilld is running" in installed.check_refused(4)
     assert installed.program.run("uninstall").returncode == 4, "it asks first"
     output = installed.uninstall("--dry-run")
     assert "This was a dry run: nothing was removed.\nskilld is running: stop it before" in output
     assert f"{installed.settings}: your settings (to remove them too: skilld uninstall --purge)\n" in output
     lock.release()
     installed.program.environment["CLAUDECODE"] = "1"
-    assert "coding agent" in installed.refused(5)
+    assert "coding agent" in installed.check_refused(5)
     del installed.program.environment["CLAUDECODE"]
     assert installed.program.run("uninstall").returncode == 5
     assert installed.refs()

@@ -28,7 +28,7 @@ class Moment:
     """When a kill comes, and to whom: so many seconds after the start, or after the first step of daemon or worker."""
 
     victim: str
-    after: str
+    after_seconds: str
     seconds: float
 
     @classmethod
@@ -52,7 +52,7 @@ def kill_at(world: World, moment: Moment, *, once: bool = True, wait: bool = Tru
     Nothing is left running, if it is to `wait`; if not, a worker whose daemon was killed may still be ending.
     """
     daemon = _start(world, once=once)
-    worker = _first_step(world, moment.after, daemon)
+    worker = _first_step(world, moment.after_seconds, daemon)
     pause(moment.seconds)
     killed = 0
     if moment.victim == "worker":

@@ -29,8 +29,8 @@ _UNKNOWN = (
 def parser_with_files(adapter: Adapter, carrier: Carrier, state: object = None, content: str = CONTENT) -> Parser:
     """Return a parser that has been given the files beside the session."""
     parser = adapter.parser(PurePath(carrier.file), json.loads(json.dumps(state)) if state else None)
-    if isinstance(parser, SideFileParser) and carrier.beside is not None:
-        parser.read_side_files(carrier.beside(PROMPT).get)
+    if isinstance(parser, SideFileParser) and carrier.side_files is not None:
+        parser.read_side_files(carrier.side_files(PROMPT).get)
     if carrier.typed_list is not None:
         parser.set_typed_list(carrier.typed_list(PROMPT))  # type: ignore[attr-defined]
     if isinstance(parser, TemplateParser):
@@ -62,7 +62,7 @@ def check_prompt_is_found(adapter: Adapter, carrier: Carrier) -> None:
     turns = [
         fold(event.text) for event in read_events(adapter, carrier, _carrier_lines(carrier)) if isinstance(event, Turn)
     ]
-    assert turns == [PROMPT] or (not carrier.told and turns == []), f"turns {turns}"
+    assert turns == [PROMPT] or (not carrier.recognizable and turns == []), f"turns {turns}"
 
 
 def check_copy_has_same_keys(adapter: Adapter, carrier: Carrier) -> None:
@@ -127,7 +127,7 @@ def check_forged_content(adapter: Adapter, carrier: Carrier) -> None:
     for content in _contents(carrier):
         data = list(raw_lines(carrier.data(content, PROMPT)))
         turns = [fold(event.text) for event in read_events(adapter, carrier, data, content) if isinstance(event, Turn)]
-        assert turns in ([PROMPT], *([[]] if not carrier.told else [])), f"content {content!r} gives {turns}"
+        assert turns in ([PROMPT], *([[]] if not carrier.recognizable else [])), f"content {content!r} gives {turns}"
 
 
 def _contents(carrier: Carrier) -> Iterator[str]:

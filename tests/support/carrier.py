@@ -16,19 +16,19 @@ Records = list[dict[str, Any]]
 class Carrier:
     """A session with a prompt and, in one wrapper, somebody else's text.
 
-    `wrapper` is one of the adapter's `INFO.wrappers`. `lines(content, prompt)` are its records. `told` says that the
-    prompt can be told whatever the content is; else it may be lost. `typed_list(prompt)` is the client's list of what
-    was typed, if the adapter wants one; `templates` make the files of templates out of the content; `beside(prompt)`
-    are the files beside it that the adapter asks. `text` makes the session where it is no records.
+    `wrapper` is one of the adapter's `INFO.wrappers`; `lines(content, prompt)` are the session's records, or `text` its
+    text if it has none. Unless it is `recognizable`, the prompt may be missed, depending on the content.
+    `typed_list(prompt)` is the client's list of typed prompts, `templates` make template files out of the content, and
+    `side_files(prompt)` are the files beside the session, as far as the adapter reads them.
     """
 
     wrapper: str
     lines: Callable[[str, str], Records]
-    told: bool = True
+    recognizable: bool = True
     typed_list: Callable[[str], bytes] | None = None
     templates: tuple[Callable[[str], str], ...] = ()
     file: str = "s/session.jsonl"
-    beside: Callable[[str], dict[str, bytes]] | None = None
+    side_files: Callable[[str], dict[str, bytes]] | None = None
     text: Callable[[str, str], bytes] | None = None
 
     def data(self, content: str, prompt: str) -> bytes:

@@ -147,8 +147,8 @@ def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[st
     if isinstance(parser, TemplateParser):
         templates = [template(content) for template in carrier.templates]
         parser.set_templates(lambda _: templates)
-    if isinstance(parser, SideFileParser) and carrier.beside is not None:
-        parser.read_side_files(carrier.beside(prompt).get)
+    if isinstance(parser, SideFileParser) and carrier.side_files is not None:
+        parser.read_side_files(carrier.side_files(prompt).get)
     events = [
         event for line in raw_lines(carrier.data(content, prompt)) for event in parser.feed(line)
     ] + parser.flush()
@@ -161,5 +161,5 @@ def check_carrier(agent: str, carrier: Carrier, content: str, prompt: str) -> No
     place = f"{agent}, {carrier.wrapper}: content {content!r}, prompt {prompt!r}, turns {turns!r}"
     if any(turn != fold(prompt) for turn in turns):
         raise AssertionError(f"words that nobody typed: {place}")
-    if carrier.told and turns != [fold(prompt)]:
+    if carrier.recognizable and turns != [fold(prompt)]:
         raise AssertionError(f"the prompt was not found: {place}")

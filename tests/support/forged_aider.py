@@ -35,6 +35,6 @@ def _none(_content: str, _prompt: str) -> Records:
 
 
 AIDER: list[Carrier] = [
-    Carrier("answer of the model", _none, beside=_list, text=_answered),
-    Carrier("headless prompt", _none, beside=_list, text=_scripted),
+    Carrier("answer of the model", _none, side_files=_list, text=_answered),
+    Carrier("headless prompt", _none, side_files=_list, text=_scripted),
 ]

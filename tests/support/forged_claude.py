@@ -54,7 +54,7 @@ def _in_text(tag: str) -> list[Carrier]:
         lambda c, p: [call("Edit"), result("done", text(block(c)), text(p))],
         lambda c, p: [call("Edit"), result("done", text(f"{block(c)}\n{p}"))],
     ]
-    between = Carrier(tag, lambda c, p: [user(f"{block(c)}\n{p}\n{block(c)}")], told=False)
+    between = Carrier(tag, lambda c, p: [user(f"{block(c)}\n{p}\n{block(c)}")], recognizable=False)
     return [*(Carrier(tag, shape) for shape in shapes), between]
 
 

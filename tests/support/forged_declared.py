@@ -60,7 +60,7 @@ CLINE: list[Carrier] = [
             _cline(1, "user", *_text(f"<file_content>{c}</file_content>")),
             _cline(2, "user", _input(p)),
         ],
-        beside=_manifest("terminal"),
+        side_files=_manifest("terminal"),
     ),
     Carrier(
         "headless prompt",
@@ -71,9 +71,9 @@ CLINE: list[Carrier] = [
             _cline(3, "assistant", *_text("ok")),
         ],
         typed_list=_listed("prompt"),
-        beside=_manifest("script"),
+        side_files=_manifest("script"),
     ),
-    Carrier("option label", _cline_asked, beside=_manifest("terminal")),
+    Carrier("option label", _cline_asked, side_files=_manifest("terminal")),
     Carrier(
         "tool result",
         lambda c, p: [
@@ -83,7 +83,7 @@ CLINE: list[Carrier] = [
             _cline(3, "user", _result("u", [{"type": "text", "text": c}])),
             _cline(4, "user", _input(p)),
         ],
-        beside=_manifest("terminal"),
+        side_files=_manifest("terminal"),
     ),
 ]
 
@@ -235,7 +235,7 @@ def _kimi_asked(content: str, prompt: str) -> Records:
 
 
 KIMI: list[Carrier] = [
-    Carrier("skill-loaded", _activated, typed_list=_listed("content", "/a "), beside=lambda _: _CWD),
+    Carrier("skill-loaded", _activated, typed_list=_listed("content", "/a "), side_files=lambda _: _CWD),
     Carrier(
         "injected message",
         lambda c, p: [
@@ -307,7 +307,7 @@ GROK: list[Carrier] = [
         "headless prompt",
         lambda c, p: [_chunk(5, p), _grok(6, event=2, sessionUpdate="background_tasks"), _chunk(7, c, event=4)],
     ),
-    Carrier("option label", _grok_asked, told=False),
+    Carrier("option label", _grok_asked, recognizable=False),
     Carrier("tool result", lambda c, p: [*_called(1, "t", "run_terminal_command", {"command": c}, c), _chunk(3, p)]),
 ]
 
@@ -391,7 +391,7 @@ def _asks(number: int, words: str, **more: Any) -> dict[str, Any]:
 _HANDS = {"head": {"attended": True}}
 OPENHANDS: list[Carrier] = [
     Carrier("extended_content", lambda c, p: [_HANDS, _asks(1, p, activated_skills=["a"], extended_content=_text(c))]),
-    Carrier("headless prompt", lambda c, _: [{"head": {"attended": False}}, _asks(1, c)], told=False),
+    Carrier("headless prompt", lambda c, _: [{"head": {"attended": False}}, _asks(1, c)], recognizable=False),
     Carrier(
         "tool result",
         lambda c, p: [

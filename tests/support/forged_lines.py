@@ -130,7 +130,7 @@ QWEN: list[Carrier] = [
             _snapshot(3),
         ],
     ),
-    Carrier("option label", _qwen_asked, told=False),
+    Carrier("option label", _qwen_asked, recognizable=False),
     Carrier(
         "tool result",
         lambda c, p: [
@@ -232,7 +232,9 @@ OPENCODE: list[Carrier] = [
         lambda c, p: [_opencode("user", _part(f"{c}\n{p}\n"))],
         typed_list=lambda prompt: _typed_history(f"/rel {prompt}"),
     ),
-    Carrier("headless prompt", lambda c, _: [_opencode("user", _part(c))], told=False, typed_list=_typed_history),
+    Carrier(
+        "headless prompt", lambda c, _: [_opencode("user", _part(c))], recognizable=False, typed_list=_typed_history
+    ),
     Carrier("option label", _opencode_asked),
     Carrier("tool result", lambda c, p: [_opencode("assistant", _part(c)), _opencode("user", _part(p))]),
 ]
@@ -299,7 +301,7 @@ def _context(tag: str) -> list[Carrier]:
         Carrier(tag, lambda c, p: [_cursor(f"{block(c)}\n{query(p)}")]),
         Carrier(tag, lambda c, p: [_cursor(f"{query(p)}\n{block(c)}")]),
         Carrier(tag, lambda c, p: [_cursor(block(c)), _cursor(query(p))]),
-        Carrier(tag, lambda c, p: [_cursor(f"{block(c)}\n{query(p)}\n{block(c)}")], told=False),
+        Carrier(tag, lambda c, p: [_cursor(f"{block(c)}\n{query(p)}\n{block(c)}")], recognizable=False),
     ]
 
 

@@ -261,11 +261,11 @@ class Harness:
         } | other
         if facts.pop("creates", False):
             facts["operations"] = (Operation(Op.CREATE, "", apply(b"").decode()),)
-        standing = facts.pop("standing", self.known())
+        standing = facts.pop("standing", self.open_edits())
         edit = ProposalEdit(make_proposal(**(facts | {"path": str(facts["path"])})), apply)
         return Request(edit, standing, frozenset(self.decided), self.private, restored)
 
-    def known(self) -> tuple[ProposalEdit, ...]:
+    def open_edits(self) -> tuple[ProposalEdit, ...]:
         """Return the open proposals as a rebuild needs them."""
         return tuple(ProposalEdit(self.proposals[name], apply) for name, apply in self.standing.items())
 
@@ -298,7 +298,7 @@ class Harness:
         """Drop a proposal and rebuild the branch, as programs do after every decision."""
         self.decided.add(name)
         self.standing.pop(name, None)
-        line = rebuild(Path(self.address(name)), self.known(), self.decided, self.private)
+        line = rebuild(Path(self.address(name)), self.open_edits(), self.decided, self.private)
         self.follow(line)
         return line
 

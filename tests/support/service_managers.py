@@ -45,7 +45,7 @@ class FakeManager:
         (folder / name).chmod(0o755)
         (folder / "shown").write_text(STOPPED, encoding="utf-8")
 
-    def asked(self) -> list[str]:
+    def requests(self) -> list[str]:
         """Return the requests since the last call, except queries."""
         log = self.folder / "asked"
         lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []

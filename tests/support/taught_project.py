@@ -42,7 +42,7 @@ class TaughtProject:
     def states(self) -> dict[str, str]:
         return {item["id"]: item["state"] for item in self.program.json("proposals", "--state", "all")}
 
-    def shown(self, name: str) -> dict[str, Any]:
+    def show(self, name: str) -> dict[str, Any]:
         return dict(self.program.json("show", name))
 
 

@@ -22,10 +22,10 @@ class Ollama(LoopbackServer):
         super().__init__()
         self.status = 200
         self.body = json.dumps({"models": [{"name": "qwen3:4b", "details": {"family": "qwen3"}}]}).encode()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def answer_get(self, request: Handler) -> None:
-        self.asked.append(request.path)
+        self.requests.append(request.path)
         request.send_body(self.status, self.body)
 
     def answer_post(self, request: Handler, body: bytes) -> None:
@@ -63,12 +63,12 @@ def test_the_users_choice_always_wins(ollama: Ollama) -> None:
     assert choose("offline", None, None, 60.0, there).spec == Spec("offline")
     assert choose("openai/x", "http://h/v1", "k", 60.0, there).spec == Spec("openai/x", "http://h/v1", "k", 60.0)
     assert choose("offline", None, None, 60.0, there).why == "you chose it"
-    assert ollama.asked == []
+    assert ollama.requests == []
 
 
 def test_a_local_ollama_that_answers_is_used(ollama: Ollama) -> None:
     assert _choose(ollama.address) == Spec("ollama_chat/qwen3:4b", ollama.origin, None, 60.0)
-    assert ollama.asked == ["/api/tags"]
+    assert ollama.requests == ["/api/tags"]
 
 
 @pytest.mark.parametrize(

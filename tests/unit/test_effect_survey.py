@@ -40,10 +40,10 @@ class StoredAnswers(Model):
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def _ask(self, request: Prompt, form: Mapping[str, Any] | None) -> str:
-        self.asked.append(request.user)
+        self.requests.append(request.user)
         self.usage += Usage(1, 10, 5, 0.0)
         return self.reply if "repeats" in json.dumps(form) else self.matters_reply
 
@@ -156,7 +156,7 @@ def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, m
         (4, "Answer in German."),
     ]
     assert (result.model, result.usage.calls) == ("stored", 2)
-    asked, _ = model.asked
+    asked, _ = model.requests
     assert '{"number": 2, "text": "Answer in German."}' in asked
     assert (PNPM in asked, "hunter2horse" in asked, "[REDACTED]" in asked) == (False, False, True)
 
@@ -179,7 +179,7 @@ def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model
 def find_repeats(model: StoredAnswers, talk: Talk, home: Path) -> list[str]:
     """Return what a model is asked about."""
     run_survey(talk, home, "stored")
-    block = model.asked[-2].partition("<said>\n")[2].partition("\n</said>")[0]
+    block = model.requests[-2].partition("<said>\n")[2].partition("\n</said>")[0]
     return [json.loads(line)["text"] for line in block.splitlines()]
 
 
@@ -189,7 +189,7 @@ def test_a_model_says_which_rules_were_relevant(talk: Talk, home: Path, model: S
     (session,) = run_survey(talk, home, "stored").sessions
     pnpm, german = (rule_key(line[2:]) for line in RULES.splitlines()[2:])
     assert (session.mattered, session.idle) == ((german,), (pnpm,))
-    work = model.asked[-1].partition("</work>")[0]
+    work = model.requests[-1].partition("</work>")[0]
     assert '{"asked": "Add a form please"}' in work
     assert "src/form.ts" in work
     assert ("hunter2horse" in work, "[REDACTED]" in work) == (False, True)

@@ -92,7 +92,7 @@ class ScriptedBackend(EditOnlyBackend):
 
     def __init__(self, *updates: Update, failures: Sequence[SkilldError] = ()) -> None:
         self.usage = Usage()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self._updates = updates
         self._failures = list(failures)
 
@@ -101,7 +101,7 @@ class ScriptedBackend(EditOnlyBackend):
     ) -> tuple[list[Update], list[str]]:
         del messages, instructions
         self.usage += Usage(calls=1, tokens_in=50, tokens_out=5)
-        self.asked += [skill.text for skill in skills]
+        self.requests += [skill.text for skill in skills]
         if self._failures:
             raise self._failures.pop(0)
         return [update for update in self._updates if update.change not in skills[0].text], []
@@ -330,7 +330,7 @@ def test_a_model_gets_a_general_skill_and_each_turn_alone() -> None:
     ((judged, usage),) = batches.judge_turns([labelled("run the linter first", "Done.")], lambda: backend, pipeline())
     assert judged.confidence == 0.9
     assert usage.calls == 2
-    assert "# Any work" in backend.asked[0]
+    assert "# Any work" in backend.requests[0]
 
 
 def test_typed_text_is_redacted_before_a_backend_sees_it() -> None:

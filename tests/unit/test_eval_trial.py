@@ -94,11 +94,11 @@ class Scripted(Model):
     def __init__(self, *replies: str | Exception) -> None:
         super().__init__(Spec("openai/x"))
         self._replies = [*replies]
-        self.asked: list[Prompt] = []
+        self.requests: list[Prompt] = []
 
     def _ask(self, request: Prompt, form: Mapping[str, Any] | None) -> str:
         del form
-        self.asked.append(request)
+        self.requests.append(request)
         reply = self._replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
@@ -122,8 +122,8 @@ def test_a_pair_is_answered_in_order_and_judged_blind(monkeypatch: pytest.Monkey
     told, outcome = run(monkeypatch, model, TrialPair(0, 0, with_first=False))
     assert outcome is Outcome.NOTHING
     assert [one.answer for one in told if isinstance(one, TrialAnswer)] == ["b [REDACTED]", "a"]
-    assert ["WITHOUT" in one.user for one in model.asked] == [True, False, False]
-    assert "WITH" not in model.asked[2].user, "the judge is not told which is which"
+    assert ["WITHOUT" in one.user for one in model.requests] == [True, False, False]
+    assert "WITH" not in model.requests[2].user, "the judge is not told which is which"
     (verdict,) = [one for one in told if isinstance(one, TrialVerdict)]
     assert (verdict.ours, verdict.theirs) == (True, False)
 
@@ -132,7 +132,7 @@ def test_an_answered_case_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) ->
     model = Scripted("mine", verdicts((1, 1, "yes"), (2, 1, "yes")))
     told, _ = run(monkeypatch, model, TrialPair(4, 0, with_first=True, theirs="known"))
     assert [type(one).__name__ for one in told] == ["TrialAnswer", "TrialVerdict"]
-    assert "known" in model.asked[1].user
+    assert "known" in model.requests[1].user
 
 
 def test_an_unusable_answer_fails_without_being_judged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_an_unusable_answer_fails_without_being_judged(monkeypatch: pytest.Monke
     assert (verdict.ours, verdict.theirs, verdict.unusable) == (False, True, "")
     empty = Scripted(BadReplyError("it is empty"), BadReplyError("it is empty"))
     told, _ = run(monkeypatch, empty, TrialPair(0, 0, with_first=True))
-    assert len(empty.asked) == 2
+    assert len(empty.requests) == 2
     assert not told[-1].ours
 
 

@@ -45,12 +45,12 @@ class Scripted(EditOnlyBackend):
 
     def __init__(self, answer: list[Operation] | str) -> None:
         self._answer = answer
-        self.shown = ""
+        self.shown_skills = ""
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         assert [update.change for update in updates] == [UPDATE.change]
         assert unfit is None, "what only adds is placed by code"
-        self.shown = skill.text
+        self.shown_skills = skill.text
         return self._answer
 
 
@@ -77,8 +77,8 @@ def test_an_edit_changes_only_what_it_says(skill: TargetDocument) -> None:
 def test_a_secret_in_the_skill_is_hidden_from_the_model(skill: TargetDocument) -> None:
     model = Scripted([Operation(Op.INSERT_AFTER, "- Past tense.", LINE)])
     compose(model, [VerifiedUpdate(UPDATE)], skill, TYPED, redact)
-    assert "- Past tense." in model.shown
-    assert SECRET not in model.shown
+    assert "- Past tense." in model.shown_skills
+    assert SECRET not in model.shown_skills
 
 
 def test_an_edit_touching_a_secret_line_is_kept_without_a_proposal(skill: TargetDocument) -> None:

@@ -75,7 +75,7 @@ def test_edits_and_new_skills_share_one_branch(person: Person, harness: Harness)
     harness.drop("n1")
     assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [REVIEW, SKILL]
     person.commit("skill work", {SKILL: person.skill.read_text() + "More.\n"})
-    line = rebuild(person.root, harness.known(), harness.decided)
+    line = rebuild(person.root, harness.open_edits(), harness.decided)
     assert (line.stale, line.base_info and line.base_info.commit) == ({}, person.tip())
     assert person.git("show", f"{STAGING}:{REVIEW}")
 
@@ -100,7 +100,7 @@ def test_an_existing_skill_of_that_name_ends_it(person: Person, harness: Harness
     with pytest.raises(RefusedError, match="a skill with that name now exists"):
         harness.accept("n1")
     assert snapshot(person.root) == before
-    line = rebuild(person.root, harness.known())
+    line = rebuild(person.root, harness.open_edits())
     assert (line.tip, list(line.stale), line.already_said) == (None, ["n1"], ["n2"])
 
 

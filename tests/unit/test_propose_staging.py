@@ -266,12 +266,12 @@ def test_checking_out_another_branch_does_not_move_the_base(person: Person, harn
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
     proposal = harness.stage("p1", insert_below("More.", "Even more."))
     person.git("switch", "--quiet", "main")
-    line = rebuild(person.root, harness.known())
+    line = rebuild(person.root, harness.open_edits())
     assert (line.tip, dict(line.stale)) == (proposal.commit, {})
     assert line.base_info is not None
     assert line.base_info.warning == "is based on feature, which has 1 commit not on main"
     person.git("branch", "-D", "feature")
-    line = rebuild(person.root, harness.known())
+    line = rebuild(person.root, harness.open_edits())
     assert (line.tip, list(line.stale)) == (None, ["p1"])
     assert touched != person.tip()
 
@@ -279,7 +279,7 @@ def test_checking_out_another_branch_does_not_move_the_base(person: Person, harn
 def test_a_checked_out_staging_branch_is_not_its_own_base(person: Person, harness: Harness) -> None:
     proposal = harness.stage("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
-    line = rebuild(person.root, harness.known())
+    line = rebuild(person.root, harness.open_edits())
     assert line.base_info is not None
     assert (line.base_info.commit, line.base_info.warning) == (proposal.base, "")
     assert line.held_reason.startswith("skilld/staging is checked out")
@@ -288,12 +288,12 @@ def test_a_checked_out_staging_branch_is_not_its_own_base(person: Person, harnes
 def test_a_skill_that_moved_on_takes_the_branch_along(person: Person, harness: Harness) -> None:
     harness.stage("p1", DRY)
     moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
-    line = rebuild(person.root, harness.known())
+    line = rebuild(person.root, harness.open_edits())
     assert line.base_info is not None
     assert (line.base_info.commit, person.tip(f"{STAGING}^")) == (moved, moved)
     assert line.moved["p1"] == person.tip(STAGING) == person.tip("refs/skilld/proposals/p1")
     harness.follow(line)
-    assert rebuild(person.root, harness.known()).moved == {}
+    assert rebuild(person.root, harness.open_edits()).moved == {}
 
 
 def test_commits_below_the_persons_merge_stay_when_more_is_proposed(person: Person, harness: Harness) -> None:
@@ -316,7 +316,7 @@ def test_refs_left_by_a_kill_move_to_their_proposals(person: Person, harness: Ha
     first, second = harness.stage("p1", DRY), harness.stage("p2", NEWS)
     person.git("update-ref", "refs/skilld/proposals/p1", "main")
     person.git("update-ref", "-d", "refs/skilld/proposals/p2")
-    assert rebuild(person.root, harness.known()).moved == {}
+    assert rebuild(person.root, harness.open_edits()).moved == {}
     assert [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")] == [first.commit, second.commit]
 
 
@@ -331,4 +331,4 @@ def test_a_killed_git_says_nothing_about_the_branch(
 
     monkeypatch.setattr(Git, "call", killed_git)
     with pytest.raises(GitFailedError):
-        rebuild(person.root, harness.known())
+        rebuild(person.root, harness.open_edits())

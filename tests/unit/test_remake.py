@@ -43,18 +43,18 @@ class Stub:
 
     def __init__(self, answer: Operation) -> None:
         self.answer = answer
-        self.asked = 0
+        self.requests = 0
 
     @property
     def usage(self) -> Usage:
-        return Usage(calls=self.asked)
+        return Usage(calls=self.requests)
 
     def detect(self, messages: Sequence[Message], *_: object, **__: object) -> tuple[list[Update], list[str]]:
         assert [message.text for message in messages] == [SAID.quote], "nothing but the kept quotes is sent"
         return [], []
 
     def edit(self, *_: object) -> list[Operation]:
-        self.asked += 1
+        self.requests += 1
         return [self.answer]
 
 
@@ -128,7 +128,7 @@ def world(person: Person, store: Store, monkeypatch: pytest.MonkeyPatch) -> Worl
 
 
 def test_part9_it_is_stale_until_the_model_made_it_again(world: World) -> None:
-    assert (world.p1.state, world.model.asked, world.on_the_branch()) == (State.STALE, 0, 0)
+    assert (world.p1.state, world.model.requests, world.on_the_branch()) == (State.STALE, 0, 0)
     assert world.told() == "will be regenerated to match your current text"
     assert world.work().outcome == "proposed"
     p1 = world.p1
@@ -176,7 +176,7 @@ def test_part9_killed_at_any_point_it_is_made_and_requested_only_once(
         assert world.on_the_branch() == made, "a look does not take away what the job is about to tell of"
     assert world.store.batches.recover() == 1
     world.work()
-    assert (world.p1.state, world.model.asked, world.on_the_branch()) == (State.OPEN, 1, 1)
+    assert (world.p1.state, world.model.requests, world.on_the_branch()) == (State.OPEN, 1, 1)
     assert world.p1.commit == world.person.tip("refs/skilld/proposals/p1")
     assert sum(row["calls"] for row in world.store.usage.rows()) == 1
     assert world.person.git("fsck", "--strict", "--no-dangling") == ""
@@ -220,7 +220,7 @@ def test_part9_after_another_manual_edit_it_is_requested_again(world: World) -> 
     assert world.store.batches.recover() == 1
     world.model.answer = Operation(Op.INSERT_AFTER, "- Run the tests.", "- Name the reviewers.")
     world.work()
-    assert (world.p1.state, world.model.asked) == (State.OPEN, 2)
+    assert (world.p1.state, world.model.requests) == (State.OPEN, 2)
     assert "- Run the tests.\n- Name the reviewers." in world.person.show(ref=STAGING)
 
 

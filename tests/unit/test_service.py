@@ -55,27 +55,31 @@ def test_systemd_is_only_asked_for_what_changed(systemctl: FakeManager, home: Pa
     unit = home / ".config/systemd/user/skilld.service"
     assert f'ExecStart=:"{sys.executable}" "-P" "-m" "skilld" run\n' in unit.read_text(encoding="utf-8")
     first = ["daemon-reload", "enable --quiet skilld.service", "reset-failed skilld.service", "restart skilld.service"]
-    assert systemctl.asked() == first
+    assert systemctl.requests() == first
     (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
     before = unit.stat().st_ino
     assert main(["service", "install"]) == 0
-    assert systemctl.asked()[-1] == "start skilld.service"
+    assert systemctl.requests()[-1] == "start skilld.service"
     assert unit.stat().st_ino == before
     unit.write_text("[Service]\n", encoding="utf-8")
     assert main(["service", "install"]) == 0
-    assert systemctl.asked() == first
+    assert systemctl.requests() == first
 
 
 def test_removal_stops_the_service_and_deletes_only_its_own_files(systemctl: FakeManager, home: Path) -> None:
     assert main(["service", "install"]) == 0
     others = home / ".config/systemd/user/other.service"
     others.write_text("mine", encoding="utf-8")
-    systemctl.asked()
+    systemctl.requests()
     assert main(["service", "uninstall"]) == 0
-    assert systemctl.asked() == ["disable --quiet --now skilld.service", "daemon-reload", "reset-failed skilld.service"]
+    assert systemctl.requests() == [
+        "disable --quiet --now skilld.service",
+        "daemon-reload",
+        "reset-failed skilld.service",
+    ]
     assert list(others.parent.iterdir()) == [others]
     assert main(["service", "uninstall"]) == 0
-    assert systemctl.asked() == []
+    assert systemctl.requests() == []
 
 
 def test_a_service_without_its_manager_is_removed(systemctl: FakeManager, home: Path) -> None:
@@ -95,7 +99,7 @@ def test_a_symlink_in_place_of_the_unit_is_replaced_and_not_followed(systemctl: 
     (home / "precious").write_text("mine", encoding="utf-8")
     assert main(["service", "install"]) == 0
     assert (unit.is_symlink(), (home / "precious").read_text(encoding="utf-8")) == (False, "mine")
-    assert systemctl.asked()
+    assert systemctl.requests()
 
 
 def test_the_state_is_shown_as_the_manager_reports_it(
@@ -139,7 +143,7 @@ def test_no_service_is_installed_beside_a_daemon_in_a_terminal(systemctl: FakeMa
     lock = Lock.acquire(places().lock)
     assert main(["service", "install"]) == 4
     lock.release()
-    assert systemctl.asked() == []
+    assert systemctl.requests() == []
 
 
 def test_settings_only_in_the_shell_are_refused_kept_or_dropped(
@@ -160,7 +164,7 @@ def test_settings_only_in_the_shell_are_refused_kept_or_dropped(
     assert "not-for-eyes" not in unit
     assert main(["service", "install", "--environment", "leave"]) == 0
     assert not file.exists()
-    assert systemctl.asked()
+    assert systemctl.requests()
 
 
 def test_the_doctor_names_what_the_service_lacks(
@@ -189,22 +193,22 @@ def test_launchd_loads_reloads_and_unloads_it(
     domain = f"gui/{os.geteuid()}"
     target = f"{domain}/dev.skilld.daemon"
     assert main(["service", "install"]) == 0
-    assert launchctl.asked() == [f"enable {target}", f"bootstrap {domain} {agent}"]
+    assert launchctl.requests() == [f"enable {target}", f"bootstrap {domain} {agent}"]
     assert stat.S_IMODE(agent.stat().st_mode) == 0o644
     assert main(["service", "install"]) == 0
-    assert launchctl.asked() == [f"enable {target}"]
+    assert launchctl.requests() == [f"enable {target}"]
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example")  # launchd gives that one to all
     monkeypatch.setenv("SKILLD_MODEL", "offline")
     assert main(["service", "install", "--environment", "keep"]) == 0
-    assert launchctl.asked() == [f"bootout {target}", f"enable {target}", f"bootstrap {domain} {agent}"]
+    assert launchctl.requests() == [f"bootout {target}", f"enable {target}", f"bootstrap {domain} {agent}"]
     assert stat.S_IMODE(agent.stat().st_mode) == 0o600
     variables = plistlib.loads(agent.read_bytes())["EnvironmentVariables"]
     assert (variables.keys(), variables["SKILLD_MODEL"]) == ({"SKILLD_MODEL", "PATH"}, "offline")
     assert main(["service", "stop"]) == 0
     assert main(["service", "start"]) == 0
-    assert launchctl.asked() == [f"bootout {target}", f"enable {target}", f"bootstrap {domain} {agent}"]
+    assert launchctl.requests() == [f"bootout {target}", f"enable {target}", f"bootstrap {domain} {agent}"]
     assert main(["service", "uninstall"]) == 0
-    assert launchctl.asked() == [f"bootout {target}"]
+    assert launchctl.requests() == [f"bootout {target}"]
     assert not agent.exists()
 
 
@@ -223,7 +227,7 @@ def test_launchd_state_is_parsed_from_its_output(launchctl: FakeManager, home: P
     assert main(["service", "install"]) == 0
     state = manager.state()
     assert (state.running, state.pid, state.restarts, state.program) == (True, 4711, 2, sys.executable)
-    assert launchctl.asked()
+    assert launchctl.requests()
 
 
 SHELL = {

@@ -26,21 +26,21 @@ class Manager:
     """A service manager that remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.running = False
 
     def state(self) -> ServiceState:
         return ServiceState("systemd", Path("/unit"), installed=self.running, running=self.running)
 
     def start(self) -> None:
-        self.asked.append("start")
+        self.requests.append("start")
 
     def stop(self) -> None:
-        self.asked.append("stop")
+        self.requests.append("stop")
 
     def look_back(self, given: argparse.Namespace) -> int:
         """Stand in for `skilld run`."""
-        self.asked.append(f"look back {given.backfill:g}")
+        self.requests.append(f"look back {given.backfill:g}")
         return 0
 
 
@@ -58,7 +58,7 @@ def manager(home: Path, monkeypatch: pytest.MonkeyPatch) -> Manager:
     manager = Manager()
     monkeypatch.delenv("SKILLD_MODEL", raising=False)
     monkeypatch.setattr(service, "service_manager", lambda: manager)
-    monkeypatch.setattr(service, "install_service", lambda *_: manager.asked.append("install"))
+    monkeypatch.setattr(service, "install_service", lambda *_: manager.requests.append("install"))
     monkeypatch.setattr(common, "past_transcripts", lambda _: [Transcript("claude-code", Path("/s.jsonl"), 0.0)])
     monkeypatch.setattr(run, "run", manager.look_back)
     monkeypatch.setattr(sys, "stdin", Typing())
@@ -103,7 +103,7 @@ def test_an_interrupt_at_a_question_keeps_earlier_decisions_and_says_so(
     output = capsys.readouterr().out
     assert kept in output
     assert f"Still to decide: {undecided}. To continue: skilld setup" in output
-    assert manager.asked == asked
+    assert manager.requests == asked
     assert Path.home().joinpath(".config/skilld/config.toml").exists() is (len(answers) > 1)
 
 
@@ -114,7 +114,7 @@ def test_end_of_input_leaves_setup_and_means_no(
     assert "No choice made. To choose later: skilld setup" in capsys.readouterr().out
     assert _setup(monkeypatch, "", None, None) == Exit.OK
     assert "To do it later: skilld run --once --backfill 7" in capsys.readouterr().out
-    assert manager.asked == []
+    assert manager.requests == []
 
 
 def test_a_judge_that_cannot_answer_is_reported_and_another_can_be_chosen(
@@ -136,7 +136,7 @@ def test_a_judge_that_cannot_answer_is_reported_and_another_can_be_chosen(
     assert _setup(monkeypatch, "a", "offline", "n", "n") == Exit.OK
     assert 'model = "offline"' in settings.read_text()
     assert asked == [("openai/gpt-5-mini", True)] * 2
-    assert manager.asked == []
+    assert manager.requests == []
 
 
 def test_a_second_setup_shows_what_is_set_and_offers_only_unjudged_days(
@@ -157,7 +157,7 @@ def test_a_second_setup_shows_what_is_set_and_offers_only_unjudged_days(
     output = capsys.readouterr().out
     assert "Unchanged: offline." in output
     assert "The last 7 days: 2 session files, 1 of them not judged yet." in output
-    assert manager.asked == []
+    assert manager.requests == []
 
 
 def test_without_anything_read_one_next_step_is_named(
@@ -170,21 +170,21 @@ def test_without_anything_read_one_next_step_is_named(
     assert "No agent was used here in the last 7 days, so there are no past sessions to read." in output
     assert "\n\nNo proposals yet: no sessions were read.\nNext, start skilld: " in output
     assert "--backfill" not in output
-    assert manager.asked == []
+    assert manager.requests == []
 
 
 def test_the_service_stops_for_the_backfill_and_starts_again(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> None:
     manager.running = True
     assert _setup(monkeypatch, given="offline --service yes --look-back 3") == Exit.OK
-    assert manager.asked == ["stop", "look back 3", "start"]
+    assert manager.requests == ["stop", "look back 3", "start"]
 
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "run", interrupted)
-    manager.asked.clear()
+    manager.requests.clear()
     assert _setup(monkeypatch, given="offline --service yes --look-back 3") == Exit.INTERRUPTED
-    assert manager.asked == ["stop", "start"]
+    assert manager.requests == ["stop", "start"]
 
 
 @pytest.mark.parametrize("days", ["-1", "nan", "week"])
