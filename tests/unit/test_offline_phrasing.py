@@ -13,6 +13,8 @@ from skilld.classify.offline.phrasing import phrase
         ("Never mention internal hostnames in the notes again.", "Never mention internal hostnames in the notes."),
         ("docs/api.md must always be in English", "docs/api.md must always be in English."),
         ("git push は今後必ず私に聞いてからにして", "git push は今後必ず私に聞いてからにして。"),
+        ("As a last step, always update the changelog", "As a last step, always update the changelog."),
+        ("to finish, always summarize what you changed", "To finish, always summarize what you changed."),
         ("no, always use pnpm", "Always use pnpm."),
         ("Please note in AGENTS.md that we always squash merges.", "Always squash merges."),
         ("Remember to ask me before you push", "Ask me before you push."),
