@@ -121,6 +121,13 @@ def test_a_turn_copied_into_a_fork_keeps_its_key() -> None:
     assert [e.session_id for e in copy if isinstance(e, Turn)] == ["s2"]
 
 
+def test_ids_are_cut_so_that_no_log_makes_the_state_grow() -> None:
+    long = {"type": "user", "uuid": "u" * 9999, "sessionId": "s" * 9999, "message": {"content": "always sign"}}
+    (turn,) = events_of_records(claude_code, long)
+    assert isinstance(turn, Turn)
+    assert (turn.key, turn.session_id) == ("claude-code:" + "u" * 512, "s" * 512)
+
+
 def test_a_record_without_uuid_or_session_is_keyed_by_what_it_has() -> None:
     bare = {"type": "user", "timestamp": "2026-11-18T09:00:00Z", "message": {"role": "user", "content": "no tabs"}}
     (turn,) = events_of_records(claude_code, bare, name="abc.jsonl")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from skilld.agents.base import mapping, objects, utc
+from skilld.agents.base import MAX_SHORT, mapping, objects, utc
 from skilld.types import How, Ignored, Span, Turn
 
 AGENT = "claude-code"
@@ -61,7 +61,7 @@ class Record:
     @property
     def session_id(self) -> str:
         """The session that the record belongs to; in a forked file, copies name the new one."""
-        return self.string("sessionId") or self.home_session
+        return self.string("sessionId")[:MAX_SHORT] or self.home_session
 
     @property
     def at(self) -> str | None:
@@ -95,7 +95,7 @@ class Record:
 
     def key(self, suffix: str = "", text: str = "") -> str:
         """Return the key of the record's turn: its uuid, or else session, time and a hash of the text."""
-        own = self.string("uuid") or f"{self.session_id}:{self.string('timestamp')}:{digest(text)}"
+        own = self.string("uuid")[:MAX_SHORT] or f"{self.session_id}:{self.string('timestamp')}:{digest(text)}"
         return f"{AGENT}:{own}{suffix}"
 
     def turn(self, text: str, how: How, suffix: str = "", at: str | None = None) -> Turn:
