@@ -14,6 +14,7 @@ from skilld.context.disk import Files, FileText
 from skilld.context.patterns import matches
 from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, plain_segments, within
 
+_MAX_FOLDERS = 1000  # of rules or skills below one folder
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
 _LAST_COMMA = re.compile(r",(\s*[}\]])")
 View = Callable[[str], Sequence[Segment]]
@@ -164,10 +165,21 @@ def string_list(value: object) -> list[str]:
 
 
 def files_below(files: Files, folder: str, suffix: str, depth: int = 16) -> Iterator[str]:
-    """Yield the files below a folder whose names end with `suffix`, in the order of the disk."""
-    for name, is_folder in files.names(folder).items() if depth else ():
+    """Yield the files below a folder whose names end with `suffix`, in the order of the disk.
+
+    Links are followed, as clients do, but each folder is listed once, and not too many: a repository may link to `/`.
+    """
+    yield from _files_below(files, folder, suffix, depth, set())
+
+
+def _files_below(files: Files, folder: str, suffix: str, depth: int, listed: set[str]) -> Iterator[str]:
+    real = files.real(folder)
+    if not depth or real in listed or len(listed) >= _MAX_FOLDERS:
+        return
+    listed.add(real)
+    for name, is_folder in files.names(folder).items():
         path = join(folder, name)
         if is_folder:
-            yield from files_below(files, path, suffix, depth - 1)
+            yield from _files_below(files, path, suffix, depth - 1, listed)
         elif name.endswith(suffix):
             yield path

@@ -1,4 +1,4 @@
-"""T-33: nothing in a transcript makes the reader fall over, stand still or grow without bound."""
+"""T-33: nothing in a transcript or repository makes the reader fall over, stand still or grow without bound."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter
+from skilld.context.disk import Disk
+from skilld.context.resolution import files_below
 from skilld.edit.operations import apply
 from skilld.ingest.inspect import inspect
 from skilld.types import Op, Operation
@@ -111,3 +114,28 @@ def test_t07_a_yaml_bomb_is_not_expanded() -> None:
         spent.append(time.process_time() - start)
     assert min(spent) < 0.05
     assert edited == skill + b"- b\n"
+
+
+def test_links_do_not_make_the_search_for_rules_endless(tmp_path: Path) -> None:
+    rules, many = tmp_path / "rules", tmp_path / "many"
+    rules.mkdir()
+    (rules / "a.md").touch()
+    for name in ("x", "y", "z"):
+        (rules / name).symlink_to(".")
+    assert [*files_below(Disk(), str(rules), ".md")] == [str(rules / "a.md")]
+    for number in range(1100):
+        (many / f"{number}").mkdir(parents=True)
+    (rules / "many").symlink_to(many)
+    listed = _CountingDisk({}, {}, {})
+    assert [*files_below(listed, str(rules), ".md")] == [str(rules / "a.md")]
+    assert listed.count == 1000
+
+
+class _CountingDisk(Disk):
+    """Counts the folders that are listed."""
+
+    count = 0
+
+    def names(self, folder: str) -> Mapping[str, bool]:
+        self.count += 1
+        return super().names(folder)
