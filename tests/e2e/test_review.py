@@ -199,8 +199,8 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_verbatim(world: Taught
     proposal = next(proposal for proposal in at.proposals() if proposal.id == world.one)
     lines = [line for line in at.view(proposal).text.splitlines() if line != THIRD]
     below = lines.index(FIRST) + 1  # a line of the other proposal, which is older
-    told = at.accept_edited(world.one, "\n".join([*lines[:below], "- My own words.", *lines[below:]]) + "\n")
-    assert told.lines[0].startswith(f"{world.one} accepted")
+    report = at.accept_edited(world.one, "\n".join([*lines[:below], "- My own words.", *lines[below:]]) + "\n")
+    assert report.lines[0].startswith(f"{world.one} accepted")
     assert "- My own words.\n" in world.skill
     assert not {THIRD, FIRST, SECOND} & set(world.skill.splitlines())
 

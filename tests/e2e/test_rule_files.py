@@ -109,8 +109,8 @@ def test_the_front_matter_is_read_by_the_agent(tmp_path: Path, agent: str, kind:
     path.parent.mkdir(parents=True)
     path.write_text(f"{RULE_FILES[kind].front(scope)}- Two spaces.\n")
     for touched, entered in (("a/b.yml", True), ("a/b.md", False)):
-        found = context_of(agent, "", root, tmp_path / "home", [touched])
-        (file,) = [file for file in found.files if file.path == str(path)]
+        context = context_of(agent, "", root, tmp_path / "home", [touched])
+        (file,) = [file for file in context.files if file.path == str(path)]
         assert (file.paths, file.entered) == (("**/*.yaml", "**/*.yml"), entered)
 
 

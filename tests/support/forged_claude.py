@@ -83,8 +83,8 @@ def _queue(content: str, prompt: str, *, version: str = "2.1.330") -> Records:
 def _asked(content: str, prompt: str) -> Records:
     picked, free = {"question": "Which?", "options": [{"label": content}]}, {"question": "Else?", "options": []}
     several = {"question": "Many?", "options": [{"label": content}, {"label": "b"}], "multiSelect": True}
-    shown = content.strip()
-    answers = {"Which?": shown, "Else?": prompt, "Many?": f"{shown}, b"}
+    markup = content.strip()
+    answers = {"Which?": markup, "Else?": prompt, "Many?": f"{markup}, b"}
     questions = [picked, free, several]
     return [call("AskUserQuestion"), result("answered", toolUseResult={"questions": questions, "answers": answers})]
 

@@ -37,8 +37,8 @@ def _asked(content: str, prompt: str) -> Records:
         {"id": "b", "question": "Else?", "options": []},
     ]
     arguments = json.dumps({"questions": questions})
-    shown = content.strip()
-    answers = {"a": {"answers": [shown, f"user_note: {content}"]}, "b": {"answers": [f"user_note: {prompt}"]}}
+    markup = content.strip()
+    answers = {"a": {"answers": [markup, f"user_note: {content}"]}, "b": {"answers": [f"user_note: {prompt}"]}}
     return [
         response("function_call", name="request_user_input", call_id="q", arguments=arguments),
         response("function_call_output", call_id="q", output=json.dumps({"answers": answers})),

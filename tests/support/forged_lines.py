@@ -154,11 +154,11 @@ def _history(prompt: str) -> bytes:
 
 def _copilot_asked(content: str, prompt: str) -> Records:
     fields = {"a": {"enum": [content, "b"]}, "c": {"oneOf": [{"const": "x", "title": content}]}, "d": {}}
-    shown = content.strip()
+    markup = content.strip()
     response = {
         "responseKind": "ask_user",
         "requestedSchema": {"properties": fields},
-        "content": {"a": shown, "c": shown, "d": prompt},
+        "content": {"a": markup, "c": markup, "d": prompt},
     }
     return [_copilot("human_response.recorded", requestId="r", actor="human_response", response=response)]
 

@@ -127,11 +127,11 @@ class SyncGroup:
         self.team.hub.git("init", "--quiet", "--bare", str(self.remote))
 
     def machine(self, name: str) -> Machine:
-        made = self.team.colleague(name)
+        colleague = self.team.colleague(name)
         for key, value in (("user.name", "Ada"), ("user.email", "ada@example.org")):
-            made.clone.git("config", key, value)
+            colleague.clone.git("config", key, value)
         membership = Membership("", "", str(self.remote), name)
-        return Machine(name, made.home, made.clone, made.program, self.remote, membership)
+        return Machine(name, colleague.home, colleague.clone, colleague.program, self.remote, membership)
 
     def refs(self) -> list[str]:
         return self.team.hub.git(f"--git-dir={self.remote}", "for-each-ref", "--format=%(refname)").splitlines()

@@ -43,16 +43,16 @@ def until_ready(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_output_status_and_last_stderr_line_are_returned(home: Path) -> None:
-    done = start(home, "print('out'); sys.stderr.write('x' * 100_000 + 'why'); sys.exit(7)")
-    assert (done.ended, done.status, done.output) == (ExitResult.BY_ITSELF, 7, b"out\n")
-    assert done.complaint.endswith("xwhy")
-    assert len(done.complaint) == 64 << 10
+    result = start(home, "print('out'); sys.stderr.write('x' * 100_000 + 'why'); sys.exit(7)")
+    assert (result.ended, result.status, result.output) == (ExitResult.BY_ITSELF, 7, b"out\n")
+    assert result.complaint.endswith("xwhy")
+    assert len(result.complaint) == 64 << 10
 
 
 def test_long_input_and_output_do_not_deadlock(home: Path) -> None:
     text = "a line of text, ä\n" * 100_000
-    done = start(home, "print('x' * 1_000_000, flush=True); sys.stdout.write(sys.stdin.read())", text=text)
-    assert done.output == b"x" * 1_000_000 + b"\n" + text.encode()
+    result = start(home, "print('x' * 1_000_000, flush=True); sys.stdout.write(sys.stdin.read())", text=text)
+    assert result.output == b"x" * 1_000_000 + b"\n" + text.encode()
 
 
 def test_a_split_character_does_no_harm(home: Path) -> None:
@@ -66,15 +66,15 @@ def test_stderr_noise_is_dropped_and_not_counted(home: Path) -> None:
 
 @pytest.mark.parametrize("piece", ["'x' * 65536", "'x\\n' * 32768"])
 def test_too_much_output_kills_the_program(home: Path, piece: str) -> None:
-    done = start(home, f"[sys.stdout.write({piece}) for _ in iter(int, 1)]")
-    assert done.ended is ExitResult.OVER_SIZE
-    assert MAX_OUTPUT < len(done.output) <= MAX_OUTPUT + 65536 + 1
+    result = start(home, f"[sys.stdout.write({piece}) for _ in iter(int, 1)]")
+    assert result.ended is ExitResult.OVER_SIZE
+    assert MAX_OUTPUT < len(result.output) <= MAX_OUTPUT + 65536 + 1
     assert processes_of(home) == {}
 
 
 def test_too_much_stderr_does_not_kill_the_program(home: Path) -> None:
-    done = start(home, f"sys.stderr.write('x' * {2 * MAX_OUTPUT}); print('out')")
-    assert (done.ended, done.output) == (ExitResult.BY_ITSELF, b"out\n")
+    result = start(home, f"sys.stderr.write('x' * {2 * MAX_OUTPUT}); print('out')")
+    assert (result.ended, result.output) == (ExitResult.BY_ITSELF, b"out\n")
 
 
 @pytest.mark.usefixtures("until_ready")
@@ -84,8 +84,8 @@ def test_a_program_is_asked_to_end_before_it_is_killed(home: Path, monkeypatch: 
         "signal.signal(signal.SIGTERM, lambda *_: (open('asked', 'w').close(), os._exit(0))); "
         f"{READY}; time.sleep(1000)"
     )
-    done = start(home, code)
-    assert (done.ended, done.output) == (ExitResult.OVER_TIME, b"ready\n")
+    result = start(home, code)
+    assert (result.ended, result.output) == (ExitResult.OVER_TIME, b"ready\n")
     assert (home / "asked").exists()
 
 
@@ -95,14 +95,14 @@ def test_a_program_that_ignores_sigterm_is_killed_with_its_children(home: Path) 
         "signal.signal(signal.SIGTERM, signal.SIG_IGN); subprocess.Popen(['sleep', '1000']); "
         f"{READY}; os.close(1); os.close(2); time.sleep(1000)"
     )
-    done = start(home, code)
-    assert (done.ended, done.output) == (ExitResult.OVER_TIME, b"ready\n")
+    result = start(home, code)
+    assert (result.ended, result.output) == (ExitResult.OVER_TIME, b"ready\n")
     wait_for("all of it to end", lambda: processes_of(home) == {})
 
 
 def test_background_children_neither_delay_the_answer_nor_survive(home: Path) -> None:
-    done = start(home, "subprocess.Popen(['sleep', '1000']); print('out')", seconds=1000)
-    assert (done.ended, done.output) == (ExitResult.BY_ITSELF, b"out\n")
+    result = start(home, "subprocess.Popen(['sleep', '1000']); print('out')", seconds=1000)
+    assert (result.ended, result.output) == (ExitResult.BY_ITSELF, b"out\n")
     wait_for("the rest to end", lambda: processes_of(home) == {})
 
 

@@ -62,20 +62,20 @@ def other_file_system(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_skill_is_archived_and_restored_byte_for_byte(skill: Path, archive_place: Path) -> None:
-    one = archive_skill(skill, archive_place, NOW)
+    archived_skill = archive_skill(skill, archive_place, NOW)
     assert not skill.exists()
-    assert is_complete(one.folder)
-    assert (one.name, one.origin, one.at) == ("tidy", skill, "2026-05-28T20:26:40Z")
-    assert archived_skills(archive_place) == [one]
-    assert restore_skill(one) == skill
+    assert is_complete(archived_skill.folder)
+    assert (archived_skill.name, archived_skill.origin, archived_skill.at) == ("tidy", skill, "2026-05-28T20:26:40Z")
+    assert archived_skills(archive_place) == [archived_skill]
+    assert restore_skill(archived_skill) == skill
     assert is_complete(skill)
     assert list(archive_place.iterdir()) == []
 
 
 def test_it_is_restored_even_if_git_removed_the_empty_folders(skill: Path, archive_place: Path) -> None:
-    one = archive_skill(skill, archive_place, NOW)
+    archived_skill = archive_skill(skill, archive_place, NOW)
     shutil.rmtree(skill.parents[1])
-    assert is_complete(restore_skill(one))
+    assert is_complete(restore_skill(archived_skill))
     again = archive_skill(skill, archive_place, NOW)
     shutil.rmtree(skill.parents[2])
     with pytest.raises(RefusedError, match="is gone"):
@@ -85,18 +85,18 @@ def test_it_is_restored_even_if_git_removed_the_empty_folders(skill: Path, archi
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])
 def test_restoring_never_overwrites_existing_files(skill: Path, archive_place: Path, kind: str) -> None:
-    one = archive_skill(skill, archive_place, NOW)
+    archived_skill = archive_skill(skill, archive_place, NOW)
     if kind == "folder":
         skill.mkdir()
     elif kind == "file":
         skill.write_text("mine")
     else:
-        skill.symlink_to(one.folder)
+        skill.symlink_to(archived_skill.folder)
     with pytest.raises(RefusedError, match="already exists"):
-        restore_skill(one)
-    assert is_complete(one.folder)
+        restore_skill(archived_skill)
+    assert is_complete(archived_skill.folder)
     assert os.path.lexists(skill)
-    assert archived_skills(archive_place) == [one]
+    assert archived_skills(archive_place) == [archived_skill]
 
 
 def test_a_file_changed_during_the_copy_cancels_the_move(

@@ -84,9 +84,9 @@ def test_a_rule_about_adding_and_writing_supports_a_change(rule: str) -> None:
     ],
 )
 def test_unsaid_changes_are_unsupported(typed: str, change: str, why: str) -> None:
-    found = check_support(change, typed, SKILL)
-    assert not found.ok
-    assert why in found.why_not
+    support = check_support(change, typed, SKILL)
+    assert not support.ok
+    assert why in support.why_not
 
 
 def test_words_of_the_skill_may_be_repeated_but_support_nothing_alone() -> None:

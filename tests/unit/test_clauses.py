@@ -19,8 +19,8 @@ TONGUES = table_rows("clauses", "what somebody says, a change that says the same
 
 def _verify(change: str, said: str = SAID) -> VerifiedUpdate | None:
     update = Update(1, "Style", change, "", Kind.PREFERENCE, 1, said, 0.9)
-    found = verify([update], [Message(said, turn=1, turn_key="t1")], [SKILL])
-    return next(iter(found.proposed), None)
+    verdict = verify([update], [Message(said, turn=1, turn_key="t1")], [SKILL])
+    return next(iter(verdict.proposed), None)
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def _verify(change: str, said: str = SAID) -> VerifiedUpdate | None:
     ],
 )
 def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
-    found = _verify(change)
-    assert found is not None
-    assert (found.update.change.casefold().rstrip("."), found.beyond) == (CHANGE.casefold(), ())
+    verified = _verify(change)
+    assert verified is not None
+    assert (verified.update.change.casefold().rstrip("."), verified.beyond) == (CHANGE.casefold(), ())
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
     ],
 )
 def test_a_clause_the_rest_depends_on_is_named(change: str, left: str) -> None:
-    found = _verify(change)
-    assert found is not None
-    assert found.update.change == change
-    assert found.beyond == (left,)
+    verified = _verify(change)
+    assert verified is not None
+    assert verified.update.change == change
+    assert verified.beyond == (left,)
 
 
 @pytest.mark.parametrize(("said", "change", "stray"), TONGUES)
@@ -114,8 +114,10 @@ def test_s5_any_inserted_clause_is_named_or_removed(stray: str, form: str, at: i
     assume(form[0] != "\n" or at != len("Always put the ticket number"))  # there it is a line that was wrapped
     clause = form.format(stray)
     change = f"{CHANGE[:at]}{clause}{CHANGE[at:]}." if at else f"{stray.capitalize()}{form.format(CHANGE)}."
-    found = _verify(change)
-    assert found is None or found.beyond or not set(stray.split()) & set(found.update.change.casefold().split())
+    verified = _verify(change)
+    assert (
+        verified is None or verified.beyond or not set(stray.split()) & set(verified.update.change.casefold().split())
+    )
     assert not has_only_own_words(change, SAID)
 
 

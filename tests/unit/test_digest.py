@@ -67,8 +67,8 @@ def test_a_snooze_holds_everything_back_until_it_ends() -> None:
 def test_an_error_is_reported_once_a_day_and_never_instead_of_a_proposal() -> None:
     shown = [PastNotice(NOON, frozenset("a"), frozenset({"budget"}))]
     assert next_digest(["a"], ["budget"], shown, RULES, NOON + HOUR) is None
-    found = next_digest(["a"], ["budget", "failed"], shown, RULES, NOON + HOUR)
-    assert found == Digest(("a",), ("failed",))
+    digest = next_digest(["a"], ["budget", "failed"], shown, RULES, NOON + HOUR)
+    assert digest == Digest(("a",), ("failed",))
     assert next_digest([], ["budget"], shown, RULES, NOON + 13 * HOUR) == Digest((), ("budget",))
 
 

@@ -363,8 +363,8 @@ def test_a_section_is_written_below_the_persons_uncommitted_line(person: Person,
 def test_a_proposal_made_again_shows_why_it_was_rejected(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     decide(store, get_proposal(store, "p1"), rejecting("the pipeline does it"))
-    again = make_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
-    store.proposals.add(replace(again, repo=get_proposal(store, "p2").repo))
+    proposal = make_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
+    store.proposals.add(replace(proposal, repo=get_proposal(store, "p2").repo))
     assert list_contradictions(store, get_proposal(store, "p2")) == []
     assert list_contradictions(store, get_proposal(store, "p5")) == [
         "you rejected this before, as p1; your reason: the pipeline does it"

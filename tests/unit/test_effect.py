@@ -40,8 +40,8 @@ def session(at: float, *said: str, loaded: tuple[str, ...] = (GUIDE,), **more: o
 
 def compute_effect(sessions: list[PastSession], since: float = 0.0, path: str = GUIDE) -> Effect:
     rule = Rule(path, 3, RULE, Origin.PROPOSAL, since, frozenset({"claude-code"}))
-    (found,) = effects([rule], sessions)
-    return found
+    (effect,) = effects([rule], sessions)
+    return effect
 
 
 def test_the_confidence_interval_is_wilsons() -> None:
@@ -78,25 +78,25 @@ def test_a_rule_that_stopped_holding_is_repeated() -> None:
 
 
 def test_words_said_before_the_rule_existed_are_no_repeat() -> None:
-    found = compute_effect([session(10, AGAIN), session(20), session(30, AGAIN)], since=25)
-    assert (found.before, found.after) == (Count(2, 1), Count(1, 1))
-    assert [evidence.session for evidence in found.evidence] == ["s30"]
+    effect = compute_effect([session(10, AGAIN), session(20), session(30, AGAIN)], since=25)
+    assert (effect.before, effect.after) == (Count(2, 1), Count(1, 1))
+    assert [evidence.session for evidence in effect.evidence] == ["s30"]
 
 
 def test_the_session_that_taught_the_rule_is_no_repeat() -> None:
     """First hour: "imperative, please" made "Write commit messages in the imperative mood", counted as never said."""
     sessions = [session(10, "like this from now on, please"), session(30)]
     rule = Rule(GUIDE, 3, RULE, Origin.PROPOSAL, 20, frozenset({"claude-code"}), "p1", frozenset({"s10"}))
-    (found,) = effects([rule], sessions)
-    assert (found.before, found.after) == (Count(1, 1), Count(1, 0))
-    (found,) = effects([replace(rule, taught_in=frozenset({"s30"}))], sessions)
-    assert (found.before, found.after) == (Count(1, 0), Count(1, 0)), "it came in before that session"
+    (effect,) = effects([rule], sessions)
+    assert (effect.before, effect.after) == (Count(1, 1), Count(1, 0))
+    (effect,) = effects([replace(rule, taught_in=frozenset({"s30"}))], sessions)
+    assert (effect.before, effect.after) == (Count(1, 0), Count(1, 0)), "it came in before that session"
 
 
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
     elsewhere = [session(at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, MIN_SESSIONS + 1)]
-    found = compute_effect(elsewhere)
-    assert (found.after, found.state) == (Count(), RuleState.UNUSED)
+    effect = compute_effect(elsewhere)
+    assert (effect.after, effect.state) == (Count(), RuleState.UNUSED)
     assert compute_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
 
 

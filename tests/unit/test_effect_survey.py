@@ -75,9 +75,12 @@ def test_a_job_of_several_can_end_early_and_its_result_crosses_processes(
     monkeypatch.setattr(module, "_MAX_SECONDS", 60.0)
     assert len(module.survey_several(job, str).shown) == 3
     monkeypatch.setattr(module, "_MAX_SESSIONS", 2)
-    done = module.survey_several(job, str)
-    assert [len(one.sessions) for one in done.shown] == [1, 1]
-    assert codec.decode(FromWorker, codec.encode(JobEnd(done, stays=True, asked_models=False))).result == done
+    surveys_result = module.survey_several(job, str)
+    assert [len(one.sessions) for one in surveys_result.shown] == [1, 1]
+    assert (
+        codec.decode(FromWorker, codec.encode(JobEnd(surveys_result, stays=True, asked_models=False))).result
+        == surveys_result
+    )
     monkeypatch.setattr(module, "_MAX_SECONDS", 0.0)
     assert len(module.survey_several(job, str).shown) == 1
 
@@ -116,10 +119,10 @@ def test_what_was_done_is_known_without_words(talk: Talk, home: Path) -> None:
     assert codec.decode(PastSession, codec.encode(session), strict=False) == session
     assert not {"form", "pnpm", "commit"} & set(repr(session.done).split())
 
-    found = find_patterns([], [session, failing, replace(session, done=None)])
-    assert (found.tasks, found.success_rate, found.qa_rate) == (2, 0.5, 0.5)
-    assert (found.tools, found.work) == ({"Edit": 2, "Bash": 2}, {"other": 2})
-    assert found.projects == {session.cwd: 2}
+    patterns = find_patterns([], [session, failing, replace(session, done=None)])
+    assert (patterns.tasks, patterns.success_rate, patterns.qa_rate) == (2, 0.5, 0.5)
+    assert (patterns.tools, patterns.work) == ({"Edit": 2, "Bash": 2}, {"other": 2})
+    assert patterns.projects == {session.cwd: 2}
 
 
 @pytest.mark.parametrize(

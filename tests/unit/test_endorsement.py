@@ -23,10 +23,10 @@ def _find(text: str, offer: str = "") -> Endorsement | None:
 def test_own_words_endorse_the_quotation_next_to_them() -> None:
     for words in table_texts("endorse", "endorsing"):
         for text in (f"> {RULE}\n\n{words}", f"{words}\n\n> {RULE}", f"{words}:\n```\n{RULE}\n```\nthanks"):
-            found = _find(text)
-            assert found is not None
-            assert (found.words, found.quoted) == (RULE, True)
-            assert found.by in text
+            endorsement = _find(text)
+            assert endorsement is not None
+            assert (endorsement.words, endorsement.quoted) == (RULE, True)
+            assert endorsement.by in text
 
 
 def test_other_words_next_to_a_quotation_endorse_nothing() -> None:
@@ -83,9 +83,9 @@ def test_the_evidence_is_the_endorsing_sentence_and_the_proposal_is_marked(quote
     ],
 )
 def test_the_update_carries_only_the_endorsed_words(change: str, why: str) -> None:
-    found = _verdict(f"> {RULE}\n\nmake a rule for it", "make a rule for it", change)
-    assert found.proposed == ()
-    assert found.faults == (why,) or why in found.faults[0]
+    verdict = _verdict(f"> {RULE}\n\nmake a rule for it", "make a rule for it", change)
+    assert verdict.proposed == ()
+    assert verdict.faults == (why,) or why in verdict.faults[0]
 
 
 def test_an_offer_that_forbids_can_be_accepted() -> None:
@@ -97,8 +97,8 @@ def test_an_offer_that_forbids_can_be_accepted() -> None:
 
 @given(st.lists(st.sampled_from(["> x", "make a rule for it", "", "```", RULE, "she wrote:", "# T"])).map("\n".join))
 def test_only_own_words_can_endorse(text: str) -> None:
-    found = _find(text, "An offer.")
-    assert found is None or found.by in own_words(text, ["An offer."])
+    endorsement = _find(text, "An offer.")
+    assert endorsement is None or endorsement.by in own_words(text, ["An offer."])
 
 
 @pytest.mark.parametrize(

@@ -219,9 +219,9 @@ def test_a_job_lost_with_the_daemon_is_started_again(harness: EngineHarness) -> 
     harness.start()
     assert harness.engine.next_batch(NOW) is None
     assert harness.store.batches.recover() == 1
-    again = harness.engine.next_batch(NOW)
-    assert again is not None
-    assert again.id == first.id
+    batch = harness.engine.next_batch(NOW)
+    assert batch is not None
+    assert batch.id == first.id
 
 
 def test_a_plan_is_stored_with_its_cost_and_reused_by_the_next_try(harness: EngineHarness) -> None:

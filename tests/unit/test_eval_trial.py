@@ -122,7 +122,7 @@ def test_a_pair_is_answered_in_order_and_judged_blind(monkeypatch: pytest.Monkey
     told, outcome = run(monkeypatch, model, TrialPair(0, 0, with_first=False))
     assert outcome is Outcome.NOTHING
     assert [one.answer for one in told if isinstance(one, TrialAnswer)] == ["b [REDACTED]", "a"]
-    assert ["WITHOUT" in one.user for one in model.requests] == [True, False, False]
+    assert ["WITHOUT" in request.user for request in model.requests] == [True, False, False]
     assert "WITH" not in model.requests[2].user, "the judge is not told which is which"
     (verdict,) = [one for one in told if isinstance(one, TrialVerdict)]
     assert (verdict.ours, verdict.theirs) == (True, False)

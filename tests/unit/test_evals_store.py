@@ -52,9 +52,9 @@ def test_a_proposal_shows_its_newest_evaluation_without_repeating_itself(tmp_pat
     assert proposal
     line = "passed 0 of 6 with the edit, 6 of 6 without; worse, p = 0.031"
     assert result_lines(store, proposal) == [f"evals: {line}"]
-    (found,) = outcomes_of(store, proposal)
-    worse = with_flag(proposal, found)
+    (eval_outcome,) = outcomes_of(store, proposal)
+    worse = with_flag(proposal, eval_outcome)
     assert worse.flags == (FLAG_PREFIX + line,)
     assert result_lines(store, worse) == []
-    assert with_flag(worse, found).flags == worse.flags, "and not twice"
+    assert with_flag(worse, eval_outcome).flags == worse.flags, "and not twice"
     store.close()

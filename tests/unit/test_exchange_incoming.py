@@ -54,24 +54,26 @@ def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
 def test_any_bytes_are_a_valid_skill_or_refused(given_: tuple[str, bytes]) -> None:
     where, data = given_
     try:
-        taken = import_skill(SourceSkill(where, "a", data), "theirs", SECRETS)
+        imported_skill = import_skill(SourceSkill(where, "a", data), "theirs", SECRETS)
     except SkilldError:
         return
-    assert find_faults(taken.text, taken.draft.name) == ()
-    assert read_draft(taken.text).origin == "imported"
-    assert taken.flags[0] == "imported from theirs"
+    assert find_faults(imported_skill.text, imported_skill.draft.name) == ()
+    assert read_draft(imported_skill.text).origin == "imported"
+    assert imported_skill.flags[0] == "imported from theirs"
 
 
 def test_provenance_from_other_sessions_is_dropped() -> None:
-    taken = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS)
-    draft = read_draft(taken.text)
+    imported_skill = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS)
+    draft = read_draft(imported_skill.text)
     assert (draft.name, draft.kind, draft.author, draft.tags) == ("find-port", SkillKind.TOOL, "Ada", ("net", "ports"))
     assert (draft.origin, draft.sessions) == ("imported", ())
 
 
 def test_a_name_and_a_kind_can_be_given() -> None:
-    taken = import_skill(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT)
-    draft = read_draft(taken.text)
+    imported_skill = import_skill(
+        SourceSkill("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT
+    )
+    draft = read_draft(imported_skill.text)
     assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT, {})
     assert [variable.name for variable in draft.variables] == ["name"]
 
@@ -97,17 +99,17 @@ def test_a_skill_without_a_name_is_named_after_its_folder() -> None:
 
 
 def test_the_proposal_creates_the_skill_and_quotes_nobody() -> None:
-    taken = import_skill(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
-    proposal = import_proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
-    assert taken.left_out == ("a/run.sh",)
-    assert [(operation.op, operation.text) for operation in proposal.operations] == [(Op.CREATE, taken.text)]
+    imported_skill = import_skill(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
+    proposal = import_proposal(imported_skill, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
+    assert imported_skill.left_out == ("a/run.sh",)
+    assert [(operation.op, operation.text) for operation in proposal.operations] == [(Op.CREATE, imported_skill.text)]
     assert (proposal.state, proposal.skill, proposal.evidence, proposal.flags) == (
         State.OPEN,
         "tidy",
         (),
         ("imported from theirs",),
     )
-    assert "other" not in taken.text
+    assert "other" not in imported_skill.text
 
 
 @pytest.mark.parametrize(

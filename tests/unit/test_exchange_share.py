@@ -262,9 +262,12 @@ def test_a_share_branch_with_a_commit_of_the_person_is_kept(person: Person, own:
         if own == "another with the same":
             person.git("branch", f"{BRANCH}-2")
     person.git("switch", "--quiet", "main")
-    found = remove_refs(person.root, [shared.commit])
+    ref_removal = remove_refs(person.root, [shared.commit])
     names = [REF, f"{REF}-2"] if own == "another with the same" else [REF]
-    assert (found.refs, found.kept) == ((), dict.fromkeys(names, f"it contains a commit of yours: {subject}"))
+    assert (ref_removal.refs, ref_removal.kept) == (
+        (),
+        dict.fromkeys(names, f"it contains a commit of yours: {subject}"),
+    )
     assert all(person.tip(name) for name in names)
 
 
@@ -272,5 +275,5 @@ def test_a_share_branch_in_use_is_kept(person: Person) -> None:
     shared = _share(person, "origin")
     person.git("worktree", "add", "--quiet", "../beside", BRANCH)
     beside = person.root.parent / "beside"
-    found = remove_refs(person.root, [shared.commit])
-    assert (found.refs, found.kept) == ((), {REF: f"it is checked out in {beside}"})
+    ref_removal = remove_refs(person.root, [shared.commit])
+    assert (ref_removal.refs, ref_removal.kept) == ((), {REF: f"it is checked out in {beside}"})

@@ -114,8 +114,8 @@ def test_a_model_answers_with_numbers_in_order() -> None:
 def test_with_too_many_skills_only_those_found_by_words_are_asked_about() -> None:
     many = [skill(f"s{number}", "Something else.") for number in range(80)] + [BILLS]
     found = recommend("write the invoice", [], many, now=0.0)
-    asked = skills_to_ask(many, found)
-    assert (asked[0], len(asked)) == (BILLS, 60)
+    skills = skills_to_ask(many, found)
+    assert (skills[0], len(skills)) == (BILLS, 60)
 
 
 def test_the_published_search_scores_hold(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,8 +54,8 @@ def test_links_to_one_skill_are_one_skill_of_several_agents(tmp_path: Path) -> N
     real = _skill(project / ".agents/skills/notes")
     (project / ".claude").mkdir()
     (project / ".claude/skills").symlink_to("../.agents/skills")
-    (found,) = inventory(_places(tmp_path), [project])
-    assert (found.path, found.agents) == (real, ("claude-code", "codex"))
+    (skill,) = inventory(_places(tmp_path), [project])
+    assert (skill.path, skill.agents) == (real, ("claude-code", "codex"))
 
 
 def test_other_files_are_left_out(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_a_skill_written_by_skilld_is_evolving(tmp_path: Path) -> None:
     folder = tmp_path / ".claude/skills/mined"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text('---\nname: mined\nmetadata:\n  skilld-origin: "mined"\n---\n')
-    (found,) = inventory(_places(tmp_path))
-    assert found.evolving
+    (skill,) = inventory(_places(tmp_path))
+    assert skill.evolving
 
 
 def test_a_description_is_read_in_every_yaml_style() -> None:

@@ -107,8 +107,8 @@ def test_a_recorded_task_with_the_skill_is_a_separate_use() -> None:
         _make_task("failed", "notes"),
         _make_task("completed", "other"),
     ]
-    found = count_uses("notes", {}, {}, tasks, read=[], corrected=[])
-    assert (found.kept, found.judged, found.success, found.number) == (2, 4, 0.5, 0)
+    skill_uses = count_uses("notes", {}, {}, tasks, read=[], corrected=[])
+    assert (skill_uses.kept, skill_uses.judged, skill_uses.success, skill_uses.number) == (2, 4, 0.5, 0)
     assert count_uses("unused", {}, {}, tasks, read=[], corrected=[]).success is None
 
 

@@ -151,10 +151,10 @@ def test_a_profile_counts_requests_and_names_the_surest() -> None:
 
     texts = ["Run `pnpm test`.", "Use tabs instead of blanks.", "Modules live in src.", "Be kind.", "Say it.", "Rest."]
     said = [make_mention(number, text, 0.2) for number, text in enumerate(texts)]
-    found = build_profile([*said, make_mention(9, texts[0], 0.9, accepted=True)], now=NOW)
-    assert (found.total, found.in_skills, found.sessions, found.projects, found.newest) == (6, 1, 7, 1, NOW)
-    assert len(found.top) == 5
-    surest = found.top[0]
+    profile = build_profile([*said, make_mention(9, texts[0], 0.9, accepted=True)], now=NOW)
+    assert (profile.total, profile.in_skills, profile.sessions, profile.projects, profile.newest) == (6, 1, 7, 1, NOW)
+    assert len(profile.top) == 5
+    surest = profile.top[0]
     assert (surest.text, surest.confidence) == (texts[0], 0.95)
     assert build_profile([], now=NOW).total == 0
 
@@ -181,10 +181,12 @@ def test_a_session_is_split_into_batches_without_chatter_ones() -> None:
 
 
 def test_rules_cannot_judge_words_in_another_language() -> None:
-    said = _messages("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
+    messages = _messages(
+        "Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben."
+    )
     text = TEXT + "- Always put the ticket number at the start of each entry.\n"
     examination = CoverageExam(make_backend(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
-    assert [answer.word for answer in examination.answers(said)] == [Coverage.CANNOT_TELL]
+    assert [answer.word for answer in examination.answers(messages)] == [Coverage.CANNOT_TELL]
 
 
 def test_each_lasting_statement_is_answered_in_order() -> None:

@@ -69,5 +69,5 @@ def test_the_grace_day_of_a_dropped_proposal_pauses_while_its_repository_is_unre
 
 def test_a_proposal_dropped_while_unreachable_gets_a_day_from_its_return() -> None:
     away = make_proposal(id="p1", state=State.STALE, commit="c1", note="its repository is gone")
-    found = next_state(away, Observation("p1", GitStatus.DROPPED), LONG_AGO, NOW)
-    assert found == ObservedState(State.DROPPED, note="its repository is back", missing_since=NOW)
+    observed_state = next_state(away, Observation("p1", GitStatus.DROPPED), LONG_AGO, NOW)
+    assert observed_state == ObservedState(State.DROPPED, note="its repository is back", missing_since=NOW)

@@ -91,20 +91,20 @@ def test_a_retracted_wish_is_gone() -> None:
 
 
 def test_retracting_one_wish_leaves_the_others() -> None:
-    kept = detect(
+    updates = detect(
         "always put the ticket number first", "never list merge commits in the notes", "forget the ticket number"
     )
-    assert [update.turn for update in kept] == [2]
+    assert [update.turn for update in updates] == [2]
 
 
 def test_scratch_that_refers_to_the_last_statement() -> None:
-    kept = detect("always sort the commits by date", "never list merge commits", "scratch that")
-    assert [update.turn for update in kept] == [1]
+    updates = detect("always sort the commits by date", "never list merge commits", "scratch that")
+    assert [update.turn for update in updates] == [1]
 
 
 def test_the_later_of_two_opposite_wishes_wins() -> None:
-    kept = detect("always use tabs in the notes", "no, always use spaces in the notes")
-    assert [update.change for update in kept] == ["Always use spaces in the notes."]
+    updates = detect("always use tabs in the notes", "no, always use spaces in the notes")
+    assert [update.change for update in updates] == ["Always use spaces in the notes."]
 
 
 def test_a_wish_said_twice_is_one_update() -> None:

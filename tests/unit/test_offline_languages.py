@@ -136,8 +136,8 @@ def test_a_heard_wish_becomes_an_instruction(said: str, change: str) -> None:
 
 def test_text_without_full_stops_is_heard_too() -> None:
     said = "so I looked at the page and the list is still empty" + ", and the filter does nothing at all" * 7
-    heard = find_lasting(f"{said}, keep it in english please, the page is at the old address")
-    assert [one.quote for one in heard] == ["keep it in english please"]
+    matches = find_lasting(f"{said}, keep it in english please, the page is at the old address")
+    assert [match.quote for match in matches] == ["keep it in english please"]
 
 
 def test_plain_words_in_a_list_of_steps_are_kept_but_not_proposed() -> None:

@@ -164,9 +164,11 @@ def test_temporary_statements_are_not_heard(text: str) -> None:
 
 def test_a_statement_is_located_in_its_turn() -> None:
     text = "Great.\n\n- Fix the header\n- ok, never commit “generated” files, and always sign the tag."
-    heard = find_lasting(text)
-    assert [one.quote for one in heard] == ["ok, never commit “generated” files", "always sign the tag."]
-    assert [text[one.start : one.start + len(one.quote)] for one in heard] == [one.quote for one in heard]
+    matches = find_lasting(text)
+    assert [match.quote for match in matches] == ["ok, never commit “generated” files", "always sign the tag."]
+    assert [text[match.start : match.start + len(match.quote)] for match in matches] == [
+        match.quote for match in matches
+    ]
 
 
 @pytest.mark.parametrize(
@@ -183,8 +185,8 @@ def test_a_topic_before_a_colon_applies_to_everything_after_it(text: str) -> Non
 
 
 def test_a_list_below_words_of_time_is_a_list_of_rules() -> None:
-    heard = find_lasting("From now on:\n- use tabs\n\n- single quotes in all strings\nFix the login.")
-    assert [(one.quote, one.cue) for one in heard] == [
+    matches = find_lasting("From now on:\n- use tabs\n\n- single quotes in all strings\nFix the login.")
+    assert [(match.quote, match.cue) for match in matches] == [
         ("use tabs", Cue.LASTING),
         ("single quotes in all strings", Cue.LASTING),
     ]
@@ -200,8 +202,8 @@ def test_the_strongest_wording_counts() -> None:
 def test_in_a_task_only_explicit_requests_to_remember_count() -> None:
     task = "Create a page for invoices. Always keep the total in view. "
     assert find_lasting(task) == []
-    heard = find_lasting(task + "Add a rule to CLAUDE.md: money is stored in cents.")
-    assert [one.cue for one in heard] == [Cue.MEMORY]
+    matches = find_lasting(task + "Add a rule to CLAUDE.md: money is stored in cents.")
+    assert [match.cue for match in matches] == [Cue.MEMORY]
 
 
 def test_a_long_description_is_a_task_too() -> None:

@@ -133,9 +133,9 @@ def test_a_dispensable_verb_makes_no_other_rule(change: str, *, said: bool) -> N
 
 def test_the_nearest_contradicted_line_is_found_and_code_is_not() -> None:
     text = "# A\n\n- Use npm.\n\n```\nuse npm to install left pad\n```\n"
-    found = contradicted_block("Always use pnpm.", text)
-    assert found is not None
-    assert found.text == "Use npm."
+    prose_block = contradicted_block("Always use pnpm.", text)
+    assert prose_block is not None
+    assert prose_block.text == "Use npm."
 
 
 def test_a_choice_is_swapped_word_for_word() -> None:

@@ -68,11 +68,11 @@ def test_deleting_a_line_drops_its_quote(person: Person, store: Store, made: Pro
     message = person.git("log", "-1", "--format=%B")
     assert '"Sign the tag with my key, please."' in message
     assert "linter" not in message
-    kept = get_proposal(store, made.id)
-    assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
-    assert [update.change for update in kept.updates] == [SAID[1][1], SAID[2][1]]
-    assert (kept.reason, kept.kind) == ("Tags must be signed. Nobody is there on weekends.", Kind.CORRECTION)
-    assert (kept.note, kept.state) == ("edited by you", State.ACCEPTED)
+    proposal = get_proposal(store, made.id)
+    assert _quotes(proposal) == [SAID[1][0], SAID[2][0]]
+    assert [update.change for update in proposal.updates] == [SAID[1][1], SAID[2][1]]
+    assert (proposal.reason, proposal.kind) == ("Tags must be signed. Nobody is there on weekends.", Kind.CORRECTION)
+    assert (proposal.note, proposal.state) == ("edited by you", State.ACCEPTED)
 
 
 def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: Proposal) -> None:
@@ -80,9 +80,9 @@ def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: P
         _proposal_text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
     )
     accept_edited(store, made, text, {})
-    kept = get_proposal(store, made.id)
-    assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
-    assert kept.updates == ()
+    proposal = get_proposal(store, made.id)
+    assert _quotes(proposal) == [SAID[1][0], SAID[2][0]]
+    assert proposal.updates == ()
 
 
 def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made: Proposal) -> None:
@@ -106,9 +106,9 @@ def test_each_half_gets_what_belongs_to_it(
     if not has_updates:
         made = replace(made, updates=())
         store.proposals.save_edit(made)
-    told = decide_parts(store, made, chosen, accepting({}))
+    report = decide_parts(store, made, chosen, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
-    assert f"{rest.id} is open" in told.lines[-1]
+    assert f"{rest.id} is open" in report.lines[-1]
     for half, numbers in ((get_proposal(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
         said = [SAID[number] for number in sorted(numbers)]
         assert _quotes(half) == [quote for quote, *_ in said]
@@ -141,8 +141,8 @@ def test_the_rest_stays_open_above_another_open_proposal(
     stage_and_store(
         store, make_proposal(id="0a1b2c3d", batch_id="c", path=str(person.skill), operations=below, created_at=AT)
     )
-    told = decide_parts(store, request.getfixturevalue("made"), chosen, decision)
-    assert told.warnings == ()
+    report = decide_parts(store, request.getfixturevalue("made"), chosen, decision)
+    assert report.warnings == ()
     assert len(store.proposals.in_states([State.OPEN])) == 2
     staged = person.show(ref="skilld/staging")
     assert all(LINES[number] in staged for number in {0, 1, 2} - chosen)
@@ -187,9 +187,9 @@ def test_parts_without_a_place_wait(
         raise SkilldError("The edit was not proposed", "its anchor is not in the file")
 
     monkeypatch.setattr("skilld.proposals.amend.stage_and_store", refuse)
-    told = decide_parts(store, made, {0}, accepting({}))
+    report = decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
-    assert told.warnings == (f"the other parts are on hold as {rest.id}: its anchor is not in the file",)
+    assert report.warnings == (f"the other parts are on hold as {rest.id}: its anchor is not in the file",)
     assert (rest.note, rest.commit) == ("on hold: its anchor is not in the file", "")
     assert LINES[0] in person.skill.read_text()
 

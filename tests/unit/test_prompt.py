@@ -93,7 +93,7 @@ def test_no_combination_of_texts_can_either(attack: str) -> None:
 
 def test_each_request_has_its_own_marker_after_the_cacheable_part() -> None:
     one, other = (detection(_messages("x"), [_skill()], "Be brief.").user for _ in range(2))
-    marks = [found[1] for user in (one, other) if (found := MESSAGES.search(user))]
+    marks = [search[1] for user in (one, other) if (search := MESSAGES.search(user))]
     assert len(set(marks)) == 2
     assert one.replace(marks[0], marks[1]) == other
     assert one.index(marks[0]) > one.index("Be brief.") > one.index("<skill_definition")

@@ -73,16 +73,16 @@ def _verdict(typed: str, quote: str, change: str, offer: str = "") -> Verdict:
 
 def test_a_proposal_names_its_subject() -> None:
     typed = "The upgrade hint is at the end. No, always put it first."
-    found = _verdict(typed, "No, always put it first.", "Always put it first.")
-    assert [one.update.change for one in found.proposed] == ["Always put the upgrade hint first."]
-    found = _verdict("No, always put it first.", "No, always put it first.", "Always put it first.")
-    assert not found.proposed
-    assert [why for _, why in found.learned] == ["the message does not say what the instruction is about"]
+    verdict = _verdict(typed, "No, always put it first.", "Always put it first.")
+    assert [one.update.change for one in verdict.proposed] == ["Always put the upgrade hint first."]
+    verdict = _verdict("No, always put it first.", "No, always put it first.", "Always put it first.")
+    assert not verdict.proposed
+    assert [why for _, why in verdict.learned] == ["the message does not say what the instruction is about"]
 
 
 def test_a_bare_assent_takes_the_agents_words_and_needs_review() -> None:
     offer = "The upgrade hint is at the end now. Shall I always put it first?"
-    found = _verdict("yes, always", "yes, always", "Always put it first.", offer)
-    assert [(one.update.change, one.by_assent) for one in found.proposed] == [
+    verdict = _verdict("yes, always", "yes, always", "Always put it first.", offer)
+    assert [(one.update.change, one.by_assent) for one in verdict.proposed] == [
         ("Always put the upgrade hint first.", True)
     ]

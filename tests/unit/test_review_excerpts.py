@@ -48,9 +48,9 @@ def test_gaps_between_quotes_are_marked_and_nothing_is_repeated() -> None:
 
 def test_a_long_message_is_cut_around_its_quote() -> None:
     text = "a" * 3000 + " keep it " + "b" * 3000
-    (said,) = controller.excerpts_around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
-    assert said.quote == "keep it"
-    assert len(said.before) + len(said.after) < 900
+    (excerpt,) = controller.excerpts_around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
+    assert excerpt.quote == "keep it"
+    assert len(excerpt.before) + len(excerpt.after) < 900
 
 
 @pytest.mark.parametrize(

@@ -69,12 +69,12 @@ def test_a_batch_without_its_agent_is_judged_offline_and_bills_only_what_was_ask
         error.usage = Usage(calls=1)
         raise error
 
-    done = with_offline_fallback(
+    result = with_offline_fallback(
         AnalyseBatch(batch=BatchJob(), closed_at="", backend=Spec("cli:pi", or_offline=True)), do
     )
     assert asked == ["cli:pi", "offline"]
-    assert (done.outcome, done.model, done.usage.calls) == (Outcome.NOTHING, "cli:pi", 1)
-    assert done.away == Outage("it is not logged in", "Run pi")
+    assert (result.outcome, result.model, result.usage.calls) == (Outcome.NOTHING, "cli:pi", 1)
+    assert result.away == Outage("it is not logged in", "Run pi")
 
 
 def _fall_back(store: Store, now: float, *, limit: bool = False, after: float | None = None) -> float | None:

@@ -70,12 +70,12 @@ def test_the_block_keeps_to_its_budget_and_drops_the_last() -> None:
     said = "Tell the people of the shop what will change for them, in the order in which they will see it on the page"
     rules = "".join(f"- {said}, {number} days before it does.\n" for number in range(2, 7))
     many = [skill(f"s{number:02}", rules if number % 2 else "1. Begin.\n", "About it. " * 20) for number in range(60)]
-    found = build_skill_list(many, PROJECT)
-    assert ESTIMATE.count(found.body) <= BUDGET_TOKENS
-    assert found.left_out
-    assert [one.name for one in found.left_out] == [one.skill.name for one in many][-len(found.left_out) :]
-    assert found.body.count("\n- ") + len(found.left_out) == len(many)
-    inline = found.body.partition("Each of these files")[0]
+    skill_list = build_skill_list(many, PROJECT)
+    assert ESTIMATE.count(skill_list.body) <= BUDGET_TOKENS
+    assert skill_list.left_out
+    assert [one.name for one in skill_list.left_out] == [one.skill.name for one in many][-len(skill_list.left_out) :]
+    assert skill_list.body.count("\n- ") + len(skill_list.left_out) == len(many)
+    inline = skill_list.body.partition("Each of these files")[0]
     assert ESTIMATE.count(inline) < BUDGET_TOKENS / 2, (
         "most skills are there by name, so rules may not take all the room"
     )
@@ -84,8 +84,8 @@ def test_the_block_keeps_to_its_budget_and_drops_the_last() -> None:
 
 def test_conflicts_are_reported_with_both_lines() -> None:
     own = "# Shop\n\n- Use npm for installing packages.\n"
-    (found,) = find_conflicts(own, [skill("packages", "- Use pnpm, never npm, for installing packages.\n")])
-    assert (found.line, found.skill_line) == (3, 8)
+    (conflict,) = find_conflicts(own, [skill("packages", "- Use pnpm, never npm, for installing packages.\n")])
+    assert (conflict.line, conflict.skill_line) == (3, 8)
     assert find_conflicts(own, [skill("packages", "- Use npm for installing packages.\n")]) == []
 
 

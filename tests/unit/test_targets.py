@@ -106,9 +106,9 @@ def test_a_file_that_speaks_of_other_files_is_a_target(root: Path, said: str) ->
 
 def test_a_file_in_another_encoding_is_no_target_and_says_so(root: Path) -> None:
     (root / "CLAUDE.md").write_bytes("# Für\n\n- a\n".encode("latin-1"))
-    found = _places(root)
-    assert TargetKind.INSTRUCTIONS not in {ref.kind for ref in found.refs}
-    assert found.why_not == "CLAUDE.md is not UTF-8 text"
+    target_files = _places(root)
+    assert TargetKind.INSTRUCTIONS not in {ref.kind for ref in target_files.refs}
+    assert target_files.why_not == "CLAUDE.md is not UTF-8 text"
 
 
 def test_a_link_inside_is_followed_and_one_leading_out_is_no_target(root: Path, tmp_path: Path) -> None:
@@ -159,8 +159,8 @@ def test_a_file_is_created_for_an_agent_that_does_not_read_the_existing_one(root
 
 def test_the_agents_that_load_a_file_are_named(root: Path) -> None:
     _write(root / "AGENTS.md")
-    found = _places(root, others=("codex", "claude-code", "gemini-cli"))
-    (ref,) = [ref for ref in found.refs if ref.kind is TargetKind.INSTRUCTIONS]
+    target_files = _places(root, others=("codex", "claude-code", "gemini-cli"))
+    (ref,) = [ref for ref in target_files.refs if ref.kind is TargetKind.INSTRUCTIONS]
     assert ref.agents == ("claude-code", "codex")
 
 
@@ -185,9 +185,9 @@ def test_of_several_files_the_one_loaded_by_the_others_is_chosen(
 def test_the_home_and_the_root_folder_are_no_projects(root: Path) -> None:
     home = root.parent / "home"
     for folder in (home, Path("/"), Path("/proc/self/cwd"), Path("/dev/fd")):
-        found = _places(root, cwd=folder)
-        assert {ref.kind for ref in found.refs} == {TargetKind.PERSONAL}
-        assert found.why_none
+        target_files = _places(root, cwd=folder)
+        assert {ref.kind for ref in target_files.refs} == {TargetKind.PERSONAL}
+        assert target_files.why_none
     assert not is_kernel_path(Path("/dev/shm/project"))  # noqa: S108 - a name
 
 
@@ -197,12 +197,12 @@ def test_a_home_kept_in_git_with_instructions_is_a_project(root: Path) -> None:
     _write(home / ".claude/rules/drinks.md")
     bare = find_targets(WorkingSession("claude-code", home, home, {}), ALL)
     own = _write(home / "CLAUDE.md")
-    kept = find_targets(WorkingSession("claude-code", home, home, {}), ALL)
+    target_files = find_targets(WorkingSession("claude-code", home, home, {}), ALL)
 
     assert bare.why_none == "the session was not in a project"
-    assert kept.why_none == ""
-    assert (kept.refs[0].kind, kept.refs[0].path) == (TargetKind.INSTRUCTIONS, str(own))
-    assert TargetKind.RULES not in {ref.kind for ref in kept.refs}
+    assert target_files.why_none == ""
+    assert (target_files.refs[0].kind, target_files.refs[0].path) == (TargetKind.INSTRUCTIONS, str(own))
+    assert TargetKind.RULES not in {ref.kind for ref in target_files.refs}
 
 
 def _git(folder: Path, *arguments: str) -> None:
@@ -229,9 +229,9 @@ def test_a_clone_the_person_never_committed_to_is_not_theirs(tmp_path: Path, hom
     clone = tmp_path / "clone"
     _git(tmp_path, "clone", "--quiet", str(origin), str(clone))
     assert (is_surely_own(clone), is_own_project(clone)) == (False, False)
-    found = find_targets(WorkingSession("claude-code", clone, home, {}), ALL)
-    assert [ref.kind for ref in found.refs if ref.kind is not TargetKind.PERSONAL] == []
-    assert found.why_none == "the project is a clone that you have never committed to"
+    target_files = find_targets(WorkingSession("claude-code", clone, home, {}), ALL)
+    assert [ref.kind for ref in target_files.refs if ref.kind is not TargetKind.PERSONAL] == []
+    assert target_files.why_none == "the project is a clone that you have never committed to"
     _git(clone, "commit", "--quiet", "--allow-empty", "--message", "Mine")
     assert is_surely_own(clone)
     linked = tmp_path / "linked"
@@ -397,8 +397,8 @@ def test_the_first_line_of_a_multi_line_statement_is_found(words: str, line: int
 
 def test_rules_beyond_a_size_limit_are_reported_as_not_read(root: Path) -> None:
     _write(root / "AGENTS.md", "# P\n\n" + "- Keep it short.\n" * 2000 + "- Always use tabs.\n")
-    found = _places(root, agent="codex")
-    around = JobPlaces(load_documents(found.refs)[0], found, str(root.parent / "home"))
+    target_files = _places(root, agent="codex")
+    around = JobPlaces(load_documents(target_files.refs)[0], target_files, str(root.parent / "home"))
     unread = around.unread_target("Always use tabs.")
     assert unread is not None
     assert unread[1] == "AGENTS.md:2003 says this, but Codex does not read that far"

@@ -171,9 +171,9 @@ CASES: list[tuple[str, list[Record], ToolOutcome]] = [
 
 
 def events(agent: str, records: list[Record]) -> Iterator[ToolEvent]:
-    read = tools_of(ADAPTERS[agent])
+    tool_reader = tools_of(ADAPTERS[agent])
     for record in records:
-        yield from read(json.loads(json.dumps(record)), "s", HERE)
+        yield from tool_reader(json.loads(json.dumps(record)), "s", HERE)
 
 
 # One call of each agent that a table describes, as its client wrote it with the texts cut short; those of Goose and

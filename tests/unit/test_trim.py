@@ -184,14 +184,14 @@ def orders(text: str, cuts: list[Cut], rng: random.Random) -> None:
     """Each cut can be made alone, and those that do not wait in any order: nothing that is gone stays announced."""
     free = [cut for cut in cuts if not cut.after]
     for some in [*([cut] for cut in cuts), *(rng.sample(free, len(free)) for _ in range(4))]:
-        left = parse(cut_text(text, some))
+        parsed_file = parse(cut_text(text, some))
         says = {
-            section.title: any(map(left.has_text, range(section.start, section.end)))
-            for section in left.sections
+            section.title: any(map(parsed_file.has_text, range(section.start, section.end)))
+            for section in parsed_file.sections
             if section.level
         }
         assert [title for title, more in says.items() if not more] == []
-        assert [left.units[at].text for at, below in lead_followers(left).items() if not below] == []
+        assert [parsed_file.units[at].text for at, below in lead_followers(parsed_file).items() if not below] == []
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,9 @@ def test_the_sentence_after_a_quote_does_not_negate_it(quote: str, rest: str) ->
 
 def test_an_order_to_write_nothing_in_particular_is_dropped() -> None:
     order = "let's add another rule to AGENTS.md"
-    found = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)
-    assert (found.proposed, found.faults) == ((), ())
-    assert found.dropped == ("it asks for something to be written down, but does not say what",)
+    verdict = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)
+    assert (verdict.proposed, verdict.faults) == ((), ())
+    assert verdict.dropped == ("it asks for something to be written down, but does not say what",)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_an_order_to_write_nothing_in_particular_is_dropped() -> None:
 def test_an_update_that_fails_a_check_is_a_fault_with_the_reason(
     change: dict[str, object], texts: tuple[str, ...], why: str
 ) -> None:
-    found = _verdict(replace(UPDATE, **change), *texts)  # type: ignore[arg-type]
-    assert (found.proposed, found.learned, found.faults) == ((), (), (why,))
+    verdict = _verdict(replace(UPDATE, **change), *texts)  # type: ignore[arg-type]
+    assert (verdict.proposed, verdict.learned, verdict.faults) == ((), (), (why,))
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ SEEMS = replace(UPDATE, change="Never touch the lock file.", quote="keep hands a
 
 
 def test_a_seemingly_reversed_change_is_uncertain_until_a_model_decides() -> None:
-    found = _verdict(SEEMS, SEEMS.quote)
-    assert (found.proposed, found.faults, found.doubtful) == ((), (UNCLEAR_REASON,), ((SEEMS, SEEMS.quote),))
+    verdict = _verdict(SEEMS, SEEMS.quote)
+    assert (verdict.proposed, verdict.faults, verdict.doubtful) == ((), (UNCLEAR_REASON,), ((SEEMS, SEEMS.quote),))
     asked: list[tuple[str, str]] = []
 
     def model_says(change: str, ground: str) -> bool | None:
@@ -117,32 +117,32 @@ def test_a_seemingly_reversed_change_is_uncertain_until_a_model_decides() -> Non
 
 def test_a_clearly_reversed_change_is_not_sent_to_a_model() -> None:
     update = replace(UPDATE, change="Never put the ticket number first.")
-    found = verify([update], _messages(ORDER), [SKILL], meant=lambda _change, _ground: True)
-    assert (found.proposed, found.faults, found.reworded) == ((), (OPPOSITE,), (update,))
+    verdict = verify([update], _messages(ORDER), [SKILL], meant=lambda _change, _ground: True)
+    assert (verdict.proposed, verdict.faults, verdict.reworded) == ((), (OPPOSITE,), (update,))
 
 
 def test_a_change_the_skill_already_has_is_dropped_without_fault() -> None:
     said = "always one line per entry"
-    found = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
-    assert (found.proposed, found.dropped, found.faults) == ((), ("the skill already says this",), ())
-    assert [line for _, line in found.already_said] == ["Write one line per entry."]
+    verdict = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
+    assert (verdict.proposed, verdict.dropped, verdict.faults) == ((), ("the skill already says this",), ())
+    assert [line for _, line in verdict.already_said] == ["Write one line per entry."]
 
 
 def test_a_change_the_standing_instructions_have_is_dropped() -> None:
-    found = _verdict(UPDATE, ORDER, instructions="- Put the ticket number first.\n")
-    assert found.dropped == ("the project's instructions already say this",)
+    verdict = _verdict(UPDATE, ORDER, instructions="- Put the ticket number first.\n")
+    assert verdict.dropped == ("the project's instructions already say this",)
 
 
 def test_a_change_another_possible_target_has_is_dropped() -> None:
     own = SkillDoc(2, "~/.claude/CLAUDE.md", "/h/CLAUDE.md", "- Put the ticket number first.\n")
     assert verify([UPDATE], _messages(ORDER), [SKILL, own]).proposed, "a skill that was not used is not loaded"
-    found = verify([UPDATE], _messages(ORDER), [SKILL, own], general=[1, 2])
-    assert [line for _, line in found.already_said] == ["Put the ticket number first."]
+    verdict = verify([UPDATE], _messages(ORDER), [SKILL, own], general=[1, 2])
+    assert [line for _, line in verdict.already_said] == ["Put the ticket number first."]
 
 
 def test_without_a_skill_or_certainty_it_is_kept_and_not_proposed() -> None:
-    found = _verdict(replace(UPDATE, skill=None), ORDER, skill=None)
-    assert found.learned == ((replace(UPDATE, skill=None), "no skill was in use"),)
+    verdict = _verdict(replace(UPDATE, skill=None), ORDER, skill=None)
+    assert verdict.learned == ((replace(UPDATE, skill=None), "no skill was in use"),)
     (learned,) = _verdict(replace(UPDATE, confidence=0.49), ORDER).learned
     assert learned[1] == "skilld is not sure enough (confidence 0.49; 0.50 needed)"
     assert _verdict(replace(UPDATE, confidence=0.5), ORDER).proposed
@@ -168,15 +168,15 @@ def test_an_assent_carries_the_offer_before_it_and_is_marked() -> None:
 @pytest.mark.parametrize("words", ["ok go on", "thanks", "looks good, next", "yes"])
 def test_going_on_carries_nothing_the_agent_wrote(words: str) -> None:
     update = replace(UPDATE, quote=words, turn=2)
-    found = _verdict(update, "write the notes", "[From now on always put the ticket number first.]", words)
-    assert found.proposed == ()
-    assert found.faults == ("the quoted words do not say this",)
+    verdict = _verdict(update, "write the notes", "[From now on always put the ticket number first.]", words)
+    assert verdict.proposed == ()
+    assert verdict.faults == ("the quoted words do not say this",)
 
 
 def test_an_assent_to_an_earlier_offer_carries_nothing() -> None:
     update = replace(UPDATE, quote="yes, always", turn=2)
-    found = _verdict(update, "[Shall I put the ticket number first?]", "what else?", "yes, always")
-    assert found.proposed == ()
+    verdict = _verdict(update, "[Shall I put the ticket number first?]", "what else?", "yes, always")
+    assert verdict.proposed == ()
 
 
 def test_a_quote_determines_its_turn_whatever_the_number() -> None:
@@ -219,15 +219,15 @@ def test_words_that_ask_for_a_line_do_not_remove_it() -> None:
 
 def test_two_updates_saying_the_same_are_one() -> None:
     short, long = replace(UPDATE, change="Always put the ticket first."), replace(UPDATE, turn=2)
-    found = verify([short, long], _messages(ORDER, f"I said {ORDER}"), [SKILL])
-    assert [checked.update for checked in found.proposed] == [replace(long, quote=ORDER)]
+    verdict = verify([short, long], _messages(ORDER, f"I said {ORDER}"), [SKILL])
+    assert [checked.update for checked in verdict.proposed] == [replace(long, quote=ORDER)]
     assert len(verify([long, short], _messages(ORDER, f"I said {ORDER}"), [SKILL]).proposed) == 1
 
 
 def test_a_reversed_assent_may_be_reworded_from_the_persons_words() -> None:
     turned = replace(UPDATE, change="Never put the recap at the end.", quote="yes, always")
-    found = _verdict(turned, "[Shall I put the recap at the end each time?]", "yes, always")
-    assert (found.faults, found.reworded) == (("it says the opposite of what the agent offered",), (turned,))
+    verdict = _verdict(turned, "[Shall I put the recap at the end each time?]", "yes, always")
+    assert (verdict.faults, verdict.reworded) == (("it says the opposite of what the agent offered",), (turned,))
 
 
 TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe rule\u201d. Next, the tests"

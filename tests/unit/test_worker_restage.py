@@ -134,8 +134,8 @@ def test_staleness_survives_a_kill_before_it_was_stored(
             assert moves < 2
         else:
             assert moves == 2
-    again = check_repository(*known)
-    (stale,) = again.changes.decisions
+    result = check_repository(*known)
+    (stale,) = result.changes.decisions
     assert replace(stale, note="") == StateChange("p1", State.OPEN, State.STALE)
     assert stale.note.endswith("now in another section")
     assert "One line each." not in (person.show(ref=STAGING) if others else "")
@@ -256,10 +256,10 @@ def test_a_waiting_proposal_the_person_wrote_is_accepted(person: Person) -> None
     first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
     person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Then wait a minute.\n- Tag")})
-    found = check_repository(first, waiting)
+    result = check_repository(first, waiting)
     change = StateChange("p2", State.OPEN, State.ACCEPTED, note="you made this change yourself")
-    assert found.changes.decisions == (change,)
-    assert found.committed == ()
+    assert result.changes.decisions == (change,)
+    assert result.committed == ()
 
 
 def test_a_change_of_another_proposals_line_is_dropped_with_it(person: Person) -> None:
@@ -320,8 +320,8 @@ def test_a_lock_keeps_waiting_proposals_waiting(person: Person, monkeypatch: pyt
     waiting = proposal(person, "p1", "- Run the tests.", "- Dry run first.", repo=str(person.root))
     (person.root / ".git/refs/heads/skilld").mkdir()
     (person.root / f".git/{STAGING}.lock").touch()
-    found = check_repository(waiting)
-    assert (found.changes.decisions, found.committed) == ((), ())
+    result = check_repository(waiting)
+    assert (result.changes.decisions, result.committed) == ((), ())
 
 
 def test_a_waiting_proposal_that_no_longer_fits_is_stale(person: Person) -> None:
