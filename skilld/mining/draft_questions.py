@@ -20,10 +20,10 @@ from skilld.classify.title import Title, acceptable_title
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
-from skilld.mining.new_skill import NewSkill, build_skill, title_of
+from skilld.mining.new_skill import NewSkill, build_skill, project_name, title_of
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
-from skilld.mining.recurring_tasks import MIN_STEPS, Request, requests_with_actions
+from skilld.mining.recurring_tasks import MIN_SESSIONS, MIN_STEPS, Request, requests_with_actions
 from skilld.mining.session_summary import Row
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, RejectedCandidate, ToldTask
 from skilld.protocol import Job, NumbersResult, PartialResult
@@ -33,45 +33,39 @@ from skilld.worker.spawn import Worker
 
 MayAsk = Callable[[Sequence[str]], bool]  # whether a question about these texts may be sent
 
-# Which requests are the same task: one question per project.
+# Which requests are the same task: one question about the newest of all projects, since people have habits, too.
 
-_MAX_REQUESTS = 150  # of one project, the newest
+_MAX_REQUESTS = 200
 _MAX_REQUEST_LENGTH = 200
-_MAX_COMMANDS = 6  # that are named with a request
-_COMMAND_WORDS = 3
+_MAX_COMMANDS, _MAX_FILES = 6, 2  # that are named with a request
+_COMMAND_WORDS, _PATH_PARTS = 3, 3
 
 
 def group_requests(rows: Sequence[Row], run: MiningRun, may_ask: MayAsk) -> tuple[Grouping, str]:
-    """Return the requests of each project in tasks, and why the model did not answer about some of them."""
-    by_project: dict[str, list[Request]] = {}
-    for one in requests_with_actions(rows):
-        by_project.setdefault(one.row.project, []).append(one)
-    grouping: dict[str, list[ToldTask]] = {}
-    why_not = ""
-    for project, requests in by_project.items():
-        asked = requests[:_MAX_REQUESTS]
-        numbers = {session: n for n, session in enumerate(dict.fromkeys(one.row.session_id for one in asked), 1)}
-        if len(numbers) < MIN_STEPS:
-            continue
-        texts = tuple(_request_line(numbers[one.row.session_id], one) for one in asked)
-        answer, why = _ask_numbers("tasks", texts, GroupRequests(run.terms.spec, texts), run, may_ask)
-        if why:
-            why_not = why
-            continue
-        places = [(one.row.session_id, one.task.turn) for one in asked]
-        pairs = zip(answer[::2], answer[1::2], strict=True)
-        grouping[project] = [
-            ToldTask(frozenset(places[n - 1] for n in own), frozenset(places[n - 1] for n in more))
-            for own, more in pairs
-        ]
-    return grouping, why_not
+    """Return which requests are the same task, and why the model did not answer."""
+    asked = [*requests_with_actions(rows)][:_MAX_REQUESTS]
+    numbers = {session: n for n, session in enumerate(dict.fromkeys(one.row.session_id for one in asked), 1)}
+    if len(numbers) < MIN_SESSIONS:
+        return Grouping(), ""
+    several = len({one.row.project for one in asked}) > 1
+    texts = tuple(_request_line(numbers[one.row.session_id], one, several=several) for one in asked)
+    answer, why = _ask_numbers("tasks", texts, GroupRequests(run.terms.spec, texts), run, may_ask)
+    places = [(one.row.session_id, one.task.turn) for one in asked]
+    tasks = [
+        ToldTask(frozenset(places[n - 1] for n in own), frozenset(places[n - 1] for n in more))
+        for own, more in zip(answer[::2], answer[1::2], strict=True)
+    ]
+    return Grouping(tasks, frozenset(places)), why
 
 
-def _request_line(session: int, one: Request) -> str:
-    """Return a request as the model sees it, with the beginnings of the commands that followed it."""
-    done = dict.fromkeys(" ".join(tokens(seen.text)[:_COMMAND_WORDS]) for seen in one.done if not seen.edits)
-    ran = f" [ran: {'; '.join([*done][:_MAX_COMMANDS])}]" if done else " [only changed files]"
-    return f"session {session}: {truncate(fold(one.task.text), _MAX_REQUEST_LENGTH)}{ran}"
+def _request_line(session: int, one: Request, *, several: bool) -> str:
+    """Return a request as the model sees it, with the beginnings of commands that followed it, and changed files."""
+    ran = dict.fromkeys(" ".join(tokens(seen.text)[:_COMMAND_WORDS]) for seen in one.done if not seen.edits)
+    changed = dict.fromkeys("/".join(seen.text.split("/")[-_PATH_PARTS:]) for seen in one.done if seen.edits)
+    done = f" [ran: {'; '.join([*ran][:_MAX_COMMANDS])}]" if ran else ""
+    done += f" [changed: {'; '.join([*changed][:_MAX_FILES])}]" if changed else ""
+    where = f" in {project_name(one.row.project)}" if several else ""
+    return f"session {session}{where}: {truncate(fold(one.task.text), _MAX_REQUEST_LENGTH)}{done}"
 
 
 # Which lines of a draft belong in it: one question for all new drafts.
@@ -132,11 +126,13 @@ def _with_lines(one: Candidate, numbers: Collection[int]) -> Candidate | None:
     if not steps or len(left) < MIN_STEPS or one.recurrence is None:
         return None
     check = one.recurrence.check if any(part.text == one.recurrence.check for part in steps) else ""
+    saved = replace(one.saved, steps=len(steps))
     return replace(
         one,
         parts=(one.parts[0], *left),
         recurrence=replace(one.recurrence, check=check),
-        saved=replace(one.saved, steps=len(steps)),
+        saved=saved,
+        dimensions=(saved.why,),
     )
 
 

@@ -19,6 +19,7 @@ from skilld.ingest.discover import Host, skill_places
 from skilld.mining.actions import has_machine_path, is_mcp_call
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
+from skilld.mining.similarity import ELLIPSIS, bare_words
 from skilld.mining.values import OBSERVED, Candidate, Part, PartKind, Recurrence
 from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import SkillKind, Variable
@@ -217,8 +218,10 @@ def _task_text(
     plain = title_of(task.request) or candidate.name
     lines = [f"# {plain[:1].upper()}{plain[1:]}"]
     used = [name for name in task.examples if any("{{" + name + "}}" in part.text for part in parts)]
-    if used:
-        lines += ["", *(_variable_line(name, task.examples[name] if with_sessions else ()) for name in used)]
+    notes = [_variable_line(name, task.examples[name] if with_sessions else ()) for name in used]
+    if any(ELLIPSIS in word for part in parts if part.sort is PartKind.COMMAND for word in bare_words(part.text)):
+        notes.append(f"- `{ELLIPSIS}`: {VARIABLE_NOTE}.")
+    lines += ["", *notes] if notes else []
     for heading, sorts in (("Rules", (PartKind.RULE, PartKind.PITFALL)), ("Facts", (PartKind.FACT,))):
         items = [f"- {part.text}" for part in parts if part.sort in sorts]
         lines += ["", f"## {heading}", "", *items] if items else []
@@ -291,7 +294,7 @@ def _without_end_punctuation(text: str) -> str:
     return text.rstrip(" .!;:,")
 
 
-# Where a new skill goes: into the project of its evidence, or to the person's own skills if that is not here.
+# Where a new skill goes: into the one project of its evidence, or to the person's own skills.
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +309,9 @@ def find_place(candidate: Candidate, name: str, transcripts: Transcripts, host: 
     """Return where a new skill called `name` goes. Raises SkilldError if there is no place for it."""
     turns = [transcripts.find(proof) for proof in candidate.evidence]
     sessions = [one.session for one in turns if one is not None]
-    projects = {top for session in sessions if (top := project_of(session.project))}
+    # What came up in several projects belongs to none of them, even if only one is still here.
+    one_project = len({session.project for session in sessions}) == 1
+    projects = {top for session in sessions if one_project and (top := project_of(session.project))}
     path = new_skill_path(name, projects, [session.agent for session in sessions], _places_by_agent(host), host.home)
     return SkillPlace(path, _is_shared(path))
 

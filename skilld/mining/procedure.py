@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
 from skilld.mining.similarity import (
+    SAME_START,
     TEXT_NAMES,
     ActionRun,
+    common_words,
     differs_in_numbers,
     differs_in_variables,
     find_gap,
@@ -92,7 +94,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
         next(filter(None, (unfit_reason(without_texts(one)) for one in column.values())), None) for column in columns
     ]
     fit = [column for column, why in zip(columns, refused, strict=True) if why is None]
-    found = [*_column_steps(fit, names)]
+    found = [*_column_steps(fit, names, reviewed=reviewed)]
     left_out = tuple(dict.fromkeys(filter(None, (*refused, *(unfit_reason(step.text) for step in found)))))
     found = [step for step in found if not unfit_reason(step.text)]
     steps = _with_final_check(_without_duplicates(found), {last for one in episodes for last in _last_actions(one)})
@@ -101,9 +103,9 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
 
 
-def _column_steps(columns: Sequence[_Column], names: _Variables) -> Iterator[Step]:
+def _column_steps(columns: Sequence[_Column], names: _Variables, *, reviewed: bool) -> Iterator[Step]:
     for column in columns:
-        step = _column_step(column, names)
+        step = _column_step(column, names) or (_common_step(column) if reviewed else None)
         if step is not None:
             yield step
 
@@ -147,7 +149,7 @@ def _align_episodes(episodes: Sequence[Episode], *, reviewed: bool) -> list[_Col
             for one, turn in episode.actions
             if one.ran and not one.read_only
         ]
-        columns = [*_align(columns, _without_repetitions(done)[:_MAX_ACTIONS])]
+        columns = [*_align(columns, _without_repetitions(done)[:_MAX_ACTIONS], loose=reviewed)]
     return [
         column
         for column in columns
@@ -171,10 +173,10 @@ def _without_repetitions(done: Sequence[ActionRun]) -> list[ActionRun]:
     return found
 
 
-def _align(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_Column]:
+def _align(columns: Sequence[_Column], done: Sequence[ActionRun], *, loose: bool) -> Iterator[_Column]:
     """Yield the columns merged with another session's actions: the alignment with the highest score."""
     worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
-    similarity = [[_column_similarity(column, one) for one in done] for column in columns]
+    similarity = [[_column_similarity(column, one, loose=loose) for one in done] for column in columns]
     for i in reversed(range(len(columns))):
         for j in reversed(range(len(done))):
             both = similarity[i][j] + worth[i + 1][j + 1] if similarity[i][j] else 0
@@ -193,9 +195,11 @@ def _align(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_C
             j += 1
 
 
-def _column_similarity(column: _Column, one: ActionRun) -> int:
+def _column_similarity(column: _Column, one: ActionRun, *, loose: bool) -> int:
     """Return the score of an action as the step of a column, 0 if it is a different step."""
     like = max(step_similarity(seen, one) for seen in column.values())
+    if loose and like < SAME_START + 1 and not one.edits:
+        like = max(like, *((SAME_START + 1) * bool(common_words(seen.words, one.words)) for seen in column.values()))
     return -(-like // _GENERIC_DIVISOR) if is_generic(one.text) else like
 
 
@@ -303,6 +307,16 @@ def _column_step(column: _Column, names: _Variables) -> Step | None:
     if text is None:
         return None
     return Step(text, tuple(seen), seen[0].edits, bool(CHECK_PATTERN.search(text)) and not seen[0].edits)
+
+
+def _common_step(column: _Column) -> Step | None:
+    """Return what all commands of a column share, with "…" for the rest, None if that is too little."""
+    seen = list(column.values())
+    shared: Sequence[str] = seen[0].words
+    for one in seen[1:]:
+        shared = common_words(shared, one.words)
+    text = " ".join(shared)
+    return Step(text, tuple(seen), checks=bool(CHECK_PATTERN.search(text))) if shared and not seen[0].edits else None
 
 
 def _common_text(seen: Sequence[ActionRun], names: _Variables) -> str | None:

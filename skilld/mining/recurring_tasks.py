@@ -22,7 +22,7 @@ from skilld.mining.new_skill import join_name, part_problem, project_name, topic
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
-from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Recurrence, Savings, ToldTask
+from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Recurrence, Savings
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind
@@ -50,6 +50,7 @@ _CLAUSE_END_PATTERN = re.compile(
 )
 _SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
 _MIN_STEMS = 3  # stems
+_MIN_NAMING_STEMS = 2  # of a request that a skill can be named after
 _BACKGROUND_PATTERN = re.compile(
     r"(?:\d+|[a-z]\W|yes|yep|yeah|no|but|u?h+m*|i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when"
     r"|is|are|was|did|do|does|have|has|got|more|just|then|first|next|one|another|also|and)\b|.*://",
@@ -70,6 +71,11 @@ class Request:
     # The actions that identify the task, by program: all work in a project changes the same files.
     telling: Mapping[str, Sequence[ActionRun]]
     told: int
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its session and turn."""
+        return self.row.session_id, self.task.turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +110,20 @@ def find_recurring_tasks(
     """Return the tasks of several sessions, those for which a skill would have saved most first.
 
     `denied` tells whether feedback was refuted or decided against. Sessions that the person has `chosen` are a task
-    even if they only ran generic commands, such as tests. With a model's `grouping` more becomes a candidate, for the
-    model to review; projects that are not in it are grouped by words and actions.
+    even if they only ran generic commands, such as tests. A model's `grouping` replaces the one by words and actions,
+    and more becomes a candidate, for the model to review.
     """
     requests = [*requests_with_actions(rows)][:_MAX_REQUESTS]
-    told = grouping or {}
-    groups = _group_requests([one for one in requests if not one.task.long and one.row.project not in told])
+    told = grouping or Grouping()
+    if grouping is None:
+        groups = _group_requests([one for one in requests if not one.task.long])
+    else:
+        groups = [[one for one in requests if one.place in task.requests] for task in told.tasks]
     groups = [group for group in groups if len({one.row.session_id for one in group}) >= MIN_SESSIONS]
-    groups = [group for group in groups if not any(_is_part_of(group, other) for other in groups if other is not group)]
-    groups += [group for task in chain.from_iterable(told.values()) if (group := _requests_of(task, requests))]
-    every = frozenset((one.row.session_id, one.task.turn) for one in requests if one.row.project in told)
-    more = frozenset(
-        place for task in chain.from_iterable(told.values()) for place in (*task.requests, *task.continued)
-    )
-    gate = _Gate(chosen, grouping is not None, every - more)
+    if grouping is None:
+        groups = [one for one in groups if not any(_is_part_of(one, other) for other in groups if other is not one)]
+    on_tasks = frozenset(chain.from_iterable((*task.requests, *task.continued) for task in told.tasks))
+    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks)
     found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
     # A task that is part of another one does not end any task.
     tasks = [
@@ -159,7 +165,7 @@ def _build_tasks(
 
     The first step counts only for tasks of more sessions: an agent goes on to them without being asked.
     """
-    heads = [{(one.row.session_id, one.task.turn) for one in group} for group, _ in tasks]
+    heads = [{one.place for one in group} for group, _ in tasks]
     found = []
     for group in groups:
         others = [head for head, (task, _) in zip(heads, tasks, strict=True) if task is not group]
@@ -197,12 +203,6 @@ def requests_with_actions(rows: Sequence[Row]) -> Iterator[Request]:
                     by_program.setdefault(next(iter(one.words), ""), []).append(one)
                 total = sum(map(len, by_program.values()))
                 yield Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
-
-
-def _requests_of(task: ToldTask, requests: Sequence[Request]) -> list[Request]:
-    """Return the requests of a task that a model found, the newest first; none if they are in one session."""
-    group = [one for one in requests if (one.row.session_id, one.task.turn) in task.requests]
-    return group if len({one.row.session_id for one in group}) >= MIN_SESSIONS else []
 
 
 def _turns_between(row: Row, first: str, behind: str) -> list[str]:
@@ -289,7 +289,7 @@ def _build_task(
     rows = tuple(one.row for one in first)
     ask = _ask_of(group)
     plainest = _clearest_request(first)
-    asked = {(one.row.session_id, one.task.turn) for one in group}
+    asked = {one.place for one in group}
     spans = [_task_turns(one, others) for one in first]
     rounds = [_task_turns(one, others | asked | gate.other_work) for one in first]
     episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
@@ -313,13 +313,18 @@ def _build_task(
 
 
 def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
-    """Return each session's first request for a task, or, if `reviewed`, the one that the most was done for."""
-    chosen: dict[str, Request] = {}
-    for one in reversed(group):
+    """Return each session's first request for a task, or, if `reviewed`, the one with most of what others did."""
+    heads = {one.place: {tuple(seen.words[:2]) for seen in one.done if not seen.edits} for one in group}
+    chosen: dict[str, tuple[int, Request]] = {}
+    for one in group:  # the newest first: of equal ones the first remains
+        others = set[tuple[str, ...]]().union(
+            *(heads[other.place] for other in group if other.row.session_id != one.row.session_id)
+        )
+        shared = len(heads[one.place] & others) if reviewed else 0
         known = chosen.get(one.row.session_id)
-        if known is None or not reviewed or len(one.done) > len(known.done):
-            chosen[one.row.session_id] = one
-    return list(chosen.values())
+        if known is None or shared >= known[0]:
+            chosen[one.row.session_id] = shared, one
+    return [one for _, one in chosen.values()]
 
 
 def _clearest_request(requests: Sequence[Request]) -> Request:
@@ -332,7 +337,7 @@ def _clearest_request(requests: Sequence[Request]) -> Request:
 
     def rank(one: Request) -> tuple[bool, float, float, int]:
         bare = without_politeness(one.task.text)
-        vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text
+        vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text or len(one.stems) < _MIN_NAMING_STEMS
         shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
         typical = len(one.stems & named) / max(len(one.stems), _MIN_STEMS)
         return vague, -round(typical, 1), -round(shared, 1), len(bare)

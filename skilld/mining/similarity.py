@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import takewhile
 
@@ -12,7 +13,9 @@ from skilld.mining.actions import is_generic, is_mcp_call, tokens
 
 # The score of two actions in an alignment: equal, differing in variables, or with the same start only.
 EXACT, VARIABLE, SAME_START = 6, 4, 1
+ELLIPSIS = "\u2026"  # in a step, for what differs each time
 _MAX_VAGUE_WORDS = 2  # words
+_STEM_PATTERN = re.compile(r"[\w./-]{2,100}[:=](?!//)(?=.)")
 _MIN_FIXED_SHARE = 0.5
 
 
@@ -48,6 +51,42 @@ def step_similarity(one: ActionRun, other: ActionRun) -> int:
         return 0
     same_thing = is_mcp_call(one.text) or any("/0" in word for word in start)
     return VARIABLE if same_thing else SAME_START
+
+
+def common_words(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Return the words that two commands share in order, with "…" for others; nothing if they have little in common.
+
+    They must begin alike, such as `docker build`. Of a word with a value ("name:1.2") the name is enough: "name:…".
+    """
+    start = 5 if "cd" in one[:1] else 2  # `cd web && npm run`
+    if [*one[:start]] != [*other[:start]]:
+        return []
+    stems = [[_stem(word) for word in words] for words in (one, other)]
+    matcher = SequenceMatcher(None, stems[0], stems[1], autojunk=False)
+    found: list[str] = []
+    at = there = 0
+    for match in matcher.get_matching_blocks():  # the last one is empty, at both ends
+        if (match.a > at or match.b > there) and found[-1:] != [ELLIPSIS]:
+            found.append(ELLIPSIS)
+        for mine, theirs, stem in zip(
+            one[match.a :], other[match.b :], stems[0][match.a : match.a + match.size], strict=False
+        ):
+            found.append(mine if mine == theirs else stem)
+        at, there = match.a + match.size, match.b + match.size
+    shared = [word for word in found if word != ELLIPSIS]
+    telling = any(word[0] != "-" for word in shared[start:])
+    return found if telling and len(shared) / min(len(one), len(other)) >= _MIN_FIXED_SHARE else []
+
+
+def _stem(word: str) -> str:
+    """Return a word of a command without its value: "name:…" for "name:1.2"."""
+    found = _STEM_PATTERN.match(word)
+    return f"{found[0]}{ELLIPSIS}" if found else word
+
+
+def bare_words(text: str) -> list[str]:
+    """Return the words of a command that are not texts in quotes."""
+    return [word for word in tokens(text) if word[0] not in "\"'"]
 
 
 def is_repetition(last: ActionRun, one: ActionRun) -> bool:

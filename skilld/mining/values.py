@@ -80,8 +80,12 @@ class ToldTask:
     continued: Collection[tuple[str, str]] = ()
 
 
-Grouping = Mapping[str, Sequence[ToldTask]]
-"""The tasks that a model found, by project."""
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The tasks that a model found among the requests that it was `asked` about, each as a session and a turn."""
+
+    tasks: Sequence[ToldTask] = ()
+    asked: Collection[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)

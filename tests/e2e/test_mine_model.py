@@ -153,6 +153,16 @@ def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(
     }
 
 
+def test_a_task_of_several_projects_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
+    other = Project(home / "src/other", home, ".claude/skills")
+    for place, text in ((project, "tag the release"), (other, "give it a tag, please")):
+        _work(home, place, text, TAGGING)
+    shutil.rmtree(other.root)
+    with StubModel(answer_request) as model:
+        (candidate,) = program_with(home, model).json("mine", "--yes", "--dry-run")["candidates"]
+    assert Path(candidate["path"]).parents[1] == home / ".claude/skills"
+
+
 @pytest.mark.parametrize("decision", ["reject", "accept"])
 def test_a_decided_proposal_is_not_made_again_in_other_words(home: Path, project: Project, decision: str) -> None:
     _work(home, project, "rebase onto main and squash the fixup commits")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from skilld.clock import parse_time
 from skilld.mining.actions import Action, is_read_only
+from skilld.mining.new_skill import build_skill
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
-from skilld.mining.values import Candidate, Judgement, PartKind, ToldTask
+from skilld.mining.similarity import common_words
+from skilld.mining.values import Candidate, Grouping, Judgement, PartKind, ToldTask
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.types import ToolOutcome
@@ -326,11 +328,12 @@ def test_a_models_task_needs_no_shared_words_and_ends_where_other_work_begins() 
             )
         )
     assert _judge(*rows).candidates == ()
+    requests = frozenset((row.session_id, one.turn) for row in rows for one in row.tasks)
     task = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
-    (candidate,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [task]}).candidates
+    (candidate,) = judge(rows, [], {}, now=NOW, grouping=Grouping([task], requests)).candidates
     assert _step_lines(candidate, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
     continued = replace(task, continued=frozenset((row.session_id, "x") for row in rows))
-    (longer,) = judge(rows, [], {}, now=NOW, grouping={"/shop": [continued]}).candidates
+    (longer,) = judge(rows, [], {}, now=NOW, grouping=Grouping([continued], requests)).candidates
     assert _step_lines(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]
 
 
@@ -340,3 +343,28 @@ def test_chosen_sessions_whose_steps_are_all_generic_end_no_other_task() -> None
     ]
     made = _judge(*tested, *(replace(_gen(n, "sales"), session_id=f"g{n}") for n in (1, 2)), chosen=True).candidates
     assert [one.parts[0].text for one in made] == ["polish the basket form", "add the report sales"]
+
+
+def test_what_a_model_will_review_may_share_a_part_of_a_command_only_and_a_habit_of_several_projects() -> None:
+    builds = ("docker build --no-cache -t shop:v1 .", "docker build --no-cache -f Dockerfile -t shop:v2 web/ --pull")
+    rows = [
+        replace(
+            _row(
+                number, f"{word} the shop window", "make dist", build, "docker service update --image shop:now shop_web"
+            ),
+            project=f"/{word}",
+        )
+        for number, word, build in zip(
+            (1, 2, 3),
+            ("deploy", "publish", "launch"),
+            (*builds, "docker build --no-cache --pull -t shop:v3 ."),
+            strict=True,
+        )
+    ]
+    task = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
+    (candidate,) = judge(rows, [], {}, now=NOW, grouping=Grouping([task], task.requests)).candidates
+    assert _step_lines(candidate, PartKind.COMMAND) == [
+        "make dist", "docker build --no-cache … -t shop:… …", "docker service update --image shop:now shop_web",
+    ]  # fmt: skip
+    assert "- `…`: differs each time." in build_skill(candidate, day="2026-01-06", with_sessions=False).body
+    assert common_words(["curl", "-s", "http://a/b"], ["curl", "-s", "http://a/c"]) == common_words([], ["curl"]) == []
