@@ -117,7 +117,7 @@ def test_a_reversed_rule_is_another_rule() -> None:
         assert find_same_words(one, f"# Rules\n\n- {one}\n") == one
 
 
-def test_contradicting_proposals_are_named() -> None:
+def test_contradicting_rules_are_recognized() -> None:
     for change, line in table_rows("contradictions", "cannot both hold"):
         assert contradicts_clearly(change, line)
 
