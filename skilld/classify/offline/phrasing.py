@@ -29,6 +29,7 @@ _CARRIERS = tuple(map(compiled, _DATA["carriers"]))
 _REMARKS = tuple(map(compiled, _DATA["remarks"]))
 _COMPLAINT = compiled(rf"(?:^|\s*[,;–—(-]+ ?)(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—-]|$))")
 _LASTING = compiled(_DATA["lasting"])
+_FUTURE_KINDS = tuple(map(compiled, _DATA["future_kinds"]))
 _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
 _PLACES = tuple(map(compiled, _DATA["places"]))
 _STATEMENTS = tuple(map(compiled, _DATA["statements"]))
@@ -43,6 +44,10 @@ _GERUND = compiled(
 _STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
 _COMMA = re.compile(r",\s+")
 _COLON_COMMA = re.compile(r":\s?,")  # "our decision: from now on, always ..."
+# After words for how long it holds, "you don't ..." is an order and no complaint.
+_YOU_DO_NOT = compiled(
+    r"^(?:you|u) (?:do not|don'?t) (?:ever )?(?!(?:have|want|need|know|get|like|care|own|see|think|mind|understand)\b)"
+)
 # The rest of "note that" after its verb is removed as an opener.
 _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
@@ -70,6 +75,7 @@ def phrase(match: Match) -> Phrase:
     if written_elsewhere or match.cue is Cue.REMINDER:
         return Phrase(_as_sentence(said), clear=False)
     text = _without_frame(carried or said, match)
+    text = _YOU_DO_NOT.sub("do not ", text) if match.cue is Cue.LASTING else text
     text = _as_command(_carried_rule(text) or text)
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
@@ -118,7 +124,10 @@ def _carried_rule(text: str) -> str | None:
 
 def _without_frame(text: str, match: Match) -> str:
     """Return `text` without "from now on", its introduction, and a task that it does not apply to."""
-    text = _lasting_half(_without_announcement(text, match), match)
+    text = _without_announcement(text, match)
+    for kind in _FUTURE_KINDS:
+        text = kind.sub(r"\1", text)
+    text = _lasting_half(text, match)
     without = _COLON_COMMA.sub(":", match.language.frames.sub(" ", text).replace(" ,", ",")).strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
@@ -129,7 +138,9 @@ def _without_announcement(text: str, match: Match) -> str:
     """Return the words after "a wish for all later pages:" if that is only an announcement."""
     head, colon, rest = text.partition(": ")
     framed = match.language.frames.search(head) or match.cue is Cue.MEMORY
-    announces = framed and not content_stems(match.language.frames.sub(" ", head)) - match.language.saying
+    says_what = any(kind.match(head) for kind in _FUTURE_KINDS)  # "for all future reports: one page"
+    others = content_stems(match.language.frames.sub(" ", head)) - match.language.saying
+    announces = framed and not says_what and not others
     return rest if colon and announces and _says_enough(rest) else text
 
 
