@@ -76,7 +76,7 @@ def _typed(world: TaughtProject, *command: str) -> None:
 
 
 def _pick(world: TaughtProject) -> None:
-    _typed(world, "git", "cherry-pick", world.shown(world.two)["commit"])
+    _typed(world, "git", "cherry-pick", world.show(world.two)["commit"])
 
 
 def _commit(world: TaughtProject) -> None:
