@@ -20,7 +20,7 @@ _TAGS_WITH_ID = frozenset(("pasted_content",))  # Claude Code 2.1.330: the end t
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # of the same length, as `lower` is not
 _HEADING = re.compile(r"^#{1,4} \S")
 _MESSAGE_HEADER = re.compile(
-    r"""^(?:(?:From|To|Cc|Subject|Sent|Date|System|Assistant|Human|User):\ \S
+    r"""^(?:(?:From|To|Cc|Subject|Sent|Date|System|Assistant|Human|User|RE|Fwd|FW|WG|AW):\ \S
       | (?:==>\ [^<\n]{1,200}\ <==|={3,9}\ [^=\n]{1,200}\ ={3,9}|-{3,9}\ ?BEGIN\b[^-\n]{0,99}-{3,9})\ {0,9}$
       # A message in a chat, a comment on a change.
       | <?@?\w[\w.-]{0,31}>\ \S | .{1,60}\ ·\ ?\d{1,3}\ ?(?:s|min|m|h|d|w|mo|y)\b.{0,20}$
@@ -123,10 +123,21 @@ _INLINE_ANNOUNCEMENT = re.compile(
 # Somebody, except the person, who is quoted within a line ("Ana said on the phone: ..."), and what they are to be told.
 _REPORT = re.compile(
     r"""(?:^|[.!?;,(])\s{0,3}(?:
+        (?!(?:when\w*|what\w*|if|for|before|after|once|every|each|next)\b)
         (?![^.?!:\n]{0,60}\b(?:i|i've|we|we've|you)\b)
-        (?:[^.?!:\n]{1,60}?\b(?:says?|said|wrote|writes|tells|told|commented|comments|replie[ds]|answere?[ds]|posted
-        |mentioned|claim(?:s|ed)|insist(?:s|ed)|recommend(?:s|ed))|(?:and\ |but\ )?(?:some(?:one|body)|he|she))\b
+        (?:[^.?!:\n]{1,60}?\b(?:says?|said|wrote|writes|tells|told|commented|replied|answered|posted|mentioned|claimed
+        |insist(?:s|ed)|recommend(?:s|ed)|asks|asked|wants|thinks|goes)|(?:and\ |but\ )?(?:some(?:one|body)|he|she))\b
         [^.?!:\n]{0,60}
+      | (?:quot\w+|message|comment|note|e?-?mail|letter|reply|post|tweet)\ (?:from|by)\ [^.?!:\n]{1,40}
+      | (?:the\ |a\ )?comment\ (?:in|on)\ [^.?!:\n]{1,40} | (?:from|by|via)\ (?-i:[A-Z])\w{1,30}
+      | (?-i:[A-Z])\w{1,30}['’]s\ (?:message|comment|note|e?-?mail|letter|reply|post|tweet|answer|text)
+      | (?-i:[A-Z])\w{1,30},?\ (?:on|via|in)\ (?:slack|teams|discord|jira|github|gitlab|the\ chat)
+      | (?:slack|teams|discord|jira|github)\ ?\([^()\n]{1,30}\)
+      | [^.?!:\n]{0,30}\bwhat\ (?!(?:i|we|you)\b)[^.?!:\n]{1,30}\ (?:sent|wrote|said|told|posted)\b[^.?!:\n]{0,20}
+      | [^.?!:\n]{0,30}\b(?:log|page|file|output|site|console|terminal|response)\b[^.?!:\n]{0,30}
+        \b(?:i\ see|contains|shows|includes)\b[^.?!:\n]{0,20}
+      | (?:note|notice|attention|message|instructions?)\ (?:to|for)\ [^.?!:\n]{0,20}
+        \b(?:agents?|assistants?|llms?|bots?)\b
       | (?!(?:wie|como|comme|come|как|zoals|jak)\b)(?![^.?!:\n]{0,60}(?:\bj['’]|\b(?:ich|wir|je|nous|ai|yo|nosotros|he
         \ (?:dicho|escrito)|eu|já|nós|io|ho|noi|abbiamo|ik|wij|we|heb|hebben|jsem|jsme|ja|я|мы)\b))
         [^.?!:\n]{1,60}?\b(?:schreibt|schrieb|geschrieben|sagte?|gesagt|meinte?|escribió|escribe|escrito|dijo|dice|dicho
