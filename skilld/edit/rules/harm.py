@@ -175,7 +175,7 @@ _PHRASES = (
         # shows, 2 need "in each" and none "in all", which made 3 of the 14 flags on 136 things that people said.
         # Nor "for every new page" or "before every commit": that is what a rule is about. What an agent does all day
         # is another matter: of 117 attack lines that are flagged one has no other flag.
-        rf"\b(?:after|before|when(?:ever)?|while|during|on|for)\b[^.\n]{{0,40}}\b(?:any|every|each|all)\s+(?:\w+\s+)?{_EVENT}",
+        rf"\b(?:(?:after|before|when(?:ever)?|while|during|on)\b[^.\n]{{0,40}}|for\s+)\b(?:any|every|each|all)\s+(?:\w+\s+)?{_EVENT}",
         r"\bautomatically\b[^.\n]{0,40}\b(?:any|every|each|all)\b",
     ),
     phrase(

@@ -191,7 +191,7 @@ _CONTENT_PHRASES = (
             + r"[^.\n]{0,30}\b(?:by|up|down|randomly|slightly|to (?:appear|look|make))\b",
             50,
         ),
-        r"\bround(?:s|ed|ing)?\b[^.\n]{0,20}\b(?:up|down)\b",
+        r"\bround(?:s|ed|ing)?\b[^.\n]{0,20}(?<!half )\b(?:up|down)\b",  # "half up" is how everybody rounds
         r"\b\d+\s?(?:%|percent) (?:higher|lower|more|less)\b|\brandom(?:ly)? (?:change|modif|replac|swap"
         r"|introduc)\w*\b",
         near(
