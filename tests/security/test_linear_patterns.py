@@ -135,31 +135,31 @@ def growth(pattern: AnyPattern, where: str, limit: int | None, longest: int = LO
     highest, dearest = 0.0, None
     for use, pump in itertools.product(uses(pattern, where), slow_strings(pattern)):
         long = seconds(use, pumped_text(pattern, pump, LONG))
-        if long > FLOOR and (told := growth_between(pattern, use, pump, SHORT, LONG)):
-            return told
+        if long > FLOOR and (finding := growth_between(pattern, use, pump, SHORT, LONG)):
+            return finding
         if long > WORTH_A_LOOK and long > STEEP * seconds(use, pumped_text(pattern, pump, SHORT)):
             steep[use, pump] = None
         if long >= max(highest, WORTH_A_LOOK):  # below, its square is let be at the longest too
             highest, dearest = long, (use, pump)
     for use, pump in dict.fromkeys([dearest, *steep] if dearest else ()):
-        if told := growth_between(pattern, use, pump, longest // 4, longest):
-            return told
+        if finding := growth_between(pattern, use, pump, longest // 4, longest):
+            return finding
     return ""
 
 
 def growth_between(pattern: AnyPattern, use: Use, pump: Pump, few: int, many: int) -> str:
     """Return how a pattern takes much more than in proportion for the longer of two texts, or nothing."""
-    told = ""
+    finding = ""
     shorter, longer = pumped_text(pattern, pump, few), pumped_text(pattern, pump, many)
     for times in (1, 2):  # a busy machine spoils one figure, not three
         more = seconds(use, longer, times)
         less = seconds(use, shorter, times) if more > FLOOR else 0.0
         if more < max(FLOOR, min(STEEP * less, longest_time(longer))):
             return ""
-        told = f"{less:.4f} s for {few} characters of {pump!r}, {more:.4f} s for {many}"
+        finding = f"{less:.4f} s for {few} characters of {pump!r}, {more:.4f} s for {many}"
         if more >= longest_time(longer):  # it was ended: no busy machine does that
             break
-    return told
+    return finding
 
 
 def growth_if_expensive(pattern: AnyPattern, where: str, limit: int) -> str:
@@ -190,8 +190,8 @@ def test_s2_no_pattern_takes_more_than_linear_time() -> None:  # in one piece: f
     assert len(found) > 500, "the patterns were not found"
     slow = []
     for pattern, where in found:
-        if told := growth(pattern, where, limit_of(where)):
-            slow.append(f"{where}: {told}\n    {str(pattern.pattern)[:100]!r}")
+        if finding := growth(pattern, where, limit_of(where)):
+            slow.append(f"{where}: {finding}\n    {str(pattern.pattern)[:100]!r}")
     assert not slow, "\n".join(slow)
 
 

@@ -71,12 +71,12 @@ def _how_far() -> dict[str, str]:
 def test_s2_no_function_takes_more_than_linear_time(package: str) -> None:
     begun = time.process_time()
     functions = {function.name: function for function in text_functions() if function.name.split(".")[1] == package}
-    how = {name: told for name, told in _how_far().items() if name in functions}
-    print(package, Counter(told.partition(":")[0] for told in how.values()))
-    unmade = {name: told for name, told in how.items() if told.partition(":")[0] not in REACHED}
-    unexplained = {name for name, told in unmade.items() if not told.startswith(WORLD) and name not in NOT_CALLED}
+    how = {name: outcome for name, outcome in _how_far().items() if name in functions}
+    print(package, Counter(outcome.partition(":")[0] for outcome in how.values()))
+    unmade = {name: outcome for name, outcome in how.items() if outcome.partition(":")[0] not in REACHED}
+    unexplained = {name for name, outcome in unmade.items() if not outcome.startswith(WORLD) and name not in NOT_CALLED}
     assert not unexplained, {name: unmade[name] for name in unexplained}
-    slow = [name for name, told in how.items() if told == "too slow"]
+    slow = [name for name, outcome in how.items() if outcome == "too slow"]
     gc.freeze()  # what the walk has loaded stays
     alone = [function for function in text_functions() if _how_far().get(function.name) in TRIED]
     codes = codes_of(alone)
@@ -132,12 +132,12 @@ def _joins_each_time(text: str) -> int:
 
 
 def _looks_through_what_grows(text: str) -> str:
-    told = ""
+    read_so_far = ""
     for letter in text:
-        told += letter
-        if "<end>" in told:
+        read_so_far += letter
+        if "<end>" in read_so_far:
             break
-    return told
+    return read_so_far
 
 
 def _takes_lines_apart_for_each(text: str) -> int:

@@ -161,18 +161,18 @@ def find_growth(function: TextFunction, runs: Iterable[str], longest: int, secon
     """
     bound = next((most for name, most in BOUNDED.items() if function.name.startswith(name)), None)
     for run in runs:
-        told = ""
+        finding = ""
         with suppress(
             ForbiddenChangeError, NotMadeError
         ):  # with a longer text it comes as far as the world, or is refused
             if bound:
                 spent = _bounded(function, run, bound)
-                told = f"{bound} characters take {spent:.4f} s" if spent > MOST_EXPENSIVE else ""
+                finding = f"{bound} characters take {spent:.4f} s" if spent > MOST_EXPENSIVE else ""
             else:
                 prepare = partial(_pumped, function, run)
-                told = grows_too_fast(prepare, longest, seconds=seconds)
-        if told:
-            yield f"{function.name} with {run}: {told}"
+                finding = grows_too_fast(prepare, longest, seconds=seconds)
+        if finding:
+            yield f"{function.name} with {run}: {finding}"
 
 
 def _pumped(function: TextFunction, run: str, length: int) -> Callable[[], object]:

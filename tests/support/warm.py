@@ -248,4 +248,4 @@ def start_worker(command: list[str], **options: Any) -> Any:
     server = _the_server(str(REPOSITORY))
     asks = os.environ.get("SKILLD_MODEL", "offline") != "offline"  # the worker itself is told with its job
     with server.turn:
-        return warm_server.Lent(server.control, ["skilld.worker"], environment, asks=asks)
+        return warm_server.LentWorker(server.control, ["skilld.worker"], environment, asks=asks)

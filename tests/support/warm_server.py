@@ -50,13 +50,13 @@ _FIRST_CALL = ("httpcore", "h2.connection", "openai.resources", "litellm.proxy._
 
 
 class Running:
-    """A child: `told` is where its end is told, `master` the other side of its terminal, if it has one.
+    """A child: its end is reported on `reports`; `master` is the other side of its terminal, if it has one.
 
     An owned one ends with whoever asked for it.
     """
 
-    def __init__(self, pid: int, told: socket.socket, master: int, *, is_owned: bool) -> None:
-        self.pid, self.told, self.master, self.is_owned = pid, told, master, is_owned
+    def __init__(self, pid: int, reports: socket.socket, master: int, *, is_owned: bool) -> None:
+        self.pid, self.reports, self.master, self.is_owned = pid, reports, master, is_owned
         self.is_drained = master < 0
 
 
@@ -89,8 +89,8 @@ class Server:
         first = self._controls[0]
         while first in self._controls:
             masters = {one.master: one for one in self._children.values() if not one.is_drained}
-            told = {one.told: one for one in self._children.values() if one.told.fileno() >= 0}
-            waited_for: list[Any] = [self._woken, *self._listeners, *self._controls, *told, *masters]
+            reports = {one.reports: one for one in self._children.values() if one.reports.fileno() >= 0}
+            waited_for: list[Any] = [self._woken, *self._listeners, *self._controls, *reports, *masters]
             for one in _ready(waited_for):
                 if one is self._woken:
                     with suppress(BlockingIOError):
@@ -99,12 +99,12 @@ class Server:
                     self._controls.append(one.accept()[0])
                 elif one in masters:
                     self._drain(masters[one])
-                elif one in told:
-                    self._forsake(told[one])
+                elif one in reports:
+                    self._abandon(reports[one])
                 elif not self._start(one):
                     self._controls.remove(one)
                     one.close()
-            self._look_for_ends()
+            self._check_ends()
         for child in self._children.values():
             with suppress(ProcessLookupError):
                 os.kill(child.pid, signal.SIGKILL)
@@ -119,13 +119,13 @@ class Server:
                 return
         child.is_drained = True  # nobody has it open; closing it would hang up on whoever leads its session
 
-    def _forsake(self, child: Running) -> None:
+    def _abandon(self, child: Running) -> None:
         """Whoever asked for a child has gone."""
-        child.told.close()
+        child.reports.close()
         if child.is_owned:
             os.kill(child.pid, signal.SIGKILL)  # it is ours, and not waited for yet
 
-    def _look_for_ends(self) -> None:
+    def _check_ends(self) -> None:
         for child in list(self._children.values()):
             pid, status = os.waitpid(child.pid, os.WNOHANG)
             if pid:
@@ -134,8 +134,8 @@ class Server:
     def _reap(self, child: Running, status: int) -> None:
         del self._children[child.pid]
         with suppress(OSError):
-            child.told.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-        child.told.close()
+            child.reports.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        child.reports.close()
         if child.master >= 0:
             os.close(child.master)
 
@@ -157,19 +157,19 @@ class Server:
             for number in handed:
                 os.close(number)
             return True
-        *streams, told = handed
+        *streams, reports = handed
         master, slave = os.openpty() if request["for"] == _PERSON else (-1, -1)
         ours, theirs = socket.socketpair() if request["lends"] else (None, None)
         pid = os.fork()
         if not pid:
-            self._become(request, streams, slave, theirs)
+            self._run_child(request, streams, slave, theirs)
         for number in (*streams, *([slave] if slave >= 0 else [])):
             os.close(number)
         if ours is not None and theirs is not None:
             theirs.close()
             self._controls.append(ours)
-        running = Running(pid, socket.socket(fileno=told), master, is_owned=request["for"] != _DAEMON)
-        running.told.sendall(f"{pid}\n".encode())
+        running = Running(pid, socket.socket(fileno=reports), master, is_owned=request["for"] != _DAEMON)
+        running.reports.sendall(f"{pid}\n".encode())
         self._children[pid] = running
         return True
 
@@ -193,19 +193,19 @@ class Server:
     def _detach(self) -> None:
         """In a fork: have no collector close a number that is another file's by then."""
         signal.set_wakeup_fd(-1)
-        told = [child.told for child in self._children.values()]
+        reports = [child.reports for child in self._children.values()]
         large = [self._large[1]] if self._large else []
-        for one in (*self._controls, *self._listeners, self._woken, self._wakes, *told, *large):
+        for one in (*self._controls, *self._listeners, self._woken, self._wakes, *reports, *large):
             one.detach()
 
-    def _become(
+    def _run_child(
         self, request: dict[str, Any], streams: list[int], slave: int, lends: socket.socket | None
     ) -> None:  # and never return
         code, was_interrupted = 1, False
         try:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._detach()
-            code = become(request, streams, slave, lends.detach() if lends else -1)
+            code = run_program(request, streams, slave, lends.detach() if lends else -1)
         except BaseException as error:  # noqa: BLE001 - shown as an interpreter does; none may go on as the server
             was_interrupted = isinstance(error, KeyboardInterrupt)
             sys.excepthook(*cast("Any", sys.exc_info()))
@@ -218,7 +218,7 @@ class Server:
             os._exit(code)
 
 
-def become(request: dict[str, Any], streams: list[int], slave: int, lends: int) -> int:
+def run_program(request: dict[str, Any], streams: list[int], slave: int, lends: int) -> int:
     """Be the program that was asked for; returns its exit code."""
     os.setsid()
     if slave >= 0:
@@ -304,14 +304,14 @@ def finish(code: int) -> int:
 
 def ask_for(control: socket.socket, request: Mapping[str, Any], streams: list[int]) -> socket.socket:
     """Ask the server for a child with these standard streams; returns where its number and its end are told."""
-    told, theirs = socket.socketpair()
+    reports, theirs = socket.socketpair()
     umask = os.umask(0o77)
     os.umask(umask)
     text = json.dumps({**request, "umask": umask}).encode()
     with theirs:
         socket.send_fds(control, [len(text).to_bytes(_HEADER, "big")], [*streams, theirs.fileno()])
         control.sendall(text)
-    return told
+    return reports
 
 
 class Started:
@@ -361,7 +361,7 @@ class Started:
         self.send_signal(signal.SIGKILL)
 
 
-class Lent(Started):
+class LentWorker(Started):
     """A worker that the server forks for a `run` of it."""
 
     def __init__(
@@ -387,7 +387,7 @@ def lend_workers(number: int) -> None:
         if command[-1] != "skilld.worker":
             return subprocess.Popen(command, **options)
         with turn:
-            return Lent(control, ["skilld.worker"], options["env"])
+            return LentWorker(control, ["skilld.worker"], options["env"])
 
     cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
 
