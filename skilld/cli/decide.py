@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
     about = "apply it to this file instead, such as your own ~/.claude/CLAUDE.md"
     parser.add_argument("--to", metavar="PATH", type=Path, help=about)
-    about = "discard proposals; each returns only if you say it in other words later"
+    about = "discard proposals; each returns only if you say it in other words"
     parser = common.verb(verbs, "reject", reject, about, json=True)
     parser.description = f"Discard proposals. Each is {common.REPROPOSAL_CONDITION}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
