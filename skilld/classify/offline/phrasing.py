@@ -168,7 +168,7 @@ def _as_command(text: str) -> str:
                 text = head + text[found.end() :]
                 break
     text = re.sub(r"^do not (always|never|only) ", r"\1 ", text, flags=re.IGNORECASE)
-    text = re.sub(r"^not ", "do not ", text, flags=re.IGNORECASE)
+    text = re.sub(r"^not (?!.*\bbut\b)", "do not ", text, flags=re.IGNORECASE)
     gerund = _GERUND.match(text)
     return _as_prohibition(gerund[1], gerund[2]) if gerund else text
 

@@ -126,7 +126,7 @@ _REPORT = re.compile(
         (?!(?:when\w*|what\w*|if|for|before|after|once|every|each|next)\b)
         (?![^.?!:\n]{0,60}\b(?:i|i've|we|we've|you)\b)
         (?:[^.?!:\n]{1,60}?\b(?:says?|said|wrote|writes|tells|told|commented|replied|answered|posted|mentioned|claimed
-        |insist(?:s|ed)|recommend(?:s|ed)|asks|asked|wants|thinks|goes)|(?:and\ |but\ )?(?:some(?:one|body)|he|she))\b
+        |insist(?:s|ed)|recommend(?:s|ed)|thinks|goes)|(?:and\ |but\ )?(?:some(?:one|body)|he|she))\b
         [^.?!:\n]{0,60}
       | (?:quot\w+|message|comment|note|e?-?mail|letter|reply|post|tweet)\ (?:from|by)\ [^.?!:\n]{1,40}
       | (?:the\ |a\ )?comment\ (?:in|on)\ [^.?!:\n]{1,40} | (?:from|by|via)\ (?-i:[A-Z])\w{1,30}
