@@ -145,7 +145,7 @@ def _align_episodes(episodes: Sequence[Episode], *, reviewed: bool) -> list[_Col
     columns: list[_Column] = []
     for episode in episodes:
         done = [
-            ActionRun(episode.session, turn, one.text, edits=one.edits, asked=episode.asked)
+            ActionRun(episode.session, turn, one.text, edits=one.edits, asked=episode.asked, reviewed=reviewed)
             for one, turn in episode.actions
             if one.ran and not one.read_only
         ]
@@ -341,7 +341,7 @@ def _common_word(seen: Sequence[ActionRun], column: Sequence[str], previous: str
     other = next((word for word in column if word != column[0]), column[0] if column[0].endswith(_CUT_END) else None)
     if other is None:
         return column[0]
-    gap = find_gap(column[0], other, previous)
+    gap = find_gap(column[0], other, previous, branches=seen[0].reviewed)
     if gap is None:
         parts = [word.split("/") for word in column]
         if any(not differs_in_numbers(column[0], word) for word in column if word != column[0]):

@@ -113,10 +113,12 @@ def find_recurring_tasks(
     even if they only ran generic commands, such as tests. A model's `grouping` replaces the one by words and actions,
     and more becomes a candidate, for the model to review.
     """
+    if grouping is None:
+        rows = [replace(row, tasks=tuple(one for one in row.tasks if not one.long)) for row in rows]
     requests = [*requests_with_actions(rows)][:_MAX_REQUESTS]
     told = grouping or Grouping()
     if grouping is None:
-        groups = _group_requests([one for one in requests if not one.task.long])
+        groups = _group_requests(requests)
     else:
         groups = [[one for one in requests if one.place in task.requests] for task in told.tasks]
     groups = [group for group in groups if len({one.row.session_id for one in group}) >= MIN_SESSIONS]
@@ -288,7 +290,7 @@ def _build_task(
     first.sort(key=lambda one: one.row.datetime, reverse=True)
     rows = tuple(one.row for one in first)
     ask = _ask_of(group)
-    plainest = _clearest_request(first)
+    plainest = _clearest_request(first, reviewed=gate.reviewed)
     asked = {one.place for one in group}
     spans = [_task_turns(one, others) for one in first]
     rounds = [_task_turns(one, others | asked | gate.other_work) for one in first]
@@ -322,12 +324,12 @@ def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Reques
         )
         shared = len(heads[one.place] & others) if reviewed else 0
         known = chosen.get(one.row.session_id)
-        if known is None or shared >= known[0]:
+        if known is None or shared > known[0]:
             chosen[one.row.session_id] = shared, one
     return [one for _, one in chosen.values()]
 
 
-def _clearest_request(requests: Sequence[Request]) -> Request:
+def _clearest_request(requests: Sequence[Request], *, reviewed: bool) -> Request:
     """Return the request that describes the task best: no "we need", in words that the actions share, short."""
     done: Counter[str] = Counter()
     for one in requests:
@@ -337,7 +339,8 @@ def _clearest_request(requests: Sequence[Request]) -> Request:
 
     def rank(one: Request) -> tuple[bool, float, float, int]:
         bare = without_politeness(one.task.text)
-        vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text or len(one.stems) < _MIN_NAMING_STEMS
+        vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text
+        vague = vague or (reviewed and len(one.stems) < _MIN_NAMING_STEMS)
         shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
         typical = len(one.stems & named) / max(len(one.stems), _MIN_STEMS)
         return vague, -round(typical, 1), -round(shared, 1), len(bare)

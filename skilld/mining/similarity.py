@@ -23,7 +23,7 @@ _MIN_FIXED_SHARE = 0.5
 class ActionRun:
     """One action in a session: the turn it followed, and the command as it ran.
 
-    `asked` is all that was typed in the session: its words may be variables.
+    `asked` is all that was typed in the session: its words may be variables. `reviewed`: a model will review the step.
     """
 
     session: str
@@ -31,6 +31,7 @@ class ActionRun:
     text: str
     edits: bool = field(default=False, kw_only=True)
     asked: str = field(default="", kw_only=True, compare=False, repr=False)
+    reviewed: bool = field(default=False, kw_only=True, compare=False, repr=False)
 
     @property
     def words(self) -> Sequence[str]:
@@ -156,7 +157,7 @@ def differs_in_variables(one: ActionRun, other: ActionRun) -> bool:
     for number in range(len(mine)):
         if mine[number] != theirs[number]:
             previous = mine[number - 1] if number else ""
-            gap = find_gap(mine[number], theirs[number], previous)
+            gap = find_gap(mine[number], theirs[number], previous, branches=one.reviewed)
             if gap is None and not differs_in_numbers(mine[number], theirs[number]):
                 return False
             if gap and gap.is_bare:
@@ -197,14 +198,17 @@ def text_argument_name(previous: str, word: str) -> str:
     return "message" if previous == "-m" else ""
 
 
-def find_gap(one: str, other: str, previous: str) -> Gap | None:
-    """Return the gap between two words that follow `previous`, None if it cannot be a variable."""
+def find_gap(one: str, other: str, previous: str, *, branches: bool = False) -> Gap | None:
+    """Return the gap between two words that follow `previous`, None if it cannot be a variable.
+
+    Whole names of `branches` may differ.
+    """
     argument = text_argument_name(previous, one)
     if argument and argument == text_argument_name(previous, other):
         return Gap(f"{argument}=" if previous in _FIELD_FLAGS else "", "", argument, said=True)
     if (one[0] in "\"'") != (other[0] in "\"'"):
         return None
-    if previous in _BEFORE_BRANCH and all(_BRANCH_PATTERN.fullmatch(word) for word in (one, other)):
+    if branches and previous in _BEFORE_BRANCH and all(_BRANCH_PATTERN.fullmatch(word) for word in (one, other)):
         return Gap("", "", "branch")
     before, behind = _common_ends(one, other)
     inner = [word[len(before) : len(word) - len(behind)] for word in (one, other)]
