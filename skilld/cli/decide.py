@@ -118,12 +118,15 @@ def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple
     if len(arguments.ids) != 1:
         raise UsageError("Which proposal?", f"{flag} needs exactly one ID", _LIST_HINT)
     (proposal,) = _find_proposals(store, arguments.ids)
+    title = f"Cannot {arguments.command} {'part of ' if arguments.part else ''}{proposal.id}"
     if proposal.state is not State.OPEN:
         name = open_remainder_id(store, proposal)
         cause, remedy = refusal_and_remedy(store, proposal, arguments.command, (State.OPEN,))
-        title = f"Cannot {arguments.command} {'part of ' if arguments.part else ''}{proposal.id}"
         raise SkilldError(title, cause, f"skilld show {name}" if name else remedy)
-    number = max(len(list_parts(proposal)), 1)
+    number = len(list_parts(proposal))
+    if arguments.part and (not number or number == 1 < len(proposal.updates)):
+        remedy = f"To {arguments.command} all of it: skilld {arguments.command} {proposal.id}"
+        raise SkilldError(title, "its parts cannot be told apart", remedy)
     if max(arguments.part, default=0) > number:
         raise UsageError("No such part", f"{proposal.id} has {pluralize(number, 'part')}", f"skilld show {proposal.id}")
     return proposal, {part - 1 for part in arguments.part}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -249,21 +249,25 @@ def undo(before: bytes, after: bytes, current: bytes) -> bytes:
     try:
         return merge(after, current, before)
     except MergeConflictError:
-        pass
+        return undo_lines(before, after, current)
+
+
+def undo_lines(before: bytes, after: bytes, current: bytes, key: Callable[[str], str] = str) -> bytes:
+    """Do as `undo` does wherever the lines are now; blocks of lines with the same keys are equal."""
     text = current.splitlines(keepends=True)
     for hunk in reversed(hunks(before, after)):
         if hunk.added:
-            _undo_block(text, hunk)
+            _undo_block(text, hunk, key)
         else:
             _restore_lines(text, hunk, split_lines(after))
     return b"".join(text)
 
 
-def _undo_block(text: list[bytes], hunk: Hunk) -> None:
+def _undo_block(text: list[bytes], hunk: Hunk, key: Callable[[str], str]) -> None:
     """Replace the added lines, found as a block, by the removed ones; delete them one by one if none were removed."""
     plain = _plain_lines(text)
-    count = len(hunk.added)
-    starts = [i for i in range(len(plain) - count + 1) if tuple(plain[i : i + count]) == hunk.added]
+    count, keys, wanted = len(hunk.added), [*map(key, plain)], [*map(key, hunk.added)]
+    starts = [i for i in range(len(plain) - count + 1) if keys[i : i + count] == wanted]
     if len(starts) == 1:
         text[starts[0] : starts[0] + count] = _encode_lines(text, hunk.removed)
         return

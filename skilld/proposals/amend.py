@@ -10,12 +10,14 @@ import hashlib
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from skilld.clock import rfc3339
 from skilld.edit.derive_operations import operations_between
 from skilld.edit.operations import apply, create_file
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
+from skilld.git.managed_repos import track
 from skilld.git.run import shared_git
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch
@@ -24,7 +26,7 @@ from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED_NOTE
 from skilld.proposals.remarks import refusal_and_remedy
 from skilld.proposals.results import new_staging_result, record_changes
-from skilld.proposals.staging import restage, stage
+from skilld.proposals.staging import private_repositories, refit_to_head, restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
 from skilld.text import fold, join_sentences, truncate
@@ -104,6 +106,8 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     rest = replace(rest, operations=_separate_operations(before, proposal.operations, there, numbers - set(chosen)))
     report = _decide_on_changed(store, proposal, selected, decision)
     try:
+        tracked = track(Path(rest.path), private_repositories())
+        rest = refit_to_head(rest, tracked, apply_only(before, proposal.operations, there)) or rest
         rebuild_branch(store, stage_and_store(store, rest).repo)
     except SkilldError as error:
         if error.title == _NOT_PROPOSED:

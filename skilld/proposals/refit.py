@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 
+from skilld.edit.derive_operations import operations_between
 from skilld.edit.insertion_point import merge_into_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
-from skilld.git.line_diff import transplant, undo
+from skilld.git.line_diff import split_lines, transplant, undo_lines
+from skilld.markdown.structure import list_item
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
 MOVED_NOTE = "moved to the end of its section, because the lines around it were edited"
@@ -42,8 +43,33 @@ def step_texts(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
     """Return the text before the operations, and after each of them. Raises as `apply` does."""
     texts = [before]
     for operation in operations:
-        texts.append(apply(texts[-1], [operation], limited=False))
+        texts.append(apply(texts[-1], merge_into_heading(texts[-1], operation), limited=False))
     return texts
+
+
+def separate_parts(
+    before: bytes, operations: Sequence[Operation], current: bytes, done: bytes
+) -> tuple[Operation, ...]:
+    """Return the operations from `current` to `done`, one for each of those that make the same change in `before`.
+
+    Made together, neighbours would become a single part. Returns nothing if the parts cannot be told apart.
+    """
+    texts = [done]
+    try:
+        for old, new in reversed([*pairwise(step_texts(before, operations))]):
+            texts.append(undo_lines(old, new, texts[-1], _without_number))
+        if split_lines(texts.pop()) != split_lines(current):
+            return ()
+        steps = pairwise((current, *reversed(texts)))
+        made = [one for old, new in steps for one in operations_between(old, new.decode("utf-8-sig"))]
+        return tuple(made) if _apply_operations(current, made) == done else ()
+    except (SkilldError, UnicodeDecodeError):
+        return ()
+
+
+def _without_number(line: str) -> str:
+    item = list_item(line)
+    return line[len(item.indent) + len(item.marker) - 1 :] if item and item.marker[0].isdigit() else line
 
 
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
@@ -91,26 +117,12 @@ class Edit:
         if any(operation.op not in BODY_OPS for operation in self.operations):
             return self(current)
         try:
-            operations = self._refit_each(before, after, current, newest=newest)
+            operations = refit(before, after, current, newest=newest)
         except NoPlaceError:
             if not _adds_heading(self.operations):
                 raise
             return self(current)  # it was below a heading of another proposal, which is gone
-        return self._adopt(operations, current, "")
-
-    def _refit_each(self, before: bytes, after: bytes, current: bytes, *, newest: bool) -> list[Operation]:
-        """Refit each operation separately: together, neighbours would become a single part."""
-        with suppress(SkilldError):
-            texts = [after]
-            for old, new in reversed([*pairwise(step_texts(before, self.original))]):
-                texts.append(undo(old, new, texts[-1]))  # the commit may place them elsewhere than their anchors do
-            if len(self.original) > 1 and texts[-1] == before:
-                made, now = list[Operation](), current
-                for old, new in pairwise(reversed(texts)):
-                    some = refit(old, new, now, newest=newest)
-                    made, now = [*made, *some], apply(now, some, limited=False) if some else now
-                return made
-        return refit(before, after, current, newest=newest)
+        return self._adopt(before, operations, current, "")
 
     def refit_loosely(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return what `refit_exactly` does, or add the lines at the end of their section. Raises SkilldError."""
@@ -121,9 +133,9 @@ class Edit:
                 operations = refit_in_section(before, after, current)
             except NoPlaceError:
                 raise uncertain from None
-            return self._adopt(operations, current, MOVED_NOTE)
+            return self._adopt(before, operations, current, MOVED_NOTE)
 
-    def _adopt(self, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
+    def _adopt(self, before: bytes, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
         if not operations:
             return current
         done = _apply_operations(current, operations)
@@ -132,5 +144,5 @@ class Edit:
         except SkilldError:
             is_same = False
         if not is_same:
-            self.operations, self.note = tuple(operations), note
+            self.operations, self.note = separate_parts(before, self.original, current, done) or (*operations,), note
         return done

@@ -31,7 +31,7 @@ from skilld.proposals.model import (
     WaitsForPerson,
 )
 from skilld.proposals.propose import propose, rebuild
-from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, side_edits
+from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, separate_parts, side_edits
 from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
@@ -43,11 +43,12 @@ from skilld.types import Proposal, State, TargetKind
 # the person may have edited the skill since a proposal was dropped or rejected that they now restore.
 
 
-def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
+def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | None = None) -> Proposal | None:
     """Return a proposal with an edit that fits HEAD's version of the skill; None if that says it already.
 
-    Without a commit, `proposal.base` is the commit that was checked out when the edit was made. The proposal is
-    returned unchanged if its edit fits HEAD or the person's uncommitted file, or has no place.
+    Without a commit, `proposal.base` is the commit that was checked out when the edit was made, and `made_for` the text
+    if that was another one. The proposal is returned unchanged if its edit fits HEAD or the person's uncommitted file,
+    or has no place.
     """
     edit = Edit(proposal)
     git, relpath = tracked.repo.git, tracked.relpath
@@ -56,6 +57,7 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
         return proposal
     names = [f"{commit}:{relpath}" for commit in (origin, tracked.repo.head)]
     seen, current = objects.read_texts(git, names)
+    seen = seen if made_for is None else made_for
     if seen is None or current is None or _fits(edit, current):
         return proposal
     try:
@@ -72,8 +74,9 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
             edit.refit_loosely(seen, after, current)
         except SkilldError:
             common = objects.read_common_version(git, origin, tracked.repo.head, relpath)
-            text = transplant(seen, after, common or b"", current).decode("utf-8-sig")
-            return replace(proposal, operations=tuple(operations_between(current, text)))
+            text = transplant(seen, after, common or b"", current)
+            parts = separate_parts(seen, proposal.operations, current, text)
+            return replace(proposal, operations=parts or (*operations_between(current, text.decode("utf-8-sig")),))
         return replace(proposal, operations=edit.operations, note=edit.note or proposal.note)
     except (SkilldError, OSError):
         return proposal

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from skilld.cli import common
+from skilld.cli import decide as cli_decide
 from skilld.errors import SkilldError
 from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_and_store
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
@@ -15,7 +20,7 @@ from skilld.proposals.remarks import describe_borrowed_lines
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import get_proposal, make_proposal
-from support.repos import AT, Person
+from support.repos import AT, SKILL, TEXT, Person
 
 SAID = (
     ("Always run the linter before you tag.", "Run the linter before tagging.", "The linter was forgotten."),
@@ -164,20 +169,64 @@ def test_the_rest_can_be_split_further(store: Store, made: Proposal, decision: D
     assert _quotes(last) == [SAID[left[1]][0]]
 
 
-@pytest.mark.parametrize("anchor", ["- Tag the commit.", "- Push the tag."])
-def test_parts_stay_separate_when_a_neighbour_is_accepted(person: Person, store: Store, anchor: str) -> None:
-    def open_proposal(name: str, *operations: Operation) -> Proposal:
-        new = make_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
-        return stage_and_store(store, new)
+STEPS = TEXT.replace("- Run", "1. Run").replace("- Tag", "2. Tag").replace("- Push", "3. Push")
 
-    neighbour = open_proposal("0a1b2c3d", Operation(Op.INSERT_AFTER, anchor, "- Tell the team."))
-    steps = zip([anchor, LINES[0]], LINES[:2], strict=True)
-    proposal = open_proposal("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
-    for decision, name in ((accepting({}), neighbour.id), (reverting({}), neighbour.id)):
-        decide(store, get_proposal(store, name), decision)
-        assert [part.added for part in list_parts(get_proposal(store, proposal.id))] == [(LINES[0],), (LINES[1],)]
-    decide_parts(store, get_proposal(store, proposal.id), {0, 1}, accepting({}))
-    assert "\n".join([anchor, *LINES[:2]]) in person.skill.read_text()
+
+@pytest.mark.parametrize(
+    ("text", "anchor", "head"),
+    [
+        (TEXT, "- Tag the commit.", ""),
+        (TEXT, "- Push the tag.", ""),
+        (STEPS, "3. Push the tag.", ""),
+        (TEXT, "Keep the changelog short.", "\n## Preferences\n\n"),
+    ],
+    ids=["between", "bullets", "steps", "heading"],
+)
+def test_parts_stay_separate_whatever_becomes_of_neighbours(
+    person: Person, store: Store, text: str, anchor: str, head: str
+) -> None:
+    person.commit("mine", {SKILL: text})
+    said = {
+        "0a1b2c3d": ["Run the linter.", "Sign the tag."],
+        "1a1b2c3d": ["Tell the team."],
+        "2a1b2c3d": ["Thank the testers.", "Call Kim.", "Close the milestone.", "Rest."],
+        "3a1b2c3d": ["Write the news."],
+    }
+    for name, rules in said.items():
+        lines = [f"{number}. {rule}" if text == STEPS else f"- {rule}" for number, rule in enumerate(rules, 4)]
+        steps = zip([anchor, *lines], [head + lines[0], *lines[1:]], strict=False)
+        operations = tuple(Operation(Op.INSERT_AFTER, *step) for step in steps)
+        new = make_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
+        stage_and_store(store, new)
+
+    def parts_of(name: str) -> list[str]:
+        return [part.added[-1].partition(" ")[2] for part in list_parts(get_proposal(store, name))]
+
+    decisions = (accepting,) if head else (accepting, reverting)
+    for make, name in itertools.product(decisions, ("1a1b2c3d", "3a1b2c3d")):
+        decide(store, get_proposal(store, name), make({}))
+        for other in ("0a1b2c3d", "2a1b2c3d"):
+            assert (get_proposal(store, other).state, parts_of(other)) == (State.OPEN, said[other])
+    decide_parts(store, get_proposal(store, "2a1b2c3d"), {1, 3}, accepting({}))
+    texts = person.skill.read_text(), person.show(ref="skilld/staging")
+    assert [[rule in text for rule in said["2a1b2c3d"]] for text in texts] == [[False, True, False, True], [True] * 4]
+
+
+@pytest.mark.parametrize("verb", [cli_decide.accept, cli_decide.reject])
+def test_one_of_several_parts_is_refused_if_they_cannot_be_told_apart(
+    person: Person, store: Store, monkeypatch: pytest.MonkeyPatch, verb: Callable[[argparse.Namespace], int]
+) -> None:
+    updates = tuple(Update(1, "", change, "", Kind.FACT, 1, quote) for quote, change, _ in SAID[:2])
+    operation = Operation(Op.INSERT_AFTER, "- Tag the commit.", "\n".join(LINES[:2]))
+    stage_and_store(
+        store, make_proposal(path=str(person.skill), operations=(operation,), updates=updates, created_at=AT)
+    )
+    monkeypatch.setattr(common, "store_or_empty", lambda: store)
+    given = argparse.Namespace(ids=["0123abcd"], part=[1], command="accept", why="", to=None, worktree=False, all=False)
+    with pytest.raises(SkilldError, match="accept part of 0123abcd: its parts cannot be told apart") as error:
+        verb(given)
+    assert error.value.remedy == "To accept all of it: skilld accept 0123abcd"
+    assert get_proposal(store, "0123abcd").state is State.OPEN
 
 
 def test_parts_without_a_place_wait(
