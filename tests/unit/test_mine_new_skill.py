@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skilld.mining.new_skill import build_skill, join_name, part_problem, shorten, topic_words
@@ -175,6 +175,7 @@ def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
     st.sampled_from(SkillKind),
     ANYTHING,
 )
+@example([(PartKind.RULE, "use \0tabs"), (PartKind.COMMAND, "make\0 lint")], SkillKind.WORKFLOW, "shop")
 def test_any_statements_give_a_valid_file(said: list[tuple[PartKind, str]], kind: SkillKind, project: str) -> None:
     parts = [_part(sort, text, text[::-1]) for sort, text in said]
     name = join_name(topic_words(said[0][1]))
