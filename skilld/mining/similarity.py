@@ -17,6 +17,7 @@ ELLIPSIS = "\u2026"  # in a step, for what differs each time
 _MAX_VAGUE_WORDS = 2  # words
 _STEM_PATTERN = re.compile(r"[\w./-]{2,100}[:=](?!//)(?=.)")
 _MIN_FIXED_SHARE = 0.5
+_MAX_WORDS = 200  # of a command: matching them takes quadratic time
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def common_words(one: Sequence[str], other: Sequence[str]) -> list[str]:
 
     They must begin alike, such as `docker build`. Of a word with a value ("name:1.2") the name is enough: "name:…".
     """
+    one, other = one[:_MAX_WORDS], other[:_MAX_WORDS]
     start = 5 if "cd" in one[:1] else 2  # `cd web && npm run`
     if [*one[:start]] != [*other[:start]]:
         return []
