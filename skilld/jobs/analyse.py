@@ -327,7 +327,7 @@ class Analysis:
         from skilld.proposals.staging import stage  # git takes 0.15 s to load, and most batches need none
 
         try:
-            if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True):
+            if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True, of_batch=True):
                 self._dropped.append("the file or an open proposal already says this")
         except RetryError as error:
             return self._postpone(proposal, error)

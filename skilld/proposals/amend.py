@@ -108,7 +108,8 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     try:
         tracked = track(Path(rest.path), private_repositories())
         rest = refit_to_head(rest, tracked, apply_only(before, proposal.operations, there)) or rest
-        rebuild_branch(store, stage_and_store(store, rest).repo)
+        made = stage_and_store(store, rest)
+        rebuild_branch(store, made.repo)
     except SkilldError as error:
         if error.title == _NOT_PROPOSED:
             return DecisionReport(
@@ -118,7 +119,7 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
         return DecisionReport(
             report.lines, (*report.warnings, f"the other parts are on hold as {rest.id}: {error.cause}")
         )
-    return DecisionReport((*report.lines, f"{rest.id} is open: {rest.summary}"), report.warnings)
+    return DecisionReport((*report.lines, f"{made.id} is open: {made.summary}"), report.warnings)
 
 
 @shared_git()

@@ -56,7 +56,8 @@ class Request:
     decided ones that may still be on the branch. `private` is the folder of skilld's own repositories, for a
     skill that git does not track; without it such a skill is refused. `restored` says that the person removed the
     proposal from the staging branch or from theirs and wants it back: it is committed even if its ref or their history
-    still has it. `remark` is a sentence for the message.
+    still has it. `remark` is a sentence for the message. `of_batch` says that an earlier try of its batch may have made
+    it under another ID: parts split off a proposal have its batch, too.
     """
 
     edit: ProposalEdit
@@ -65,6 +66,7 @@ class Request:
     private: Path | None = None
     restored: bool = False
     remark: str = ""
+    of_batch: bool = False
 
     @property
     def proposal(self) -> Proposal:

@@ -78,8 +78,7 @@ def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> Prop
 def _is_same_proposal(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
     if request.proposal.id in commit.proposals:
         return True
-    # A restored one is identified by its ID only: parts split off it have the same batch.
-    of_batch = not request.restored and commit.trailers.get("Skilld-Batch") == request.proposal.batch_id
+    of_batch = request.of_batch and commit.trailers.get("Skilld-Batch") == request.proposal.batch_id
     return of_batch and relpath in tree.changed_files(repo.git, commit.parents[0], commit.oid)
 
 

@@ -110,13 +110,15 @@ def stage(
     *,
     alone: bool = False,
     restored: bool = False,
+    of_batch: bool = False,
 ) -> bool:
     """Put one proposal on the staging branch on top of the `open_proposals`. Return False if it is said already.
 
     `dropped` are IDs of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
-    so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch. A
-    proposal that only fits the person's uncommitted SKILL.md is made without a commit and waits for theirs, as does one
-    for a branch that the person is working on. Raises SkilldError with the reason if it cannot be staged.
+    so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch;
+    `of_batch` is as in `Request`. A proposal that only fits the person's uncommitted SKILL.md is made without a commit
+    and waits for theirs, as does one for a branch that the person is working on. Raises SkilldError with the reason if
+    it cannot be staged.
     """
     open_proposals, private = _latest(open_proposals, staged), private_repositories()
     proposal = _check_proposal(proposal, (*open_proposals, *staged.made))
@@ -140,7 +142,7 @@ def stage(
         whole = ProposalEdit(proposal, mine, partial(mine.refit_exactly, newest=True), side_edits(proposal))
         open_edits = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
         remark = describe_contradictions(proposal, tracked)
-        outcome = propose(Request(whole, open_edits, frozenset(dropped), private, restored, remark))
+        outcome = propose(Request(whole, open_edits, frozenset(dropped), private, restored, remark, of_batch))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING_REF:  # it may be anchored on lines of other proposals there
             proposal = replace(proposal, base=tracked.repo.head)

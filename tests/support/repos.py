@@ -263,7 +263,7 @@ class Harness:
             facts["operations"] = (Operation(Op.CREATE, "", apply(b"").decode()),)
         standing = facts.pop("standing", self.open_edits())
         edit = ProposalEdit(make_proposal(**(facts | {"path": str(facts["path"])})), apply)
-        return Request(edit, standing, frozenset(self.decided), self.private, restored)
+        return Request(edit, standing, frozenset(self.decided), self.private, restored, of_batch=not restored)
 
     def open_edits(self) -> tuple[ProposalEdit, ...]:
         """Return the open proposals as a rebuild needs them."""

@@ -17,6 +17,7 @@ from skilld.proposals.decide import Decision, accepting, decide, rejecting, reve
 from skilld.proposals.explain import diff, list_parts, read_versions
 from skilld.proposals.narrow import part_reasons
 from skilld.proposals.remarks import describe_borrowed_lines
+from skilld.proposals.undo_accept import undo_accept
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import get_proposal, make_proposal
@@ -227,6 +228,17 @@ def test_one_of_several_parts_is_refused_if_they_cannot_be_told_apart(
         verb(given)
     assert error.value.remedy == "To accept all of it: skilld accept 0123abcd"
     assert get_proposal(store, "0123abcd").state is State.OPEN
+
+
+def test_what_is_left_of_a_remainder_is_kept_beside_its_reopened_origin(store: Store, made: Proposal) -> None:
+    """All of them come from the same batch and file."""
+    decide_parts(store, made, {0}, accepting({}))
+    (rest,) = store.proposals.in_states([State.OPEN])
+    undo_accept(store, get_proposal(store, made.id), {})
+    decide_parts(store, get_proposal(store, rest.id), {0}, accepting({}))
+    undo_accept(store, get_proposal(store, rest.id), {})
+    opened = store.proposals.in_states([State.OPEN])
+    assert sorted(proposal.summary for proposal in opened) == sorted(change for _, change, _ in SAID)
 
 
 def test_parts_without_a_place_wait(
