@@ -134,7 +134,7 @@ class AnalyseBatch(TaggedUnion):
     words: tuple[StoredWords, ...] = ()
     auto: AutoRules = field(default=AutoRules((), 1.0))
     open: tuple[Proposal, ...] = ()
-    closed: tuple[str, ...] = ()
+    closed: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     decided: tuple[PastDecision, ...] = ()
     targets: tuple[TargetKind, ...] = tuple(TargetKind)
@@ -151,7 +151,7 @@ class RemakeProposal(TaggedUnion):
     backend: Spec
     stale: Proposal | None
     open: tuple[Proposal, ...] = ()
-    closed: tuple[str, ...] = ()
+    closed: Mapping[str, float] = field(default_factory=dict)
     most_tokens: int = 0
 
 
@@ -167,7 +167,7 @@ class ObserveProposals(TaggedUnion):
     now: float
     proposals: tuple[Proposal, ...]
     missing: Mapping[str, float] = field(default_factory=dict)
-    closed: tuple[str, ...] = ()
+    closed: Mapping[str, float] = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
     rebuild: bool = True

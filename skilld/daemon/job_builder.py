@@ -77,7 +77,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         words = tuple(StoredWords(one.turn_key, How.TYPED, one.quote) for one in kept)
     limits = host.umask, settings.worker.memory_mb, settings.worker.processor_seconds
     most = settings.limits.tokens
-    standing, closed = tuple(store.proposals.in_states([State.OPEN])), tuple(store.proposals.closed_ids())
+    standing, closed = tuple(store.proposals.in_states([State.OPEN])), store.proposals.closed_ids()
     if batch.job.kind == "remake":
         remake = RemakeProposal(
             batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed, most_tokens=most

@@ -33,6 +33,14 @@ class RefChange:
     old: str | None
 
 
+def written_at(common_dir: Path, proposal: str) -> float:
+    """Return when the ref of a proposal was written, as a Unix time; 0 if it is gone, or packed and so not new."""
+    try:
+        return (common_dir / f"{PROPOSAL_REFS}{proposal}").stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def proposal_ref(proposal: str) -> str:
     """Return the ref of an open proposal; raises ValueError for an invalid ID."""
     if not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}", proposal):

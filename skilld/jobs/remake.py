@@ -55,7 +55,7 @@ def remake_stale(job: RemakeProposal, keep: Callable[[BatchResult], None]) -> Ba
 def _stage_remade(job: RemakeProposal, made: Proposal) -> BatchResult:
     """Stage the new proposal; if the person is working on the branch, it is open and waits like any other."""
     staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
-    is_new = stage(made, job.open, staged, [name for name in job.closed if name != made.id], alone=True)
+    is_new = stage(made, job.open, staged, {name: at for name, at in job.closed.items() if name != made.id}, alone=True)
     changes = staged.changes()
     if not is_new or staged.made[0].id != made.id:
         reason = "the file or an open proposal already says this"

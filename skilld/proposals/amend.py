@@ -7,6 +7,7 @@ with what the person chose.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -54,7 +55,7 @@ def stage_on_branch(store: Store, proposal: Proposal, *, restored: bool = False)
     `stage`.
     """
     others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
-    closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
+    closed = {name: at for name, at in store.proposals.closed_ids().items() if name != proposal.id}
     staged = new_staging_result(store)
     if not stage(proposal, others, staged, closed, restored=restored):
         raise SkilldError(_NOT_PROPOSED, "the file or an open proposal already says this")
@@ -241,7 +242,7 @@ def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
     """Take an open proposal off the staging branch and put it there with other operations."""
     others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
     staged = new_staging_result(store)
-    held = restage(proposal.repo, others, staged, [*store.proposals.closed_ids(), proposal.id])
+    held = restage(proposal.repo, others, staged, store.proposals.closed_ids() | {proposal.id: math.inf})
     with store.transaction():
         record_changes(store, staged.changes(), time.time())
     if held:

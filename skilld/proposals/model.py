@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -53,16 +53,16 @@ class Request:
     """A proposal to commit; its creation time becomes the commit's date.
 
     `open_proposals` are those of the same repository, each with its commit as known to the store; `dropped` the IDs of
-    decided ones that may still be on the branch. `private` is the folder of skilld's own repositories, for a
-    skill that git does not track; without it such a skill is refused. `restored` says that the person removed the
-    proposal from the staging branch or from theirs and wants it back: it is committed even if its ref or their history
-    still has it. `remark` is a sentence for the message. `of_batch` says that an earlier try of its batch may have made
-    it under another ID: parts split off a proposal have its batch, too.
+    decided ones that may still be on the branch, with the times at which that was known: see `rebuild`. `private` is
+    the folder of skilld's own repositories, for a skill that git does not track; without it such a skill is refused.
+    `restored` says that the person removed the proposal from the staging branch or from theirs and wants it back: it is
+    committed even if its ref or their history still has it. `remark` is a sentence for the message. `of_batch` says
+    that an earlier try of its batch may have made it under another ID: parts split off a proposal have its batch, too.
     """
 
     edit: ProposalEdit
     open_proposals: tuple[ProposalEdit, ...] = ()
-    dropped: frozenset[str] = frozenset()
+    dropped: Collection[str] = ()
     private: Path | None = None
     restored: bool = False
     remark: str = ""

@@ -77,7 +77,7 @@ def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: b
         now=now,
         proposals=tuple(proposals),
         missing={name: since for name, since in missing.items() if since is not None},
-        closed=tuple(store.proposals.closed_ids()),
+        closed=store.proposals.closed_ids(),
         homes=store.meta.get(COMMON_GIT_DIRS, {}),
         alone=alone,
         by_code=remakes_by_code(store),

@@ -6,6 +6,7 @@ starts over. Nothing in the work tree, the index or HEAD is ever written.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -122,6 +123,9 @@ def rebuild(
     their place on the branch and their ref. Open ones that the person took off the branch are not put back. While the
     person works on the branch, or if commits of theirs no longer fit, only the refs of dropped proposals are deleted,
     and `held_reason` says why.
+
+    `dropped` may give for each proposal the time at which it was known to be decided. One whose ref was written later
+    is kept: the person has put it back since.
     """
     for _ in range(_MAX_TRIES):
         try:
@@ -138,6 +142,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     refs.check_no_links(repo.common_dir, [STAGING_REF, refs.proposal_ref(proposal.id)])
     refs.repair_refs(repo.git, repo.common_dir)
     branch = read_branch(repo, request.open_proposals)
+    request = replace(request, dropped=_still_dropped(repo, request.dropped))
     done = find_earlier(request, tracked, branch)
     if done is not None:
         return done
@@ -185,10 +190,16 @@ def _apply_edit(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
     return edit.apply(below)
 
 
+def _still_dropped(repo: Repo, dropped: Collection[str]) -> frozenset[str]:
+    known = dropped if isinstance(dropped, Mapping) else dict.fromkeys(dropped, math.inf)
+    return frozenset(name for name, at in known.items() if refs.written_at(repo.common_dir, name) <= at)
+
+
 def _rebuild_locked(repo: Repo, open_proposals: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
     refs.check_no_links(repo.common_dir, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
     refs.repair_refs(repo.git, repo.common_dir)
     branch = read_branch(repo, open_proposals)
+    dropped = _still_dropped(repo, dropped)
     holder = state.staging_holder(repo.common_dir)
     held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held_reason
     if branch.tip is not None and not held and branch.commits is not None:

@@ -6,6 +6,7 @@ store: the job has what is known, and the result what changed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -101,7 +102,8 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
             if seen.branch not in {"", proposal.branch}:
                 found.branches[proposal.id] = seen.branch
     decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
-    closed = [*decided, *(name for name in job.closed if name not in undecided)]
+    closed = dict.fromkeys(decided, math.inf)
+    closed |= {name: at for name, at in job.closed.items() if name not in undecided}
     if there:  # even with nothing open: a decision may have found the branch in use or locked
         still_open = _rebuild(repo, still_open, closed, found, job)
     for waiting in proposals:
@@ -111,7 +113,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
 
 
 def _rebuild(
-    repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, job: ObserveProposals
+    repo: str, still_open: list[Proposal], dropped: Mapping[str, float], found: _Findings, job: ObserveProposals
 ) -> list[Proposal]:
     """Rebuild the branch after decisions or changes to a skill; return the proposals that are still open."""
     if job.alone:
@@ -134,7 +136,7 @@ def _rebuild(
 def _retry_staging(
     waiting: Proposal,
     open_proposals: list[Proposal],
-    dropped: list[str],
+    dropped: Mapping[str, float],
     found: _Findings,
     staged: StagingResult,
     *,

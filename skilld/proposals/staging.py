@@ -142,7 +142,7 @@ def stage(
         whole = ProposalEdit(proposal, mine, partial(mine.refit_exactly, newest=True), side_edits(proposal))
         open_edits = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
         remark = describe_contradictions(proposal, tracked)
-        outcome = propose(Request(whole, open_edits, frozenset(dropped), private, restored, remark, of_batch))
+        outcome = propose(Request(whole, open_edits, dropped, private, restored, remark, of_batch))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING_REF:  # it may be anchored on lines of other proposals there
             proposal = replace(proposal, base=tracked.repo.head)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any
@@ -73,8 +74,8 @@ class Proposals(Table):
         rows = self._db.execute("SELECT id FROM proposals WHERE state = ? ORDER BY created_at, rowid", (state.value,))
         return [row["id"] for row in rows]
 
-    def closed_ids(self) -> list[str]:
-        """Return the ids of the proposals decided last: git need not keep their commits any longer.
+    def closed_ids(self) -> dict[str, float]:
+        """Return the ids of the proposals decided last, with the time now: git need not keep their earlier commits.
 
         A proposal that is being remade is left out: it may be back on its branch before that is recorded.
         """
@@ -85,7 +86,7 @@ class Proposals(Table):
                ORDER BY decided_at DESC LIMIT 500""",
             (REMAKE_PREFIX,),
         )
-        return [row["id"] for row in rows]
+        return dict.fromkeys((row["id"] for row in rows), time.time())
 
     def count(self, state: State) -> int:
         """Return how many are in `state`."""

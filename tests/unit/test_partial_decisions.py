@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +17,10 @@ from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_a
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, list_parts, read_versions
 from skilld.proposals.narrow import part_reasons
+from skilld.proposals.poll import prepare_observation, record_observation, refresh
 from skilld.proposals.remarks import describe_borrowed_lines
+from skilld.proposals.staging import stage
+from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.undo_accept import undo_accept
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
@@ -239,6 +243,25 @@ def test_what_is_left_of_a_remainder_is_kept_beside_its_reopened_origin(store: S
     undo_accept(store, get_proposal(store, rest.id), {})
     opened = store.proposals.in_states([State.OPEN])
     assert sorted(proposal.summary for proposal in opened) == sorted(change for _, change, _ in SAID)
+
+
+def test_what_a_worker_knew_before_an_undo_does_not_take_the_proposal_off_the_branch(
+    person: Person, store: Store, made: Proposal
+) -> None:
+    """A worker starts to read git, or to judge a batch, with the proposal decided; it is reopened meanwhile."""
+    decide_parts(store, made, {0, 2}, accepting({}))
+    read = prepare_observation(store)
+    closed = store.proposals.closed_ids()
+    undo_accept(store, get_proposal(store, made.id), {})
+    assert read is not None
+    record_observation(store, read(), time.time())
+    other = Operation(Op.INSERT_AFTER, "- Push the tag.", "- Tell the team.")
+    new = make_proposal(path=str(person.skill), operations=(other,), created_at=AT)
+    assert stage(new, store.proposals.in_states([State.OPEN]), StagingResult(), closed)
+    refresh(store)
+    assert get_proposal(store, made.id).state is State.OPEN
+    assert all(line in person.show(ref="skilld/staging") for line in LINES)
+    assert store.proposals.missing_since(made.id) == ""
 
 
 def test_parts_without_a_place_wait(

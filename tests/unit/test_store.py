@@ -386,7 +386,7 @@ def test_proposals_are_listed_by_state_and_repository_oldest_first(store: Store)
     assert [p.id for p in store.proposals.in_states([State.OPEN], "/p")] == ["a", "b"]
     assert [p.id for p in store.proposals.in_states([State.OPEN, State.STALE])] == ["a", "c", "d", "b"]
     assert store.proposals.count(State.OPEN) == 3
-    assert store.proposals.closed_ids() == ["c"]
+    assert [*store.proposals.closed_ids()] == ["c"]
 
 
 def test_a_learning_is_stored_once_and_can_be_deleted(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -231,7 +232,7 @@ def taught_on_staging(person: Person, first: Proposal) -> Proposal:
 def test_a_proposal_waiting_below_another_ones_line_is_placed_again(person: Person, *, rejected: bool) -> None:
     first = stage_edit(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
-    found = check_repository(waiting, closed=("p1",)) if rejected else check_repository(first, waiting)
+    found = check_repository(waiting, closed={"p1": math.inf}) if rejected else check_repository(first, waiting)
     (committed,) = found.committed
     assert (decisions_in(found), committed.commit) == ([], person.tip(STAGING))
     lines = ["- Run the tests.", *([] if rejected else ["- Dry run first."]), "- Then wait a minute."]
@@ -269,7 +270,7 @@ def test_a_change_of_another_proposals_line_is_dropped_with_it(person: Person) -
     change = proposal(person, "p2", "- Dry run first.", "- Two dry runs first.", Op.REPLACE)
     assert stage(change, (first,), result)
     person.git("switch", "--quiet", "main")
-    assert decisions_in(check_repository(*result.made, closed=("p1",))) == [("p2", "open", "stale")]
+    assert decisions_in(check_repository(*result.made, closed={"p1": math.inf})) == [("p2", "open", "stale")]
 
 
 def test_several_waiting_proposals_take_each_other_into_account(person: Person) -> None:
@@ -308,10 +309,10 @@ def test_a_proposal_decided_while_the_branch_is_in_use_leaves_it_later(person: P
     person.git("switch", "--quiet", "skilld/staging")
     assert restage(first.repo, others, StagingResult(), ["p1"]) == f"skilld/staging is checked out in {person.root}"
     rejected = replace(first, state=State.REJECTED)
-    assert check_repository(rejected, *others, closed=("p1",)).detail == ""
+    assert check_repository(rejected, *others, closed={"p1": math.inf}).detail == ""
     assert "- Dry run first." in person.show(ref=STAGING)
     person.git("switch", "--quiet", "main")
-    check_repository(rejected, *others, closed=("p1",))
+    check_repository(rejected, *others, closed={"p1": math.inf})
     assert person.log(STAGING, "^main") == ["skilld(release): say p2"] if open_too else not person.tip(STAGING)
 
 
