@@ -48,6 +48,8 @@ _COLON_COMMA = re.compile(r":\s?,")  # "our decision: from now on, always ..."
 _YOU_DO_NOT = compiled(
     r"^(?:you|u) (?:do not|don'?t) (?:ever )?(?!(?:have|want|need|know|get|like|care|own|see|think|mind|understand)\b)"
 )
+# "Ab sofort fragst du mich" would be a question without its first words.
+_INVERTED = compiled(r"^\w+(?:st (?:du|bitte)|t ihr| je| jij| jullie)\b")
 # The rest of "note that" after its verb is removed as an opener.
 _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
@@ -131,7 +133,8 @@ def _without_frame(text: str, match: Match) -> str:
     without = _COLON_COMMA.sub(":", match.language.frames.sub(" ", text).replace(" ,", ",")).strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
-    return without if stems(without) else text
+    inverted = match.language.code in {"de", "nl"} and _INVERTED.match(without)
+    return without if stems(without) and not inverted else text
 
 
 def _without_announcement(text: str, match: Match) -> str:
