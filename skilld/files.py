@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +17,8 @@ def write_atomically(
 
     `check` is called before the final rename; if it raises, nothing has changed. Raises OSError.
     """
+    import tempfile  # it and shutil take 4 ms, which every command would pay
+
     descriptor, name = tempfile.mkstemp(prefix=".skilld-", dir=path.parent)
     temporary = Path(name)
     try:
@@ -78,5 +78,7 @@ class FileFacts(NamedTuple):
 
 def first_program(names: Iterable[str], environment: Mapping[str, str]) -> Path | None:
     """Return the path of the first of these programs on PATH, with links resolved; None if there is none."""
-    found = (shutil.which(name, path=environment.get("PATH", "")) for name in names)
+    from shutil import which
+
+    found = (which(name, path=environment.get("PATH", "")) for name in names)
     return next((Path(path).resolve() for path in found if path), None)

@@ -56,6 +56,10 @@ _NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*
 _NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)\b.*", re.DOTALL)
 
 
+# argparse looks for translations of its words, of which there are none: a twelfth of the time of --help.
+argparse._ = str  # type: ignore[attr-defined]
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests the nearest command or option, and makes its arguments safe to print."""
 
