@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any
 
+from skilld.clock import parse_time
 from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.connection import Table
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
@@ -18,6 +19,7 @@ MAYBE_AGENTS_PREFIX = "git, maybe "  # followed by the agents that were at work 
 
 _COLUMNS = tuple(field.name for field in fields(Proposal))
 _COLUMN_LIST = ", ".join(f'"{name}"' for name in _COLUMNS)
+_REOPENING_SECONDS = 5.0
 _NEWEST_DECISION = "FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1"
 OTHER_MACHINE = "another machine"  # decided there: no file was changed here
 
@@ -75,18 +77,22 @@ class Proposals(Table):
         return [row["id"] for row in rows]
 
     def closed_ids(self) -> dict[str, float]:
-        """Return the ids of the proposals decided last, with the time now: git need not keep their earlier commits.
+        """Return the ids of the proposals decided last: git need not keep their commits of before these times.
+
+        The time is now, or up to five seconds ago if the decision is older: the person may be reopening one, which is
+        back on its branch before that is recorded.
 
         A proposal that is being remade is left out: it may be back on its branch before that is recorded.
         """
         rows = self._db.execute(
-            """SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped', 'said')
+            """SELECT id, decided_at FROM proposals WHERE state NOT IN ('open', 'dropped', 'said')
                AND NOT (state = 'stale' AND EXISTS (
                SELECT 1 FROM batches WHERE batches.id = ? || proposals.id AND batches.state IN ('pending', 'running')))
                ORDER BY decided_at DESC LIMIT 500""",
             (REMAKE_PREFIX,),
         )
-        return dict.fromkeys((row["id"] for row in rows), time.time())
+        now, decided = time.time(), {row["id"]: parse_time(row["decided_at"]) or 0.0 for row in rows}
+        return {name: min(now, max(at + 1, now - _REOPENING_SECONDS)) for name, at in decided.items()}
 
     def count(self, state: State) -> int:
         """Return how many are in `state`."""

@@ -7,13 +7,14 @@ import itertools
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from skilld.cli import common
 from skilld.cli import decide as cli_decide
 from skilld.errors import SkilldError
-from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_and_store
+from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_and_store, stage_on_branch
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, list_parts, read_versions
 from skilld.proposals.narrow import part_reasons
@@ -246,14 +247,23 @@ def test_what_is_left_of_a_remainder_is_kept_beside_its_reopened_origin(store: S
 
 
 def test_what_a_worker_knew_before_an_undo_does_not_take_the_proposal_off_the_branch(
-    person: Person, store: Store, made: Proposal
+    person: Person, store: Store, made: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker starts to read git, or to judge a batch, with the proposal decided; it is reopened meanwhile."""
+    """A worker starts to read git, or to judge a batch, with the proposal decided; it is being reopened meanwhile."""
     decide_parts(store, made, {0, 2}, accepting({}))
-    read = prepare_observation(store)
-    closed = store.proposals.closed_ids()
-    undo_accept(store, get_proposal(store, made.id), {})
-    assert read is not None
+    taken = get_proposal(store, made.id)
+    for state in (State.OPEN, State.ACCEPTED):  # as if it had been accepted a while ago
+        store.proposals.decide(get_proposal(store, made.id), state, AT, who="command", commit=taken.landed)
+    known: list[Any] = []
+
+    def stage_and_look(*given: Any, **more: Any) -> Any:
+        done = stage_on_branch(*given, **more)
+        known.extend((prepare_observation(store), store.proposals.closed_ids()))
+        return done
+
+    monkeypatch.setattr("skilld.proposals.undo_accept.stage_on_branch", stage_and_look)
+    undo_accept(store, taken, {})
+    read, closed = known
     record_observation(store, read(), time.time())
     other = Operation(Op.INSERT_AFTER, "- Push the tag.", "- Tell the team.")
     new = make_proposal(path=str(person.skill), operations=(other,), created_at=AT)
