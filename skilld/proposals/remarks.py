@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Container, Iterable, Iterator
+from itertools import dropwhile
 from pathlib import Path
 
 from skilld.clock import parse_time, time_ago
@@ -159,13 +160,15 @@ def open_linked(store: Store, proposal: Proposal) -> list[Proposal]:
 def open_remainder_id(store: Store, proposal: Proposal) -> str:
     """Return the ID of the proposal with the undecided parts of a decided one; empty if there are none.
 
-    A batch makes one proposal for a file, whose ID stays with the parts that are decided on first.
+    A batch makes one proposal for a file, whose ID stays with the parts that are decided on first. The others are
+    stored after it.
     """
     if proposal.state is State.OPEN:
         return ""
-    others = store.proposals.in_states([State.OPEN], proposal.repo)
     same = proposal.batch_id, proposal.path
-    return next((one.id for one in others if (one.batch_id, one.path) == same), "")
+    found = [one for one in store.proposals.in_states([*State], proposal.repo) if (one.batch_id, one.path) == same]
+    later = dropwhile(lambda one: one.id != proposal.id, found)
+    return next((one.id for one in later if one.state is State.OPEN), "")
 
 
 # The note of a proposal that was accepted in another file: `accept_elsewhere` in jobs/relocation.py writes it.

@@ -19,7 +19,7 @@ from skilld.proposals.decide import Decision, accepting, decide, rejecting, reve
 from skilld.proposals.explain import diff, list_parts, read_versions
 from skilld.proposals.narrow import part_reasons
 from skilld.proposals.poll import prepare_observation, record_observation, refresh
-from skilld.proposals.remarks import describe_borrowed_lines
+from skilld.proposals.remarks import describe_borrowed_lines, describe_remainder
 from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.undo_accept import undo_accept
@@ -240,7 +240,9 @@ def test_what_is_left_of_a_remainder_is_kept_beside_its_reopened_origin(store: S
     decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
     undo_accept(store, get_proposal(store, made.id), {})
-    decide_parts(store, get_proposal(store, rest.id), {0}, accepting({}))
+    report = decide_parts(store, get_proposal(store, rest.id), {0}, accepting({}))
+    described = describe_remainder(store, get_proposal(store, rest.id))
+    assert report.lines[-1].startswith(f"{described.removeprefix('the rest of it is still open as ')} is open: ")
     undo_accept(store, get_proposal(store, rest.id), {})
     opened = store.proposals.in_states([State.OPEN])
     assert sorted(proposal.summary for proposal in opened) == sorted(change for _, change, _ in SAID)
