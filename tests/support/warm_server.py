@@ -144,11 +144,13 @@ class Server:
         head, handed, _, _ = socket.recv_fds(control, _HEADER, _STREAMS + 1)
         if not head:
             return False
-        while len(head) < _HEADER:
-            head += control.recv(_HEADER - len(head))
-        size, text = int.from_bytes(head, "big"), b""
-        while len(text) < size:
-            text += control.recv(size - len(text))
+        head += _receive(control, _HEADER - len(head))
+        size = int.from_bytes(head, "big")
+        text = _receive(control, size)
+        if len(text) < size:  # whoever asked was killed meanwhile
+            for number in handed:
+                os.close(number)
+            return False
         request = json.loads(text)
         if self._is_small and asks_a_model(request):
             larger = self._larger()
@@ -169,8 +171,11 @@ class Server:
             theirs.close()
             self._controls.append(ours)
         running = Running(pid, socket.socket(fileno=reports), master, is_owned=request["for"] != _DAEMON)
-        running.reports.sendall(f"{pid}\n".encode())
         self._children[pid] = running
+        try:
+            running.reports.sendall(f"{pid}\n".encode())
+        except OSError:
+            self._abandon(running)
         return True
 
     def _larger(self) -> socket.socket:
@@ -216,6 +221,14 @@ class Server:
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
                 os.kill(os.getpid(), signal.SIGINT)
             os._exit(code)
+
+
+def _receive(control: socket.socket, size: int) -> bytes:
+    """Return `size` bytes, or fewer if the other end is closed first."""
+    text = b""
+    while len(text) < size and (part := control.recv(size - len(text))):
+        text += part
+    return text
 
 
 def run_program(request: dict[str, Any], streams: list[int], slave: int, lends: int) -> int:
