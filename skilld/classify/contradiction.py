@@ -77,9 +77,12 @@ def contradicts(change: str, other: str) -> bool:
     if chooses_differently(change, other):
         return True
     shared = len(topic_stems(change) & topic_stems(other))
-    return (
-        has_negation(change) != has_negation(other) and shared >= _MIN_SHARED and _likeness(change, other) > _SAME_TOPIC
-    )
+    if has_negation(change) == has_negation(other) or shared < _MIN_SHARED or _likeness(change, other) == _SAME_TOPIC:
+        return False
+    ban, order = (change, other) if has_negation(change) else (other, change)
+    return not _topic_words(ban) - _topic_words(
+        order
+    )  # "never log it with the card number" is an exception of "log it"
 
 
 def contradicts_clearly(change: str, other: str) -> bool:

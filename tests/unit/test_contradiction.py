@@ -54,3 +54,19 @@ def test_other_subjects_or_the_same_preference_do_not(one: str, other: str) -> N
 )
 def test_a_ban_contradicts_every_request_for_it(one: str, other: str, does: bool) -> None:  # noqa: FBT001 - a case
     assert forbids(one, other) is does
+
+
+@pytest.mark.parametrize(
+    ("ban", "order"),
+    [
+        ("Never log a payment with the card number to the audit file.", "Log every payment to the audit file."),
+        ("Never delete old backups on a Friday.", "Delete old backups after the migration."),
+    ],
+)
+def test_a_ban_on_a_special_case_is_an_exception_and_no_contradiction(ban: str, order: str) -> None:
+    assert not contradicts(ban, order)
+    assert not contradicts(order, ban)
+
+
+def test_a_ban_on_all_of_it_is_a_contradiction() -> None:
+    assert contradicts("Never log payments to the audit file.", "Log every payment to the audit file.")
