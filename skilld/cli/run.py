@@ -214,13 +214,18 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
 
 
 def _survey(engine: Engine, worker: Worker) -> None:
-    """Survey the newest transcripts of idle sessions, as many as the daemon does at a time."""
+    """Survey the newest transcripts of idle sessions, as many as the daemon does at a time, without asking a model.
+
+    Only the daemon spreads such questions over the day.
+    """
+    from skilld.classify.backends import OFFLINE
     from skilld.daemon.surveys import SurveySchedule
     from skilld.protocol import Job
 
     surveys, now = SurveySchedule(engine.store, engine.host, delay=0), time.time()
     progress, total = Progress("Reading past sessions"), 0
-    while survey := surveys.job(engine.settings, now):
+    settings = engine.settings.model_copy(update={"model": OFFLINE})
+    while survey := surveys.job(settings, now):
         total = max(total, surveys.waiting)
         progress.show(total - surveys.waiting, total)
         surveys.record(worker.do(Job(survey, engine.host.umask), engine.settings.worker.seconds), now)
