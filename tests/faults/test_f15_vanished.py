@@ -84,7 +84,7 @@ def _repeat_rejected(machine: World) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [*("missing", "header"), *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("older", "of_another_program"))],
+    [*("missing", "header"), *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("older", "foreign_database"))],
 )
 def test_r1_a_command_without_a_daemon_says_so_once_and_changes_nothing(machine: World, kind: str) -> None:
     database = machine.home / DATABASE
@@ -137,7 +137,7 @@ def test_f15_without_any_copy_proposals_are_recovered_from_git(machine: World, c
     if copy is not None:
         database.with_name("skilld.db.copy").write_bytes(copy)
         database.with_name("skilld.db.copy").chmod(0o600)
-    DAMAGES["no_database"](database, random.Random(5))
+    DAMAGES["random_bytes"](database, random.Random(5))
     machine.finish()
     found = {proposal["id"]: proposal for proposal in machine.program.json("proposals", "--state", "all")}
     same = ("state", "skill", "path", "repo", "commit", "branch", "summary", "session_id", "model", "agent")
