@@ -170,6 +170,10 @@ def test_a_template_is_filled_in_and_printed_verbatim(library: TaughtProject) ->
     assert use("--var", "who=Ada", "--var", "language=x", "--var", "mood=y")[0] == 2
     assert use("--var", "who")[0] == 2
     assert library.program.run("skills", "use", "tidy").stdout == "- Say it.\n"
+    tidy = library.home / ".claude/skills/tidy/SKILL.md"
+    tidy.write_text(tidy.read_text() + "- Tag {{version}}.\n")
+    assert library.program.run("skills", "use", "tidy").stdout == "- Say it.\n- Tag {{version}}.\n"
+    assert library.program.run("skills", "use", "tidy", "--var", "version=2").stdout == "- Say it.\n- Tag 2.\n"
 
 
 def test_deleting_asks_and_moves_to_the_trash(library: TaughtProject) -> None:

@@ -182,15 +182,16 @@ def run_use(arguments: argparse.Namespace) -> int:
 
     row = inventory.find_skill(common.store_or_empty(), arguments.name)
     text = body_of(inventory.skill_text(row.skill)).lstrip("\r\n")
-    known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
+    known = holes(text)
+    required = known if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _parse_variables(arguments.var)
     if unknown := sorted(values.keys() - set(known)):
         there = ", ".join(known) or "none"
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
-    if missing := [name for name in known if name not in values]:
+    if missing := [name for name in required if name not in values]:
         remedy = " ".join(f"--var {name}=..." for name in missing)
         raise UsageError("A variable is missing", ", ".join(missing), f"skilld skills use {row.name} {remedy}")
-    said = fill_holes(text, values) if known else text
+    said = fill_holes(text, values)
     if sys.stdout.isatty():
         console.write_part(said)
     else:
