@@ -232,6 +232,19 @@ def _rewrite(old: list[bytes], start: int, end: int, edits: list[_Edit]) -> list
     return result + old[start:end]
 
 
+def merge_change(old: bytes, current: bytes, new: bytes) -> bytes:
+    """Return `current` with the change from `old` to `new`, as `merge` does.
+
+    Also raises MergeConflictError if lines that the change removes would be left because they were moved.
+    """
+    result = merge(old, current, new)
+    before, after = _count_lines(old), _count_lines(new)
+    now, done = _count_lines(current), _count_lines(result)
+    if any(done[line] > max(after[line], now[line] - count) for line, count in (before - after).items()):
+        raise MergeConflictError
+    return result
+
+
 # Undoing a change in a text that was edited since. This looks for the lines themselves, not their position, so that new
 # or removed neighbours do not matter: several learnings appended to one list can be undone in any order, where git's
 # merge conflicts.
@@ -247,7 +260,7 @@ def undo(before: bytes, after: bytes, current: bytes) -> bytes:
     Line endings of `current` are kept. Raises ChangeNotFoundError if it does not contain the change.
     """
     try:
-        return merge(after, current, before)
+        return merge_change(after, current, before)
     except MergeConflictError:
         return undo_lines(before, after, current)
 

@@ -296,7 +296,7 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
             raise work_tree.refused(f"{work_tree.tracked.relpath} has changed since it was created")
     if landing is not None and would_merge(work_tree, after, before) and _sides_merge(work_tree, landing, back=True):
         done = try_git_command(work_tree, "revert", "--no-edit", landing.oid)
-        if done is not None:
+        if done is not None and done.method is not CommitMethod.NOTHING:
             return done
     message = f'Revert "{source.subject}"\n\nThis reverts commit {source.oid}.\n'.encode()
 

@@ -161,7 +161,8 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
     if landed is None:
         return f"Written to {proposal.path}, not committed."
     if landed.method is CommitMethod.NOTHING:
-        return f"No commit was needed: {proposal.relpath} already says this. {back}"
+        says = "already says" if after is State.ACCEPTED else "no longer says"
+        return f"No commit was needed: {proposal.relpath} {says} this. {back}"
     branch = (open_any(Path(proposal.repo), private_repositories()).branch or "").removeprefix("refs/heads/")
     return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}{_describe_place(proposal)}. {back}"
 

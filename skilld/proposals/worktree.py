@@ -280,7 +280,7 @@ def would_merge(work_tree: Worktree, old: bytes, new: bytes, relpath: str = "") 
     if current is None:
         return not old
     try:
-        line_diff.merge(old, current, new)
+        line_diff.merge_change(old, current, new)
     except line_diff.MergeConflictError:
         return False
     return True

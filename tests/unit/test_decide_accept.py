@@ -305,6 +305,21 @@ def test_removals_and_changes_are_reverted_too(person: Person, harness: Harness,
     assert person.skill.read_text() == expected
 
 
+@pytest.mark.parametrize("moved", ["acb", "cba", "cab", "bac"])
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_a_line_that_was_moved_is_taken_out(harness_with_three: Harness, moved: str, name: str) -> None:
+    person, harness = harness_with_three.person, harness_with_three
+    for one in "abc":
+        harness.accept(one)
+        harness.drop(one)
+    head = TEXT.partition("- Push the tag.")[0] + "- Push the tag.\n"
+    tail = TEXT.removeprefix(head)
+    person.commit("order", {SKILL: head + "".join(f"- Learned {one}.\n" for one in moved) + tail})
+    assert harness.revert(name).commit == person.tip()
+    left = "".join(f"- Learned {one}.\n" for one in moved if one != name)
+    assert (person.skill.read_text(), person.git("status", "--porcelain")) == (head + left + tail, "")
+
+
 def test_a_squash_commit_is_not_reverted_as_a_whole(person: Person, harness: Harness) -> None:
     harness.stage("a", APPENDED["a"])
     harness.stage("b", APPENDED["b"])

@@ -100,6 +100,25 @@ def test_undo_at_once_restores_the_text(old: bytes, new: bytes) -> None:
     assert undo(old, new, new) == old
 
 
+@pytest.mark.parametrize(
+    ("current", "expected"),
+    [
+        (b"- b\n- a\n", b"- a\n"),
+        (b"- b\n\n- a\n- c\n", b"\n- a\n- c\n"),
+        (b"- a\n", b"- a\n"),
+        (b"- b\n- a\n- b\n", b"- b\n- a\n"),
+    ],
+    ids=["moved", "moved further", "gone", "copied"],
+)
+def test_undo_finds_a_line_that_was_moved(current: bytes, expected: bytes) -> None:
+    assert undo(b"- a\n", b"- a\n- b\n", current) == expected
+
+
+def test_undo_refuses_a_moved_line_that_is_there_twice() -> None:
+    with pytest.raises(ChangeNotFoundError, match="no longer there"):
+        undo(b"- a\n", b"- a\n- b\n", b"- b\n- b\n- a\n")
+
+
 def test_undo_works_among_later_neighbours() -> None:
     grown = b"# R\n\n- one\n- later\n- extra\n- later still\n- two\n- three\n"
     assert undo(OLD, ADDED, grown) == b"# R\n\n- one\n- later\n- later still\n- two\n- three\n"
