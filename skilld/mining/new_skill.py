@@ -169,6 +169,7 @@ def build_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSk
         said, body = _rules_text(candidate, parts)
     if candidate.title:
         body = "\n".join([f"# {candidate.title}", *body.splitlines()[1:]])
+    body = body.replace("\0", "")  # no text has one, and the format allows none
     return NewSkill(
         candidate.name, candidate.description or said, body, metadata if with_sessions else clear_metadata(metadata)
     )

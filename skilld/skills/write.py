@@ -37,7 +37,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
     ]
     if metadata:
         front += ["metadata:", *(f"  {key}: {quoted(value)}" for key, value in metadata.items())]
-    lines = body.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+    lines = body.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
     text = "\n".join(["---", *front, "---", "", lines, ""])
     if wrong := find_faults(text, name):
         raise _write_error("; ".join(wrong))

@@ -41,7 +41,7 @@ def person(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 def stage_new(proposal: Proposal, *standing: Proposal) -> Proposal:
     result = StagingResult()
-    assert stage(proposal, standing, result)
+    assert stage(proposal, standing, result, of_batch=True)
     (made,) = result.made
     return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -199,6 +200,8 @@ def test_part9_a_decision_made_meanwhile_stands(world: World) -> None:
     world.store.proposals.decide(world.p1, State.ACCEPTED, AT, who="command")
     world.engine.finish(batch, job_of.remake_stale(job, lambda _: None), NOW)
     assert world.p1.state is State.ACCEPTED
+    # A poll within five seconds keeps it: the person may be reopening it.
+    os.utime(world.person.root / ".git/refs/skilld/proposals/p1", (NOW, NOW))
     refresh(world.store)
     assert world.on_the_branch() == 0
 
