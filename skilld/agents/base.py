@@ -2,7 +2,7 @@
 
 An adapter is a package in this folder with `INFO: AgentInfo`, `is_transcript(path)` and `parser(path, state)`, and
 `tool_events(record, session_id, span)` if its log has tool calls (skilld/agents/tools.py). It is pure: bytes in, events
-out; no disk, clock, environment or settings. It is registered in the dict of `skilld.agents`. docs/adding-an-agent.md
+out; no disk, clock, environment or settings. It is registered in `skilld.agents`. docs/adding-an-agent.md
 walks through one.
 """
 

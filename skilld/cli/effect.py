@@ -152,7 +152,7 @@ def rule_id(rule: Rule) -> str:
 
 def _read_unread(store: Store) -> int:
     """Read the transcripts that are new or have grown, the newest first; return how many are left."""
-    from skilld.agents import VARIABLES
+    from skilld.agents import context_variables
     from skilld.classify.backends import OFFLINE, Spec
     from skilld.effect.survey import survey
     from skilld.jobs.limits import ProcessorTimeError, processor_time
@@ -161,7 +161,7 @@ def _read_unread(store: Store) -> int:
 
     missing = _unread_transcripts(store, inventory.transcript_folders())
     redact, progress, until = common.redactor(), common.Progress("sessions read"), time.monotonic() + _READ_SECONDS
-    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    variables = {name: os.environ[name] for name in context_variables() if name in os.environ}
     configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
     for number, (agent, path, facts) in enumerate(missing):
         if time.monotonic() > until:

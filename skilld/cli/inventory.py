@@ -64,7 +64,7 @@ def newest_version(agent: str) -> str:
     """Return the version of the client that wrote an agent's newest transcript; empty if it names none."""
     from skilld.agents import ADAPTERS
     from skilld.ingest.discover import find_transcripts
-    from skilld.ingest.drift import version_of
+    from skilld.ingest.record_survey import version_of
 
     try:
         known = transcript_folders()

@@ -19,8 +19,8 @@ from skilld.daemon import job_builder, judges, obstacles, old_learnings, recover
 from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.presence import Presence
 from skilld.ingest.discover import Host, find_roots
-from skilld.ingest.drift import update_survey
 from skilld.ingest.follow import Follower
+from skilld.ingest.record_survey import update_survey
 from skilld.logs import get_logger
 from skilld.proposals import results
 from skilld.proposals.remarks import describe_repeat

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skilld.agents import VARIABLES
+from skilld.agents import context_variables
 from skilld.batching.closing import ClosedBatch
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
@@ -56,7 +56,7 @@ def batch_job(store: Store, host: Host, agent: str, session_id: str, closing: Cl
         skills=tuple(found),
         unusable=tuple(unusable),
         home=str(host.home),
-        variables={name: host.environment[name] for name in VARIABLES if name in host.environment},
+        variables={name: host.environment[name] for name in context_variables() if name in host.environment},
     )
 
 

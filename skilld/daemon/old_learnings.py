@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from skilld.agents import VARIABLES
+from skilld.agents import context_variables
 from skilld.clock import local_day, rfc3339
 from skilld.ingest.discover import Host
 from skilld.jobs.learnings import NO_FILE_REASON
@@ -87,7 +87,7 @@ def _old_asks(store: Store) -> list[list[Learning]]:
 
 def _waiting_batch(host: Host, name: str, ask: list[Learning], now: float) -> StoredBatch:
     newest = ask[0]
-    variables = {name: host.environment[name] for name in VARIABLES if name in host.environment}
+    variables = {name: host.environment[name] for name in context_variables() if name in host.environment}
     job = BatchJob(
         kind=WAITING_KIND,
         batch=name,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from skilld.agents import VARIABLES
+from skilld.agents import context_variables
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.clock import local_day
 from skilld.daemon import judges
@@ -65,7 +65,7 @@ class SurveySchedule:
     def _next_requests(self, settings: Settings, now: float) -> Iterator[SurveyRequest]:
         """Yield some of the transcripts; only one if it asks a model, because its cost must be counted first."""
         host = self._host
-        variables = {name: host.environment[name] for name in VARIABLES if name in host.environment}
+        variables = {name: host.environment[name] for name in context_variables() if name in host.environment}
         roots = {name: tuple(map(str, folders)) for name, folders in host.roots.items()}
         for agent, path, size, mtime, is_live in self._found[: 1 if self._alone else _MAX_PER_JOB]:
             spec = self._backend_spec(settings, agent, now) if is_live else Spec(OFFLINE)

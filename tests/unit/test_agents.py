@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path, PurePath
+from types import SimpleNamespace
 
 import pytest
 
@@ -37,7 +39,8 @@ TOY = replace(
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a home of a person who works with the toy, which is registered."""
-    monkeypatch.setitem(ADAPTERS, "toy", TOY)
+    monkeypatch.setitem(ADAPTERS.folders, "toy", "toy")
+    monkeypatch.setitem(sys.modules, "skilld.agents.toy", SimpleNamespace(ADAPTER=TOY))
     (tmp_path / ".toy" / "talks").mkdir(parents=True)
     return tmp_path
 

@@ -10,7 +10,8 @@ import pytest
 
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
-from skilld.ingest.drift import drifts, update_survey, version_in
+from skilld.ingest.drift import drifts
+from skilld.ingest.record_survey import update_survey, version_in
 from skilld.settings import Settings
 from skilld.store import Store
 from support.in_process_program import InProcessProgram
