@@ -55,6 +55,7 @@ _REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
 _CONDUCT = "conversation"  # the field of meanings on how an agent talks and proceeds
 _ANSWER_MEANING = "to-answer"  # the meaning of rules about the language of answers
 _REMOVE_MEANING = "to-remove"
+_ONCE_MORE = re.compile(r"\bagain\b", re.IGNORECASE)
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 
@@ -266,6 +267,6 @@ def _tone_of(text: str, *, question: bool) -> _Tone | None:
         return _Tone.REMINDER
     if _COMPLAINT.search(text) and not _NEW.search(text) and not _TASK.search(text):
         return _Tone.COMPLAINT
-    if question:
+    if question or (_TASK.search(text) and _ONCE_MORE.search(text)):
         return None
     return _Tone.DEMAND if _DEMAND.search(text) else _Tone.SOFT if _SOFT.search(text) else None

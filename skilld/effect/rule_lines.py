@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 
-from skilld.classify.offline.sections import BlockKind, body_lines, sections
+from skilld.classify.content import content_of, term_weights
+from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.classify.said_already import only_imports
 from skilld.errors import SkilldError
 from skilld.git.managed_repos import find_any
 from skilld.git.objects import read_commit
 from skilld.proposals.explain import find_origin
 from skilld.proposals.staging import private_repositories
+from skilld.skills.spec import read_front
+from skilld.skills.write import holes
 
 _MAX_TEXT = 1 << 18  # characters of a file
+_CODE_SPAN = re.compile(r"`[^`]*`")
+_DECLARATION = re.compile(r"`(?:\{\{\w+\}\}|\u2026)`:")
 
 
 def text_of(path: str) -> str:
@@ -25,12 +32,46 @@ def text_of(path: str) -> str:
 
 
 def rules_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the items and paragraphs of a text that may be rules, each with the number of its first line, from 1."""
-    before = len(text.splitlines()) - len(body_lines(text))
+    """Yield the items and paragraphs of a text that may be rules, each with the number of its first line, from 1.
+
+    What names the task of a skill is no rule, since every request for the task would repeat it: a paragraph with
+    `{{variables}}`, and one at the top that says only what name, description and title say. Neither are lines that
+    declare a variable or introduce a list.
+    """
+    before, front = len(text.splitlines()) - len(body_lines(text)), read_front(text)
+    named = f"{front.name.replace('-', ' ')}. {front.description}. Skill for the user"
+    is_skill = opens = bool(front.name)
     for section in sections(text):
-        for block in section.blocks:
-            if block.kind is not BlockKind.OTHER and not only_imports(block.text):
+        opens = opens and section.level <= 1
+        for block, following in zip_longest(section.blocks, section.blocks[1:]):
+            opens = opens and block.kind is not BlockKind.ITEM
+            if (
+                block.kind is not BlockKind.OTHER
+                and not only_imports(block.text)
+                and not (is_skill and _is_request(block))
+                and not _is_frame(block, following)
+                and not (opens and _says_only(block.text, f"{section.heading}. {named}"))
+            ):
                 yield before + block.first + 1, block.text
+
+
+def _is_request(block: ProseBlock) -> bool:
+    """Whether a block is a request with variables."""
+    return block.kind is BlockKind.PARAGRAPH and bool(holes(_CODE_SPAN.sub("", block.text)))
+
+
+def _is_frame(block: ProseBlock, following: ProseBlock | None) -> bool:
+    """Whether a block declares a variable or introduces the items that follow it."""
+    if _DECLARATION.match(block.text):
+        return True
+    if following is None or following.kind is not BlockKind.ITEM or not block.text.endswith((":", "\uff1a")):
+        return False
+    return len(following.indent) >= len(block.indent) + (block.kind is BlockKind.ITEM)
+
+
+def _says_only(text: str, named: str) -> bool:
+    said = content_of(text)
+    return not said.denies and all(term_weights(said.words, content_of(named).words).values())
 
 
 def added_at(path: str, line: int) -> float | None:

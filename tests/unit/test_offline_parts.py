@@ -89,6 +89,54 @@ def test_an_import_is_no_rule() -> None:
     ]
 
 
+def test_what_names_the_task_of_a_skill_is_no_rule() -> None:
+    """Every request for the task would repeat it. Lines that declare a variable or introduce a list are none either."""
+    skill = """---
+name: release-notes
+description: Write the release notes of a version from the commits.
+---
+
+# Release notes
+
+Write the release notes of this version.
+
+For {{product}}, write the notes of {{version}} in {{language}}.
+
+- `{{version}}`: differs each time (for example `1.4.0`).
+- `\u2026`: differs each time.
+
+Keep an entry to one line.
+
+## Steps
+
+Observed in 3 sessions:
+
+1. Run `git log {{last}}..HEAD`.
+2. Before the tag:
+   - Run the linter.
+3. Colours:
+4. Write the release notes of a version.
+
+Set the text in:
+
+```
+{{ t("title") }}
+```
+"""
+    assert list(rules_in(skill)) == [
+        (15, "Keep an entry to one line."),
+        (21, "Run `git log {{last}}..HEAD`."),
+        (23, "Run the linter."),
+        (24, "Colours:"),
+        (25, "Write the release notes of a version."),
+        (27, "Set the text in:"),
+    ]
+    denied = "---\nname: notes\ndescription: Write notes, never in German.\n---\n\nNever write notes in German.\n"
+    assert [text for _, text in rules_in(denied)] == ["Never write notes in German."]
+    guide = "Write notes.\n\nUse {{ t }} for texts.\n"
+    assert [text for _, text in rules_in(guide)] == ["Write notes.", "Use {{ t }} for texts."]
+
+
 def test_the_matching_line_is_named() -> None:
     text = "# Migrations\n\nOne file each.\n\n- Write a down migration for each up migration.\n"
     assert find_same_words("Always add a down migration too.", text) == "Write a down migration for each up migration."
