@@ -297,12 +297,15 @@ def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) 
 def describe_origin(proposal: Proposal) -> str:
     """Describe where a proposal came from: a session, or a verb."""
     if not proposal.evidence and not proposal.session_id:
-        from skilld.proposals.model import EVALS_PREFIX, TRIM_PREFIX
+        from skilld.proposals.model import EVALS_PREFIX, IMPORT_PREFIX, REVIEWS_PREFIX, TRIM_PREFIX
 
-        for prefix, verb in {EVALS_PREFIX: "skills eval", TRIM_PREFIX: "trim"}.items():
-            if proposal.batch_id.startswith(prefix):
-                return f"skilld {verb}"
-        return f"skilld {'skills import' if proposal.creates else 'consolidate'}"
+        verbs = {
+            EVALS_PREFIX: "skills eval",
+            IMPORT_PREFIX: "skills import",
+            REVIEWS_PREFIX: "mine --reviews",
+            TRIM_PREFIX: "trim",
+        }
+        return f"skilld {next((verb for at, verb in verbs.items() if proposal.batch_id.startswith(at)), 'consolidate')}"
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
 

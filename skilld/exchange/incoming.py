@@ -26,6 +26,7 @@ from skilld.git.remote import clone
 from skilld.git.run import Git
 from skilld.git.tree import FILE_MODES
 from skilld.library.consolidate import best_match, describe_skill
+from skilld.proposals.model import IMPORT_PREFIX
 from skilld.redact import Finding as Secret
 from skilld.skills import Places, Skill
 from skilld.skills.draft import Draft, SkillKind, as_kind, draft_faults, read_draft, write_draft
@@ -341,7 +342,7 @@ def import_proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Pr
     name = hashlib.sha256(f"{path}\n{tries}\n{taken.text}".encode()).hexdigest()[:8]
     return Proposal(
         id=name,
-        batch_id=f"import-{name}",
+        batch_id=f"{IMPORT_PREFIX}{name}",
         skill=taken.draft.name,
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),

@@ -30,6 +30,7 @@ from skilld.mining.review_comments import AuthorKind, Comment, github_comment, g
 from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import check_edit, create_operation, place_updates
+from skilld.proposals.model import REVIEWS_PREFIX
 from skilld.store import Store
 from skilld.store.meta import REVIEWS_READ
 from skilld.store.reviews import ReviewComment
@@ -282,7 +283,7 @@ def _draft_proposal(
         *(one.sentence for one in lint(before, after, "")),  # commands and the like that the person did not type
     )
     ref = loaded.ref
-    batch = "reviews-" + hashlib.sha256(f"{context.repo}\n{found.change}".encode()).hexdigest()[:16]
+    batch = REVIEWS_PREFIX + hashlib.sha256(f"{context.repo}\n{found.change}".encode()).hexdigest()[:16]
     return Proposal(
         id=hashlib.sha256(f"{batch}\n{ref.path}".encode()).hexdigest()[:8],
         batch_id=batch,

@@ -17,6 +17,8 @@ REMEDY_PREFIX = "effect-"  # of the batch ID of a remedy's proposal; the remedy'
 ACROSS_PREFIX = "across-"  # of a proposal that offers a rule accepted for one agent in another one's file
 EVALS_PREFIX = "evals-"  # of a proposal of cases to test a skill with
 TRIM_PREFIX = "trim-"  # of a cut that `skilld trim` proposes
+IMPORT_PREFIX = "import-"  # of a skill that `skilld skills import` proposes
+REVIEWS_PREFIX = "reviews-"  # of what reviewers keep asking for, found by `skilld mine --reviews`
 
 # Files that `creation` can make from an update alone: a skill needs a description, a rule its paths.
 CREATABLE = frozenset({TargetKind.INSTRUCTIONS, TargetKind.PERSONAL})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from skilld.effect.figures import RuleState
 from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
 from skilld.jobs.relocation import group_learnings
+from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
 from skilld.report.values import (
     Cost,
     DecisionCounts,
@@ -61,7 +62,7 @@ class _Instruction:
     what: str
     quotes: tuple[str, ...]
     decided_at: float = 0.0
-    count: int = 1  # a proposal may contain several instructions
+    count: int = 1  # a proposal may contain several instructions, or none that the person taught
 
 
 def gather(store: Store, now: float, *, words: bool = False) -> Report:
@@ -71,7 +72,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     asks = group_learnings(store.learnings.all())
     # Proposals of test cases teach nothing.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
-    instructions = [*map(_from_proposal, proposed), *map(_from_learnings, asks)]
+    instructions = [*_from_proposals(proposed), *map(_from_learnings, asks)]
     spent = [{**row, "at": (parse_time(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
     places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
@@ -98,12 +99,29 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
         lessons=tuple(
             Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
-            for one in (recent[:_MAX_LESSONS] if words else ())
+            for one in ([one for one in recent if one.count][:_MAX_LESSONS] if words else ())
         ),
     )
 
 
-def _from_proposal(one: Proposal) -> _Instruction:
+def _from_proposals(proposals: Iterable[Proposal]) -> Iterator[_Instruction]:
+    """Yield the proposals; the same words, proposed for another file too, were taught once."""
+    known: set[tuple[str, str, str]] = set()
+    for one in sorted(proposals, key=lambda one: one.created_at):
+        taught = _taught_by(one)
+        yield _from_proposal(one, len(taught - known))
+        known |= taught
+
+
+def _taught_by(one: Proposal) -> set[tuple[str, str, str]]:
+    """Return the instructions in a proposal that the person taught: none if skilld or others made it."""
+    if not one.evidence or one.batch_id.startswith((REMEDY_PREFIX, ACROSS_PREFIX)):
+        return set()
+    turn = one.evidence[0].turn
+    return {(turn, said.quote, said.change) for said in one.updates} or {(turn, one.evidence[0].quote, one.summary)}
+
+
+def _from_proposal(one: Proposal, count: int) -> _Instruction:
     return _Instruction(
         at=parse_time(one.created_at) or 0.0,
         where=one.state.value if one.state is State.SAID else one.target.value,
@@ -114,7 +132,7 @@ def _from_proposal(one: Proposal) -> _Instruction:
         what=one.summary,
         quotes=tuple(said.quote for said in one.evidence),
         decided_at=parse_time(one.decided_at) or 0.0,
-        count=len(one.updates) or 1,
+        count=count,
     )
 
 

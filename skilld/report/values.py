@@ -228,4 +228,5 @@ class Report:
     @property
     def has_news(self) -> bool:
         """Whether there is anything to report."""
-        return bool(self.sessions or self.taught.total or self.cost.calls or self.again.rules)
+        decided = sum(self.decided.states.values())
+        return bool(self.sessions or self.taught.total or decided or self.cost.calls or self.again.rules)

@@ -73,7 +73,8 @@ def taught(report: Report) -> str:
     """Describe how much was taught."""
     sessions = pluralize(report.sessions, "session")
     if not report.taught.total:
-        return nothing_to_show(report, f"skilld found no lasting instructions in {sessions}.")
+        found = f"skilld found no lasting instructions in {sessions}." if report.sessions else NO_SESSION
+        return nothing_to_show(report, found)
     return f"skilld found {pluralize(report.taught.total, 'lasting instruction')} in {sessions}."
 
 
@@ -99,7 +100,7 @@ def repeats(report: Report) -> str:
         return nothing_to_show(
             report,
             _unread(report)
-            or "none of the edits you accepted are still in their files, and you did not repeat any rules.",
+            or "no edit that you accepted added a rule that is still there, and you did not repeat any other.",
         )
     if before.percent is None and after.percent is None:
         return "skilld has not read any sessions in which a rule applied."
@@ -126,7 +127,13 @@ def weight(report: Report) -> str:
     """Describe the table of files."""
     if not report.weight:
         return nothing_to_show(
-            report, _unread(report) or "none of the instruction files or skills loaded in a session still exist."
+            report,
+            _unread(report)
+            or (
+                "none of the instruction files or skills loaded in a session still exist."
+                if report.sessions
+                else NO_SESSION
+            ),
         )
     return "Tokens that your agents load, largest files first, at about four characters per token."
 

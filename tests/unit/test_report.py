@@ -294,9 +294,8 @@ def test_each_empty_part_says_why(tmp_path: Path) -> None:
     store.usage.add("2026-10-01", "m", "s", Usage(1, 10, 10))
     said = " ".join(PageText(page(gather(store, NOW), HOME)).shown)
     for why in (
-        "skilld found no lasting instructions in 0 sessions.",
-        "none of the edits you accepted are still in their files, and you did not repeat any rules.",
-        "none of the instruction files or skills loaded in a session still exist.",
+        "skilld has not read any sessions yet. Start with: skilld run --backfill 7",
+        "no edit that you accepted added a rule that is still there, and you did not repeat any other.",
         "no edits have been proposed.",
         "20 tokens in 1 model call; nothing has been accepted yet.",
     ):
@@ -363,6 +362,35 @@ def test_every_statement_counts_and_free_calls_cost_nothing(tmp_path: Path) -> N
     assert report.cost.accepted == 1
     assert wording.cost(report) == "0 tokens in 4 model calls."
     assert wording.decided(report).endswith("half of the decisions were made within an hour.")
+
+
+def test_only_what_the_person_said_counts_as_taught(tmp_path: Path) -> None:
+    """An import, a remedy and a rule offered to another agent are decided on; words for two files were said once."""
+    store = Store.open(tmp_path / "skilld.db")
+    update = Update(0, "", "Use pnpm.", "why", Kind.PREFERENCE, 0, "use pnpm")
+    for name, said in {
+        "own": {"updates": (update,)},
+        "linked": {"updates": (replace(update, kind=Kind.CHANGE_STEP),), "path": "/p/other/SKILL.md"},
+        "import": {"evidence": (), "agent": "", "session_id": "", "batch_id": "import-1"},
+        "remedy": {"batch_id": "effect-sharpen-1"},
+        "across": {"batch_id": "across-1"},
+    }.items():
+        one = make_proposal(id=name, created_at="2026-10-01T09:00:00Z", **said)
+        store.proposals.add(one)
+        store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
+    report = gather(store, NOW, words=True)
+    assert (report.taught.total, report.decided.states["accepted"], len(report.lessons)) == (1, 5, 1)
+    assert [group.taught for group in report.agents] == [1]
+
+
+def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "skilld.db")
+    one = make_proposal(evidence=(), batch_id="import-1", created_at="2026-10-01T09:00:00Z")
+    store.proposals.add(one)
+    store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
+    told = " ".join(" ".join(report_lines(gather(store, NOW), HOME)).split())
+    assert "taught Nothing to show, because skilld has not read any sessions yet." in told
+    assert "Of the proposals you decided on, 100% were accepted" in told
 
 
 def test_quotes_appear_only_if_requested(tmp_path: Path) -> None:
