@@ -427,8 +427,8 @@ def _what_worked(episode: Episode, failed: int, steps: Mapping[ActionRun, Step])
     if again is not None:
         before = {one.text for one, _ in done[:failed] if one.ran}
         between = later[:again]
-        if any(one.edits for one, _ in between):
-            return None  # the code was at fault
+        if any(one.edits or (step is None and one.text not in before) for one, step in between):
+            return None  # the code was at fault, or perhaps a command helped that is no step
         new = dict.fromkeys(step.text for one, step in between if step is not None and one.text not in before)
         return (tuple(new), True) if new else None  # the log does not tell which of them was needed
     near = [(_shared_words(action.text, one.text), step) for one, step in later if not one.edits]

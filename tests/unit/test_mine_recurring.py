@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from skilld.clock import parse_time
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.new_skill import build_skill
@@ -86,6 +88,22 @@ def test_a_pitfall_names_every_step_that_may_have_helped() -> None:
     ]
     swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
     (candidate,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
+    assert _step_lines(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+
+
+@pytest.mark.parametrize("left_out", ["sudo service registry start", "{0} up", "~src/ship_{0}.py"])
+def test_no_step_is_credited_if_something_else_may_have_helped(left_out: str) -> None:
+    """What the draft leaves out, because a skill must not run it or only one session did, may have been the way."""
+    commands = "make image", "!make ship", left_out, "make login AS=ci", "make ship", "make smoke"
+    rows = [
+        _row(number, "ship the staging image", *(one.format(name) for one in commands))
+        for number, name in ((1, "redis"), (2, "docker"), (3, "vault"))
+    ]
+    (candidate,) = _judge(*rows).candidates
+    assert "make login AS=ci" in _step_lines(candidate, PartKind.COMMAND)
+    assert _step_lines(candidate, PartKind.TRAP) == []
+    known = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
+    (candidate,) = _judge(*rows, _row(4, "ship the staging image", *known)).candidates
     assert _step_lines(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
