@@ -368,13 +368,14 @@ def test_only_what_the_person_said_counts_as_taught(tmp_path: Path) -> None:
     """An import, a remedy and a rule offered to another agent are decided on; words for two files were said once."""
     store = Store.open(tmp_path / "skilld.db")
     update = Update(0, "", "Use pnpm.", "why", Kind.PREFERENCE, 0, "use pnpm")
-    for name, said in {
+    made: dict[str, dict[str, Any]] = {
         "own": {"updates": (update,)},
         "linked": {"updates": (replace(update, kind=Kind.CHANGE_STEP),), "path": "/p/other/SKILL.md"},
         "import": {"evidence": (), "agent": "", "session_id": "", "batch_id": "import-1"},
         "remedy": {"batch_id": "effect-sharpen-1"},
         "across": {"batch_id": "across-1"},
-    }.items():
+    }
+    for name, said in made.items():
         one = make_proposal(id=name, created_at="2026-10-01T09:00:00Z", **said)
         store.proposals.add(one)
         store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
