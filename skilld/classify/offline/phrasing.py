@@ -52,6 +52,8 @@ _YOU_DO_NOT = compiled(
 _INVERTED = compiled(r"^\w+(?:st (?:du|bitte)|t ihr| je| jij| jullie)\b")
 # The rest of "note that" after its verb is removed as an opener.
 _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
+# Ends in a word that needs another: the "ok" in "without my ok" is no remark.
+_DANGLING = compiled(r"\b(?:a|an|the|my|our|your|of|to|with|without|for|from|by|an?other)$")
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
 # Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
 _NAME = re.compile(r"\S*[\w)][./_:]\S*\w|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
@@ -71,7 +73,8 @@ def phrase(match: Match) -> Phrase:
     lasting = _LASTING.sub("", said)
     said = lasting if _says_enough(lasting) else said
     for remark in (match.language.tags, *_REMARKS):
-        said = remark.sub("", said).strip()
+        shorter = remark.sub("", said).strip()
+        said = said if _DANGLING.search(shorter) else shorter
     carried = _carried_rule(said)
     written_elsewhere = match.cue is Cue.MEMORY and carried is None and any(place.search(said) for place in _PLACES)
     if written_elsewhere or match.cue is Cue.REMINDER:
@@ -81,7 +84,7 @@ def phrase(match: Match) -> Phrase:
     text = _as_command(_carried_rule(text) or text)
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
-        text = shorter if _says_enough(shorter) else text
+        text = shorter if _says_enough(shorter) and not _DANGLING.search(shorter) else text
     asked = match.question and not _REQUEST.match(said)
     begins = _COMMA.split(text, maxsplit=1)[0]  # words after a comma may refer to those before it
     states = match.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
@@ -120,8 +123,16 @@ def _carried_rule(text: str) -> str | None:
     for carrier in _CARRIERS:
         found = carrier.match(text)
         if found and _says_enough(text[found.end() :]):
-            return text[found.end() :].strip(" `\"'“”")
+            return _without_outer_quotes(text[found.end() :])
     return None
+
+
+def _without_outer_quotes(text: str) -> str:
+    """Return `text` without quotation marks at its ends, unless the last one closes one within it."""
+    text = text.strip().lstrip("`\"'“")
+    last = text[-1:]
+    lone = text.count("“") < text.count("”") if last == "”" else text.count(last) % 2
+    return text[:-1] if last and last in "`\"'”" and lone else text
 
 
 def _without_frame(text: str, match: Match) -> str:

@@ -217,13 +217,13 @@ def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
     """Whether words after a comma are a separate rule: not after "from now on", "when you write docs" or "titles:"."""
     if _SAME_SUBJECT.match(line, rule.end()):
         return False  # "we never hide errors, always show them"
+    if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
+        return False  # "always use pnpm here, never npm", "we split by time, never at random"
     if not (rule["comma"] or rule["colon"]):
         return True
     before = line[max(begin, rule.start() - _MAX_FRAME) : rule.start()]
     if _TOPIC.match(line, begin, rule.start()) or _LATE_FRAME.search(before):
         return False
-    if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
-        return False  # "always use pnpm here, never npm", "we split by time, never at random"
     return bool(_THREE_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
 
 
