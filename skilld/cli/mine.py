@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 _DAY_SECONDS = 86400.0
 _DEFAULT_DAYS = 14.0
+# Whether there are any transcripts at all, and why none of them is read.
+_NO_TRANSCRIPTS = {
+    False: "no transcript there. Expected is the file of a session as an agent writes it, or a folder with such files, "
+    "like those in ~/.claude/projects or ~/.codex/sessions",
+    True: "every transcript there is older than what is read. To read them: --since DAYS",
+}
 _PARENT_POLL_SECONDS = 0.5
 _never_set = threading.Event()
 
@@ -126,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.json:
         return common.write_json(as_json(report))
-    print_report(report, options.wanted.ids or ())
+    print_report(report, options.wanted.ids or (), hints=not arguments.paths)
     return 0
 
 
@@ -251,7 +257,13 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
         places = inventory.transcript_folders()
-        found = [one for path in arguments.paths for one in transcripts_below(path, since)]
+        found = []
+        for path in arguments.paths:
+            there = transcripts_below(path, 0.0)
+            recent = [one for one in there if one.changed >= since]
+            if not recent:
+                console.warn(f"skilld: {console.plain(common.as_text(str(path)))}: {_NO_TRANSCRIPTS[bool(there)]}")
+            found += recent
         return [replace(one, by_hand=not any(place.contains(one.path) for place in places)) for one in found]
     return common.past_transcripts(since)
 

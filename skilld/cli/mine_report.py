@@ -48,8 +48,8 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def print_report(report: Report, named: Collection[str] = ()) -> None:
-    """Print the report on all sessions, or on those `named`."""
+def print_report(report: Report, named: Collection[str] = (), *, hints: bool = True) -> None:
+    """Print the report on all sessions, or on those `named`. With `hints`, say where to look for sessions."""
     reading, unusable = report.reading, report.asked.unusable
     missing = sorted(set(named) - {one.id for one in reading.sessions})
     names = console.plain(", ".join(missing))
@@ -84,7 +84,7 @@ def print_report(report: Report, named: Collection[str] = ()) -> None:
     _print_list("Not used:", ((one.topic, _MISSED_REASONS.get(one.missed, one.missed)) for one in judged.rejected))
     if report.proposed:
         console.line(_REVIEW_HINT)
-    elif not reading.sessions and not named:
+    elif not reading.sessions and not named and hints:
         console.line(_NO_SESSIONS_HINT)
     elif reading.sessions and not (report.became or report.gathered or judged.docs or judged.rejected):
         console.line("There is not enough in these sessions to make a skill.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from support.in_process_program import InProcessProgram
@@ -57,6 +58,23 @@ def test_without_sessions_it_says_where_to_look(home: Path) -> None:
     assert output.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
     asked = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
     assert asked == "No sessions to learn from. To look further back: --since DAYS\n"
+
+
+def test_a_path_without_transcripts_is_named_with_what_was_expected(home: Path, project: Project) -> None:
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    old = Session(home, project)
+    old.type("thanks")
+    os.utime(old.path, (1_700_000_000, 1_700_000_000))
+    (home / "notes").mkdir()
+    (home / "notes/a.json").write_text('{"role": "user"}\n')
+    for path in (home / "notes", home / "notes/a.json"):
+        result = program.run("mine", str(path), "--dry-run")
+        assert (result.returncode, result.stdout) == (0, "0 sessions read.\n")
+        said = " ".join(result.stderr.split())
+        assert said.startswith(f"skilld: {path}: no transcript there. Expected is the file of a session")
+    result = program.run("mine", str(old.path), str(project.root), "--dry-run")
+    assert "older than what is read. To read them: --since DAYS" in " ".join(result.stderr.split())
+    assert program.run("mine", str(old.path), "--dry-run", "--since", "9999").stderr == ""
 
 
 def test_sessions_without_findings_are_reported_as_such(home: Path, project: Project) -> None:
