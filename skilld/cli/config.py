@@ -129,9 +129,11 @@ def try_model(*, asks_again: bool = False) -> bool:
         return True
     who = "agent" if settings.model == AGENT else "model"
     if settings.model != "auto":  # auto finds no model, or an Ollama that answers at once
-        console.line(f"Asking the {who} a test question ...")
+        console.line(f"Testing whether the {who} can answer ...")
     found = model_facts(settings, os.environ, common.store_or_empty(), time.time(), ask=True)
     trouble = found.missing or (found.answer if isinstance(found.answer, Trouble) else None)
+    if found.answer is None and found.agents:
+        trouble = found.agents[0][1]  # there was none to ask
     if trouble:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
         console.say(f"  {console.plain(trouble.remedy)}")
@@ -139,6 +141,9 @@ def try_model(*, asks_again: bool = False) -> bool:
             console.say("The setting was saved, and skilld will try again. To choose another model: skilld setup")
     elif found.answer is not None:
         console.line(f"The {who} answered a test question{found.answer}.")
+        for name, one in found.agents:
+            console.say(f"{name}: {console.plain(one.what)}")
+            console.say(f"  {console.plain(one.remedy)}")
     return trouble is None
 
 

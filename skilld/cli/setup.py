@@ -248,7 +248,7 @@ def _ask_for_judge(found: Sequence[Offer], file: Path, settings: Settings, kept:
             if model != tried:
                 _save_judge(file, model, quiet=True)
             if model == tried or try_model(asks_again=True):
-                _print_saved(file, model)
+                _print_saved(file, model, answers=model != tried)
                 return True
             question = f"Press Enter to keep {console.plain(model)} anyway, or type another letter: "
             tried = first = model
@@ -256,7 +256,7 @@ def _ask_for_judge(found: Sequence[Offer], file: Path, settings: Settings, kept:
         console.say(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
     if tried:
-        _print_saved(file, tried)
+        _print_saved(file, tried, answers=False)
     else:
         console.say("No choice made. To choose later: skilld setup")
     return bool(tried)
@@ -288,5 +288,7 @@ def _save_judge(file: Path, model: str, *, quiet: bool = False) -> None:
         _print_saved(file, model)
 
 
-def _print_saved(file: Path, model: str) -> None:
+def _print_saved(file: Path, model: str, *, answers: bool = True) -> None:
     console.say(f"Judge: {console.plain(model)}, saved in {console.plain(str(file))}. To change it: skilld setup")
+    if not answers:
+        console.say("It cannot answer yet; skilld will try again. To test it: skilld doctor --ask")

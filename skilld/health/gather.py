@@ -14,7 +14,7 @@ from skilld import __version__
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import program_names
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.clients import PREFIX, find_program, parse_model
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, find_program, parse_model
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.classify.backends.names import find_problem
 from skilld.classify.question_jobs import TestBackend
@@ -199,6 +199,9 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
                 answer = replace(answer, what=_name_client(spec.model, answer.what))
     absent = judge_problems(store, settings.model, environment, now)
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
+    if choice.agent and not agents and all(spec.model == OFFLINE for spec in specs):
+        why = f"judged without a model, because none of these is on PATH: {', '.join(CLIENTS)}"
+        agents = (("Every session", Trouble(why, "Install one of them, or choose another judge: skilld setup")),)
     return Model(choice.name, choice.why, choice.found, missing, answer, agents)
 
 

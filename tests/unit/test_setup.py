@@ -139,6 +139,24 @@ def test_a_judge_that_cannot_answer_is_reported_and_another_can_be_chosen(
     assert manager.requests == []
 
 
+def test_enter_keeps_an_agent_that_is_gone_only_after_saying_so(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Path.home() / ".config/skilld/config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('model = "agent"\n')
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert _setup(monkeypatch, "", "", "n", "n") == Exit.OK
+    output = " ".join(capsys.readouterr().out.split())
+    assert "The agent cannot answer yet: judged without a model, because none of these is on PATH: claude" in output
+    assert "saved in " in output
+    assert "It cannot answer yet; skilld will try again. To test it: skilld doctor --ask" in output
+    assert _setup(monkeypatch, "", "a", "n", "n") == Exit.OK
+    assert 'model = "offline"' in settings.read_text()
+    assert "It cannot answer yet" not in capsys.readouterr().out
+    assert manager.requests == []
+
+
 def test_a_second_setup_shows_what_is_set_and_offers_only_unjudged_days(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
