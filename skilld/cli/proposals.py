@@ -255,13 +255,13 @@ def print_proposal(
 
 
 def _loaded_by(proposal: Proposal) -> str:
-    """Return which agents load the edited file; empty for a skill."""
+    """Return which agents load the edited file; empty for a skill, and if none is known to."""
     from skilld.types import TargetKind
 
-    if proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES, TargetKind.PERSONAL}:
+    if proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES, TargetKind.PERSONAL} or not proposal.agents:
         return ""
     everywhere = " in all your projects" if proposal.target is TargetKind.PERSONAL else ""
-    return f"loaded by {console.plain(' and '.join(proposal.agents or (proposal.agent,)))}{everywhere}"
+    return f"loaded by {console.plain(' and '.join(proposal.agents))}{everywhere}"
 
 
 def _print_commands(commands: Sequence[tuple[str, str]]) -> None:

@@ -151,7 +151,8 @@ def accept_elsewhere(
     except SkilldError as error:
         cause = f"{error.cause or error.title}; the proposal {made.id} for {ref.name} stays open"
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
-    return made.id, DecisionReport((*report.lines, *left.lines[1:]), (*report.warnings, *left.warnings))
+    unread = [f"{note[:1].upper()}{note[1:]}"] if (note := _unread_note(ref)) else []
+    return made.id, DecisionReport((*report.lines, *left.lines[1:]), (*report.warnings, *left.warnings, *unread))
 
 
 def _moved_proposal(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
@@ -223,13 +224,21 @@ def _stage_edit(
     against = find_contradictions(
         composed.checked, files[0], after, around, [], allowed=allowed, typed=typed, redact=redact
     )
-    edit = replace(said, operations=composed.operations, flags=composed.flags, conflicts=against.conflicts)
+    flags = tuple(filter(None, (_unread_note(ref), *composed.flags)))
+    edit = replace(said, operations=composed.operations, flags=flags, conflicts=against.conflicts)
     whole, linked = split_edits(edit, against.edits)
     made = stage_and_store(store, whole)
     for other in linked:
         with suppress(SkilldError):  # the contradiction is then only reported
             stage_and_store(store, other)
     return made
+
+
+def _unread_note(ref: SkillRef) -> str:
+    """Return a remark on a file that nobody reads; empty for any other."""
+    if ref.agents or ref.kind is TargetKind.SKILL:
+        return ""
+    return f"none of the agents you use in this project loads {ref.name} by itself"
 
 
 def _named_file(to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> SkillRef:
@@ -251,4 +260,4 @@ def _named_file(to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> 
     if real.name == FILE:
         return SkillRef(real.parent.name, str(real))
     kind = TargetKind.RULES if "rules" in real.parts else TargetKind.INSTRUCTIONS
-    return SkillRef(str(real.relative_to(root)), str(real), kind=kind, agents=(session.agent,))
+    return SkillRef(str(real.relative_to(root)), str(real), kind=kind, agents=session.readers(real))

@@ -64,6 +64,12 @@ class WorkingSession:
             untouched=False,
         )
 
+    def readers(self, file: Path) -> tuple[str, ...]:
+        """Return which of these agents load a file (a real path), at least once they touch a file beside it."""
+        beside = replace(self, worked=replace(self.worked, touched=(*self.worked.touched, str(file.with_name("-")))))
+        agents = dict.fromkeys((self.agent, *self.others))
+        return tuple(one for one in agents if any(loaded.real == str(file) for loaded in beside.context(one).files))
+
 
 @dataclass(frozen=True, slots=True)
 class TargetFiles:

@@ -209,6 +209,9 @@ def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, pr
     (proposal,) = program.json("proposals")
     assert (proposal["relpath"], proposal["target"]["kind"]) == ("docs/guide.md", "instructions")
     assert program.json("learnings") == []
+    shown = program.run("show", proposal["id"]).stdout
+    assert "loaded by" not in shown
+    assert "note: none of the agents you use in this project loads docs/guide.md by itself\n" in shown
 
 
 def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, program: Program) -> None:

@@ -56,6 +56,22 @@ def _names(found: TargetFiles) -> list[tuple[str, str]]:
     return [(ref.kind.value, ref.name) for ref in found.refs if not ref.absent]
 
 
+def test_the_readers_of_a_file_are_the_agents_that_load_it(root: Path) -> None:
+    _write(root / "CLAUDE.md", "# Project\n\n@docs/guide.md\n")
+    session = WorkingSession("claude-code", root, root.parent / "home", {}, others=("codex",))
+    readers = {
+        name: session.readers(_write(root / name))
+        for name in ("docs/guide.md", "docs/other.md", "web/CLAUDE.md", ".claude/rules/web.md", "AGENTS.md")
+    }
+    assert readers == {
+        "docs/guide.md": ("claude-code",),
+        "docs/other.md": (),
+        "web/CLAUDE.md": ("claude-code",),
+        ".claude/rules/web.md": ("claude-code",),
+        "AGENTS.md": ("codex",),
+    }
+
+
 def test_the_list_is_ordered_and_complete(root: Path) -> None:
     _write(root / "CLAUDE.md")
     _write(root / "CLAUDE.local.md", "- Mine.\n")
