@@ -201,6 +201,12 @@ def test_blamed_habits_and_passing_facts_are_kept_but_not_proposed(said: str) ->
 @pytest.mark.parametrize(
     "said",
     [
+        "always the same error",
+        "don't run the tests, they take forever",
+        "we agreed to ship on friday",
+        "let's agree on the schema first",
+        "we don't use that module anymore, delete it",
+        "ask before you overwrite the file",
         "why do you get the error again?",
         "¿por qué siempre falla el test?",
         "pourquoi le bouton est toujours caché ?",
