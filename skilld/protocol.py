@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
+from skilld.classify.backends.paid_calls import ModelCall
 from skilld.classify.partial_results import TitleResult, WindowResult
 from skilld.classify.question_jobs import Question
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
@@ -459,4 +460,5 @@ class JobEnd(TaggedUnion):
     asked_models: bool
 
 
-FromWorker = KeepRequest | JobEnd
+GO = "go"  # the answer to a worker that waits; to a call, anything else is why it may not be made
+FromWorker = KeepRequest | ModelCall | JobEnd

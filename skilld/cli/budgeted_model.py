@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
-from skilld.clock import local_day
 from skilld.errors import SkilldError
 
 if TYPE_CHECKING:
@@ -23,8 +21,10 @@ class BudgetedModel:
     def __init__(self, store: Store, settings: Settings, purpose: str) -> None:
         from skilld.classify.backends import OFFLINE
         from skilld.settings import choose_back_end
+        from skilld.store.budget import Account
 
-        self._store, self._settings, self._purpose = store, settings, purpose
+        self._settings = settings
+        self._account = Account(store, settings.budget, purpose)
         self.spec: Spec = choose_back_end(settings, os.environ, in_job=False).spec
         self.model = self.spec.model
         if self.model == OFFLINE:
@@ -34,9 +34,7 @@ class BudgetedModel:
 
     def spent_limit(self) -> str | None:
         """Return the limit of today's budget that has been reached, or None."""
-        from skilld.store.budget import spent_limit
-
-        return spent_limit(self._store.usage.on(local_day(time.time())), self._settings.budget)
+        return self._account.spent_limit()
 
     def ask(self, work: Work) -> tuple[Result | None, str]:
         """Return the model's result, or None and the reason."""
@@ -47,9 +45,8 @@ class BudgetedModel:
         if why := self.spent_limit():
             return None, f"today's budget is spent ({why})"
         with Worker(dict(os.environ)) as worker:
-            result = worker.do(Job(work, common.host().umask), self._settings.worker.seconds * 2)
-        with self._store.transaction():
-            self._store.usage.add(local_day(time.time()), self.model, self._purpose, result.usage)
+            job = Job(work, common.host().umask)
+            result = worker.do(job, self._settings.worker.seconds * 2, charge=self._account.charge)
         if not isinstance(result, Result) or result.outcome is not Outcome.NOTHING:
             return None, result.detail
         return result, ""

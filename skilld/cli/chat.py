@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.clock import local_day
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +31,10 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Chat until the input ends."""
+    """Chat until the input ends, or the day's budget."""
+    from skilld.classify.backends.paid_calls import charged_to
+    from skilld.store.budget import Account
+
     model = _model()
     redact = common.redactor()
     chosen = [_find_skill(name, common.resolve_folder(arguments.project)) for name in arguments.skill]
@@ -41,13 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
         {"role": "system", "content": _SKILL_PROMPT.format(text=redact(inventory.skill_text(skill)))}
         for skill in chosen
     ]
-    try:
+    account = Account(common.store(), common.settings().budget, chosen[0].name if chosen else "")
+    with charged_to(account.charge):
         for said in [" ".join(arguments.text)] if arguments.text else _read_lines():
             messages.append({"role": "user", "content": redact(common.as_text(said))})
             messages.append({"role": "assistant", "content": _print_answer(model, messages)})
-    finally:
-        booked = chosen[0].name if chosen else ""
-        common.store().usage.add(local_day(time.time()), model.name, booked, model.usage)
     return 0
 
 

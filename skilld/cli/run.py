@@ -203,7 +203,7 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
         waiting = engine.store.batches.counts()["pending"]
         progress.show(done, done + waiting)
         job, seconds = engine.start(batch), engine.settings.worker.seconds
-        result = worker.do(job, seconds, partial(_keep_plan, engine, batch))
+        result = worker.do(job, seconds, partial(_keep_plan, engine, batch), charge=engine.account(batch).charge)
         new = engine.finish(batch, result, time.time())
         if found := [*new, *engine.repeated_proposals(result)]:
             progress.clear()
@@ -228,7 +228,7 @@ def _survey(engine: Engine, worker: Worker) -> None:
     while survey := surveys.job(settings, now):
         total = max(total, surveys.waiting)
         progress.show(total - surveys.waiting, total)
-        surveys.record(worker.do(Job(survey, engine.host.umask), engine.settings.worker.seconds), now)
+        surveys.record(worker.do(Job(survey, engine.host.umask), engine.settings.worker.seconds))
     progress.clear()
 
 

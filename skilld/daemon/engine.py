@@ -28,7 +28,7 @@ from skilld.protocol import BatchJob, BatchResult, Job, Plan, RecoverProposals, 
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.budget import spent_limit
+from skilld.store.budget import Account, spent_limit
 from skilld.store.meta import BUDGET_SPENT, DRIFT, LAST_ERROR
 from skilld.types import Cause, Outcome, Proposal
 
@@ -173,17 +173,23 @@ class Engine:
             # The person may raise the limit or choose another judge meanwhile.
             if limited := judges.current_limit(self.store, spec.model, now):
                 self.store.batches.postpone(batch.id, min(limited.until, now + _RECHECK_SECONDS), limited.why)
-            elif why := spent_limit(self.store.usage.on(local_day(now)), self.settings.budget):
-                then = min(next_day(now), now + _RECHECK_SECONDS)
-                self.store.batches.postpone(batch.id, then, f"the budget is spent: {why}")
-                self._record_spent_budget(local_day(now), why)
-            else:
+            elif not self._wait_for_budget(batch, now):
                 return batch
         return None
 
-    def _record_spent_budget(self, today: str, why: str) -> None:
-        if (self.store.meta.get(BUDGET_SPENT) or {}).get("day") != today:
-            self.store.meta.set(BUDGET_SPENT, {"day": today, "why": why, "told": False})
+    def account(self, batch: StoredBatch) -> Account:
+        """Return the account for the calls of a batch: they are booked under the first skill in use."""
+        return Account(self.store, self.settings.budget, batch.job.skills[0].name if batch.job.skills else "")
+
+    def _wait_for_budget(self, batch: StoredBatch, now: float) -> bool:
+        """Postpone a batch if today's budget is spent. Return whether it is."""
+        why = spent_limit(self.store.usage.on(local_day(now)), self.settings.budget)
+        if why is None:
+            return False
+        self.store.batches.postpone(batch.id, min(next_day(now), now + _RECHECK_SECONDS), f"the budget is spent: {why}")
+        if (self.store.meta.get(BUDGET_SPENT) or {}).get("day") != local_day(now):
+            self.store.meta.set(BUDGET_SPENT, {"day": local_day(now), "why": why, "told": False})
+        return True
 
     def new_budget_reason(self) -> str | None:
         """Return why the budget is spent, once per day; None otherwise."""
@@ -230,7 +236,9 @@ class Engine:
         with self.store.transaction():
             since = now
             until = judges.record_outcome(self.store, result, now)
-            if outcome is Outcome.RETRY and not until:
+            again = outcome is Outcome.RETRY and not until
+            unpaid = again and not result.cause and self._wait_for_budget(batch, now)
+            if again and (result.usage.calls or not unpaid):  # a refused first call is no try
                 then = obstacles.plan_retry(batch, result, self.settings.worker.attempts, now)
                 since = then.since
                 self.store.batches.save_tries(batch.id, then.tries)
@@ -238,14 +246,17 @@ class Engine:
                     outcome, result = _final_result(result)
             new = results.record_result(self.store, batch, result, now)
             self.obstacles.record(batch, result, since)
-            if outcome is Outcome.RETRY:
+            unpaid = unpaid and outcome is Outcome.RETRY
+            if unpaid:
+                pass  # postponed already
+            elif outcome is Outcome.RETRY:
                 self.store.batches.postpone(batch.id, until or now + (then.wait or 0.0), detail)
             elif outcome is Outcome.FAILED and not (result.cause and result.cause.what is Cause.ANSWER):
                 self.store.batches.park(batch.id, result.outcome.value, detail)
             else:
                 self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
             known = batch.obstacle is not None and batch.detail == detail  # reported before
-            wrong = outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}
+            wrong = outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED} and not unpaid
             if detail and wrong and not known:
                 self.store.meta.set(LAST_ERROR, {"at": rfc3339(now), "batch": batch.id, "message": detail})
             elif not wrong and (self.store.meta.get(LAST_ERROR) or {}).get("batch") == batch.id:

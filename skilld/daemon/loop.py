@@ -17,6 +17,7 @@ from skilld.daemon import judges, systemd
 from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import (
+    CallReported,
     ClockSetBack,
     FileChanged,
     JobDone,
@@ -221,6 +222,8 @@ class Loop:
             case JobPlanned(batch, plan, kept):
                 self._engine.save_plan(batch, plan, now)
                 kept.set()
+            case CallReported(call, charge, answer):
+                answer.put(charge(call))
             case JobDone(working, batch, result):
                 working.clear()
                 if batch is None and working is self._working:
@@ -245,7 +248,7 @@ class Loop:
     def _record_daemon_job(self, result: Result, now: float) -> None:
         """Record the result of a survey, of recovery while the store is being rebuilt, or of observing git."""
         if self._surveys.busy:
-            self._surveys.record(result, now)
+            self._surveys.record(result)
         elif self._engine.store.rebuild.state is not None:
             self._engine.record_recovery(result, now)
         elif isinstance(result, GitResult):
@@ -306,13 +309,14 @@ class Loop:
             return
         now, seconds = time.time(), self._engine.settings.worker.seconds
         if batch := self._engine.next_batch(now):
-            self._working.start(batch, self._engine.start(batch), seconds)
+            self._working.start(batch, self._engine.start(batch), seconds, self._engine.account(batch).charge)
         elif news := self._engine.new_budget_reason():
             self._notices.add_trouble("budget", about_budget(news), now)
         elif work := (
             self._engine.recovery_job(now) or self._observing.job(now) or self._surveys.job(self._engine.settings, now)
         ):
-            self._working.start(None, Job(work, self._engine.host.umask), seconds)
+            charge = self._surveys.account(self._engine.settings).charge
+            self._working.start(None, Job(work, self._engine.host.umask), seconds, charge)
         elif self._swept and not self._verb.busy:
             self._swept = False
             if verb := nightly.due_verb(self._engine, now):
@@ -328,7 +332,7 @@ class Loop:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
                 continue
-            if isinstance(message, JobPlanned | JobDone):
+            if isinstance(message, JobPlanned | CallReported | JobDone):
                 with suppress(StoreError):  # the next start does it again
                     self._handle(message)
         self._verb.stop()

@@ -5,15 +5,17 @@ Also the thread that waits for a worker's job and posts two of the messages.
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from skilld.classify.backends.paid_calls import Charge, ModelCall
 from skilld.notify.notice import Digest
 from skilld.protocol import BatchResult, Job, PartialResult, Result
 from skilld.store.batches import StoredBatch
-from skilld.worker.spawn import Worker, no_thread_result
+from skilld.worker.spawn import Worker, no_thread_result, refuse_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,15 @@ class JobPlanned:
 
 
 @dataclass(frozen=True, slots=True)
+class CallReported:
+    """A worker reports a call of a model and waits for the answer of `charge`, which books it."""
+
+    call: ModelCall
+    charge: Charge
+    answer: queue.SimpleQueue[str]
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeShown:
     """The notice for a digest was shown at a Unix time, or `why_not`."""
 
@@ -71,7 +82,7 @@ class Stop:
     signal: int
 
 
-Message = FileChanged | Tick | ClockSetBack | JobPlanned | JobDone | NoticeShown | Stop
+Message = FileChanged | Tick | ClockSetBack | JobPlanned | CallReported | JobDone | NoticeShown | Stop
 
 
 # One job at a time: a thread waits for the worker and posts its result to the loop.
@@ -97,8 +108,8 @@ class WorkerSlot:
         """Whether the job should have ended, or been killed, long ago."""
         return self._due is not None and time.monotonic() >= self._due
 
-    def start(self, batch: StoredBatch | None, job: Job, seconds: float) -> None:
-        """Start a job that may take so many seconds; `batch` is its batch, if any."""
+    def start(self, batch: StoredBatch | None, job: Job, seconds: float, charge: Charge = refuse_calls) -> None:
+        """Start a job that may take so many seconds; `batch` is its batch, if any, `charge` books its calls."""
         self._due = time.monotonic() + seconds + _OVERDUE_SECONDS
 
         def keep(plan: PartialResult) -> None:
@@ -107,8 +118,13 @@ class WorkerSlot:
                 self._post(planned)
                 planned.kept.wait()
 
+        def report(call: ModelCall) -> str:
+            told = CallReported(call, charge, queue.SimpleQueue())
+            self._post(told)
+            return told.answer.get()
+
         def work() -> None:
-            self._post(JobDone(self, batch, self._worker.do(job, seconds, keep)))
+            self._post(JobDone(self, batch, self._worker.do(job, seconds, keep, charge=report)))
 
         try:
             threading.Thread(target=work, name="worker", daemon=True).start()

@@ -8,19 +8,18 @@ while less than half of the daily budget is spent: batches come first.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from skilld.agents import context_variables
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.clock import local_day
 from skilld.daemon import judges
 from skilld.ingest.discover import Host
 from skilld.protocol import Result, SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.store.budget import spent_limit
+from skilld.store.budget import Account
 from skilld.store.meta import CORRECTIONS_READ
-from skilld.types import Outcome, Usage
+from skilld.types import Outcome
 
 _PAUSE_SECONDS = 300.0
 _FIRST_DELAY_SECONDS = 60.0  # after the start, which has enough to do
@@ -75,12 +74,14 @@ class SurveySchedule:
 
     def _backend_spec(self, settings: Settings, agent: str, now: float) -> Spec:
         spec = judges.choose_judge(self._store, settings, self._host.environment, agent, now).spec
-        today = self._store.usage.on(local_day(now))
-        double = Usage(2 * today.calls, 2 * today.tokens_in, 2 * today.tokens_out, 2 * today.usd)
-        busy = judges.current_limit(self._store, spec.model, now) or spent_limit(double, settings.budget)
+        busy = judges.current_limit(self._store, spec.model, now) or self.account(settings, lambda: now).spent_limit()
         return Spec(OFFLINE) if busy else spec
 
-    def record(self, result: Result, now: float) -> None:
+    def account(self, settings: Settings, now: Callable[[], float] = time.time) -> Account:
+        """Return the account for the questions of surveys: half of the day's budget."""
+        return Account(self._store, settings.budget, "", share=2, now=now)
+
+    def record(self, result: Result) -> None:
         """Record the result of the job; a transcript with which it failed alone counts as surveyed."""
         given, self._given = self._given, ()
         if isinstance(result, SurveysResult):
@@ -91,8 +92,6 @@ class SurveySchedule:
         self._found, self._alone = self._found[len(shown) :], max(0, self._alone - len(shown))
         with self._store.transaction():
             for survey, of in zip(given, shown, strict=False):  # the job may have surveyed only some
-                if of.model:
-                    self._store.usage.add(local_day(now), of.model, "", of.usage)
                 self._store.past.save(survey.path, survey.size, survey.mtime, of.sessions)
             if any(one.said for of in shown for one in of.sessions):
                 self._store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value

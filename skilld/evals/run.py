@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from skilld.classify.backends import Spec
 from skilld.classify.trial import Trial, TrialAnswer, TrialPair, TrialVerdict
-from skilld.clock import local_day, rfc3339
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.evals.checks import passes_code
 from skilld.evals.plan import Plan, pending_pairs
@@ -58,10 +58,10 @@ class EvalRun:
         while self._pending() and not self._is_budget_spent():
             before = len(self._pending())
             result = self._run_job()
-            if self.summary.stopped:
-                break
             if result.outcome is Outcome.NOTHING:
                 continue
+            if self._is_budget_spent():
+                break
             if result.outcome is Outcome.FAILED:
                 raise SkilldError("Could not ask the model", result.detail, result.remedy)
             waits = 1 if len(self._pending()) < before else waits + 1
@@ -89,19 +89,18 @@ class EvalRun:
             if isinstance(told, TrialAnswer | TrialVerdict):
                 self._store_answer(told)
                 self._progress(self._plan.pairs - len(self._pending()))
-                if self._pending() and self._is_budget_spent():
-                    worker.kill()
 
+        charge = self._terms.account(self._store, self._plan.skill).charge
         with Worker(self._terms.environment) as worker:
-            result = worker.do(job, self._terms.seconds * _CALLS_PER_PAIR * len(pairs), keep)
-        self._charge(self._terms.spec.model, result.usage)
+            result = worker.do(job, self._terms.seconds * _CALLS_PER_PAIR * len(pairs), keep, charge=charge)
+        self.summary.usage += result.usage
         return result
 
     def _store_answer(self, told: TrialAnswer | TrialVerdict) -> None:
         place = told.pair % len(self._plan.cases)
         statements, judged = self._plan.cases[place].case.statements, self._plan.trial_cases()[place].statements
         with self._store.transaction():
-            self._charge(told.model, told.usage)
+            self.summary.usage += told.usage
             if isinstance(told, TrialAnswer):
                 passed = None if judged else passes_code(statements, told.answer)
                 self._store.evals.save_run(self._id, told.pair, StoredRun(told.answer, passed), ours=told.ours)
@@ -124,10 +123,6 @@ class EvalRun:
             if proposal is not None and found.verdict is not None:
                 self._store.proposals.save_edit(with_flag(proposal, found))
         return found
-
-    def _charge(self, model: str, usage: Usage) -> None:
-        self.summary.usage += usage
-        self._store.usage.add(local_day(time.time()), model, self._plan.skill, usage)
 
     def _is_budget_spent(self) -> bool:
         why = self._terms.spent_reason(self._store)

@@ -34,7 +34,7 @@ from skilld.service.values import ServiceManager, missing_variables, needed_vari
 from skilld.settings import Settings, choose_back_end, load_file
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
-from skilld.store.budget import TEST_QUESTION, spent_limit
+from skilld.store.budget import TEST_QUESTION, Account, spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
 from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, LAST_REBUILD, NOTICE_ERROR, PAUSED_UNTIL
@@ -192,9 +192,10 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
     specs = [choose_back_end(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and missing is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
-            spent = spent_limit(store.usage.on(local_day(now)), settings.budget)
+            account = Account(store, settings.budget, TEST_QUESTION)
+            spent = account.spent_limit()
             why = f"not tested because the budget is spent: {spent}"
-            answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, store, now)
+            answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, account)
             if choice.agent and isinstance(answer, Trouble):
                 answer = replace(answer, what=_name_client(spec.model, answer.what))
     absent = judge_problems(store, settings.model, environment, now)
@@ -228,10 +229,9 @@ def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: 
     return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key KEY")
 
 
-def _ask_model(spec: Spec, settings: Settings, env: Mapping[str, str], store: Store, now: float) -> Trouble | str:
+def _ask_model(spec: Spec, settings: Settings, env: Mapping[str, str], account: Account) -> Trouble | str:
     with Worker(env) as worker:
-        result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds)
-    store.usage.add(local_day(now), spec.model, TEST_QUESTION, result.usage)
+        result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds, charge=account.charge)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY_REMEDY)

@@ -26,10 +26,9 @@ from skilld.mining.questions import DECLINED_REASON
 from skilld.mining.recurring_tasks import MIN_SESSIONS, MIN_STEPS, Request, requests_with_actions
 from skilld.mining.session_summary import Row
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, RejectedCandidate, ToldTask
-from skilld.protocol import Job, NumbersResult, PartialResult
+from skilld.protocol import NumbersResult, PartialResult
 from skilld.text import fold, truncate
 from skilld.types import Outcome
-from skilld.worker.spawn import Worker
 
 MayAsk = Callable[[Sequence[str]], bool]  # whether a question about these texts may be sent
 
@@ -147,9 +146,7 @@ def _ask_numbers(
     why = run.terms.spent_reason(store)
     if why or not may_ask(texts):
         return (), why or DECLINED_REASON
-    with Worker(run.terms.environment) as worker:
-        result = worker.do(Job(work, run.terms.umask), run.terms.seconds * 2)
-    run.book(model, result.usage)
+    result = run.ask(work)
     if not isinstance(result, NumbersResult) or result.outcome is not Outcome.NOTHING:
         return (), result.detail or "the model did not answer"
     store.mining.save(name, "", [{"numbers": one} for one in result.numbers], rfc3339(time.time()))
@@ -216,13 +213,11 @@ def _model_titles(texts: Sequence[str], run: MiningRun, may_ask: MayAsk) -> tupl
     def keep(told: PartialResult) -> None:
         if isinstance(told, TitleResult):
             answers.extend(asdict(one) for one in told.titles)
+            run.spent.append(told.usage)
             with store.transaction():
-                run.book(told.model, told.usage)
                 store.mining.save(name, "", answers, rfc3339(time.time()))
 
-    with Worker(run.terms.environment) as worker:
-        result = worker.do(Job(TitleSkills(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
-    run.book(model, result.usage)
+    result = run.ask(TitleSkills(run.terms.spec, tuple(texts)), keep)
     return _titles_by_number(answers), "" if result.outcome is Outcome.NOTHING else result.detail
 
 

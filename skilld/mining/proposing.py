@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
+from skilld.classify.question_jobs import Question
 from skilld.clock import local_day, rfc3339
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
@@ -23,7 +24,7 @@ from skilld.mining.new_skill import NewSkill, build_skill, edit_refusal, find_pl
 from skilld.mining.questions import BOOKED_AS, Terms
 from skilld.mining.values import OBSERVED, Candidate, Edit, Part
 from skilld.proposals.amend import stage_and_store
-from skilld.protocol import ExtendSkill, ExtensionResult, Job
+from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import find_faults
 from skilld.store import Store
@@ -42,7 +43,7 @@ from skilld.types import (
     Update,
     Usage,
 )
-from skilld.worker.spawn import Worker
+from skilld.worker.spawn import Keep, Worker, ignore_plan
 
 BY_HAND_FLAG = "the wording comes from a file you specified, not from you"
 _MAX_SUMMARY_LENGTH = 300
@@ -60,10 +61,13 @@ class MiningRun:
     redact: Callable[[str], str]
     spent: list[Usage] = field(default_factory=list)
 
-    def book(self, model: str, usage: Usage) -> None:
-        """Charge the cost of a question."""
-        self.store.usage.add(local_day(time.time()), model, BOOKED_AS, usage)
-        self.spent.append(usage)
+    def ask(self, work: Question | ExtendSkill, keep: Keep = ignore_plan) -> Result:
+        """Return the result of a question to the model, within the day's budget."""
+        charge = self.terms.account(self.store, BOOKED_AS).charge
+        with Worker(self.terms.environment) as worker:
+            result = worker.do(Job(work, self.terms.umask), self.terms.seconds * 2, keep, charge=charge)
+        self.spent.append(result.usage)
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +208,7 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
         raise SkilldError("Could not make the edit", why)
     messages, updates, parts = _evidence_batch(candidate, run.transcripts)
     work = ExtendSkill(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
-    with Worker(run.terms.environment) as worker:
-        result = worker.do(Job(work, run.terms.umask), run.terms.seconds * 2)
-    run.book(run.terms.spec.model, result.usage)
+    result = run.ask(work)
     if not isinstance(result, ExtensionResult) or result.outcome is not Outcome.PROPOSED:
         raise SkilldError("Could not make the edit", result.detail or "there is nothing to add")
     used = [parts[number] for number in dict.fromkeys(update.turn for update in result.said)]

@@ -14,12 +14,12 @@ from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.partial_results import WindowResult
 from skilld.classify.question_jobs import LookUpPrices
-from skilld.clock import local_day, rfc3339
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
 from skilld.protocol import PROCESSOR_SECONDS, ExtractUpdates, Job, PartialResult, PriceResult, Result, Window
 from skilld.store import Store
-from skilld.store.budget import Limits, spent_limit
+from skilld.store.budget import Account, Limits
 from skilld.text import pluralize
 from skilld.types import Message, Outcome, SkillDoc, Usage
 from skilld.worker.spawn import Worker
@@ -129,9 +129,13 @@ class Terms:
     environment: Mapping[str, str]
     wait: Callable[[float], object] = threading.Event().wait
 
+    def account(self, store: Store, skill: str) -> Account:
+        """Return the account for questions about a skill, or what stands in its place."""
+        return Account(store, self.limits, skill)
+
     def spent_reason(self, store: Store) -> str | None:
         """Return why nothing more may be asked today, None if it may."""
-        why = spent_limit(store.usage.on(local_day(time.time())), self.limits)
+        why = self.account(store, "").spent_limit()
         return f"today's budget is spent: {why}" if why else None
 
 
@@ -158,10 +162,10 @@ class QuestionRun:
             chunk = list(left.values())[:_MAX_WINDOWS_PER_JOB]
             answered = self.asked.windows
             result = self._work(chunk, left)
-            if self.asked.stopped:
-                break
             if result.outcome is Outcome.NOTHING:
                 continue
+            if self._spent():
+                break
             if result.outcome is Outcome.FAILED:
                 raise SkilldError("Could not ask the model", result.detail, result.remedy)
             waits, waited = (1, 0.0) if self.asked.windows > answered else (waits + 1, waited)
@@ -182,27 +186,22 @@ class QuestionRun:
             if isinstance(told, WindowResult):
                 self._keep(told, left.pop(told.window))
                 self._progress(self.asked.windows, "")
-                if left and self._spent():
-                    worker.kill()
 
+        charge = self._terms.account(self._store, BOOKED_AS).charge
         with Worker(self._terms.environment) as worker:
-            result = worker.do(job, self._terms.seconds * len(chunk), keep)
-        self._book(self._terms.spec.model, result.usage)
+            result = worker.do(job, self._terms.seconds * len(chunk), keep, charge=charge)
+        self.asked.usage += result.usage
         return result
 
     def _keep(self, told: WindowResult, window: Window) -> None:
         with self._store.transaction():
-            self._book(told.model, told.usage)
+            self.asked.usage += told.usage
             self.asked.windows += 1
             if told.unusable:
                 self.asked.unusable += 1  # not stored: the next run asks again
                 return
             updates = [asdict(update) for update in told.updates]
             self._store.mining.save(window.id, window.session_id, updates, rfc3339(time.time()))
-
-    def _book(self, model: str, usage: Usage) -> None:
-        self.asked.usage += usage
-        self._store.usage.add(local_day(time.time()), model, BOOKED_AS, usage)
 
     def _spent(self) -> bool:
         why = self._terms.spent_reason(self._store)

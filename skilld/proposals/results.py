@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from skilld.classify.backends import OFFLINE
-from skilld.clock import local_day, rfc3339
+from skilld.clock import rfc3339
 from skilld.proposals.model import REPO_GONE_NOTE
 from skilld.proposals.remarks import DECIDED_STATES, who_decided
 from skilld.proposals.staging_result import StagingResult
@@ -51,10 +51,6 @@ def record_result(
                 place_kind=item.place_kind or "",
                 place=item.place,
             )
-        )
-    if result.model:
-        store.usage.add(
-            local_day(now), result.model, batch.job.skills[0].name if batch.job.skills else "", result.usage
         )
     for said in result.supported:
         store.proposals.add_evidence(said.proposal, said.evidence)

@@ -1,11 +1,18 @@
-"""The daily budget for models: whether a limit is reached, and the table of costs."""
+"""The daily budget for models: whether a limit is reached, the table of costs, and the booking of each call."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
+from skilld.classify.backends.paid_calls import ModelCall
+from skilld.clock import local_day
 from skilld.store.connection import Table
 from skilld.types import Usage
+
+if TYPE_CHECKING:
+    from skilld.store.database import Store
 
 
 class Limits(Protocol):
@@ -37,24 +44,33 @@ def spent_limit(today: Usage, limits: Limits) -> str | None:
 
 
 TEST_QUESTION = "(test question)"  # booked in place of a skill when it is checked that the judge answers
-_MAX_JOB_COST = 10**9  # tokens or dollars: a job that claims more is booked with this
+_MAX_CALL_COST = 10**9  # tokens or dollars: a call that claims more is booked with this
+
+
+def _credible(usage: Usage) -> Usage:
+    """Return a usage that can be booked. The endpoint reports it: SQLite cannot store every number."""
+    tokens_in, tokens_out = (min(max(0, count), _MAX_CALL_COST) for count in (usage.tokens_in, usage.tokens_out))
+    return Usage(usage.calls, tokens_in, tokens_out, min(max(0.0, usage.usd), float(_MAX_CALL_COST)))
 
 
 class UsageLog(Table):
     """The table of costs."""
 
     def add(self, day: str, model: str, skill: str, usage: Usage) -> None:
-        """Book one job's calls on `day` (YYYY-MM-DD)."""
-        if not usage.calls:
+        """Book calls on `day` (YYYY-MM-DD)."""
+        self.correct(day, model, skill, Usage(), usage)
+
+    def correct(self, day: str, model: str, skill: str, booked: Usage, used: Usage) -> None:
+        """Book what was used in place of what was `booked` before, which was expected."""
+        more = _credible(used) - _credible(booked)
+        if more == Usage():
             return
-        # The endpoint reports the tokens: SQLite cannot store every number, and no cost is negative.
-        tokens = [min(max(0, count), _MAX_JOB_COST) for count in (usage.tokens_in, usage.tokens_out)]
         self._db.execute(
             """INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (day, model, skill) DO UPDATE SET calls = calls + excluded.calls,
                tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
                usd = usd + excluded.usd""",
-            (day, model, skill, usage.calls, *tokens, min(max(0.0, usage.usd), float(_MAX_JOB_COST))),
+            (day, model, skill, more.calls, more.tokens_in, more.tokens_out, more.usd),
         )
 
     def on(self, day: str, skill: str | None = None) -> Usage:
@@ -69,3 +85,37 @@ class UsageLog(Table):
     def rows(self) -> list[dict[str, Any]]:
         """Return everything booked, newest day first."""
         return [dict(row) for row in self._db.execute("SELECT * FROM usage ORDER BY day DESC, model, skill")]
+
+
+class Account:
+    """Books a job's calls under a skill, or what stands in its place, as long as no limit of the day is reached.
+
+    `share` is the number of such accounts that the budget must suffice for: with 2, half of it may be used.
+    """
+
+    def __init__(
+        self, store: Store, limits: Limits, skill: str, *, share: int = 1, now: Callable[[], float] = time.time
+    ) -> None:
+        self._store, self._limits, self._skill, self._share = store, limits, skill, share
+        self._now = now
+        self._day = ""  # of the call in progress
+
+    def spent_limit(self) -> str | None:
+        """Return which limit is reached, or None."""
+        today = self._store.usage.on(local_day(self._now()))
+        return spent_limit(sum([today] * self._share, Usage()), self._limits)
+
+    def charge(self, call: ModelCall) -> str:
+        """Book a call; return why it may not be made, empty if it may.
+
+        Before it is made, it is booked with its expected size, in the transaction that looks at the limits.
+        """
+        with self._store.transaction():
+            if call.used is None:
+                if why := self.spent_limit():
+                    return f"today's budget is spent: {why}"
+                self._day = local_day(self._now())
+                self._store.usage.add(self._day, call.model, self._skill, call.expected)
+            else:
+                self._store.usage.correct(self._day, call.model, self._skill, call.expected, call.used)
+        return ""

@@ -1,9 +1,10 @@
 """The worker process: reads jobs as lines, does them in turn, and writes each result as a line.
 
 Standard input stays open: it closes when the daemon dies, and then this whole process group ends at once. Plans are
-stored by the daemon before they are carried out (`KeepRequest`, answered by "go"), so that a killed worker does not
-cause a model to be asked twice. The process exits after many jobs, when it has grown, and after a job that was
-interrupted or left a child behind. Exiting by `os._exit` saves the second that litellm's teardown takes.
+stored by the daemon before they are carried out (`KeepRequest`, answered by `GO`), so that a killed worker does not
+cause a model to be asked twice; it also books each call of a model, or refuses it (`ModelCall`). The process exits
+after many jobs, when it has grown, and after a job that was interrupted or left a child behind. Exiting by `os._exit`
+saves the second that litellm's teardown takes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from skilld import codec
+from skilld.classify.backends.paid_calls import ModelCall, charged_to
 from skilld.classify.question_jobs import (
     FindRedundancy,
     GroupRequests,
@@ -31,9 +33,11 @@ from skilld.classify.question_jobs import (
 from skilld.classify.trial import Trial
 from skilld.errors import RetryError, SkilldError, cause_of
 from skilld.protocol import (
+    GO,
     AnalyseBatch,
     ExtendSkill,
     ExtractUpdates,
+    FromWorker,
     Job,
     JobEnd,
     KeepRequest,
@@ -58,17 +62,14 @@ class Daemon:
     def __init__(self) -> None:
         self._output = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
-        self._go = threading.Event()
         self._jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         """Read its lines; end this process group when it is gone."""
         while line := sys.stdin.buffer.readline():
-            if line == b"go\n":
-                self._go.set()
-            else:
-                self._jobs.put(line)
+            (self._jobs if line.startswith(b"{") else self._answers).put(line)
         os.killpg(0, signal.SIGKILL)
 
     def next_job(self) -> Job:
@@ -77,11 +78,24 @@ class Daemon:
 
     def keep(self, what: PartialResult) -> None:
         """Have the daemon store a partial result; return when it has."""
-        self._go.clear()
-        self.send(KeepRequest(what))
-        self._go.wait()
+        self._ask(KeepRequest(what))
 
-    def send(self, message: KeepRequest | JobEnd) -> None:
+    def charge(self, call: ModelCall) -> str:
+        """Have the daemon book a call of a model; return why it may not be made, empty if it may."""
+        if call.used is not None:
+            self.send(call)
+            return ""
+        answer = self._ask(call)
+        return "" if answer == GO else answer
+
+    def _ask(self, message: KeepRequest | ModelCall) -> str:
+        with suppress(queue.Empty):
+            while True:  # an answer that a job which ran out of time no longer waited for
+                self._answers.get_nowait()
+        self.send(message)
+        return self._answers.get().decode().rstrip("\n")
+
+    def send(self, message: FromWorker) -> None:
         """Send a message."""
         self._output.write(codec.encode(message) + "\n")
         self._output.flush()
@@ -130,7 +144,7 @@ def _run_job(job: Job, daemon: Daemon) -> tuple[Result, bool]:
     try:
         limits.limit_memory(job.memory_mb)
         os.umask(job.umask)  # objects and refs get the permissions that the person's own git would give them
-        with limits.processor_time(job.processor_seconds):
+        with limits.processor_time(job.processor_seconds), charged_to(daemon.charge):
             return _dispatch(job, daemon), True
     except limits.ProcessorTimeError:
         return _failed(Outcome.RETRY, "it used more CPU time than worker.processor_seconds allows"), False

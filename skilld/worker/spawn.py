@@ -21,7 +21,8 @@ from typing import IO, ClassVar, Self, cast
 
 from skilld import codec
 from skilld.classify.backends.agent_cli.clients import is_client_variable
-from skilld.protocol import GIT_WORK, FromWorker, Job, JobEnd, KeepRequest, Obstacle, PartialResult, Result
+from skilld.classify.backends.paid_calls import Charge, ModelCall
+from skilld.protocol import GIT_WORK, GO, FromWorker, Job, JobEnd, Obstacle, PartialResult, Result
 from skilld.types import Cause, Outcome
 from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams
 
@@ -42,8 +43,13 @@ _GUARD_SCRIPT = "trap '' TERM INT HUP; read -r group || exit 0; read -r _; kill 
 Keep = Callable[[PartialResult], None]
 
 
-def _ignore_plan(_plan: PartialResult) -> None:
-    pass
+def ignore_plan(_plan: PartialResult) -> None:
+    """Store nothing: for jobs without partial results."""
+
+
+def refuse_calls(_call: ModelCall) -> str:
+    """Refuse every call of a model."""
+    return "nobody pays for the calls of this job"
 
 
 class _Child:
@@ -113,10 +119,11 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def do(self, job: Job, seconds: float, keep: Keep = _ignore_plan) -> Result:
+    def do(self, job: Job, seconds: float, keep: Keep = ignore_plan, *, charge: Charge = refuse_calls) -> Result:
         """Do a job within so many seconds and return the result; any failure becomes a result.
 
-        `keep` gets the worker's partial results and must have stored them when it returns.
+        `keep` gets the worker's partial results and must have stored them when it returns; `charge` books each call of
+        a model and may refuse it.
         """
         try:
             child = self._child_for(job)
@@ -137,7 +144,7 @@ class Worker:
             self.close()
             return no_thread_result()
         try:
-            ended = _exchange(child, job, keep)
+            ended = _exchange(child, job, keep, charge)
         except (BrokenPipeError, ConnectionResetError):
             pass  # it died before it read the job
         finally:
@@ -204,7 +211,7 @@ class VerbWorker(Worker):
         return {**environment, "SKILLD_CHILD": "1"}
 
 
-def _exchange(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
+def _exchange(child: _Child, job: Job, keep: Keep, charge: Charge) -> JobEnd | None:
     """Send a job and return its end, None if the child ended without one."""
     _send(child.input, codec.encode(job).encode() + b"\n")
     while line := child.output.readline(_MAX_LINE):
@@ -213,15 +220,20 @@ def _exchange(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
         if len(line) == _MAX_LINE:
             return _invalid_end("its output was too large to process", Outcome.RETRY)
         try:
-            told: KeepRequest | JobEnd = codec.decode(FromWorker, line)
+            told: FromWorker = codec.decode(FromWorker, line)
         except codec.DecodeError as error:  # a retry would not help
             return _invalid_end(
                 f"an internal error in skilld: the worker's result is invalid ({error})", Outcome.FAILED
             )
         if isinstance(told, JobEnd):
             return told
+        if isinstance(told, ModelCall):
+            why_not = charge(told)
+            if told.used is None:
+                _send(child.input, f"{why_not or GO}\n".encode())
+            continue
         keep(told.what)
-        _send(child.input, b"go\n")
+        _send(child.input, f"{GO}\n".encode())
     return None
 
 

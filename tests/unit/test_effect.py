@@ -190,10 +190,10 @@ def test_transcripts_are_read_in_one_job_newest_first_and_again_when_grown(tmp_p
     surveys = SurveySchedule(store, Host(tmp_path, {}))
     assert _asked_rules(surveys, 1550.0) == ["new", "old", "oldest"]
     result = SurveyResult(outcome=Outcome.NOTHING, sessions=(session(5.0),))
-    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(result, replace(result, sessions=()))), 1550.0)
+    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(result, replace(result, sessions=()))))
     assert [one.session_id for one in store.past.sessions()] == ["s5.0"]
     assert _asked_rules(surveys, 1551.0) == ["oldest"]  # what was not come to, without another look at all there are
-    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(result,)), 1551.0)
+    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(result,)))
     store._db.execute("UPDATE files SET mtime = 801 WHERE path = ?", (str(tmp_path / "old"),))
     assert _asked_rules(surveys, 1849.0) is None
     store.meta.set(PAUSED_UNTIL, FOREVER)
@@ -210,7 +210,7 @@ def test_if_a_joint_job_fails_each_transcript_is_read_alone(tmp_path: Path) -> N
     given = []
     for now, result in ((2000.0, failed), (2300.0, read), (2301.0, failed), (2600.0, read)):
         given.append(_asked_rules(surveys, now))
-        surveys.record(result, now)
+        surveys.record(result)
     assert given == [["sound", "bad", "fine"], ["sound"], ["bad"], ["fine"]]
     assert len(store.past.read_files()) == 3
     assert _asked_rules(surveys, 2900.0) is None

@@ -149,7 +149,6 @@ def test_a_result_with_a_proposal_is_kept_once(harness: EngineHarness) -> None:
     assert harness.engine.finish(batch, result, NOW) == [PROPOSAL]
     assert harness.engine.finish(batch, replace(result, usage=Usage()), NOW) == []
     assert harness.counts() == (0, 1, 0)
-    assert harness.store.usage.rows()[0]["calls"] == 2
 
 
 def test_temporary_failures_are_retried_ever_later_and_then_parked(harness: EngineHarness) -> None:
@@ -224,7 +223,7 @@ def test_a_job_lost_with_the_daemon_is_started_again(harness: EngineHarness) -> 
     assert batch.id == first.id
 
 
-def test_a_plan_is_stored_with_its_cost_and_reused_by_the_next_try(harness: EngineHarness) -> None:
+def test_a_plan_is_stored_and_reused_by_the_next_try(harness: EngineHarness) -> None:
     harness.say(*FIVE)
     batch = harness.batch()
     plan = BatchResult(outcome=Outcome.PROPOSED, proposals=(PROPOSAL,), usage=Usage(2), model="m")
@@ -236,7 +235,6 @@ def test_a_plan_is_stored_with_its_cost_and_reused_by_the_next_try(harness: Engi
     assert isinstance(work, AnalyseBatch)
     assert work.batch.plan == Plan((PROPOSAL,))
     assert harness.store.proposals.count(State.OPEN) == 0
-    assert harness.store.usage.rows()[0]["calls"] == 2
 
 
 @pytest.mark.parametrize("changed", [".skilld.toml", ".git/refs/heads/main"])

@@ -76,6 +76,7 @@ _CONNECTION_CAUSES = {
 }
 _GENERIC_ERRORS = frozenset({"APIConnectionError", "APIError", "InternalServerError"})
 _UNREADABLE = "it answered, but not in the form of this provider's API"
+_RETRY_AFTER_422 = "drop_params_from_unprocessable_entity_error"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OPTION_CAUSES = frozenset({_REQUEST_REJECTED, _TOO_LONG})
 
@@ -93,12 +94,18 @@ def load_litellm() -> Any:  # noqa: ANN401 - an untyped module
     os.environ["LITELLM_MODE"] = "PRODUCTION"  # prevents it from reading .env files
     import httpx
     import litellm
+    from litellm.llms.openai import openai
 
     # All providers' clients follow a redirect to any address, with the prompt and any key outside of `Authorization`.
     setattr(httpx.Response, "has_redirect_location", False)  # noqa: B010 - a property, for mypy
+    setattr(openai, _RETRY_AFTER_422, _do_not_retry)  # otherwise it makes a call that nobody counts
     litellm.suppress_debug_info = True
     litellm.drop_params = True  # some models accept no temperature
     return litellm
+
+
+def _do_not_retry(error: Exception, _options: object) -> None:
+    raise error
 
 
 def supports_schema(litellm: Any, model: str) -> bool:  # noqa: ANN401 - an untyped module
@@ -144,6 +151,11 @@ def answer_usage(litellm: Any, model: str, response: Any, asked: int) -> Usage: 
     except Exception:  # noqa: BLE001 - a model without a known price; litellm raises several types for it
         usd = 0.0
     return Usage(1, tokens_in, tokens_out, usd)
+
+
+def expected_usage(litellm: Any, model: str, asked: int) -> Usage:  # noqa: ANN401 - an untyped module
+    """Return the least that a question of `asked` characters will use: the call and its input."""
+    return answer_usage(litellm, model, None, asked)
 
 
 def counted_tokens(tokens_in: int, tokens_out: int, asked: int, written: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ Calls of litellm are in `completion`; answers are parsed in `skilld.classify.rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from skilld.classify import prompt
@@ -15,11 +16,13 @@ from skilld.classify.backends.completion import (
     RequestRejectedError,
     answer_usage,
     context_options,
+    expected_usage,
     load_litellm,
     message_text,
     supports_schema,
     to_skilld_error,
 )
+from skilld.classify.backends.paid_calls import BudgetSpentError, PaidCall, paid_call
 from skilld.classify.json_answer import BadReplyError, TooLongError, without_thoughts
 from skilld.classify.reply import (
     parse_changes,
@@ -163,25 +166,27 @@ class Model:
         """
         litellm = load_litellm()
         key = self._key(litellm)
+        said = [dict(message) for message in messages]
+        length = sum(len(message["content"]) for message in said)
         pieces: list[Any] = []
-        try:
-            for piece in litellm.completion(
-                model=self._spec.model,
-                messages=[dict(message) for message in messages],
-                timeout=self._spec.seconds,
-                max_retries=0,
-                base_url=self._spec.base_url,
-                api_key=key,
-                stream=True,
-            ):
-                pieces.append(piece)
-                if text := (piece.choices[0].delta.content if piece.choices else None):
-                    yield text
-        except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
-            self.usage += Usage(calls=1)
-            raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None
-        whole = litellm.stream_chunk_builder(pieces, messages=[dict(message) for message in messages])
-        self.usage += answer_usage(litellm, self._spec.model, whole, sum(len(one["content"]) for one in messages))
+        with self._paid_call(expected_usage(litellm, self._spec.model, length)) as call:
+            try:
+                for piece in litellm.completion(
+                    model=self._spec.model,
+                    messages=said,
+                    timeout=self._spec.seconds,
+                    max_retries=0,
+                    base_url=self._spec.base_url,
+                    api_key=key,
+                    stream=True,
+                ):
+                    pieces.append(piece)
+                    if text := (piece.choices[0].delta.content if piece.choices else None):
+                        yield text
+            except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
+                raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None
+            whole = litellm.stream_chunk_builder(pieces, messages=said)
+            call.used = answer_usage(litellm, self._spec.model, whole, length)
 
     def _answer(self, request: prompt.Prompt, form: Mapping[str, Any], read: Callable[[str], Parsed]) -> Parsed:
         """Ask, and again once with the fault if the answer cannot be read."""
@@ -194,8 +199,19 @@ class Model:
             self._asked_again = True
             try:
                 return read(self._ask(prompt.retry(request, error.cause), form))
+            except BudgetSpentError:
+                raise
             except SkilldError:
                 raise error from None
+
+    @contextmanager
+    def _paid_call(self, expected: Usage) -> Iterator[PaidCall]:
+        """Make a call in the body, if the day's budget allows it, and add what it used."""
+        with paid_call(self.name, expected) as call:
+            try:
+                yield call
+            finally:
+                self.usage += call.used
 
     def _ask(self, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:
         """Return the answer to one request, with the schema `form` if the provider supports it.
@@ -219,23 +235,25 @@ class Model:
     def _complete(self, litellm: Any, messages: Sequence[Mapping[str, str]], options: Mapping[str, Any]) -> str:  # noqa: ANN401 - an untyped module
         key = self._key(litellm)
         length = sum(len(message["content"]) for message in messages)
-        try:
-            response = litellm.completion(
-                model=self._spec.model,
-                messages=messages,
-                timeout=self._spec.seconds,
-                max_retries=0,
-                base_url=self._spec.base_url,
-                api_key=key,
-                **context_options(self._spec.model, length, self._most_tokens),
-                **options,
-            )
-        except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
-            self.usage += Usage(calls=1)
-            raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None  # it may contain the prompt
-        self.usage += answer_usage(litellm, self._spec.model, response, length)
-        if response is None:  # litellm returns it after two responses with status 422
-            raise RequestRejectedError
+        with self._paid_call(expected_usage(litellm, self._spec.model, length)) as call:
+            try:
+                response = litellm.completion(
+                    model=self._spec.model,
+                    messages=messages,
+                    timeout=self._spec.seconds,
+                    max_retries=0,
+                    base_url=self._spec.base_url,
+                    api_key=key,
+                    **context_options(self._spec.model, length, self._most_tokens),
+                    **options,
+                )
+            except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
+                # Its own text may contain the prompt.
+                raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None
+            call.used = answer_usage(litellm, self._spec.model, response, length)
+            if response is None:  # litellm returns it after two responses that complain about the order of messages
+                call.used += Usage(calls=1)
+                raise RequestRejectedError
         choices = getattr(response, "choices", None) or []
         if not choices:
             raise BadReplyError("it is empty")

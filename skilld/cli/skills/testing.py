@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.clock import local_day
 from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.text import pluralize
 
@@ -52,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise RefusedError("The skill was not tested", why)
     backend = make_backend(choose_back_end(settings, os.environ, session.agent, in_job=False).spec)
     examination = CoverageExam(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
-    answers = _collect_answers(examination, session, backend, store, settings)
+    answers = _collect_answers(examination, session, store, settings)
     # What was said while the skill was in use may be about it without naming it.
     unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
     unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
@@ -103,32 +101,21 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
 
 
 def _collect_answers(
-    examination: CoverageExam, session: Session, backend: Backend, store: Store, settings: Settings
+    examination: CoverageExam, session: Session, store: Store, settings: Settings
 ) -> list[CoverageAnswer]:
-    """Return the answers for the whole session; each batch is within the budget, and its cost is always booked."""
+    """Return the answers for the whole session, within the day's budget."""
+    from skilld.classify.backends.paid_calls import BudgetSpentError, charged_to
     from skilld.library.recommend import message_batches
+    from skilld.store.budget import Account
 
     answers: list[CoverageAnswer] = []
-    for messages in message_batches(session.messages, settings.batch.turns):
-        _check_budget(store, settings, backend)
-        before = backend.usage
-        try:
-            answers += examination.answers(messages)
-        finally:
-            store.usage.add(local_day(time.time()), backend.name, examination.name, backend.usage - before)
+    with charged_to(Account(store, settings.budget, examination.name).charge):
+        for messages in message_batches(session.messages, settings.batch.turns):
+            try:
+                answers += examination.answers(messages)
+            except BudgetSpentError as error:
+                raise SkilldError("The session was not fully judged", error.cause, error.remedy) from error
     return answers
-
-
-def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
-    """Raise SkilldError if today's budget is spent and the back-end costs something."""
-    from skilld.classify.backends import OFFLINE
-    from skilld.store.budget import spent_limit
-
-    why = spent_limit(store.usage.on(local_day(time.time())), settings.budget)
-    if why and backend.name != OFFLINE:
-        raise SkilldError(
-            "The session was not fully judged", f"today's budget is spent: {why}", "To see what was spent: skilld cost"
-        )
 
 
 def past_session(wanted: str) -> Session:

@@ -177,16 +177,20 @@ class AgentCli(Model):
 
     def _ask_client(self, request: prompt.Prompt) -> str:
         client = self._client
-        done = self._run(request)
-        if done.ended is ExitResult.OVER_SIZE:
-            raise TooLongError
-        answer = client.read(done.output)
-        used = answer.usage
-        if answer.text:
-            asked = len(request.system) + len(request.user)
-            counted = counted_tokens(used.tokens_in, used.tokens_out, asked, len(answer.text))
-            used = replace(used, tokens_in=counted[0], tokens_out=counted[1])
-        self.usage += used
+        program = find_program(client.program, os.environ)
+        if program is None:
+            raise missing_program_error(client)
+        asked = len(request.system) + len(request.user)
+        with self._paid_call(Usage(1, counted_tokens(0, 0, asked, 0)[0])) as call:
+            done = self._run(program, request)
+            if done.ended is ExitResult.OVER_SIZE:
+                raise TooLongError
+            answer = client.read(done.output)
+            used = answer.usage
+            if answer.text:
+                counted = counted_tokens(used.tokens_in, used.tokens_out, asked, len(answer.text))
+                used = replace(used, tokens_in=counted[0], tokens_out=counted[1])
+            call.used += used
         if done.ended is ExitResult.OVER_TIME:
             raise timeout_error(client, answer, self._spec.seconds)
         if answer.trouble or done.status:
@@ -198,11 +202,8 @@ class AgentCli(Model):
             )
         return answer.text
 
-    def _run(self, request: prompt.Prompt) -> RunResult:
+    def _run(self, program: str, request: prompt.Prompt) -> RunResult:
         client = self._client
-        program = find_program(client.program, os.environ)
-        if program is None:
-            raise missing_program_error(client)
         home = Path(os.environ.get("HOME") or Path.home())
         # The mark comes last, so that a provider can cache the prompt.
         text = f"{request.user}\n\n{new_mark()}\n"
@@ -210,7 +211,6 @@ class AgentCli(Model):
             with make_workspace(home, os.environ) as made:
                 question = Question(request.system, text, self._wanted, made, home, dict(os.environ))
                 command = client.command(question)
-                self.usage += Usage(calls=1)
                 return run(
                     [program, *command.arguments],
                     text,

@@ -1,0 +1,116 @@
+"""The day's budget: once a limit is reached no further call arrives at the model, whoever makes it."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from faults.model import CALLS, program_with, right_answer, teach
+from support.live_project import Project
+from support.mining_model import answer_request
+from support.model_answers import NO_UPDATES
+from support.program import Program
+from support.session import Session
+from support.stub_model import Reply, StubModel
+
+TASK = "etwas für den Laden"  # shares no word with a skill
+
+
+def _limited(home: Path, model: StubModel, calls: int) -> Program:
+    return program_with(home, model, SKILLD_BUDGET__CALLS=str(calls))
+
+
+def _booked(program: Program) -> int:
+    return sum(day["calls"] for day in program.json("cost")["days"])
+
+
+@pytest.mark.parametrize("limit", range(1, CALLS))
+def test_a_batch_ends_in_the_middle_and_is_judged_once_the_limit_is_raised(
+    home: Path, project: Project, limit: int
+) -> None:
+    with StubModel(right_answer) as model:
+        program = _limited(home, model, limit)
+        program.run("run", "--once")
+        teach(home, project)
+        program.run("run", "--once")
+        program.run("run", "--once")
+        assert len(model.bodies) == _booked(program) == limit
+        status = program.json("status")
+        assert (status["batches"]["pending"], status["batches"]["parked"]) == (1 - (limit == CALLS - 1), 0)
+        program.environment["SKILLD_BUDGET__CALLS"] = "20"
+        program.run("retry")
+        program.run("run", "--once")
+        assert len(program.json("proposals")) == 1
+
+
+def test_a_second_question_about_an_unreadable_answer_is_a_call_too(home: Path, project: Project) -> None:
+    with StubModel(lambda _: "no JSON") as model:
+        program = _limited(home, model, 1)
+        program.run("run", "--once")
+        teach(home, project)
+        program.run("run", "--once")
+        assert len(model.bodies) == _booked(program) == 1
+        batches = program.json("status")["batches"]
+        assert (batches["pending"], batches["parked"]) == (1, 0), "it waits, as nobody knows yet whether it is unusable"
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_request_that_is_refused_and_repeated_is_two_calls(home: Path, project: Project, status: int) -> None:
+    with StubModel(lambda _: Reply(status=status)) as model:
+        for limit, calls in ((1, 1), (9, 3)):
+            program = _limited(home, model, limit)
+            program.run("recommend", TASK, "--project", str(project.root), "--ask")
+            assert len(model.bodies) == _booked(program) == calls
+
+
+def test_mining_stops_at_the_limit_and_goes_on_from_there(home: Path, project: Project) -> None:
+    for name in "abcdefg":
+        Session(home, project).type(f"add tests for {name}", f"Always test {name} with the flag --{name}.")
+    with StubModel(answer_request) as model:
+        program = _limited(home, model, 3)
+        found = program.json("mine", "--yes", "--dry-run")
+        assert len(model.bodies) == _booked(program) == found["calls"] == 3
+        program.environment["SKILLD_BUDGET__CALLS"] = "5"
+        program.json("mine", "--yes")
+        assert len(model.bodies) == _booked(program) == 5
+
+
+@pytest.mark.parametrize(
+    "verb", [("recommend", TASK, "--ask"), ("trim", "--ask", "--dry-run"), ("chat", "hello"), ("doctor", "--ask")]
+)
+def test_nothing_is_asked_once_the_limit_is_reached(home: Path, project: Project, verb: tuple[str, ...]) -> None:
+    (project.root / "CLAUDE.md").write_text("# Shop\n\n- Be brief.\n- See `docs/gone.md`.\n")
+    at = () if verb[0] == "doctor" else ("--project", str(project.root))
+    with StubModel(lambda _: Reply(text="{}")) as model:
+        program = _limited(home, model, 1)
+        program.run("chat", "first", "--project", str(project.root))
+        assert len(model.bodies) == 1
+        result = program.run(*verb, *at)
+        assert len(model.bodies) == 1
+        assert verb[0] == "trim" or "budget is spent" in result.stdout + result.stderr
+
+
+def test_programs_at_the_same_time_share_one_limit(home: Path, project: Project) -> None:
+    with StubModel(lambda _: Reply(text='{"skills": []}', delay=1.0)) as model:
+        program = _limited(home, model, 2)
+        verb = ("recommend", TASK, "--project", str(project.root), "--ask")
+        running = [program.start(*verb) for _ in range(4)]
+        for process in running:
+            process.wait()
+        assert len(model.bodies) == _booked(program) == 2
+
+
+def test_a_call_is_paid_for_even_if_skilld_is_killed_in_it(home: Path, project: Project) -> None:
+    with StubModel(lambda _: Reply(text=NO_UPDATES, delay=60.0)) as model:
+        program = _limited(home, model, 1)
+        running = program.start("recommend", TASK, "--project", str(project.root), "--ask")
+        model.wait_for_requests(1)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        (day,) = program.json("cost")["days"]
+        assert day["calls"] == 1
+        assert day["tokens_in"] > 0, "at least the question"
+        program.run("recommend", TASK, "--project", str(project.root), "--ask")
+        assert len(model.bodies) == 1
