@@ -27,7 +27,10 @@ _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_t
 _HEADS = tuple((compiled(source), head) for source, head in _DATA["heads"])
 _CARRIERS = tuple(map(compiled, _DATA["carriers"]))
 _REMARKS = tuple(map(compiled, _DATA["remarks"]))
-_COMPLAINT = compiled(rf"(?:^|\s*[,;–—(-]+ ?)(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—-]|$))")
+_COMPLAINT = compiled(  # behind a run of dashes, which is tried from its start only
+    r"(?:^|(?:(?<!\s)\s++|(?<![,;–—(-]))[,;–—(-]++ ?)"
+    rf"(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—-]|$))"
+)
 _LASTING = compiled(_DATA["lasting"])
 _FUTURE_KINDS = tuple(map(compiled, _DATA["future_kinds"]))
 _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
