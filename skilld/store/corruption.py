@@ -156,7 +156,7 @@ def start_rebuild(path: Path, copy: Path | None) -> Path:
         new.with_name(new.name + suffix).unlink(missing_ok=True)
     if copy is not None:
         # VACUUM INTO accepts an empty file.
-        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        new.touch(0o600, exist_ok=False)
         try:
             with closing(_read_only(copy)) as db:
                 db.execute("VACUUM INTO ?", (str(new),))

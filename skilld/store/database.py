@@ -286,4 +286,4 @@ def _create_private(path: Path) -> None:
     (sqlite.org/howtocorrupt.html, 2.2), and another process then overwrites what one of them relies on.
     """
     with suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        path.touch(0o600, exist_ok=False)

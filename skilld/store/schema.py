@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -78,7 +77,7 @@ def back_up(db: sqlite3.Connection, path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
         # VACUUM INTO accepts an empty file.
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        path.touch(0o600, exist_ok=False)
     except OSError as error:
         raise StoreError("The database could not be backed up", f"{path}: {error.strerror}") from error
     db.execute("VACUUM INTO ?", (str(path),))

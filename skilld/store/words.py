@@ -7,7 +7,6 @@ anything is wrong with it, it is created again.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -95,7 +94,7 @@ class Words:
         if self._db is None or not self._path.exists():
             self.close()
             with suppress(FileExistsError):
-                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+                self._path.touch(0o600, exist_ok=False)
             self._db = sqlite3.connect(self._path, timeout=1)
             self._db.execute("PRAGMA secure_delete = ON")
             self._db.execute("PRAGMA synchronous = OFF")  # kill -9 loses nothing, a power cut little
