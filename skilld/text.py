@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
 Redact = Callable[[str], str]
 _SENTENCE_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
@@ -14,6 +15,8 @@ _SENTENCE_END_PATTERN = re.compile(
     r"(?<=[.!;])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bz\.B\.)\s+(?=\S)|(?<=[。！；])\s*(?=\S)"
 )
 _SPACE_PATTERN = re.compile(r"\s+")
+# Pairs of equal lines: difflib visits each of them, and would take forever for 10,000 blank lines on each side.
+_MAX_EQUAL_PAIRS = 100_000
 # Cc without tab and newline, Cf (bidi, zero width, tags), Co, Cn, Cs and the line/paragraph separators.
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
 # Invisible letters and marks, which can hide text: fillers, joiners, variation selectors 17 to 256.
@@ -138,3 +141,34 @@ def read_json(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
         return json.loads(data)
     except (ValueError, RecursionError):
         return None
+
+
+class Piece(NamedTuple):
+    """Lines [old_start, old_end) became lines [new_start, new_end); `equal` says whether they are the same."""
+
+    equal: bool
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+def compare_lines(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Piece]:
+    """Return the pieces of both lists in order. Equal heads and tails are split off before difflib runs.
+
+    If lines repeat too often for difflib, only those that `new` has once, and equal lines next to them, are matched.
+    """
+    from difflib import SequenceMatcher
+
+    least = min(len(old), len(new))
+    head = next((i for i in range(least) if old[i] != new[i]), least)
+    tail = next((i for i in range(least - head) if old[-1 - i] != new[-1 - i]), least - head)
+    middle, wanted = old[head : len(old) - tail], new[head : len(new) - tail]
+    there = Counter(wanted)
+    rough = sum(there[line] for line in middle) > _MAX_EQUAL_PAIRS
+    matcher = SequenceMatcher((lambda line: there[line] > 1) if rough else None, middle, wanted, autojunk=False)
+    codes = matcher.get_opcodes()
+    pieces = [Piece(tag == "equal", head + a, head + b, head + c, head + d) for tag, a, b, c, d in codes]
+    first = [Piece(True, 0, head, 0, head)] if head else []  # noqa: FBT003 - a field of the tuple
+    last = [Piece(True, len(old) - tail, len(old), len(new) - tail, len(new))] if tail else []  # noqa: FBT003 - as above
+    return [*first, *pieces, *last]

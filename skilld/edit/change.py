@@ -14,11 +14,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from skilld.edit.derive_operations import compare_lines
 from skilld.edit.tokens import is_forbidden
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
 from skilld.markdown.structure import Role, blank_code, code_spans, list_item, roles
-from skilld.text import fold, fold_case, safe_text, truncate
+from skilld.text import compare_lines, fold, fold_case, safe_text, truncate
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from skilld.edit.derive_operations import compare_lines
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Item, list_item, roles, sections
-from skilld.text import indentation
+from skilld.text import compare_lines, indentation
 from skilld.types import Operation
 
 

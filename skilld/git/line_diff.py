@@ -6,23 +6,17 @@ merge of whole lines; git's own is not used because merge drivers are programs o
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal
 
 from skilld.errors import SkilldError
+from skilld.text import Piece, compare_lines
 
 MIN_SIMILARITY = 0.6  # two lines this similar are one line that was reworded
 # Characters of two lines together: for more, only their letters are compared, since ratio() takes quadratic time.
 _MAX_RATIO_LENGTH = 2000
-# Pairs of equal lines: difflib visits each of them, and would take forever for 10,000 blank lines on each side.
-_MAX_EQUAL_PAIRS = 100_000
-
-
-Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,75 +41,8 @@ def split_lines(data: bytes) -> list[str]:
 def hunks(old: bytes, new: bytes) -> list[Hunk]:
     """Return the changes from `old` to `new` in order of the old version."""
     before, after = split_lines(old), split_lines(new)
-    codes = opcodes(before, after)
-    return [Hunk(i, k, tuple(before[i:j]), tuple(after[k:m])) for tag, i, j, k, m in codes if tag != "equal"]
-
-
-def opcodes(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Opcode]:
-    """Return the changes from `before` to `after` as difflib's opcodes, in time linear in the number of lines.
-
-    If lines repeat too often for difflib, lines that occur once on each side are matched first; between two of them,
-    lines that still repeat too often become one change.
-    """
-    if _has_few_pairs(before, after):
-        return list(SequenceMatcher(None, before, after, autojunk=False).get_opcodes())
-    found: list[Opcode] = []
-    i = k = 0
-    for a, b, size in [*_matching_blocks(before, after), (len(before), len(after), 0)]:
-        if i < a or k < b:
-            found.append(("replace" if i < a and k < b else "delete" if i < a else "insert", i, a, k, b))
-        if size:
-            found.append(("equal", a, a + size, b, b + size))
-        i, k = a + size, b + size
-    return found
-
-
-def _has_few_pairs(before: Sequence[Hashable], after: Sequence[Hashable]) -> bool:
-    there = Counter(after)
-    return sum(there[line] for line in before) <= _MAX_EQUAL_PAIRS
-
-
-def _matching_blocks(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int, int]]:
-    """Yield (start in `before`, start in `after`, size) of equal blocks, in order."""
-    least = min(len(before), len(after))
-    top = next((i for i in range(least) if before[i] != after[i]), least)
-    below = next((i for i in range(least - top) if before[-1 - i] != after[-1 - i]), least - top)
-    if top:
-        yield 0, 0, top
-    i = k = top
-    end = (len(before) - below, len(after) - below)
-    for a, b in [*_unique_matches(before, after, top, end), end]:
-        old, new = before[i:a], after[k:b]
-        if _has_few_pairs(old, new):
-            for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()[:-1]:
-                yield i + block.a, k + block.b, block.size
-        if (a, b) != end:
-            yield a, b, 1
-        i, k = a + 1, b + 1
-    if below:
-        yield *end, below
-
-
-def _unique_matches(
-    before: Sequence[Hashable], after: Sequence[Hashable], start: int, end: tuple[int, int]
-) -> list[tuple[int, int]]:
-    """Return the positions of lines that each side has once, the longest sequence in the same order (patience)."""
-    old, new = Counter(before[start : end[0]]), Counter(after[start : end[1]])
-    at = {after[k]: k for k in range(start, end[1]) if new[after[k]] == 1}
-    ends: list[int] = []  # by length: the lowest index in `after` at which a sequence can end
-    rows: list[tuple[int, int, int]] = []  # for each line: its two indexes, the longest sequence before it
-    for i in range(start, end[0]):
-        if old[before[i]] == 1 and (k := at.get(before[i])) is not None:
-            length = bisect_left(ends, k)
-            ends[length : length + 1] = [k]
-            rows.append((i, k, length))
-    found: list[tuple[int, int]] = []
-    wanted, bound = len(ends) - 1, end[1]
-    for i, k, length in reversed(rows):
-        if length == wanted and k < bound:
-            found.append((i, k))
-            wanted, bound = wanted - 1, k
-    return found[::-1]
+    pieces = compare_lines(before, after)
+    return [Hunk(i, k, tuple(before[i:j]), tuple(after[k:m])) for equal, i, j, k, m in pieces if not equal]
 
 
 def signature(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -201,8 +128,7 @@ _Edit = tuple[int, int, list[bytes]]
 
 
 def _edits(old: list[bytes], new: list[bytes]) -> list[_Edit]:
-    codes = opcodes(old, new)
-    return [(i, j, new[k:m]) for tag, i, j, k, m in codes if tag != "equal"]
+    return [(i, j, new[k:m]) for equal, i, j, k, m in compare_lines(old, new) if not equal]
 
 
 def _regions(
@@ -304,12 +230,12 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
     text = current.splitlines(keepends=True)
     plain = _plain_lines(text)
     old, shared = split_lines(before), split_lines(common)
-    codes = opcodes(old, shared)
+    pieces = compare_lines(old, shared)
     for hunk in reversed(hunks(before, after)):
-        inside = (k for _, i, j, k, m in codes if i < hunk.start < j and k == m)
+        inside = (k for _, i, j, k, m in pieces if i < hunk.start < j and k == m)
         at = next(inside, None)
-        at = _map_gap(hunk.start, codes) if at is None else at
-        known = max((min(j, hunk.start) for tag, i, j, _, _ in codes if tag == "equal" and i < hunk.start), default=0)
+        at = _map_gap(hunk.start, pieces) if at is None else at
+        known = max((min(j, hunk.start) for equal, i, j, _, _ in pieces if equal and i < hunk.start), default=0)
         if any(line.startswith("#") for line in old[known : hunk.start]):
             raise ChangeNotFoundError("Cannot find the lines to edit", "their section does not exist yet")
         over = shared[at - 1] if at else ""
@@ -332,7 +258,7 @@ def _restore_lines(text: list[bytes], hunk: Hunk, after: list[str]) -> None:
     plain = _plain_lines(text)
     if all(line in plain for line in hunk.removed if line.strip()):
         return
-    _insert_lines(text, _map_gap(hunk.at, opcodes(after, plain)), hunk.removed)
+    _insert_lines(text, _map_gap(hunk.at, compare_lines(after, plain)), hunk.removed)
 
 
 def _insert_lines(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
@@ -343,13 +269,13 @@ def _insert_lines(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
     text[at:at] = added
 
 
-def _map_gap(gap: int, codes: Sequence[Opcode]) -> int:
+def _map_gap(gap: int, pieces: Sequence[Piece]) -> int:
     """Return the index in the new lines for the gap before index `gap` of the old ones.
 
     Raises ChangeNotFoundError if the lines around it were replaced by a different number of lines.
     """
-    for tag, i, j, k, m in codes:
-        if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
+    for equal, i, j, k, m in pieces:
+        if i <= gap <= j and (equal or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i
     raise ChangeNotFoundError("Cannot find the lines to edit", "the lines around them were rewritten")
 

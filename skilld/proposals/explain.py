@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher, unified_diff
+from difflib import unified_diff
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.staging import private_repositories
-from skilld.text import pluralize
+from skilld.text import compare_lines, pluralize
 from skilld.types import Operation, Proposal, State
 
 _LIST_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
@@ -264,7 +264,5 @@ def uncommitted_origin(path: Path, line: int) -> Origin:
 
 def _committed_line_number(stored: list[bytes], now: list[bytes], line: int) -> int | None:
     """Return the number that a line of the work tree has in HEAD's version, or None if it is not in it."""
-    for block in SequenceMatcher(None, stored, now, autojunk=False).get_matching_blocks():
-        if block.b < line <= block.b + block.size:
-            return block.a + line - block.b
-    return None
+    pieces = compare_lines(stored, now)
+    return next((i + line - k for equal, i, _, k, m in pieces if equal and k < line <= m), None)

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from skilld.edit.derive_operations import compare_lines
-from skilld.text import safe_text
+from skilld.text import compare_lines, safe_text
 
 _WORD_PATTERN = re.compile(r"\w+|\s+|[^\w\s]")
 _CONTEXT_LINES = 3  # unchanged, shown above and below a change

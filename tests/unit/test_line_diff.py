@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skilld import text
 from skilld.git import line_diff
 from skilld.git.line_diff import ChangeNotFoundError, Hunk, MergeConflictError, transplant, undo
+from skilld.text import compare_lines
 
 OLD = b"# R\n\n- one\n- two\n- three\n"
 ADDED = b"# R\n\n- one\n- extra\n- two\n- three\n"
@@ -150,16 +152,16 @@ def test_undoing_a_removal_follows_its_gap() -> None:
 
 def rebuild(before: list[str], after: list[str]) -> list[str]:
     out: list[str] = []
-    for tag, i, j, k, m in line_diff.opcodes(before, after):
-        if tag == "equal":
+    for equal, i, j, k, m in compare_lines(before, after):
+        if equal:
             assert before[i:j] == after[k:m]
-        out += before[i:j] if tag == "equal" else after[k:m]
+        out += before[i:j] if equal else after[k:m]
     return out
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_s2_opcodes_transform_one_text_into_the_other(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_diff, "_MAX_EQUAL_PAIRS", 4)
+def test_s2_pieces_transform_one_text_into_the_other(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "_MAX_EQUAL_PAIRS", 4)
     dice = random.Random(seed)
     before = [dice.choice(["", "a", f"{n}"]) for n in range(40)]
     after = [line for line in before if dice.random() < 0.8]
@@ -170,8 +172,7 @@ def test_s2_opcodes_transform_one_text_into_the_other(seed: int, monkeypatch: py
 def test_s2_ten_thousand_blank_lines_compare_quickly() -> None:
     before = [*[""] * 10_000, "a", *[""] * 10_000, "z"]
     after = [*[""] * 10_000, "a", "b", *[""] * 10_000, "z"]
-    changed = [code for code in line_diff.opcodes(before, after) if code[0] != "equal"]
-    assert [after[k:m] for _, _, _, k, m in changed] == [["b"]]
+    assert [after[k:m] for equal, _, _, k, m in compare_lines(before, after) if not equal] == [["b"]]
 
 
 COMMON = b"# Notes\n\n- One.\n- Two.\n\nEnd.\n"
